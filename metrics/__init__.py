@@ -1,0 +1,34 @@
+"""Metrics for generated answers and questions; `load` gives one of the `evaluate` modules of this package."""
+
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+METRICS = ("aev", "f_meta")
+
+try:
+    __version__ = version("genqa-metrics")
+except PackageNotFoundError:  # a checkout that is on sys.path but not installed
+    __version__ = "unknown"
+
+
+def load(name: str, **kwargs):
+    """Load a metric of the installed package; needs no network.
+
+    Args:
+        name: "aev" or "f_meta".
+        **kwargs: arguments of `evaluate.load`, for example `num_process`, and of the metric itself.
+
+    Returns:
+        The `evaluate.Metric`.
+
+    Raises:
+        ValueError: if there is no such metric.
+
+    >>> load("aev").compute(predictions=["four steps"], references=["four steps"])["aev"]
+    1.0
+    """
+    if name not in METRICS:
+        raise ValueError(f"name: expected one of {', '.join(METRICS)}, got {name!r}")
+    import evaluate
+
+    return evaluate.load(str(Path(__file__).parent / name / f"{name}.py"), **kwargs)

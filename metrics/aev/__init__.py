@@ -1,0 +1,1 @@
+"""AEv(alpha, N), an n-gram metric that spans BLEU and ROUGE."""

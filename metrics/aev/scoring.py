@@ -1,0 +1,379 @@
+"""AEv(alpha, N): text to n-gram statistics per row, and (summed) statistics to scores. No input or output.
+
+Soricut & Brill, "A Unified Framework for Automatic Evaluation using N-gram Co-Occurrence Statistics", ACL 2004,
+section 3. What the paper leaves open is decided here as sacrebleu decides it: with several references a candidate's
+n-gram counts as often as in the reference that has it most often, and |r| is the length closest to the candidate's.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from numbers import Real
+from operator import add
+
+import numpy as np
+import regex
+import snowballstemmer
+
+from .stop_words import STOP_WORDS
+
+GRID_ALPHAS = tuple(i / 10 for i in range(11))
+GRID_ORDERS = (1, 2, 3, 4)
+COUNTS = 3  # column of the statistics where the n-gram counts begin
+
+# Words are runs of letters, marks and digits, with apostrophes inside; scripts without blanks are cut into characters.
+_WORD = regex.compile(
+    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]\p{M}*"
+    r"|[\p{L}\p{M}\p{N}]+(?:'[\p{L}\p{M}\p{N}]+)*"
+)
+_ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")  # the same on ASCII text, four times as fast
+
+
+def _words(text: str) -> list[str]:
+    text = text.lower()
+    if text.isascii():
+        return _ASCII_WORD.findall(text)
+    return _WORD.findall(text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"))
+
+
+def _words_13a() -> Callable[[str], list[str]]:
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+    tokenizer = Tokenizer13a()
+    return lambda text: tokenizer(text).split()
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that changes the number; the defaults are the paper's, with alpha and N in the middle of the plane.
+
+    Attributes:
+        alpha: place on the guideline axis, in [0, 1]; 0 is the recall side RS(N), 1 the precision side PS(N).
+        max_order: N, the longest n-gram, at least 1.
+        brevity: B > 0, candidates shorter than |r| / B are penalised; infinity switches the penalty off.
+        wordiness: W > 0, candidates longer than W |r| are penalised; infinity switches the penalty off.
+        weights: one weight w_n >= 0 for every order, or None for 1 / N each.
+        stop_words: "english", "smart", a collection of words of your own, or None for no stop words.
+        stemmer: "porter" (Porter 1980) or None.
+        tokenizer: "word", "13a" (sacrebleu's, keeps case and punctuation), or a function from text to tokens.
+        reference_recall: "all" pools the n-grams of all references of a row, as the paper's R(n); "best" counts
+            the one reference with the highest recall, for references that are alternatives of each other.
+
+    Raises:
+        ValueError: if a value is out of range; names the setting, what was expected and what came.
+    """
+
+    alpha: float = 0.5
+    max_order: int = 2
+    brevity: float = 1.0
+    wordiness: float = 2.0
+    weights: Sequence[float] | None = None
+    stop_words: str | Collection[str] | None = "english"
+    stemmer: str | None = "porter"
+    tokenizer: str | Callable[[str], list[str]] = "word"
+    reference_recall: str = "all"
+
+    def __post_init__(self):
+        def check(setting: str, good: bool, expected: str) -> None:
+            if not good:
+                raise ValueError(f"{setting}: expected {expected}, got {getattr(self, setting)!r}")
+
+        def number(value: object) -> bool:
+            return isinstance(value, Real) and not isinstance(value, bool)
+
+        check("alpha", number(self.alpha) and 0 <= self.alpha <= 1, "a number from 0 to 1")
+        whole = isinstance(self.max_order, int | np.integer) and not isinstance(self.max_order, bool)
+        check("max_order", whole and self.max_order >= 1, "a whole number of at least 1")
+        check("brevity", number(self.brevity) and self.brevity > 0, "a number above 0, or infinity")
+        check("wordiness", number(self.wordiness) and self.wordiness > 0, "a number above 0, or infinity")
+        if self.weights is not None:
+            good = isinstance(self.weights, Sequence | np.ndarray) and len(self.weights) == self.max_order
+            good = good and all(number(w) and isfinite(w) and w >= 0 for w in self.weights) and sum(self.weights) > 0
+            check("weights", good, f"{self.max_order} numbers of at least 0, not all 0 (one for each order), or None")
+        if isinstance(self.stop_words, str):
+            known = ", ".join(map(repr, STOP_WORDS))
+            check("stop_words", self.stop_words in STOP_WORDS, f"{known}, a collection of words, or None")
+        elif self.stop_words is not None:
+            good = isinstance(self.stop_words, Collection) and all(isinstance(w, str) for w in self.stop_words)
+            check("stop_words", good, "the name of a list, a collection of words, or None")
+        check("stemmer", self.stemmer in ("porter", None), "'porter' or None")
+        good = callable(self.tokenizer) or self.tokenizer in ("word", "13a")
+        check("tokenizer", good, "'word', '13a' or a function from text to tokens")
+        check("reference_recall", self.reference_recall in ("all", "best"), "'all' or 'best'")
+
+    def signature(self) -> str:
+        """Return the settings as one line, in the manner of sacrebleu's signatures."""
+        weights = "uniform" if self.weights is None else ",".join(f"{w:g}" for w in self.weights)
+        stop_words = self.stop_words
+        if stop_words is not None and not isinstance(stop_words, str):
+            stop_words = f"own{len(stop_words)}"
+        tokenizer = self.tokenizer
+        if callable(tokenizer):
+            tokenizer = getattr(tokenizer, "__qualname__", type(tokenizer).__qualname__)
+        return (
+            f"alpha:{self.alpha:g}|order:{self.max_order}|brevity:{self.brevity:g}|wordiness:{self.wordiness:g}"
+            f"|weights:{weights}|stop:{stop_words}|stem:{self.stemmer}|tok:{tokenizer}|recall:{self.reference_recall}"
+        )
+
+
+class _Terms(dict):
+    """Cache from a word to its stem, or to None for a stop word; forgets everything when it has grown too large."""
+
+    max_words = 2**18
+
+    def __init__(self, stop_words: Collection[str], stemmer: str | None):
+        self.stop_words = frozenset(
+            word.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'") for word in stop_words
+        )
+        self.stem = snowballstemmer.stemmer(stemmer).stemWord if stemmer else None
+
+    def __missing__(self, word: str) -> str | None:
+        lower = word.lower()
+        base = lower.removesuffix("'s")
+        if lower in self.stop_words or base in self.stop_words:
+            term = None
+        elif self.stem:
+            term = self.stem(base)
+        else:
+            term = word
+        if len(self) >= self.max_words:
+            self.clear()
+        self[word] = term
+        return term
+
+
+def terms_function(settings: Settings) -> Callable[[str], list[str]]:
+    """Return the function from a text to its terms: tokens without stop words, stemmed (S(C, 1) in the paper).
+
+    Stop words are looked up in lower case and before stemming; a possessive "'s" is cut off first.
+
+    >>> terms_function(Settings())("There are seven steps involved in Fisher's test")
+    ['seven', 'step', 'involv', 'fisher', 'test']
+    """
+    tokenize = settings.tokenizer
+    if not callable(tokenize):
+        tokenize = _words if tokenize == "word" else _words_13a()
+    stop_words = STOP_WORDS.get(settings.stop_words) if isinstance(settings.stop_words, str) else settings.stop_words
+    if not stop_words and not settings.stemmer:
+        return tokenize
+    cache = _Terms(stop_words or (), settings.stemmer)
+    return lambda text: [term for word in tokenize(text) if (term := cache[word])]
+
+
+def counted_ngrams(terms: Sequence[str], order: int) -> set:
+    """Return the n-grams of a text as a set in which the k-th repetition of an n-gram is a member of its own.
+
+    The size of the intersection of two such sets is the clipped count, and their union has the larger counts.
+
+    >>> sorted(counted_ngrams(["to", "be", "to", "be"], 2), key=str)
+    [('be', 'to'), ('to', 'be'), (('to', 'be'), 2)]
+    """
+    ngrams = terms if order == 1 else list(zip(*(terms[i:] for i in range(order)), strict=False))
+    distinct = set(ngrams)
+    if len(distinct) < len(ngrams):
+        seen = Counter()
+        for ngram in ngrams:
+            seen[ngram] += 1
+            if seen[ngram] > 1:
+                distinct.add((ngram, seen[ngram]))
+    return distinct
+
+
+def row_statistics(
+    candidate: Sequence[str], references: Sequence[Sequence[str]], orders: int, best: bool
+) -> list[int]:
+    """Return the statistics of one row; statistics of several rows are added up.
+
+    Args:
+        candidate: terms of the candidate.
+        references: terms of every reference.
+        orders: longest n-gram that is counted.
+        best: count on the recall side only the reference with the highest recall (of the shortest n-grams on which
+            the references differ), not all of them.
+
+    Returns:
+        Candidate length; reference length (the one closest to the candidate's, the shorter of two); 1 if no reference
+        has any term, else 0; then for each order the clipped count and the count of the candidate's n-grams and those
+        of the references' n-grams.
+    """
+    length = len(candidate)
+    lengths = [len(reference) for reference in references]
+    closest = min(lengths, key=lambda other: (abs(other - length), other))
+    matches, totals, precision = [], [], []
+    for order in range(1, orders + 1):
+        mine = counted_ngrams(candidate, order)
+        theirs = [counted_ngrams(reference, order) for reference in references]
+        matches.append([len(mine & other) for other in theirs])
+        totals.append([len(other) for other in theirs])
+        precision_match = matches[-1][0] if len(theirs) == 1 else len(mine & set().union(*theirs))
+        precision.append((precision_match, len(mine)))
+    chosen = slice(None)
+    if best and len(references) > 1:
+        recalls = [
+            [match[i] / max(total[i], 1) for match, total in zip(matches, totals, strict=True)]
+            for i in range(len(references))
+        ]
+        winner = recalls.index(max(recalls))
+        chosen = slice(winner, winner + 1)
+    row = [length, closest, int(not any(lengths))]
+    for (match, total), their_matches, their_totals in zip(precision, matches, totals, strict=True):
+        row += [match, total, sum(their_matches[chosen]), sum(their_totals[chosen])]
+    return row
+
+
+def _iterate_statistics(
+    predictions: Iterable[str], references: Iterable[Sequence[str]], settings: Settings, orders: int | None
+) -> Iterator[list[int]]:
+    terms = terms_function(settings)
+    orders = orders or settings.max_order
+    best = settings.reference_recall == "best"
+    for prediction, row in zip(predictions, references, strict=True):
+        yield row_statistics(terms(prediction), [terms(reference) for reference in row], orders, best)
+
+
+def statistics(
+    predictions: Iterable[str], references: Iterable[Sequence[str]], settings: Settings, orders: int | None = None
+) -> np.ndarray:
+    """Return the statistics of every row.
+
+    Args:
+        predictions: candidate texts, one per row.
+        references: reference texts, a list of at least one per row.
+        settings: what a term is, and `reference_recall`.
+        orders: longest n-gram that is counted; None for the settings' own `max_order`.
+
+    Returns:
+        Integers, rows x (3 + 4 orders); columns as `row_statistics`.
+    """
+    rows = list(_iterate_statistics(predictions, references, settings, orders))
+    return np.array(rows, dtype=np.int64).reshape(len(rows), COUNTS + 4 * (orders or settings.max_order))
+
+
+def summed_statistics(
+    predictions: Iterable[str], references: Iterable[Sequence[str]], settings: Settings, orders: int | None = None
+) -> np.ndarray:
+    """Return the sum of `statistics` over the rows, in memory that does not grow with them.
+
+    Args:
+        predictions: candidate texts, one per row; may be a generator.
+        references: reference texts, a list of at least one per row; may be a generator.
+        settings: what a term is, and `reference_recall`.
+        orders: longest n-gram that is counted; None for the settings' own `max_order`.
+
+    Returns:
+        3 + 4 orders integers.
+    """
+    total = [0] * (COUNTS + 4 * (orders or settings.max_order))
+    for row in _iterate_statistics(predictions, references, settings, orders):
+        total = list(map(add, total, row))
+    return np.array(total, dtype=np.int64)
+
+
+def _geometric_mean(matches: np.ndarray, totals: np.ndarray, weights: np.ndarray, effective_order: bool) -> np.ndarray:
+    """exp(sum of w_n log(matches / totals)) over the last axis; 0 where an order with weight has no match."""
+    used = np.broadcast_to(weights > 0, totals.shape)
+    if effective_order:
+        used = used & (totals > 0)
+    kept = np.where(used, weights, 0.0)
+    total_weight = kept.sum(-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.where(used, np.log(matches / totals), 0.0)
+        rescaled = kept * (weights.sum() / total_weight)[..., None] if effective_order else kept
+        mean = np.exp((rescaled * logs).sum(-1))
+    return np.where((total_weight > 0) & (matches[..., 0] > 0) & ~np.isnan(mean), mean, 0.0)
+
+
+def _penalty(good: np.ndarray, ratio: np.ndarray) -> np.ndarray:
+    return np.where(good, 1.0, np.exp(1.0 - ratio))
+
+
+def scores(statistics: np.ndarray, settings: Settings, effective_order: bool = False) -> dict[str, np.ndarray]:
+    """Return AEv(alpha, N) and its parts from statistics.
+
+    Args:
+        statistics: ... x (3 + 4 orders), as `statistics` returns them or summed over rows; orders >= `max_order`.
+        settings: alpha, N, B, W and weights.
+        effective_order: leave out the orders that a side is too short to have, and scale the other weights up. False
+            for the score of a corpus, as in the paper; True for single rows, as in sacrebleu's sentence BLEU, because
+            there an answer of one word has no bigrams at all.
+
+    Returns:
+        Arrays of the leading shape: aev, aev_precision (PS), aev_recall (RS), brevity_penalty, wordiness_penalty (all
+        in [0, 1]), prediction_length, reference_length (in terms).
+    """
+    statistics = np.asarray(statistics, dtype=np.float64)
+    order = settings.max_order
+    weights = np.full(order, 1.0 / order) if settings.weights is None else np.asarray(settings.weights, dtype=float)
+    candidate, reference = statistics[..., 0], statistics[..., 1]
+    counts = statistics[..., COUNTS:].reshape(*statistics.shape[:-1], -1, 4)[..., :order, :]
+    brevity, wordiness = settings.brevity, settings.wordiness
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        long_enough = np.isinf(brevity) | (brevity * candidate >= reference)
+        brevity_penalty = _penalty(long_enough, reference / (brevity * candidate))
+        short_enough = np.isinf(wordiness) | (candidate <= wordiness * reference)
+        wordiness_penalty = _penalty(short_enough, candidate / (wordiness * reference))
+    precision = brevity_penalty * _geometric_mean(counts[..., 0], counts[..., 1], weights, effective_order)
+    recall = wordiness_penalty * _geometric_mean(counts[..., 2], counts[..., 3], weights, effective_order)
+    return {
+        "aev": combine(precision, recall, settings.alpha),
+        "aev_precision": precision,
+        "aev_recall": recall,
+        "brevity_penalty": brevity_penalty,
+        "wordiness_penalty": wordiness_penalty,
+        "prediction_length": candidate,
+        "reference_length": reference,
+    }
+
+
+def warnings_for(statistics: np.ndarray, settings: Settings) -> list[str]:
+    """Return what a user should know about the score of a corpus, one sentence each.
+
+    Args:
+        statistics: 3 + 4 orders numbers, the sum over the rows of a corpus.
+        settings: the settings of the score.
+
+    Returns:
+        A sentence for references without terms, and one for an N that no text is long enough to have.
+    """
+    found = []
+    if statistics[2]:
+        found.append(
+            f"{int(statistics[2])} rows have no term in any reference (only stop words or no words at all) and can only "
+            "score 0; stop_words=None keeps stop words"
+        )
+    counts = statistics[COUNTS:].reshape(-1, 4)[: settings.max_order, [1, 3]]
+    if statistics[0] and not counts.all():
+        order = int(np.argmin(counts.all(axis=1))) + 1
+        found.append(f"the texts have no {order}-grams, so the corpus score is 0; use a max_order below {order}")
+    return found
+
+
+def combine(precision: np.ndarray, recall: np.ndarray, alpha: float) -> np.ndarray:
+    """Return RS PS / (alpha RS + (1 - alpha) PS), section 3.3: RS for alpha = 0, PS for alpha = 1, 0 if either is 0.
+
+    >>> float(combine(0.5, 1.0, 0.5))
+    0.6666666666666666
+    """
+    if alpha in (0, 1):
+        return np.asarray(precision if alpha else recall, dtype=float)
+    with np.errstate(divide="ignore"):
+        return 1.0 / (alpha / np.asarray(precision, dtype=float) + (1.0 - alpha) / np.asarray(recall, dtype=float))
+
+
+def grid_scores(statistics: np.ndarray, settings: Settings) -> dict[str, list]:
+    """Return the table of AEv over the whole evaluation plane, from one summed vector of statistics.
+
+    Args:
+        statistics: 3 + 4 x 4 numbers, the sum over the rows of a corpus.
+        settings: B and W; alpha, N and weights are those of the plane.
+
+    Returns:
+        "alpha" (11 values), "max_order" (4 values) and "aev" (one list of 11 scores for each order).
+    """
+    table = []
+    for order in GRID_ORDERS:
+        cell = scores(statistics, replace(settings, max_order=order, weights=None))
+        table.append([float(combine(cell["aev_precision"], cell["aev_recall"], alpha)) for alpha in GRID_ALPHAS])
+    return {"alpha": list(GRID_ALPHAS), "max_order": list(GRID_ORDERS), "aev": table}
