@@ -1,0 +1,1 @@
+"""F-meta: generalised precision, recall and F of a set of generated questions against a set of references."""

@@ -1,0 +1,210 @@
+"""F-meta: sets of texts -> matrix of pair scores -> generalised precision, recall and F. No input or output.
+
+Schlichtkrull & Cheng, "Evaluating for Diversity in Question Generation over Text", 2020, section 3. Every function
+works on all contexts at once, so that the base is asked once, and for no pair twice.
+"""
+
+from collections.abc import Sequence
+from math import fsum
+
+import numpy as np
+
+from .bases import Base
+
+NAMES = ("f_meta_precision", "f_meta_recall", "f_meta", "f_meta_conventional")
+
+
+def _is_blank(text: str) -> bool:
+    return not text.strip()
+
+
+def _checked_scores(base: Base, scores: object, predictions: list[str], references: list) -> np.ndarray:
+    """Return what a base answered as an array of finite floats, one per pair."""
+    advice = (
+        "a base gets two equally long lists, all predictions and all references, and returns a list with one number "
+        "per pair; make one of a function of two strings with "
+        "base=lambda predictions, references: [f(p, r) for p, r in zip(predictions, references)]"
+    )
+    where = f"base {base.name}"
+    if isinstance(scores, str | bytes) or np.ndim(scores) == 0:
+        raise ValueError(f"{where}: expected a list of {len(predictions)} numbers, got {scores!r:.60}; {advice}")
+    try:
+        array = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{where}: expected a list of numbers, got {scores!r:.60}; {advice}") from error
+    if array.shape != (len(predictions),):
+        raise ValueError(
+            f"{where}: expected a list of {len(predictions)} numbers, got an array of shape {array.shape}; {advice}"
+        )
+    if not np.isfinite(array).all():
+        i = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise ValueError(
+            f"{where}: expected finite scores, got {array[i]} for prediction {predictions[i]!r:.60} and reference "
+            f"{references[i]!r:.60}; make the base return a number for every pair"
+        )
+    return array
+
+
+def score_matrices(
+    predictions: Sequence[Sequence[str]], references: Sequence[Sequence[str]], base: Base
+) -> list[np.ndarray]:
+    """Return s(p, r) for every prediction and reference of every context, from one call of the base.
+
+    A pair that occurs several times, in one context or in several, is scored once. A blank prediction scores 0
+    whatever the base says.
+
+    Args:
+        predictions: one list of predicted texts per context; may be empty.
+        references: one list of reference texts per context.
+        base: the scoring function s.
+
+    Returns:
+        One array |P| x |R| per context.
+
+    Raises:
+        ValueError: if the base does not return one finite number per pair.
+
+    >>> exact = Base("exact", "exact", lambda ps, rs: [float(p == r) for p, r in zip(ps, rs)])
+    >>> score_matrices([["when?", "who?"]], [["who?", "where?", "when?"]], exact)[0].tolist()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    """
+    texts: dict[str, int] = {}
+    ids = [
+        [np.array([texts.setdefault(text, len(texts)) for text in side], dtype=np.int64) for side in context]
+        for context in zip(predictions, references, strict=True)
+    ]
+    if not ids:
+        return []
+    grids = [(left[:, None] * len(texts) + right).ravel() for left, right in ids]
+    pairs, inverse = np.unique(np.concatenate(grids), return_inverse=True)
+    strings = list(texts)
+    blank = np.array([_is_blank(text) for text in strings], dtype=bool)
+    left, right = np.divmod(pairs, max(len(texts), 1))
+    asked = ~blank[left] if len(left) else np.zeros(0, dtype=bool)
+    scores = np.zeros(len(pairs))
+    if asked.any():
+        left_texts = [strings[i] for i in left[asked].tolist()]
+        right_texts = [strings[i] for i in right[asked].tolist()]
+        scores[asked] = _checked_scores(base, base.pairs(left_texts, right_texts), left_texts, right_texts)
+    flat = np.split(scores[inverse], np.cumsum([len(grid) for grid in grids])[:-1])
+    return [part.reshape(len(left), len(right)) for part, (left, right) in zip(flat, ids, strict=True)]
+
+
+def _mean(values: Sequence[float]) -> float:
+    """Exactly rounded, so that the order of the values does not change the last digit; 0 for no values."""
+    return fsum(values) / len(values) if len(values) else 0.0
+
+
+def conventional_scores(
+    predictions: Sequence[Sequence[str]],
+    references: Sequence[Sequence[str]],
+    base: Base,
+    matrices: Sequence[np.ndarray],
+) -> list[float]:
+    """Return the conventional score of every context: each prediction against all references, then the mean.
+
+    The rule for several references is the base's own; where it has none, the best reference counts.
+
+    Args:
+        predictions: one list of predicted texts per context.
+        references: one non-empty list of reference texts per context.
+        base: the scoring function.
+        matrices: what `score_matrices` returned.
+
+    Returns:
+        One value per context; 0 for a context without predictions.
+    """
+    if base.multiple is None:
+        return [_mean(matrix.max(axis=1).tolist()) if matrix.size else 0.0 for matrix in matrices]
+    rows = {
+        (text, i): None
+        for i, texts in enumerate(predictions)
+        if references[i]
+        for text in texts
+        if not _is_blank(text)
+    }
+    scored = {}
+    if rows:
+        texts = [text for text, _ in rows]
+        lists = [list(references[i]) for _, i in rows]
+        scores = _checked_scores(base, base.multiple(texts, lists), texts, lists)
+        scored = dict(zip(rows, scores.tolist(), strict=True))
+    return [_mean([scored.get((text, i), 0.0) for text in texts]) for i, texts in enumerate(predictions)]
+
+
+def f_score(precision: float, recall: float) -> float:
+    """Return 2 u v / (u + v), equation 3; 0 unless both are above 0.
+
+    >>> f_score(0.5, 1.0)
+    0.6666666666666666
+    """
+    if precision <= 0 or recall <= 0:
+        return 0.0
+    return 2 * precision * recall / (precision + recall)
+
+
+def statistics(
+    predictions: Sequence[Sequence[str]],
+    references: Sequence[Sequence[str]],
+    base: Base,
+    matrices: Sequence[np.ndarray] | None = None,
+) -> np.ndarray:
+    """Return u, v, F and the conventional score of every context, equations 1 to 3; their means are the corpus scores.
+
+    Args:
+        predictions: one list of predicted texts per context; an empty list scores 0 in every column.
+        references: one non-empty list of reference texts per context.
+        base: the scoring function s, for example `base_function("rouge")`.
+        matrices: what `score_matrices` returned, if it is at hand.
+
+    Returns:
+        Floats, contexts x 4; the columns are `NAMES`.
+
+    Raises:
+        ValueError: if the base does not return one finite number per pair.
+
+    >>> exact = Base("exact", "exact", lambda ps, rs: [float(p == r) for p, r in zip(ps, rs)])
+    >>> statistics([["when?", "why?"]], [["who?", "where?", "when?", "how?"]], exact).round(3).tolist()
+    [[0.5, 0.25, 0.333, 0.5]]
+    """
+    if matrices is None:
+        matrices = score_matrices(predictions, references, base)
+    conventional = conventional_scores(predictions, references, base, matrices)
+    rows = []
+    for matrix, value in zip(matrices, conventional, strict=True):
+        u = _mean(matrix.max(axis=1).tolist()) if matrix.size else 0.0
+        v = _mean(matrix.max(axis=0).tolist()) if matrix.size else 0.0
+        rows.append((u, v, f_score(u, v), value))
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(NAMES))
+
+
+def corpus_scores(statistics: np.ndarray) -> dict[str, float]:
+    """Return the mean of every column over the contexts (equation 18), by name; 0 for no contexts.
+
+    >>> corpus_scores(np.array([[0.5, 0.25, 0.333, 0.5], [0.0, 0.0, 0.0, 0.0]]))["f_meta_recall"]
+    0.125
+    """
+    return {name: _mean(column) for name, column in zip(NAMES, statistics.T.tolist(), strict=True)}
+
+
+def best_matches(matrix: np.ndarray) -> dict[str, list[dict]]:
+    """Return the best match of every prediction and of every reference of one context, the first of equals.
+
+    Args:
+        matrix: scores, |P| x |R|.
+
+    Returns:
+        "predictions": one {"reference": column, "score": s} per row, and "references": one {"prediction": row,
+        "score": s} per column; the index is None where the other side is empty.
+
+    >>> best_matches(np.array([[0.2, 0.5]]))["references"]
+    [{'prediction': 0, 'score': 0.2}, {'prediction': 0, 'score': 0.5}]
+    """
+
+    def matches(matrix: np.ndarray, other: str) -> list[dict]:
+        if not matrix.size:
+            return [{other: None, "score": 0.0} for _ in matrix]
+        best = matrix.argmax(axis=1).tolist()
+        return [{other: j, "score": s} for j, s in zip(best, matrix.max(axis=1).tolist(), strict=True)]
+
+    return {"predictions": matches(matrix, "reference"), "references": matches(matrix.T, "prediction")}
