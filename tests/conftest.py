@@ -1,4 +1,4 @@
-"""Settings that must stand before `evaluate`, `datasets` or `transformers` is imported: no network, a cache of its own."""
+"""Settings that must stand before `evaluate` or `transformers` is imported: no network, a cache of its own."""
 
 import os
 import tempfile

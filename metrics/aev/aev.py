@@ -38,13 +38,13 @@ Returns:
     prediction_length, reference_length: number of terms in the corpus; the reference closest in length counts.
     aev_grid (with grid=True): {"alpha": 11 values, "max_order": 4 values, "aev": 4 lists of 11 scores}.
 Examples:
-    >>> aev = evaluate.load("aev")
+    >>> aev = evaluate.load("metrics/aev")
     >>> results = aev.compute(
     ...     predictions=["There are seven steps involved in a hypothesis test."],
     ...     references=["Four steps are involved in a hypothesis test."],
     ... )
     >>> print(round(results["aev"], 3))
-    0.671
+    0.775
 """
 
 _CITATION = """\
@@ -99,7 +99,7 @@ class Aev(CheckedModule, evaluate.Metric):
         else:
             total = summed_statistics(predictions, references, settings, orders)
         for warning in warnings_for(total, settings):
-            warnings.warn(f"aev: {warning}", stacklevel=2)
+            warnings.warn(f"aev: {warning}", stacklevel=4)
         results = {name: float(value) for name, value in scores(total, settings).items()}
         if grid:
             results["aev_grid"] = grid_scores(total, settings)

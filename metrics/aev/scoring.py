@@ -5,6 +5,7 @@ section 3. What the paper leaves open is decided here as sacrebleu decides it: w
 n-gram counts as often as in the reference that has it most often, and |r| is the length closest to the candidate's.
 """
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -108,7 +109,7 @@ class Settings:
         weights = "uniform" if self.weights is None else ",".join(f"{w:g}" for w in self.weights)
         stop_words = self.stop_words
         if stop_words is not None and not isinstance(stop_words, str):
-            stop_words = f"own{len(stop_words)}"
+            stop_words = "own-" + hashlib.sha256(" ".join(sorted(stop_words)).encode()).hexdigest()[:8]
         tokenizer = self.tokenizer
         if callable(tokenizer):
             tokenizer = getattr(tokenizer, "__qualname__", type(tokenizer).__qualname__)
@@ -307,7 +308,7 @@ def scores(statistics: np.ndarray, settings: Settings, effective_order: bool = F
     order = settings.max_order
     weights = np.full(order, 1.0 / order) if settings.weights is None else np.asarray(settings.weights, dtype=float)
     candidate, reference = statistics[..., 0], statistics[..., 1]
-    counts = statistics[..., COUNTS:].reshape(*statistics.shape[:-1], -1, 4)[..., :order, :]
+    counts = statistics[..., COUNTS : COUNTS + 4 * order].reshape(*statistics.shape[:-1], order, 4)
     brevity, wordiness = settings.brevity, settings.wordiness
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         long_enough = np.isinf(brevity) | (brevity * candidate >= reference)
@@ -340,8 +341,8 @@ def warnings_for(statistics: np.ndarray, settings: Settings) -> list[str]:
     found = []
     if statistics[2]:
         found.append(
-            f"{int(statistics[2])} rows have no term in any reference (only stop words or no words at all) and can only "
-            "score 0; stop_words=None keeps stop words"
+            f"{int(statistics[2])} row(s) can only score 0: no reference has a term (only stop words, or no words); "
+            "stop_words=None keeps stop words"
         )
     counts = statistics[COUNTS:].reshape(-1, 4)[: settings.max_order, [1, 3]]
     if statistics[0] and not counts.all():

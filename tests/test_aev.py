@@ -1,0 +1,435 @@
+"""AEv(alpha, N): worked examples, parity with sacrebleu, rouge_score and a slow implementation, hostile input."""
+
+import math
+import random
+import warnings
+
+import numpy as np
+import pytest
+from genqa_metrics.aev.scoring import (
+    GRID_ALPHAS,
+    GRID_ORDERS,
+    Settings,
+    grid_scores,
+    scores,
+    statistics,
+    summed_statistics,
+    terms_function,
+    warnings_for,
+)
+from genqa_metrics.aev.stop_words import STOP_WORDS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rouge_score.rouge_scorer import RougeScorer
+from sacrebleu import corpus_bleu
+
+PLAIN = {"stop_words": None, "stemmer": None, "tokenizer": str.split}
+FIGURE_1 = ("There are seven steps involved in a hypothesis test.", "Four steps are involved in a hypothesis test.")
+
+# few words, so that n-grams are repeated within and between the texts
+words = st.lists(st.sampled_from("a b c d e".split()), min_size=1, max_size=12).map(" ".join)
+rows = st.lists(st.tuples(words, st.lists(words, min_size=1, max_size=3)), min_size=1, max_size=6)
+
+
+def corpus_score(predictions, references, **values):
+    chosen = Settings(**values)
+    total = summed_statistics(predictions, references, chosen)
+    return {name: float(value) for name, value in scores(total, chosen).items()}
+
+
+def random_corpus(seed, references_per_row):
+    source = random.Random(seed)
+    vocabulary = [f"w{i}" for i in range(source.choice([3, 8, 30]))]
+
+    def text():
+        return " ".join(source.choices(vocabulary, k=source.randint(1, 20)))
+
+    size = source.randint(1, 12)
+    return [text() for _ in range(size)], [[text() for _ in range(references_per_row)] for _ in range(size)]
+
+
+def slow_count(ngram, terms):
+    """How often an n-gram occurs in a list of terms, by looking at every position."""
+    return sum(tuple(terms[i : i + len(ngram)]) == ngram for i in range(len(terms)))
+
+
+def slow_ngrams(terms, order):
+    return [tuple(terms[i : i + order]) for i in range(len(terms) - order + 1)]
+
+
+def slow_aev(predictions, references, alpha, order, brevity=1.0, wordiness=2.0):
+    """The formulas of section 3, one n-gram at a time; several references clipped as in BLEU, pooled for recall."""
+    candidates = [text.split() for text in predictions]
+    reference_terms = [[text.split() for text in row] for row in references]
+    length = sum(map(len, candidates))
+    closest = sum(
+        min((len(r) for r in row), key=lambda n: (abs(n - len(c)), n))
+        for c, row in zip(candidates, reference_terms, strict=True)
+    )
+    precision = recall = 1.0
+    for n in range(1, order + 1):
+        clipped = total = 0
+        for candidate, row in zip(candidates, reference_terms, strict=True):
+            for ngram in set(slow_ngrams(candidate, n)):
+                count = slow_count(ngram, candidate)
+                clipped += min(count, max(slow_count(ngram, reference) for reference in row))
+                total += count
+        precision *= (clipped / total) ** (1 / order) if total else 0.0
+        clipped = total = 0
+        for candidate, row in zip(candidates, reference_terms, strict=True):
+            for reference in row:
+                for ngram in set(slow_ngrams(reference, n)):
+                    count = slow_count(ngram, reference)
+                    clipped += min(count, slow_count(ngram, candidate))
+                    total += count
+        recall *= (clipped / total) ** (1 / order) if total else 0.0
+    ps = precision * (1.0 if brevity * length >= closest else math.exp(1 - closest / (brevity * length)))
+    rs = recall * (1.0 if length <= wordiness * closest else math.exp(1 - length / (wordiness * closest)))
+    if alpha in (0, 1):
+        return ps if alpha else rs
+    return rs * ps / (alpha * rs + (1 - alpha) * ps) if rs and ps else 0.0
+
+
+def test_hand_computation():
+    """Candidate "a b a c" against "a b b": BP and WP are 1, as 4 >= 3 and 4 <= 2 * 3.
+
+    P(1) = (min(2, 1) + min(1, 2) + 0) / 4 = 2/4, P(2) = 1/3 ("a b" of "a b", "b a", "a c");
+    R(1) = 2/3, R(2) = 1/2 ("a b" of "a b", "b b"). PS = sqrt(1/2 * 1/3), RS = sqrt(2/3 * 1/2).
+    """
+    got = corpus_score(["a b a c"], [["a b b"]], **PLAIN)
+    assert got["aev_precision"] == pytest.approx(math.sqrt(1 / 6))
+    assert got["aev_recall"] == pytest.approx(math.sqrt(1 / 3))
+    assert got["aev"] == pytest.approx(2 * math.sqrt(1 / 18) / (math.sqrt(1 / 6) + math.sqrt(1 / 3)))
+    assert (got["prediction_length"], got["reference_length"]) == (4.0, 3.0)
+
+
+def test_penalties_by_hand():
+    """|c| = 1, |r| = 3: BP = exp(1 - 3). |c| = 5, |r| = 2, W = 2: WP = exp(1 - 5/4)."""
+    short = corpus_score(["a"], [["a b c"]], max_order=1, **PLAIN)
+    assert short["brevity_penalty"] == pytest.approx(math.exp(-2))
+    assert short["aev_precision"] == pytest.approx(math.exp(-2))
+    long = corpus_score(["a b c d e"], [["a b"]], max_order=1, **PLAIN)
+    assert long["wordiness_penalty"] == pytest.approx(math.exp(-0.25))
+    assert long["aev_recall"] == pytest.approx(math.exp(-0.25))
+    without = corpus_score(["a b c d e"], [["a b"]], max_order=1, wordiness=math.inf, **PLAIN)
+    assert (without["wordiness_penalty"], without["aev_recall"]) == (1.0, 1.0)
+    assert corpus_score(["a"], [["a b c"]], max_order=1, brevity=math.inf, **PLAIN)["brevity_penalty"] == 1.0
+
+
+def test_weights_by_hand():
+    """P(1) = 1/2, P(2) = 1/3 as above; weights 0.8 and 0.2 give 0.5^0.8 * (1/3)^0.2."""
+    got = corpus_score(["a b a c"], [["a b b"]], weights=[0.8, 0.2], alpha=1, **PLAIN)
+    assert got["aev"] == pytest.approx(0.5**0.8 * (1 / 3) ** 0.2)
+    # an order without weight does not matter, even when nothing matches there
+    assert corpus_score(["a c"], [["a b"]], weights=[1, 0], alpha=1, **PLAIN)["aev"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("seed", range(1000))
+def test_alpha_1_order_4_is_sacrebleu(seed):
+    predictions, references = random_corpus(seed, references_per_row=1 + seed % 3)
+    expected = corpus_bleu(
+        predictions, [list(column) for column in zip(*references, strict=True)], smooth_method="none", tokenize="none"
+    )
+    got = corpus_score(predictions, references, alpha=1, max_order=4, **PLAIN)
+    assert got["aev"] == pytest.approx(expected.score / 100, abs=1e-9)
+    assert (got["prediction_length"], got["reference_length"]) == (expected.sys_len, expected.ref_len)
+
+
+def test_13a_is_sacrebleus_default_on_raw_text():
+    predictions = ["The U.S. won 3-2 (in Paris), didn't it?", "Prices rose by 4.5% in 1999 & 2000, she said."]
+    references = [["The U.S. won 3-2 in Paris, didn't it?"], ["Prices rose 4.5% in 1999 & 2000, he said."]]
+    expected = corpus_bleu(predictions, [[row[0] for row in references]], smooth_method="none").score / 100
+    got = corpus_score(predictions, references, alpha=1, max_order=4, stop_words=None, stemmer=None, tokenizer="13a")
+    assert expected > 0.3
+    assert got["aev"] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_alpha_0_order_1_is_rouge_1_recall(seed):
+    (prediction, *_), ((reference, *_), *_) = random_corpus(seed, references_per_row=1)
+    expected = RougeScorer(["rouge1"]).score(reference, prediction)["rouge1"].recall
+    got = corpus_score([prediction], [[reference]], alpha=0, max_order=1, wordiness=math.inf, **PLAIN)
+    assert got["aev"] == pytest.approx(expected, abs=1e-9)
+
+
+@given(rows, st.sampled_from(GRID_ALPHAS), st.integers(1, 4), st.sampled_from([0.5, 1.0, 1.5]))
+def test_slow_implementation(corpus, alpha, order, wordiness):
+    predictions, references = zip(*corpus, strict=True)
+    got = corpus_score(predictions, references, alpha=alpha, max_order=order, wordiness=wordiness, **PLAIN)
+    expected = slow_aev(predictions, references, alpha, order, wordiness=wordiness)
+    assert got["aev"] == pytest.approx(expected, abs=1e-9)
+
+
+@given(rows, st.integers(1, 4))
+def test_ends_of_the_guideline_axis(corpus, order):
+    predictions, references = zip(*corpus, strict=True)
+    for alpha, side in ((0, "aev_recall"), (1, "aev_precision")):
+        got = corpus_score(predictions, references, alpha=alpha, max_order=order, **PLAIN)
+        assert got["aev"] == got[side]
+
+
+@given(rows)
+def test_grid_is_the_single_scores(corpus):
+    predictions, references = zip(*corpus, strict=True)
+    plain = Settings(**PLAIN)
+    grid = grid_scores(summed_statistics(predictions, references, plain, max(GRID_ORDERS)), plain)
+    assert (grid["alpha"], grid["max_order"]) == ([i / 10 for i in range(11)], [1, 2, 3, 4])
+    for i, order in enumerate(GRID_ORDERS):
+        for j, alpha in enumerate(GRID_ALPHAS):
+            single = corpus_score(predictions, references, alpha=alpha, max_order=order, **PLAIN)
+            assert grid["aev"][i][j] == pytest.approx(single["aev"], abs=1e-12)
+
+
+@given(rows, st.randoms())
+def test_order_of_rows_and_summing(corpus, source):
+    shuffled = source.sample(corpus, len(corpus))
+    plain = Settings(**PLAIN)
+    by_row = statistics(*zip(*corpus, strict=True), plain)
+    assert by_row.shape == (len(corpus), 11)
+    assert (by_row.sum(axis=0) == summed_statistics(*zip(*shuffled, strict=True), plain)).all()
+
+
+@given(st.text(min_size=1).filter(lambda text: terms_function(Settings())(text)), st.floats(0, 1))
+def test_identity_is_one_and_everything_is_in_range(text, alpha):
+    chosen = Settings(alpha=alpha)
+    row = scores(statistics([text], [[text]], chosen), chosen, effective_order=True)
+    assert row["aev"][0] == pytest.approx(1.0)
+    other = scores(statistics([text + " other words"], [[text]], chosen), chosen, effective_order=True)
+    assert all(0 <= other[name][0] <= 1 for name in ("aev", "aev_precision", "aev_recall"))
+
+
+@given(words, st.lists(words, min_size=1, max_size=3), words)
+def test_another_reference_never_lowers_the_best(prediction, references, other):
+    chosen = Settings(reference_recall="best", max_order=1, **PLAIN, wordiness=math.inf)
+    few, many = (statistics([prediction], [row], chosen) for row in (references, [*references, other]))
+    assert scores(many, chosen)["aev_recall"][0] >= scores(few, chosen)["aev_recall"][0]
+
+
+def test_best_reference_is_the_one_that_is_answered():
+    """Two names of one thing: "nyc" recalls 1 of the 4 words of both together, and 1 of 1 of the better one."""
+    pooled = corpus_score(["nyc"], [["nyc", "new york city"]], alpha=0, max_order=1, **PLAIN)
+    best = corpus_score(["nyc"], [["nyc", "new york city"]], alpha=0, max_order=1, reference_recall="best", **PLAIN)
+    assert (pooled["aev"], best["aev"]) == (0.25, 1.0)
+
+
+def test_rows_of_one_word():
+    """A row of one word has no bigrams: alone it is scored by its word, as sacrebleu's sentence BLEU does."""
+    chosen = Settings(**PLAIN)
+    rows = statistics(["seven", "seven", "four steps"], [["seven"], ["four"], ["four steps"]], chosen)
+    assert scores(rows, chosen, effective_order=True)["aev"].tolist() == [1.0, 0.0, 1.0]
+    assert scores(rows, chosen)["aev"].tolist() == [0.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("Fisher's steps weren’t Involved", ["fisher", "step", "weren't", "involv"]),
+        ("It is the seventh of 12 no. 3,000", ["seventh", "12", "no", "3", "000"]),
+        ("مرحبا بالعالم", ["مرحبا", "بالعالم"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("東京タワー", ["東", "京", "タ", "ワ", "ー"]),
+        ("👍 \x00\x1b[31m", ["31m"]),
+        ("", []),
+    ],
+)
+def test_terms(text, terms):
+    assert terms_function(Settings())(text) == terms
+
+
+def test_stop_words_and_stemmer_settings():
+    assert len(STOP_WORDS["smart"]) == 570
+    assert STOP_WORDS["english"] < STOP_WORDS["smart"]
+    text = "The seven steps"
+    assert terms_function(Settings(stop_words="smart"))(text) == ["step"]
+    assert terms_function(Settings(stop_words=None))(text) == ["the", "seven", "step"]
+    assert terms_function(Settings(stop_words=["Seven"], stemmer=None))(text) == ["the", "steps"]
+    assert terms_function(Settings(tokenizer="13a", stemmer=None))("The U.S. Flag.") == [
+        "U",
+        ".",
+        "S",
+        ".",
+        "Flag",
+        ".",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("alpha", -0.1),
+        ("alpha", 1.1),
+        ("alpha", "half"),
+        ("alpha", math.nan),
+        ("max_order", 0),
+        ("max_order", 2.0),
+        ("max_order", True),
+        ("brevity", 0),
+        ("wordiness", -1),
+        ("wordiness", math.nan),
+        ("weights", [1.0]),
+        ("weights", [0, 0]),
+        ("weights", [-1, 2]),
+        ("weights", 0.5),
+        ("stop_words", "klingon"),
+        ("stop_words", [1]),
+        ("stemmer", "snowball"),
+        ("tokenizer", "bert"),
+        ("reference_recall", "mean"),
+    ],
+)
+def test_bad_settings_name_the_setting(setting, value):
+    with pytest.raises(ValueError, match=f"^{setting}: expected .* got "):
+        Settings(**{setting: value})
+
+
+def test_signature_changes_with_every_setting():
+    others = [
+        {},
+        {"alpha": 0.1},
+        {"max_order": 3},
+        {"brevity": 2},
+        {"wordiness": math.inf},
+        {"weights": [0.9, 0.1]},
+        {"stop_words": None},
+        {"stop_words": ["a"]},
+        {"stop_words": ["b"]},
+        {"stemmer": None},
+        {"tokenizer": "13a"},
+        {"tokenizer": str.split},
+        {"reference_recall": "best"},
+    ]
+    assert len({Settings(**other).signature() for other in others}) == len(others)
+
+
+def test_warnings_say_what_cannot_be_scored():
+    chosen = Settings()
+    total = summed_statistics(["Paris", "nothing here"], [["It is what it is"], ["Rome"]], chosen)
+    wordless, too_long = warnings_for(total, chosen)
+    assert wordless.startswith("1 row")
+    assert "no 2-grams" in too_long
+    assert warnings_for(summed_statistics(*[[text] for text in ("four steps", ["four steps"])], chosen), chosen) == []
+
+
+# the module
+
+
+@pytest.fixture(scope="module")
+def aev(repository):
+    import evaluate
+
+    return evaluate.load(str(repository / "metrics" / "aev"), keep_in_memory=True)
+
+
+def test_figure_1_of_kpqa(aev):
+    """Terms "seven step involv hypothesi test" and "four step involv hypothesi test": 4 of 5 words, 3 of 4 bigrams."""
+    got = aev.compute(predictions=[FIGURE_1[0]], references=[FIGURE_1[1]])
+    assert got["aev"] == pytest.approx(math.sqrt(4 / 5 * 3 / 4))
+    assert all(type(value) is float for value in got.values())
+
+
+def test_results_by_request(aev):
+    predictions, references = ["four steps", "seven", ""], ["four steps", ["seven", "7"], "nothing here"]
+    got = aev.compute(predictions=predictions, references=references, per_example=True, grid=True, wordiness=math.inf)
+    assert np.shape(got["aev_grid"]["aev"]) == (4, 11)
+    assert got["aev_per_example"] == pytest.approx([1.0, 2 / 3, 0.0])  # RS of row 1 is 1 of 2 words, PS is 1
+    plain = aev.compute(predictions=predictions, references=references)
+    assert set(got) == set(plain) | {f"{name}_per_example" for name in plain} | {"aev_grid"}
+
+
+def test_signature_is_that_of_the_last_compute(aev):
+    aev.compute(predictions=["a"], references=["b"], alpha=0.25)
+    assert aev.signature().startswith("aev|alpha:0.25|order:2|")
+
+
+def test_settings_of_load(repository, tmp_path):
+    import evaluate
+
+    path = tmp_path / "fit.json"
+    path.write_text('{"settings": {"alpha": 0.0, "max_order": 1, "stop_words": null}, "other": 1}')
+    folder = str(repository / "metrics" / "aev")
+    rows = {"predictions": ["what is it"], "references": ["what it was"]}
+    loaded = evaluate.load(folder, settings=str(path)).compute(**rows)
+    assert loaded == evaluate.load(folder).compute(**rows, alpha=0.0, max_order=1, stop_words=None)
+    assert loaded["aev"] == pytest.approx(2 / 3)
+    assert (
+        evaluate.load(folder, settings={"alpha": 1.0}).compute(**rows, alpha=0.0, stop_words=None, max_order=1)
+        == loaded
+    )
+    with pytest.raises(ValueError, match="alpha: expected"):
+        evaluate.load(folder, settings={"alpha": 2})
+    with pytest.raises(ValueError, match=r"settings: expected a mapping or a JSON file, got 'none\.json'"):
+        evaluate.load(folder, settings="none.json")
+    with pytest.raises(TypeError, match="alhpa: not a setting of aev"):
+        evaluate.load(folder, settings={"alhpa": 1})
+
+
+def test_a_refused_compute_loses_nothing(aev):
+    aev.add_batch(predictions=["four steps"], references=["four steps"])
+    for bad in ({"alpha": 7}, {"grid": True, "weights": [1, 1]}, {"predictions": ["x"], "references": []}):
+        with pytest.raises(ValueError, match="expected"):
+            aev.compute(**bad)
+    with pytest.raises(TypeError, match="alhpa: not a setting of aev; its settings are alpha, max_order"):
+        aev.compute(alhpa=1)
+    assert aev.compute()["aev"] == 1.0
+    with pytest.raises(ValueError, match="nothing to compute on"):
+        aev.compute()
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "message"),
+    [
+        (["a", None], ["a", "b"], "predictions, row 1: expected a string, got NoneType None"),
+        (["a", 3], ["a", "b"], "predictions, row 1: expected a string, got int 3"),
+        (["a", float("nan")], ["a", "b"], "predictions, row 1: expected a string, got float nan"),
+        ("abc", ["a"], "predictions: expected a list with one entry per row, got str 'abc'"),
+        (["a"], None, "references: expected a list with one entry per row, got None"),
+        (["a"], {"a": 1}, "references: expected a list with one entry per row, got dict"),
+        (["a"], [[]], "references, row 0: expected at least one reference"),
+        (["a"], [["a", None]], "references, row 0, item 1: expected a string, got NoneType None"),
+        (["a"], [3], "references, row 0: expected a list of strings, got int 3"),
+        (["a", "b"], ["a"], "references: expected as many rows as predictions .2., got 1"),
+        (["\ud800"], ["a"], "predictions, row 0: the text .* holds a lone surrogate"),
+    ],
+)
+def test_bad_rows_are_named(aev, predictions, references, message):
+    with pytest.raises(ValueError, match=message):
+        aev.compute(predictions=predictions, references=references)
+
+
+def test_row_numbers_count_what_was_added_before(aev):
+    aev.add_batch(predictions=["a", "b"], references=["a", "b"])
+    with pytest.raises(ValueError, match="predictions, row 2: expected a string, got NoneType"):
+        aev.add(prediction=None, reference="a")
+    aev.add(prediction="four steps", reference="four steps")
+    assert aev.compute(per_example=True)["aev_per_example"][2:] == [1.0]
+
+
+def test_array_types_and_hostile_texts(aev):
+    import pandas
+
+    texts = ["", "👍🏽", "مرحبا", "\x00\x1b\x07", "naïve café", "x" * 1_000_000, "word " * 200_000]
+    with pytest.warns(UserWarning, match=r"3 row\(s\) can only score 0"):
+        aev.compute(predictions=texts, references=texts)
+    warnings.simplefilter("ignore")
+    as_list = aev.compute(predictions=texts, references=texts, per_example=True)
+    assert as_list["aev_per_example"] == [0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0]
+    shifted = pandas.Series(texts, index=range(5, 12))
+    for column in (tuple(texts), np.array(texts), np.array(texts, dtype=object), shifted):
+        assert aev.compute(predictions=column, references=column, per_example=True) == as_list
+    assert aev.compute(predictions=["red car"], references=np.array([["red car", "bus"]]))["aev"] > 0
+
+
+def test_no_rows_score_nothing(aev):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert aev.compute(predictions=[], references=[], per_example=True)["aev_per_example"] == []
+
+
+@settings(max_examples=25, deadline=None)
+@given(rows)
+def test_module_equals_functions(aev, corpus):
+    predictions, references = map(list, zip(*corpus, strict=True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        got = aev.compute(predictions=predictions, references=references, **PLAIN)
+    assert got == corpus_score(predictions, references, **PLAIN)
