@@ -85,34 +85,60 @@ def _name_of(value: object) -> str:
     return str(value)
 
 
-class _Cache(dict):
-    """What a function made of every text it has seen in this call."""
+class _Numbers(dict):
+    """Gives every new word the next number."""
 
-    def __init__(self, function: Callable):
-        self.function = function
-
-    def __missing__(self, text: str):
-        value = self[text] = self.function(text)
-        return value
+    def __missing__(self, word: object) -> int:
+        number = self[word] = len(self)
+        return number
 
 
-def counted_ngrams(tokens: Sequence[str], order: int) -> set:
-    """Return the n-grams of a text as a set in which the k-th repetition of an n-gram is a member of its own.
+def counted_ngrams(numbers: list[int]) -> tuple[set, ...]:
+    """Return the n-grams of a text, one set for each order from 1 to 4.
 
-    The size of the intersection of two such sets is the clipped count, and their union has the larger counts.
+    The k-th repetition of an n-gram is a member of its own, so that the size of the intersection of two such sets is
+    the clipped count, and their union has the larger counts. An n-gram is one integer: unlike a tuple it is no work
+    for the garbage collector.
 
-    >>> sorted(counted_ngrams(["to", "be", "to", "be"], 2), key=str)
-    [('be', 'to'), ('to', 'be'), (('to', 'be'), 2)]
+    Args:
+        numbers: the tokens as numbers below 2**32.
+
+    >>> [len(ngrams) for ngrams in counted_ngrams([5, 6, 5, 6])]
+    [4, 3, 2, 1]
+    >>> sorted(counted_ngrams([5, 6, 5])[0], key=str)
+    [(5, 2), 5, 6]
     """
-    ngrams = list(zip(*(tokens[i:] for i in range(order)), strict=False))
-    distinct = set(ngrams)
-    if len(distinct) < len(ngrams):
-        seen = Counter()
-        for ngram in ngrams:
-            seen[ngram] += 1
-            if seen[ngram] > 1:
-                distinct.add((ngram, seen[ngram]))
-    return distinct
+    ngrams = numbers
+    sets = []
+    for order in range(1, MAX_ORDER + 1):
+        if order > 1:
+            ngrams = [first << 32 | last for first, last in zip(ngrams, numbers[order - 1 :], strict=False)]
+        distinct = set(ngrams)
+        if len(distinct) < len(ngrams):
+            repeated = Counter(ngrams)
+            distinct.update((ngram, k) for ngram, count in repeated.items() for k in range(2, count + 1))
+        sets.append(distinct)
+    return tuple(sets)
+
+
+class _NgramSets(dict):
+    """From a text to its number of tokens and its four sets of n-grams; forgets all when it has grown too large."""
+
+    max_tokens = 2**18
+
+    def __init__(self, tokenize: Callable[[str], list[str]]):
+        self.tokenize = tokenize
+        self.numbers = _Numbers()
+        self.tokens = 0
+
+    def __missing__(self, text: str) -> tuple:
+        numbers = [self.numbers[token] for token in self.tokenize(text)]
+        if self.tokens > self.max_tokens:
+            self.clear()
+            self.tokens = 0
+        self.tokens += len(numbers)
+        entry = self[text] = (len(numbers), *counted_ngrams(numbers))
+        return entry
 
 
 def bleu_from_counts(matches: np.ndarray, length: np.ndarray, reference_length: np.ndarray) -> np.ndarray:
@@ -134,9 +160,7 @@ def bleu_from_counts(matches: np.ndarray, length: np.ndarray, reference_length: 
 
 
 def _bleu(tokenize: Callable[[str], list[str]]) -> tuple[Callable, Callable]:
-    def ngram_sets(text: str) -> tuple:
-        tokens = tokenize(text)
-        return len(tokens), *(counted_ngrams(tokens, order) for order in range(1, MAX_ORDER + 1))
+    sets = _NgramSets(tokenize)
 
     def row(mine: tuple, theirs: tuple) -> tuple:
         length, ones, twos, threes, fours = mine
@@ -153,17 +177,19 @@ def _bleu(tokenize: Callable[[str], list[str]]) -> tuple[Callable, Callable]:
         return bleu_from_counts(counts[:, :MAX_ORDER], counts[:, MAX_ORDER], counts[:, MAX_ORDER + 1])
 
     def pairs(predictions: list[str], references: list[str]) -> np.ndarray:
-        sets = _Cache(ngram_sets)
         return scores([row(sets[p], sets[r]) for p, r in zip(predictions, references, strict=True)])
 
     def multiple(predictions: list[str], references: list[list[str]]) -> np.ndarray:
-        sets = _Cache(ngram_sets)
-        pooled = _Cache(lambda texts: [set().union(*(sets[text][order] for text in texts)) for order in range(1, 5)])
-        rows = []
+        rows, pooled_texts, lengths, pooled = [], None, [], []
         for prediction, texts in zip(predictions, references, strict=True):
             mine = sets[prediction]
-            closest = min((sets[text][0] for text in texts), key=lambda other: (abs(other - mine[0]), other))
-            rows.append(row(mine, (closest, *pooled[tuple(texts)])))
+            if texts is not pooled_texts:
+                entries = [sets[text] for text in texts]
+                lengths, *pooled = ([entry[part] for entry in entries] for part in range(MAX_ORDER + 1))
+                pooled = [set().union(*ngrams) for ngrams in pooled]
+                pooled_texts = texts
+            closest = min(lengths, key=lambda other: (abs(other - mine[0]), other))
+            rows.append(row(mine, (closest, *pooled)))
         return scores(rows)
 
     return pairs, multiple
@@ -183,7 +209,7 @@ def rouge_from_parts(precision: np.ndarray, recall: np.ndarray) -> np.ndarray:
 
 def _rouge(tokenize: Callable[[str], list[str]]) -> tuple[Callable, Callable]:
     def parts(predictions: list[str], references: list[str]) -> tuple[np.ndarray, np.ndarray]:
-        words = _Cache(lambda word: len(words))
+        words = _Numbers()
         coded = {text: [words[word] for word in tokenize(text)] for text in {*predictions, *references}}
         if len(words) <= sys.maxunicode:
             # One character per distinct token: rapidfuzz compares strings much faster than lists.
@@ -227,7 +253,7 @@ def _meteor_command() -> list[str]:
 
 def _meteor(command: list[str]) -> Callable:
     def line(text: str) -> str:
-        return " ".join(text.replace("\0", " ").split()) + "\n"
+        return " ".join(text.split()) + "\n"
 
     def pairs(predictions: list[str], references: list[str]) -> list[float]:
         # Files, not the interactive mode: nothing can block, no process stays, and "|||" is a text like any other.
@@ -267,7 +293,79 @@ def _from_callable(function: Callable, kwargs: Mapping) -> Base:
                 "base=lambda predictions, references: [f(p, r) for p, r in zip(predictions, references)]"
             ) from error
 
-    return Base(name, "|".join([f"base:{name}", *(f"{k}:{_name_of(v)}" for k, v in kwargs.items())]), pairs)
+    return Base(name, "|".join([f"base:{name}", *_shown_kwargs(kwargs)]), pairs)
+
+
+def _shown_kwargs(kwargs: Mapping) -> list[str]:
+    return [f"{name}:{_name_of(value)}" for name, value in kwargs.items()]
+
+
+def _text_features(module: object, where: str) -> bool:
+    """Return whether a module takes a list of references per row; raise a ValueError if it does not take texts."""
+    features = module.features if isinstance(module.features, list) else [module.features]
+    kinds = set()
+    for columns in features:
+        if set(columns) == {"predictions", "references"}:
+            text = getattr(columns["predictions"], "dtype", None) == "string"
+            single = getattr(columns["references"], "dtype", None) == "string"
+            inner = getattr(columns["references"], "feature", None)
+            several = getattr(inner, "dtype", None) == "string"
+            if text and (single or several):
+                kinds.add(several)
+    if not kinds:
+        raise ValueError(
+            f"{where}: expected a module with the inputs predictions and references, both texts, got the inputs "
+            f"{module.features}; wrap another module in a function of two lists of strings"
+        )
+    return True in kinds
+
+
+def module_function(module: object, base_kwargs: Mapping | None = None, base_key: str | None = None) -> Base:
+    """Return a loaded module of `evaluate` as a base.
+
+    Args:
+        module: the module; its inputs are texts named predictions and references.
+        base_kwargs: settings of its `compute`.
+        base_key: name of the result that is a list with one score per row; None if it has only one such result.
+
+    Returns:
+        The base. If the module takes several references per row, its own rule is the one for several references.
+
+    Raises:
+        ValueError: if the module does not take texts.
+    """
+    kwargs = dict(base_kwargs or {})
+    name = repr(module.name)
+    several = _text_features(module, f"base {name}")
+
+    def compute(predictions: list[str], references: list) -> Sequence[float]:
+        results = module.compute(predictions=predictions, references=references, **kwargs)
+        lists = {
+            key: value
+            for key, value in results.items()
+            if not isinstance(value, str | bytes) and np.shape(value) == (len(predictions),)
+        }
+        key = base_key
+        if key is None and len(lists) == 1:
+            key = next(iter(lists))
+        if key not in lists:
+            wrong = "base_key: None" if base_key is None else f"base_key: {base_key!r}"
+            raise ValueError(
+                f"{wrong} does not say which result of base {name} is the score of every pair; its results are "
+                f"{sorted(results)}, those with one value per pair {sorted(lists) or 'none'}. Set base_key, and if "
+                'there is none ask the module for it with base_kwargs, for example {"per_example": True} for the '
+                'metrics of this package (aev: base_key="aev_per_example") or {"use_aggregator": False} for rouge'
+            )
+        return lists[key]
+
+    def pairs(predictions: list[str], references: list[str]) -> Sequence[float]:
+        return compute(predictions, [[text] for text in references] if several else references)
+
+    digest = (getattr(module, "_hash", None) or "")[:12]
+    signature = [f"base:{module.name}", *([f"hash:{digest}"] if digest else []), *_shown_kwargs(kwargs)]
+    if base_key is not None:
+        signature.append(f"key:{base_key}")
+    return Base(name, "|".join(signature), pairs, compute if several else None)
 
 
 def base_function(base: str | Callable = "rouge", base_kwargs: Mapping | None = None) -> Base:

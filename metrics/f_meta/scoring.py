@@ -25,21 +25,22 @@ def _checked_scores(base: Base, scores: object, predictions: list[str], referenc
         "per pair; make one of a function of two strings with "
         "base=lambda predictions, references: [f(p, r) for p, r in zip(predictions, references)]"
     )
-    where = f"base {base.name}"
-    if isinstance(scores, str | bytes) or np.ndim(scores) == 0:
-        raise ValueError(f"{where}: expected a list of {len(predictions)} numbers, got {scores!r:.60}; {advice}")
+    expected = f"base {base.name}: expected a list of {len(predictions)} numbers, got"
     try:
-        array = np.asarray(scores, dtype=np.float64)
+        array = np.asarray(scores)
+        if array.dtype.kind not in "biufO":
+            raise TypeError
+        array = array.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{where}: expected a list of numbers, got {scores!r:.60}; {advice}") from error
+        raise ValueError(f"{expected} {scores!r:.60}; {advice}") from error
+    if array.ndim == 0:
+        raise ValueError(f"{expected} {scores!r:.60}; {advice}")
     if array.shape != (len(predictions),):
-        raise ValueError(
-            f"{where}: expected a list of {len(predictions)} numbers, got an array of shape {array.shape}; {advice}"
-        )
+        raise ValueError(f"{expected} an array of shape {array.shape}; {advice}")
     if not np.isfinite(array).all():
         i = int(np.flatnonzero(~np.isfinite(array))[0])
         raise ValueError(
-            f"{where}: expected finite scores, got {array[i]} for prediction {predictions[i]!r:.60} and reference "
+            f"base {base.name}: expected finite scores, got {array[i]} for prediction {predictions[i]!r:.60} and reference "
             f"{references[i]!r:.60}; make the base return a number for every pair"
         )
     return array
@@ -126,7 +127,7 @@ def conventional_scores(
     scored = {}
     if rows:
         texts = [text for text, _ in rows]
-        lists = [list(references[i]) for _, i in rows]
+        lists = [references[i] for _, i in rows]
         scores = _checked_scores(base, base.multiple(texts, lists), texts, lists)
         scored = dict(zip(rows, scores.tolist(), strict=True))
     return [_mean([scored.get((text, i), 0.0) for text in texts]) for i, texts in enumerate(predictions)]
