@@ -1,0 +1,334 @@
+"""Fit AEv(alpha, N) to human scores of systems: which cell of the evaluation plane explains the human ranking best?
+
+    python training/aev/fit_aev.py --data answers.jsonl.gz --output_folder fitted
+
+The story, as in sections 3.3 and 4 of Soricut & Brill (2004):
+1. read outputs of several systems with references and a human score per output;
+2. score every system with all 44 cells from one counting pass;
+3. square the Pearson correlation of the human system scores with each cell: the R-squared table;
+4. resample the systems to see how sure its best cell is;
+5. write the table (JSON, whose "settings" `load("aev", settings=...)` takes, and a heat map), and print it.
+`--flood` repeats the paper's experiment on flooded answers first (its tables 5 and 6).
+"""
+
+import hashlib
+import json
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from pathlib import Path
+
+import numpy as np
+from genqa_metrics.aev.scoring import GRID_ALPHAS, GRID_ORDERS, Settings, grid_scores, statistics
+from genqa_metrics.files import Source
+
+FLOODED_SCORE = 0.5  # "somehow related", between wrong (0) and correct (1)
+FLOODED_SHARE = 2 / 3
+LONG_SENTENCE = 10  # words
+
+
+@dataclass
+class Arguments:
+    """What the command line takes; read by transformers' HfArgumentParser."""
+
+    data: list[str] = field(
+        metadata={
+            "help": "files with system, candidate, references and a human score per row (`score`, or `human`: "
+            "{aspect: value}); a system is a point of its own in every file"
+        }
+    )
+    output_folder: str = field(metadata={"help": "folder for NAME.json and NAME.png"})
+    name: str = field(default="", metadata={"help": "name of the outputs; the first file's name by default"})
+    aspect: str = field(default="", metadata={"help": "aspect of `human` to fit; needed where there are several"})
+    exclude_system: list[str] = field(default_factory=list, metadata={"help": "systems that are left out"})
+    reference_recall: str = field(default="all", metadata={"help": "'all' as in the paper, or 'best'; see the metric"})
+    stop_words: str = field(default="english", metadata={"help": "'english', 'smart' or 'none'"})
+    brevity: float = field(default=1.0, metadata={"help": "B of the brevity penalty"})
+    wordiness: float = field(default=2.0, metadata={"help": "W of the wordiness penalty; inf for none"})
+    resamples: int = field(default=10_000, metadata={"help": "bootstrap samples of the systems"})
+    seed: int = field(default=1, metadata={"help": "seed of the bootstrap and of the flooding"})
+    flood: bool = field(default=False, metadata={"help": "flood answers first and lower their score (tables 5, 6)"})
+    flood_repeats: int = field(default=200, metadata={"help": "random halves of the systems that are flooded"})
+
+
+def command(arguments: Arguments) -> str:
+    """Return the command line that asks for this fit, files by their names alone."""
+    words = ["python", "training/aev/fit_aev.py", "--data", *(Path(path).name for path in arguments.data)]
+    for option in fields(arguments):
+        value = getattr(arguments, option.name)
+        default = option.default if option.default is not MISSING else []
+        if option.name in ("data", "output_folder") or value == default:
+            continue
+        words += [f"--{option.name}", *(map(str, value) if isinstance(value, list) else [str(value)])]
+    return shlex.join(words)
+
+
+def read_outputs(files: list[str], aspect: str, excluded: Collection[str] = ()) -> list[dict]:
+    """Return the judged rows: unit (the system, with its file where there are several), candidate, references, human.
+
+    Raises:
+        ValueError: for a bad row, an unknown aspect or no judged row; names file, line and fix.
+    """
+    outputs = []
+    for path in files:
+        source = Source(path)
+        for row in source.rows():
+            where = f"{path}, {source.unit} {row.number}"
+            if row.problem:
+                raise ValueError(f"{where}: {row.problem}")
+            values = row.values
+            missing = [name for name in ("system", "references") if not values.get(name)]
+            if missing:
+                raise ValueError(f"{where}: expected a value for {missing[0]!r}; a fit needs outputs of named systems")
+            human = values.get("human", {"score": values.get("score")})
+            if aspect == "" and len(human) > 1:
+                raise ValueError(f"aspect: expected one of {', '.join(human)}, got none; pass --aspect")
+            chosen = aspect or next(iter(human), "")
+            if chosen not in human:
+                raise ValueError(f"{where}: expected a human score for {chosen!r}, got {', '.join(human) or 'none'}")
+            if human[chosen] is None or values["system"] in excluded:
+                continue
+            unit = values["system"] if len(files) == 1 else f"{values['system']} ({source.stem})"
+            candidate = values.get("candidate", values.get("prediction"))
+            if not isinstance(candidate, str):
+                raise ValueError(f"{where}: expected a text for 'candidate', got {candidate!r}")
+            references = values["references"]
+            references = [references] if isinstance(references, str) else references
+            human_score = float(human[chosen])
+            outputs.append({"unit": unit, "candidate": candidate, "references": references, "human": human_score})
+    units = {row["unit"] for row in outputs}
+    if len(units) < 3:
+        raise ValueError(f"data: expected judged outputs of at least 3 systems, got {len(units)}")
+    return outputs
+
+
+def r_squared_table(human: np.ndarray, metric: np.ndarray) -> np.ndarray:
+    """Return R-squared with the sign of the correlation, so that a cell that ranks systems upside down is not a fit.
+
+    Args:
+        human: ... x systems.
+        metric: ... x systems x orders x alphas.
+
+    Returns:
+        ... x orders x alphas, in [-1, 1]; NaN where all human or all metric scores are equal (an N without match).
+    """
+    human = (human - human.mean(-1, keepdims=True))[..., None, None]
+    metric = metric - metric.mean(-3, keepdims=True)
+    covariance = (human * metric).sum(-3)
+    spread = (human**2).sum(-3) * (metric**2).sum(-3)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(spread > 1e-24, np.sign(covariance) * covariance**2 / spread, np.nan)
+
+
+def best_cell(table: np.ndarray) -> tuple[int, int]:
+    """Return (row, column) of the largest value; of equal ones the shortest N and the alpha nearest to 0."""
+    return tuple(int(i) for i in np.unravel_index(np.nanargmax(table.round(9)), table.shape))
+
+
+def bootstrap(human: np.ndarray, metric: np.ndarray, resamples: int, seed: int) -> dict:
+    """Return how sure the best cell is, from samples of the systems with replacement.
+
+    Args:
+        human: systems.
+        metric: systems x orders x alphas.
+        resamples: number of samples; those with fewer than three different systems are drawn again.
+        seed: of the random numbers.
+
+    Returns:
+        "interval": 95% percentile interval of the R-squared of the best cell; "best_alpha", "best_max_order": 95%
+        intervals of the place of the best cell; "same_cell": share of samples with the same best cell.
+    """
+    cell = best_cell(r_squared_table(human, metric))
+    generator = np.random.default_rng(seed)
+    values, places = [], []
+    while len(values) < resamples:
+        drawn = generator.integers(0, len(human), size=len(human))
+        if len(set(drawn.tolist())) < 3:
+            continue
+        table = r_squared_table(human[drawn], metric[drawn])
+        if np.isnan(table).all():
+            continue
+        values.append(table[cell])
+        places.append(best_cell(table))
+    rows, columns = np.array(places).T
+    return {
+        "interval": np.nanpercentile(values, [2.5, 97.5]).round(4).tolist(),
+        "best_alpha": [GRID_ALPHAS[i] for i in np.percentile(columns, [2.5, 97.5], method="nearest")],
+        "best_max_order": [GRID_ORDERS[i] for i in np.percentile(rows, [2.5, 97.5], method="nearest")],
+        "same_cell": round(float(np.mean([place == cell for place in places])), 3),
+    }
+
+
+def flooded(outputs: list[dict], seed: int) -> list[dict]:
+    """Return every output with two long sentences from answers to other questions behind it."""
+    generator = np.random.default_rng(seed)
+    sentences = sorted({row["candidate"] for row in outputs if len(row["candidate"].split()) >= LONG_SENTENCE})
+    if len(sentences) < 100:
+        raise ValueError(
+            f"flood: expected at least 100 answers of {LONG_SENTENCE} words or more, got {len(sentences)}"
+        )
+    drawn = generator.integers(0, len(sentences), size=(len(outputs), 2))
+    return [
+        {**row, "candidate": f"{row['candidate']} {sentences[first]} {sentences[second]}", "human": FLOODED_SCORE}
+        for row, (first, second) in zip(outputs, drawn, strict=True)
+    ]
+
+
+def system_scores(units: np.ndarray, names: list[str], human: np.ndarray, rows: np.ndarray, settings: Settings):
+    """Return the human scores (systems) and the grids (systems x orders x alphas) of the systems `names`."""
+    of_unit = [units == name for name in names]
+    grids = [grid_scores(rows[chosen].sum(axis=0), settings)["aev"] for chosen in of_unit]
+    return np.array([human[chosen].mean() for chosen in of_unit]), np.array(grids)
+
+
+def fit(arguments: Arguments) -> dict:
+    """Return the R-squared table with everything that is needed to read it and to make it again."""
+    stop_words = None if arguments.stop_words == "none" else arguments.stop_words
+    settings = Settings(
+        reference_recall=arguments.reference_recall,
+        stop_words=stop_words,
+        brevity=arguments.brevity,
+        wordiness=arguments.wordiness,
+    )
+
+    def counted(rows: list[dict]) -> np.ndarray:
+        texts, references = [row["candidate"] for row in rows], [row["references"] for row in rows]
+        return statistics(texts, references, settings, max(GRID_ORDERS))
+
+    outputs = read_outputs(arguments.data, arguments.aspect, arguments.exclude_system)
+    units = np.array([row["unit"] for row in outputs])
+    names = sorted(set(units.tolist()))
+    human, rows = np.array([row["human"] for row in outputs]), counted(outputs)
+    human_of_system, grid = system_scores(units, names, human, rows, settings)
+    if arguments.flood:
+        flooded_rows = counted(flooded(outputs, arguments.seed))
+        generator = np.random.default_rng(arguments.seed)
+        tables = []
+        for _ in range(arguments.flood_repeats):
+            half = generator.permutation(names)[: len(names) // 2]
+            correct = np.isin(units, half) & (human == 1)
+            changed = correct & (generator.random(len(units)) < FLOODED_SHARE)
+            lowered = np.where(changed, FLOODED_SCORE, human)
+            mixed = np.where(changed[:, None], flooded_rows, rows)
+            tables.append(r_squared_table(*system_scores(units, names, lowered, mixed, settings)))
+        table = np.nanmean(tables, axis=0)
+        cells = Counter(best_cell(one) for one in tables)
+        sureness = {
+            "best_cells": {
+                f"AEv({GRID_ALPHAS[column]:g}, {GRID_ORDERS[row]})": count / len(tables)
+                for (row, column), count in cells.most_common(5)
+            }
+        }
+    else:
+        table = r_squared_table(human_of_system, grid)
+        sureness = bootstrap(human_of_system, grid, arguments.resamples, arguments.seed)
+    row, column = best_cell(table)
+    chosen = {"alpha": GRID_ALPHAS[column], "max_order": GRID_ORDERS[row]}
+    fixed = {name: value for name, value in asdict(settings).items() if name not in ("weights", *chosen)}
+    return {
+        "metric": "aev",
+        "settings": {**chosen, **fixed},
+        "r_squared": round(float(table[row, column]), 4),
+        **sureness,
+        "alpha": list(GRID_ALPHAS),
+        "max_order": list(GRID_ORDERS),
+        "signed_r_squared": [[None if np.isnan(value) else round(float(value), 4) for value in row] for row in table],
+        "systems": {
+            name: {"human": round(float(h), 4), "aev": round(float(g[row, column]), 4)}
+            for name, h, g in zip(names, human_of_system, grid, strict=True)
+            if not arguments.flood
+        },
+        "points": len(names),
+        "rows": len(outputs),
+        "flooded": arguments.flood,
+        "seed": arguments.seed,
+        "command": command(arguments),
+        "data": {Path(path).name: hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in arguments.data},
+    }
+
+
+def table_lines(result: dict) -> list[str]:
+    """Return the R-squared table as the paper prints it, in percent, N from 4 down to 1, the best cell in brackets."""
+    best = (result["settings"]["max_order"], result["settings"]["alpha"])
+    lines = []
+    for order, values in reversed(list(zip(result["max_order"], result["signed_r_squared"], strict=True))):
+        line = f"{order:>9} "
+        for alpha, value in zip(result["alpha"], values, strict=True):
+            shown = "-" if value is None else f"{100 * value:.1f}"
+            line += f"{f'[{shown}]' if (order, alpha) == best else shown + ' ':>8}"
+        lines.append(line)
+    return [*lines, "N / alpha " + "".join(f"{alpha:>7g} " for alpha in result["alpha"])]
+
+
+def heat_map(result: dict, title: str, path: Path) -> None:
+    """Draw the R-squared table as the evaluation plane: alpha to the right, N upwards, the best cell framed."""
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
+
+    values = np.array(result["signed_r_squared"], dtype=float)
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    axes = figure.subplots()
+    image = axes.imshow(values, origin="lower", aspect="auto", vmin=-1, vmax=1, cmap="RdBu")
+    for i, row in enumerate(values):
+        for j, value in enumerate(row):
+            shown = "–" if np.isnan(value) else f"{100 * value:.0f}"
+            axes.text(j, i, shown, ha="center", va="center", color="w" if abs(value) > 0.55 else "k")
+    i, j = best_cell(values)
+    axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, lw=3, ec="gold"))
+    axes.set_xticks(range(len(result["alpha"])), [f"{alpha:g}" for alpha in result["alpha"]])
+    axes.set_yticks(range(len(result["max_order"])), result["max_order"])
+    axes.set_xlabel("alpha (guideline axis: 0 recall, 1 precision)")
+    axes.set_ylabel("N (application axis)")
+    axes.set_title(title)
+    figure.colorbar(image, label="R² with the sign of r")
+    figure.savefig(path, dpi=80, metadata={"Software": None})
+
+
+def run(arguments: Arguments) -> dict:
+    """Fit, write NAME.json and NAME.png into the output folder, and return the result."""
+    result = fit(arguments)
+    folder = Path(arguments.output_folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    name = arguments.name or Source(arguments.data[0]).stem
+    (folder / f"{name}.json").write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    heat_map(result, f"{name}: best cell {cell_name(result)}", folder / f"{name}.png")
+    return result
+
+
+def cell_name(result: dict) -> str:
+    """Return the best cell and its R-squared, for people."""
+    settings = result["settings"]
+    return f"AEv({settings['alpha']:g}, {settings['max_order']}), R² = {100 * result['r_squared']:.1f}%"
+
+
+def sureness(result: dict) -> str:
+    """Return how sure the best cell is, for people."""
+    if result["flooded"]:
+        cells = (f"{cell} {100 * share:.0f}%" for cell, share in result["best_cells"].items())
+        return "best cell by flooded half: " + ", ".join(cells)
+    low, high = (100 * value for value in result["interval"])
+    alphas, orders = ("{:g} to {:g}".format(*result[name]) for name in ("best_alpha", "best_max_order"))
+    return (
+        f"95% interval {low:.1f} to {high:.1f}; best alpha {alphas}, best N {orders}; "
+        f"the same cell is best in {100 * result['same_cell']:.0f}% of samples"
+    )
+
+
+def main() -> None:
+    """Read the arguments, fit and print."""
+    from transformers import HfArgumentParser
+
+    (arguments,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    try:
+        result = run(arguments)
+    except ValueError as error:
+        sys.exit(f"fit_aev: {error}")
+    print(f"R² (%) of {result['points']} systems, {result['rows']} rows; negative: the ranking is reversed")
+    print("\n".join(table_lines(result)))
+    print(f"{cell_name(result)}; {sureness(result)}")
+
+
+if __name__ == "__main__":
+    main()
