@@ -1,0 +1,292 @@
+"""The command `genqa-metrics`. Whatever is slow to import is imported where it is used: `--help` must be instant."""
+
+import json
+import math
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import METRICS, __version__
+
+SHOWN_BAD_ROWS = 10
+_WORDS = {"none": None, "true": True, "false": False, "inf": math.inf, "infinity": math.inf}
+
+app = typer.Typer(
+    name="genqa-metrics",
+    help="Score generated answers and questions with metrics for question answering and question generation.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class OnError(StrEnum):
+    """What to do about a bad row."""
+
+    FAIL = "fail"
+    SKIP = "skip"
+
+
+class Format(StrEnum):
+    """How to print the result."""
+
+    TABLE = "table"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+def _say(message: str, style: str = "") -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    Console(stderr=True).print(Text(message, style=style), soft_wrap=True)
+
+
+def _stop(message: str, status: int) -> typer.Exit:
+    _say(f"error: {message}", style="red")
+    return typer.Exit(status)
+
+
+def _output_console():
+    from rich.console import Console
+
+    # What goes into a file or a pipe must not depend on the width of a terminal.
+    return Console() if sys.stdout.isatty() else Console(width=1000)
+
+
+def _pairs(option: str, values: list[str]) -> dict[str, str]:
+    pairs = {}
+    for value in values:
+        name, equals, content = value.partition("=")
+        if not equals:
+            raise ValueError(f"{option}: expected NAME=VALUE, got {value!r}")
+        pairs[name.strip()] = content
+    return pairs
+
+
+def _setting(text: str) -> object:
+    """Read a value as JSON; what is not JSON is a string, but for the words that are plainly meant as values.
+
+    >>> _setting("0.3"), _setting("bleu"), _setting("infinity"), _setting('["a"]')
+    (0.3, 'bleu', inf, ['a'])
+    """
+    try:
+        return json.loads(text)
+    except ValueError:
+        return _WORDS.get(text.lower(), text)
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+def _settings(file: Path | None, pairs: list[str], metrics: list[str]) -> dict[str, dict]:
+    """Merge the settings of a file with those of --set, which win; by metric."""
+    settings: dict[str, dict] = {}
+    if file is not None:
+        try:
+            content = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise ValueError(f"--settings: {file} cannot be read as JSON: {error}") from error
+        if isinstance(content, dict) and isinstance(content.get("settings"), dict):  # what the fitting scripts write
+            content = {content["metric"]: content["settings"]} if "metric" in content else content["settings"]
+        if isinstance(content, dict) and set(content) <= set(METRICS) and all(map(_is_object, content.values())):
+            settings = content
+        elif isinstance(content, dict) and len(metrics) == 1:
+            settings = {metrics[0]: content}
+        else:
+            raise ValueError(
+                f'--settings: expected {{"METRIC": {{"SETTING": VALUE}}}} in {file}, with METRIC one of '
+                f"{', '.join(METRICS)}; for a file with the settings of one metric, name it with one --metric"
+            )
+    for name, text in _pairs("--set", pairs).items():
+        metric, dot, setting = name.partition(".")
+        if not dot or metric not in METRICS:
+            raise ValueError(
+                f"--set: expected METRIC.SETTING=VALUE with METRIC one of {', '.join(METRICS)}, got {name}={text}"
+            )
+        settings.setdefault(metric, {})[setting] = _setting(text)
+    return settings
+
+
+def _score(run, skip: bool, total: bool):
+    """Score with a progress bar when standard error is a terminal; tell the user what happened."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    shown = 0
+
+    def problem(message: str) -> None:
+        nonlocal shown
+        shown += 1
+        if shown <= SHOWN_BAD_ROWS:
+            _say(f"skipped: {message}", style="yellow")
+
+    columns = TextColumn("scoring"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("scoring", total=None)
+        report = run.score(
+            skip_bad_rows=skip,
+            total=total,
+            notify=lambda message: _say(f"note: {message}", style="bold yellow"),
+            problem=problem,
+            progress=lambda done, size: bar.update(task, completed=done, total=size),
+        )
+    if shown > SHOWN_BAD_ROWS:
+        _say(f"skipped: ... and {shown - SHOWN_BAD_ROWS:,} more", style="yellow")
+    if report.skipped:
+        good = sum(rows for system, rows in report.rows.items() if not (total and system == "all"))
+        _say(f"skipped {report.skipped:,} bad rows; {good:,} were scored", style="yellow")
+    if report.single:
+        _say(f"note: left out {report.single:,} contexts with one reference, which cannot be halved", "bold yellow")
+    if report.not_numbers and run.output:
+        _say(f"note: {report.not_numbers:,} values of 'score' or 'label' are no numbers; the output has null for them")
+    return report
+
+
+@app.command(no_args_is_help=True, short_help="Score the rows of files; print a table with one row per system.")
+def score(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="INPUT",
+            help="JSON lines (.jsonl, .json, .ndjson), .csv, .tsv or .parquet; text may be compressed "
+            "(.gz, .bz2, .xz, .zst). '-' is JSON lines on standard input.",
+            show_default=False,
+        ),
+    ],
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            "-m",
+            metavar="NAME",
+            help=f"Metric, once for each: {', '.join(METRICS)}. Default: aev for answers, f_meta and aev for sets of "
+            "questions.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the scores of every row to FILE: .parquet, .jsonl, .csv (or .tsv), text also compressed.",
+        ),
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            "-c",
+            metavar="NAME=COLUMN",
+            help="Where a column has another name, once for each: --column prediction=answer_text. NAME is question, "
+            "context, prediction, references, system, id, score or label. Dots go into objects: "
+            "references=answers.text. Nothing after '=' leaves a column unread.",
+            show_default=False,
+        ),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            "-s",
+            metavar="METRIC.SETTING=VALUE",
+            help="Setting of a metric, once for each: aev.alpha=0.3, aev.wordiness=infinity, aev.stop_words=null, "
+            "f_meta.base=bleu. VALUE is JSON, or else a string.",
+            show_default=False,
+        ),
+    ] = None,
+    settings: Annotated[
+        Path | None,
+        typer.Option(
+            "--settings",
+            metavar="FILE.json",
+            help='Settings from a file: {"aev": {"alpha": 0.3}}, or those of the only --metric. --set wins.',
+        ),
+    ] = None,
+    on_error: Annotated[
+        OnError,
+        typer.Option(
+            "--on-error",
+            help="A bad row (no JSON, a missing column, a wrong type ...): fail at the first one, or report, count "
+            "and skip them.",
+        ),
+    ] = OnError.FAIL,
+    total: Annotated[bool, typer.Option("--total", help="Add a row 'all': all systems' rows as one corpus.")] = False,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")] = Format.TABLE,
+) -> None:
+    """Score the rows of files of any size; print a table with one row per system.
+
+    **Answers**: rows with `question`, `prediction` (or `candidate`) and `references` (or `reference`; one string, or a
+    list of strings).
+
+    **Generated questions**: rows with `context`, `references` and `predictions` (a list of questions, or
+    {system: questions}). Without predictions the human ceiling is scored: half of the references against the others.
+
+    **Both**, where there: `system` (else the name of the file), `id`, and the human `score` and `label`, which
+    `--output` passes on. In CSV a cell that starts with [ is a JSON list, any other is one string.
+
+    **Exit status**: 0 done, 1 failed, 2 bad usage.
+    """
+    from .batch import Run
+    from .files import FileError
+    from .tables import as_json, as_markdown, print_tables
+
+    metrics = list(metric or ())
+    try:
+        for name in metrics:
+            if name not in METRICS:
+                raise ValueError(f"--metric: expected one of {', '.join(METRICS)}, got {name!r}")
+        values = _settings(settings, set_ or [], metrics)
+        run = Run(inputs, metrics, values, _pairs("--column", column or []), output)
+    except ValueError as error:
+        raise _stop(f"{error}\nTry 'genqa-metrics score --help'.", 2) from error
+    try:
+        report = _score(run, on_error is OnError.SKIP, total)
+    except FileError as error:
+        hint = "\n--on-error skip leaves bad rows out." if error.bad_row else ""
+        raise _stop(f"{error}{hint}", 1) from error
+    except (ValueError, RuntimeError) as error:
+        raise _stop(str(error), 1) from error
+    if format_ is Format.JSON:
+        typer.echo(as_json(report))
+    elif format_ is Format.MARKDOWN:
+        typer.echo(as_markdown(report))
+    else:
+        print_tables(report, _output_console())
+
+
+@app.command()
+def demo() -> None:
+    """Score the example files that come with the package, and explain the tables."""
+    from .demo import show
+
+    show()
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"genqa-metrics {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

@@ -1,0 +1,94 @@
+"""The demonstration: score the example files of the package and say what to see in the tables."""
+
+import sys
+from pathlib import Path
+
+from .batch import Report, Run
+from .tables import print_tables
+
+EXAMPLES = Path(__file__).parent / "examples"
+WORLD_CUP = "which event did the 2014 world cup"
+SEVEN_STEPS = "There are seven steps involved in a hypothesis test ."
+
+
+def _shown(path: Path) -> str:
+    """The path as one would type it here."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+def _row_score(metric: str, name: str, prediction: str, references: list[str]) -> float:
+    from .rows import Item
+    from .scorers import make_scorer
+
+    scorer = make_scorer(metric)
+    item = Item("", 1, None, "", None, [prediction], references, (None, None))
+    return float(scorer.row_scores(scorer.statistics([item]))[name][0])
+
+
+def _answer_remarks(report: Report) -> list[str]:
+    terse, chatty = (report.scores["aev"][system] for system in ("terse", "chatty"))
+    seven = _row_score("aev", "aev", SEVEN_STEPS, ["Four steps are involved in a hypothesis test."])
+    return [
+        "Judged by hand (column 'label' of the file), chatty is right 36 times and terse 29 times, yet AEv puts terse "
+        f"first: {terse['aev']:.2f} against {chatty['aev']:.2f}. Their recall is alike ({terse['aev_recall']:.2f}, "
+        f"{chatty['aev_recall']:.2f}), but chatty adds much that nobody asked for (precision "
+        f"{chatty['aev_precision']:.2f} against {terse['aev_precision']:.2f}). Whether that should count is the "
+        "setting alpha: with --set aev.alpha=0 only recall counts, and chatty leads.",
+        f"{SEVEN_STEPS!r} is wrong, four would be right, and still gets AEv {seven:.2f}: a metric of overlapping "
+        "words cannot know which word is the answer.",
+    ]
+
+
+def _question_remarks(report: Report) -> list[str]:
+    systems = report.scores["f_meta"]
+    repetitive, diverse = systems["repetitive"], systems["diverse"]
+    cup = _row_score(
+        "f_meta",
+        "f_meta_conventional",
+        WORLD_CUP,
+        ["who won the 2014 world cup", "which event did Germany win in 2014"],
+    )
+    return [
+        "repetitive asks one good question again and again. The conventional score loves it "
+        f"({repetitive['f_meta_conventional']:.2f} against {diverse['f_meta_conventional']:.2f} for diverse). Recall "
+        f"sees what it never asks ({repetitive['f_meta_recall']:.2f} against {diverse['f_meta_recall']:.2f}), and "
+        f"F-meta puts diverse first ({diverse['f_meta']:.2f} against {repetitive['f_meta']:.2f}).",
+        f"blended mixes halves of two references into questions that make no sense, such as {WORLD_CUP!r}. Each half "
+        f"matches a reference, so the conventional score is high (that one: {cup:.2f}) and above the precision, which "
+        "holds a question against one reference at a time.",
+    ]
+
+
+def show(width: int | None = None) -> None:
+    """Score the example files and print tables, remarks and the commands that do the same.
+
+    Args:
+        width: columns of the output; None for those of the terminal, at most 100.
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    console = Console(width=width or (min(console.width, 100) if sys.stdout.isatty() else 100))
+
+    parts = (
+        ("answers.jsonl", "Answers: 44 questions, answered by two systems", _answer_remarks),
+        ("questions.jsonl", "Questions: 14 short texts, asked about by three systems", _question_remarks),
+    )
+    for name, title, remarks in parts:
+        path = EXAMPLES / name
+        report = Run([str(path)]).score()
+        console.rule(Text(title, style="bold"), align="left")
+        console.print()
+        print_tables(report, console)
+        for remark in remarks(report):
+            line = Table.grid(padding=(0, 1))
+            line.add_row("•", Text(remark))
+            console.print(line)
+        console.print()
+        command = f"genqa-metrics score {_shown(path)}"
+        console.print(Text.assemble("The same table: ", (command, "bold cyan")), soft_wrap=True)
+        console.print()
+    console.print("Your own files: genqa-metrics score --help says what a row may look like.")

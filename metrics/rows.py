@@ -1,0 +1,245 @@
+"""Rows of a file -> what is scored: the predictions of one system and their references.
+
+Two kinds of rows are known: a question with one answer, and a context with a set of questions. A row is checked in
+full; a bad one is a `RowError`.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .files import Source
+
+COLUMNS = {
+    "question": ("question",),
+    "context": ("context",),
+    "prediction": ("prediction", "candidate", "predictions"),
+    "references": ("references", "reference"),
+    "system": ("system",),
+    "id": ("id",),
+    "score": ("score",),
+    "label": ("label",),
+}
+SPLIT_HALF = "human (split half)"
+_MISSING = object()
+
+
+class RowError(ValueError):
+    """A bad row; the message says what is wrong and the fix, the caller adds where."""
+
+
+@dataclass(slots=True)
+class Item:
+    """What one system said on one row.
+
+    Attributes:
+        file: name of the input file.
+        line: line (or row of a Parquet file).
+        id: the row's id, or None.
+        system: name of the system.
+        text: the question, or the context that questions were asked about, or None.
+        predictions: one answer, or a set of questions (which may be empty).
+        references: at least one.
+        human: values of the columns `score` and `label`; None where there is no number.
+    """
+
+    file: str
+    line: int
+    id: str | None
+    system: str
+    text: str | None
+    predictions: list[str]
+    references: list[str]
+    human: tuple[float | None, float | None]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the rows of a file are, read off its first good row.
+
+    Attributes:
+        sets: a row holds a set of predictions (question generation), not one answer.
+        ceiling: there are no predictions; half of the human references stand in for them.
+    """
+
+    sets: bool
+    ceiling: bool
+
+
+def _kind(value: object) -> str:
+    names = {type(None): "null", dict: "an object", list: "a list", str: "a string", bool: "a truth value"}
+    return names.get(type(value), f"{type(value).__name__} {value!r:.40}")
+
+
+def _text(column: str, value: object) -> str:
+    if not isinstance(value, str):
+        fix = 'use "" for an empty text' if value is None else "put it into quotation marks"
+        raise RowError(f"{column}: expected a string, got {_kind(value)}; {fix}")
+    if not value.isascii():
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            raise RowError(f"{column}: holds half of a surrogate pair (\\ud800 to \\udfff); write it whole") from None
+    return value
+
+
+class RowReader:
+    """Turns rows of one file into items.
+
+    Args:
+        source: the file.
+        columns: names of the columns in the file, by the names of `COLUMNS`; "" for a column that is not to be read.
+            A name with dots goes into objects: "answers.text".
+    """
+
+    def __init__(self, source: Source, columns: Mapping[str, str]):
+        self.source = source
+        self.columns = columns
+        self.in_csv = source.format in ("CSV", "TSV")
+        self.not_numbers = 0
+
+    def _value(self, values: dict, name: str) -> tuple[str, object]:
+        """Return the column's name in the file and its value, or `_MISSING`."""
+        column = self.columns.get(name)
+        if column is None:
+            column = next((column for column in COLUMNS[name] if column in values), COLUMNS[name][0])
+            return column, values.get(column, _MISSING)
+        if column == "":
+            return name, _MISSING
+        value = values.get(column, _MISSING)
+        if value is _MISSING and "." in column:
+            value = values
+            for part in column.split("."):
+                value = value.get(part, _MISSING) if isinstance(value, dict) else _MISSING
+        if value is _MISSING:
+            raise RowError(f"no column {column!r}, which --column names for {name!r}; {self._found(values)}")
+        return column, value
+
+    def _found(self, values: dict) -> str:
+        return f"columns found: {', '.join(map(str, values)) or 'none'}"
+
+    def _needed(self, values: dict, name: str) -> tuple[str, object]:
+        column, value = self._value(values, name)
+        if value is _MISSING:
+            raise RowError(
+                f"no {name} (a column named {' or '.join(COLUMNS[name])}); {self._found(values)}; "
+                f"say which one it is with --column {name}=NAME"
+            )
+        return column, value
+
+    def _has(self, values: dict, name: str) -> bool:
+        return self._value(values, name)[1] is not _MISSING
+
+    def _unpacked(self, column: str, value: object) -> object:
+        """In CSV a cell that starts with '[' is a JSON list."""
+        if not self.in_csv or not value.startswith("["):
+            return value
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            raise RowError(
+                f"{column}: a cell that starts with '[' must be a JSON list, got {value!r:.60}; write a list with "
+                """double quotation marks, ["a", "b"], and a text that starts with '[' as a list of one"""
+            ) from None
+
+    def shape(self, values: dict) -> Shape:
+        """Return what a row is.
+
+        Raises:
+            RowError: if it has neither predictions nor what stands in for them.
+        """
+        asked = self._has(values, "context") and not self._has(values, "question")
+        if asked and "prediction" not in self.columns and not self._has(values, "prediction"):
+            if self._has(values, "references"):
+                return Shape(sets=True, ceiling=True)
+        column, value = self._needed(values, "prediction")
+        value = self._unpacked(column, value)
+        inner = list(value.values()) if isinstance(value, dict) else [value]
+        return Shape(sets=asked or any(isinstance(texts, list) for texts in inner), ceiling=False)
+
+    def items(self, line: int, values: dict, shape: Shape) -> list[Item]:
+        """Return the items of a row, one per system; none for a context with one reference and no predictions.
+
+        Raises:
+            RowError: if the row is bad.
+        """
+        references = self._references(*self._needed(values, "references"))
+        default = self._system(values)
+        if shape.ceiling:
+            if self._has(values, "prediction"):
+                raise RowError("holds predictions, but the first row does not; score the two kinds in two files")
+            by_system = {SPLIT_HALF: references[0::2]} if len(references) > 1 else {}
+            references = references[1::2]
+        else:
+            column, value = self._needed(values, "prediction")
+            by_system = self._predictions(column, self._unpacked(column, value), shape, default)
+        ident = self._value(values, "id")[1]
+        ident = None if ident is _MISSING or ident is None else str(ident)
+        name = "context" if shape.sets and not self._has(values, "question") else "question"
+        column, text = self._value(values, name)
+        text = None if text is _MISSING or text is None else _text(column, text)
+        human = self._number(values, "score"), self._number(values, "label")
+        return [
+            Item(self.source.name, line, ident, system, text, predictions, references, human)
+            for system, predictions in by_system.items()
+        ]
+
+    def _references(self, column: str, value: object) -> list[str]:
+        if self.in_csv and not value:
+            raise RowError(f"{column}: expected at least one reference, got an empty cell; drop the row or add one")
+        value = self._unpacked(column, value)
+        if isinstance(value, str):
+            return [_text(column, value)]
+        if not isinstance(value, list):
+            raise RowError(
+                f"{column}: expected a string or a list of strings, got {_kind(value)}; "
+                "another column is named with --column references=NAME, a value inside an object with NAME.KEY"
+            )
+        if not value:
+            raise RowError(f"{column}: expected at least one reference, got an empty list; drop the row or add one")
+        return [_text(f"{column}, item {i}", text) for i, text in enumerate(value, 1)]
+
+    def _system(self, values: dict) -> str | None:
+        column, value = self._value(values, "system")
+        if value is _MISSING or value is None or value == "":
+            return None
+        if isinstance(value, dict | list):
+            raise RowError(
+                f"{column}: expected the name of a system, got {_kind(value)}; leave it out with --column system="
+            )
+        return _text(column, str(value))
+
+    def _predictions(self, column: str, value: object, shape: Shape, system: str | None) -> dict[str, list[str]]:
+        if isinstance(value, dict):
+            if system is not None:
+                raise RowError(
+                    f"{column}: expected no systems' names in it beside a column 'system'; keep one of the two"
+                )
+            by_system = {str(name): texts for name, texts in value.items() if texts is not None}
+            if not by_system:
+                raise RowError(f"{column}: expected {{system: texts}}, got an empty object; drop the row")
+        else:
+            by_system = {system or self.source.stem: value}
+        for name, texts in by_system.items():
+            where = f"{column}, {name!r}" if isinstance(value, dict) else column
+            if isinstance(texts, list) and not shape.sets:
+                raise RowError(
+                    f"{where}: expected one string as in the first row, got a list; write sets in every row"
+                )
+            if isinstance(texts, list):
+                by_system[name] = [_text(f"{where}, item {i}", text) for i, text in enumerate(texts, 1)]
+            elif isinstance(texts, str) or texts is None:
+                by_system[name] = [_text(where, texts)]
+            else:
+                raise RowError(f"{where}: expected a string or a list of strings, got {_kind(texts)}")
+        return by_system
+
+    def _number(self, values: dict, name: str) -> float | None:
+        value = self._value(values, name)[1]
+        if value is _MISSING or value is None or value == "":
+            return None
+        try:
+            return float(value)
+        except (ValueError, TypeError, OverflowError):
+            self.not_numbers += 1
+            return None
