@@ -1,0 +1,199 @@
+"""Every metric as a module of `evaluate`: found in three ways, copied alone, in two processes, combined, packaged."""
+
+import configparser
+import json
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import evaluate
+import genqa_metrics
+import pytest
+
+ROWS = {
+    "aev": {
+        "predictions": ["There are seven steps.", "It is in Paris.", "", "42 km"],
+        "references": [["Four steps are involved.", "four"], ["Paris"], ["nothing"], ["42 kilometres", "42 km"]],
+    },
+    "f_meta": {
+        "predictions": [["who won the cup ?"], ["when was it ?", "where was it ?"], [], ["what is it ?"]],
+        "references": [["who won the cup ?", "which cup ?"], ["when was it ?"], ["who ?"], ["what was it ?", "why ?"]],
+    },
+}
+
+LOAD_AND_COMPUTE = """
+import json, sys
+how, where, rows = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
+if how == "package":
+    import genqa_metrics
+    metric = genqa_metrics.load(where)
+else:
+    import evaluate
+    metric = evaluate.load(where)
+    assert "genqa_metrics" not in sys.modules, "a module folder must not need the package"
+print(json.dumps([metric.name, metric.compute(**rows, per_example=True), metric.signature()]))
+"""
+
+RANK = """
+import json, sys
+import evaluate
+folder, cache, rank, rows = sys.argv[1], sys.argv[2], int(sys.argv[3]), json.loads(sys.argv[4])
+metric = evaluate.load(folder, num_process=2, process_id=rank, experiment_id="two", cache_dir=cache)
+mine = {name: column[rank * 2 : rank * 2 + 2] for name, column in rows.items()}
+for i in range(2):
+    metric.add_batch(**{name: column[i : i + 1] for name, column in mine.items()})
+print(json.dumps(metric.compute()))
+"""
+
+
+def python(code, *arguments, cwd=None):
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, cwd=cwd, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def folder(repository, request):
+    return repository / "metrics" / request.getfixturevalue("name")
+
+
+@pytest.fixture(params=genqa_metrics.METRICS)
+def name(request):
+    return request.param
+
+
+def test_three_ways_to_load_give_the_same(name, folder, repository, tmp_path):
+    alone = tmp_path / "elsewhere" / name
+    shutil.copytree(folder, alone, ignore=shutil.ignore_patterns("__pycache__"))
+    rows = json.dumps(ROWS[name])
+    by_package = python(LOAD_AND_COMPUTE, "package", name, rows, cwd=tmp_path)
+    by_folder = python(LOAD_AND_COMPUTE, "folder", f"metrics/{name}", rows, cwd=repository)
+    by_copy = python(LOAD_AND_COMPUTE, "folder", str(alone), rows, cwd=tmp_path)
+    assert by_package == by_folder == by_copy
+    assert by_package[0] == name
+    assert by_package[2].startswith(f"{name}|")
+    assert f"version:{genqa_metrics.__version__}" in by_package[2]
+
+
+def test_two_processes_give_the_same_as_one(name, folder, tmp_path):
+    rows = json.dumps(ROWS[name])
+    command = [sys.executable, "-c", RANK, str(folder), str(tmp_path)]
+    ranks = [subprocess.Popen([*command, rank, rows], stdout=subprocess.PIPE, text=True) for rank in "01"]
+    first, second = (json.loads(process.communicate(timeout=120)[0]) for process in ranks)
+    assert second is None
+    assert first == evaluate.load(str(folder)).compute(**ROWS[name])
+
+
+def test_adding_rows_one_by_one(name, folder):
+    metric = evaluate.load(str(folder), keep_in_memory=True)
+    together = metric.compute(**ROWS[name])
+    for prediction, reference in zip(*ROWS[name].values(), strict=True):
+        metric.add(prediction=prediction, reference=reference)
+    assert metric.compute() == together
+
+
+def test_results_are_plain_floats(name, folder):
+    results = evaluate.load(str(folder), keep_in_memory=True).compute(**ROWS[name])
+    assert {type(value) for value in results.values()} == {float}
+
+
+def test_combine_with_another_module(name, folder, tmp_path):
+    script = tmp_path / "count_rows" / "count_rows.py"
+    script.parent.mkdir()
+    feature = 'datasets.Value("string")' if name == "aev" else 'datasets.Sequence(datasets.Value("string"))'
+    script.write_text(
+        f"""
+import datasets
+import evaluate
+
+
+class CountRows(evaluate.Metric):
+    def _info(self):
+        features = {{"predictions": {feature}, "references": datasets.Sequence(datasets.Value("string"))}}
+        return evaluate.MetricInfo(
+            description="", citation="", inputs_description="", features=datasets.Features(features)
+        )
+
+    def _compute(self, predictions, references):
+        return {{"rows": len(predictions)}}
+"""
+    )
+    both = evaluate.combine([str(folder), str(script.parent)])
+    expected = evaluate.load(str(folder)).compute(**ROWS[name]) | {"rows": 4}
+    assert both.compute(**ROWS[name]) == expected
+
+
+def test_shared_code_is_the_same_in_every_folder(repository):
+    original = (repository / "metrics/aev/shared.py").read_bytes()
+    for name in genqa_metrics.METRICS:
+        assert (repository / "metrics" / name / "shared.py").read_bytes() == original, "run `make copies`"
+
+
+def test_one_version(repository):
+    setup = configparser.ConfigParser()
+    setup.read(repository / "setup.cfg")
+    shared = (repository / "metrics/aev/shared.py").read_text()
+    assert f'VERSION = "{setup["metadata"]["version"]}"' in shared
+    assert genqa_metrics.__version__ == setup["metadata"]["version"]
+
+
+def test_script_names_every_sibling_that_evaluate_must_copy(name, folder):
+    """`evaluate` copies the siblings that the main script imports, and no imports of imports."""
+    siblings = {path.stem for path in folder.glob("*.py")} - {name, "__init__"}
+    script = (folder / f"{name}.py").read_text()
+    assert set(re.findall(r"^from \.(\w+) import [^#\n]+$", script, re.MULTILINE)) == siblings
+
+
+def test_requirements_are_those_of_the_package(name, folder, repository):
+    setup = configparser.ConfigParser()
+    setup.read(repository / "setup.cfg")
+    known = set(setup["options"]["install_requires"].split())
+    for extra in setup["options.extras_require"].values():
+        known |= set(extra.split())
+    needed = set((folder / "requirements.txt").read_text().split())
+    assert needed <= known
+
+
+def test_every_direct_dependency_is_pinned(repository):
+    setup = configparser.ConfigParser(interpolation=None)
+    setup.read(repository / "setup.cfg")
+    extras = setup["options.extras_require"].values()
+    wanted = "\n".join([setup["options"]["install_requires"], *extras]).split()
+    names = {re.split(r"[<>=\[]", line)[0] for line in wanted if not line.startswith("%")}
+    pins = dict(line.split("==") for line in (repository / "constraints.txt").read_text().split())
+    assert names <= set(pins)
+
+
+def test_wheel_holds_what_the_modules_need(repository, tmp_path):
+    source = tmp_path / "source"
+    skip = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__", "tests")
+    shutil.copytree(repository, source, ignore=skip)
+    command = [
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--wheel-dir",
+        str(tmp_path),
+        str(source),
+    ]
+    subprocess.run([sys.executable, "-m", *command], check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    files = set(zipfile.ZipFile(wheel).namelist())
+    for name in genqa_metrics.METRICS:
+        for path in (repository / "metrics" / name).iterdir():
+            if path.is_file():
+                assert f"genqa_metrics/{name}/{path.name}" in files
+    for path in (repository / "metrics").glob("*.py"):
+        assert f"genqa_metrics/{path.name}" in files
+    assert {f"genqa_metrics/examples/{name}.jsonl" for name in ("answers", "questions")} <= files
+
+
+def test_unknown_metric_is_refused():
+    with pytest.raises(ValueError, match="name: expected one of aev, f_meta, got 'bleu'"):
+        genqa_metrics.load("bleu")
