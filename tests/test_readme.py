@@ -1,0 +1,54 @@
+"""What the README shows is what happens."""
+
+import contextlib
+import io
+import re
+import shlex
+
+import genqa_metrics
+import pytest
+
+
+@pytest.fixture(scope="module")
+def readme(repository):
+    return (repository / "README.md").read_text()
+
+
+def test_quick_start_prints_what_it_says(readme):
+    code, output = re.search(r"## Quick start.*?```python\n(.*?)```\s+```text\n(.*?)```", readme, re.DOTALL).groups()
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(code, {})
+    assert printed.getvalue() == output
+
+
+def test_cards_run(repository):
+    """The first example of every metric card, executed."""
+    for name in genqa_metrics.METRICS:
+        card = (repository / "metrics" / name / "README.md").read_text()
+        exec(re.search(r"```python\n(.*?)```", card, re.DOTALL)[1], {})
+
+
+def test_every_metric_is_in_the_tables(readme):
+    for name in genqa_metrics.METRICS:
+        assert f"metrics/{name}/README.md" in readme
+
+
+def test_paths_and_links_exist(readme, repository):
+    for target in re.findall(r"\]\(([^)#:]+)\)", readme):
+        assert (repository / target).exists(), target
+    for test in re.findall(r"`(test_\w+\.py)`", readme):
+        assert (repository / "tests" / test).exists(), test
+
+
+def test_commands_are_those_of_the_command_line(readme):
+    from genqa_metrics.cli import app
+    from typer.testing import CliRunner
+
+    commands = re.findall(r"^genqa-metrics (.*)$", readme, re.MULTILINE)
+    assert commands
+    for command in commands:
+        arguments = [word for word in shlex.split(command) if word != "--help"]
+        options = [word for word in arguments if word.startswith("--")]
+        shown = CliRunner().invoke(app, [arguments[0], "--help"], terminal_width=200).output
+        assert all(option in shown for option in options), command
