@@ -8,10 +8,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,11 @@ from rapidfuzz.process import cpdist
 BUILT_IN = ("bleu", "rouge", "meteor")
 BETA = 1.2
 MAX_ORDER = 4
+
+# Texts x tokens that are compared at once: small enough for the cache, large enough for numpy to pay.
+MAX_BITS = 2**21
+
+MAX_CHARACTER = sys.maxunicode
 
 # David Chiang's constants in pycocoevalcap: an order without matches, or without n-grams, does not make BLEU 0.
 _TINY = 1e-15
@@ -41,7 +46,7 @@ class Base:
     Attributes:
         name: for error messages.
         signature: everything that its numbers depend on, as parts of a line separated by "|".
-        pairs: from n predictions and n references (lists of strings) to n scores.
+        pairs: from n >= 1 predictions and n references (lists of strings) to n scores.
         multiple: from n predictions and n lists of references to n scores, the base's own rule for several references;
             None where that is the best reference.
     """
@@ -86,59 +91,127 @@ def _name_of(value: object) -> str:
 
 
 class _Numbers(dict):
-    """Gives every new word the next number."""
+    """Gives every new key the next number."""
 
-    def __missing__(self, word: object) -> int:
-        number = self[word] = len(self)
+    def __missing__(self, key: object) -> int:
+        number = self[key] = len(self)
         return number
 
 
-def counted_ngrams(numbers: list[int]) -> tuple[set, ...]:
-    """Return the n-grams of a text, one set for each order from 1 to 4.
+@dataclass(frozen=True)
+class _Rows:
+    """Predictions, each with one or several references, as numbers.
 
-    The k-th repetition of an n-gram is a member of its own, so that the size of the intersection of two such sets is
-    the clipped count, and their union has the larger counts. An n-gram is one integer: unlike a tuple it is no work
-    for the garbage collector.
+    Attributes:
+        tokens: the token numbers of all distinct texts, text after text.
+        bounds: where every text begins in `tokens`, and the end of the last.
+        left: number of the prediction's text, one per row.
+        right: numbers of the references' texts, row after row.
+        starts: where every row's references begin in `right`.
+    """
+
+    tokens: np.ndarray
+    bounds: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    starts: np.ndarray
+
+    @classmethod
+    def of_pairs(cls, tokenize: Callable, predictions: list[str], references: list[str]) -> "_Rows":
+        return cls._of(tokenize, predictions, references, np.arange(len(predictions)))
+
+    @classmethod
+    def of_lists(cls, tokenize: Callable, predictions: list[str], references: list[list[str]]) -> "_Rows":
+        starts = np.cumsum([0, *(len(texts) for texts in references[:-1])])
+        return cls._of(tokenize, predictions, [text for texts in references for text in texts], starts)
+
+    @classmethod
+    def _of(cls, tokenize: Callable, predictions: list[str], references: list[str], starts: np.ndarray) -> "_Rows":
+        texts, words = _Numbers(), _Numbers()
+        left = np.array([texts[text] for text in predictions], dtype=np.int64)
+        right = np.array([texts[text] for text in references], dtype=np.int64)
+        tokens, bounds = [], [0]
+        for text in texts:
+            tokens += [words[word] for word in tokenize(text)]
+            bounds.append(len(tokens))
+        return cls(np.array(tokens, dtype=np.int64), np.array(bounds), left, right, starts)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Tokens of every distinct text."""
+        return np.diff(self.bounds)
+
+    @property
+    def row_of_reference(self) -> np.ndarray:
+        """The row of every entry of `right`."""
+        return np.repeat(np.arange(len(self.left)), np.diff(self.starts, append=len(self.right)))
+
+    def part(self, first: int, last: int) -> "_Rows":
+        starts = np.append(self.starts, len(self.right))
+        inside = slice(starts[first], starts[last])
+        return replace(
+            self, left=self.left[first:last], right=self.right[inside], starts=self.starts[first:last] - inside.start
+        )
+
+
+def _ngrams(tokens: np.ndarray, owner: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the n-grams of some texts for each order from 1 to 4, as two arrays: text and number of the n-gram.
+
+    The k-th repetition of an n-gram in a text has a number of its own, so that the clipped count of two texts is the
+    number of n-grams that they have in common, and several references together have the union of their n-grams.
 
     Args:
-        numbers: the tokens as numbers below 2**32.
-
-    >>> [len(ngrams) for ngrams in counted_ngrams([5, 6, 5, 6])]
-    [4, 3, 2, 1]
-    >>> sorted(counted_ngrams([5, 6, 5])[0], key=str)
-    [(5, 2), 5, 6]
+        tokens: the token numbers, text after text.
+        owner: the text that every token belongs to.
     """
-    ngrams = numbers
-    sets = []
+    words = np.unique(tokens, return_inverse=True)[1]
+    ngrams = words
     for order in range(1, MAX_ORDER + 1):
         if order > 1:
-            ngrams = [first << 32 | last for first, last in zip(ngrams, numbers[order - 1 :], strict=False)]
-        distinct = set(ngrams)
-        if len(distinct) < len(ngrams):
-            repeated = Counter(ngrams)
-            distinct.update((ngram, k) for ngram, count in repeated.items() for k in range(2, count + 1))
-        sets.append(distinct)
-    return tuple(sets)
+            longer = ngrams[:-1] * len(words) + words[order - 1 :]
+            ngrams = np.unique(longer, return_inverse=True)[1]
+        # Those that reach from one text into the next are numbered too, and left out here.
+        inside = owner[: len(ngrams)] == owner[order - 1 :]
+        keys = np.sort(owner[: len(ngrams)][inside] * len(words) + ngrams[inside])
+        place = np.arange(len(keys))
+        is_first = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
+        repetition = place - np.maximum.accumulate(np.where(is_first, place, 0))
+        texts, ngram = np.divmod(keys, max(len(words), 1))
+        yield texts, repetition * len(words) + ngram
 
 
-class _NgramSets(dict):
-    """From a text to its number of tokens and its four sets of n-grams; forgets all when it has grown too large."""
+def _clipped_counts(rows: _Rows) -> np.ndarray:
+    """Return how many n-grams of the prediction its references have, rows x 4.
 
-    max_tokens = 2**18
-
-    def __init__(self, tokenize: Callable[[str], list[str]]):
-        self.tokenize = tokenize
-        self.numbers = _Numbers()
-        self.tokens = 0
-
-    def __missing__(self, text: str) -> tuple:
-        numbers = [self.numbers[token] for token in self.tokenize(text)]
-        if self.tokens > self.max_tokens:
-            self.clear()
-            self.tokens = 0
-        self.tokens += len(numbers)
-        entry = self[text] = (len(numbers), *counted_ngrams(numbers))
-        return entry
+    The n-grams of a text are bits, so that numpy counts those that two texts share 64 at a time.
+    """
+    # A text on both sides is two texts here, so that "in two texts" below includes it.
+    left_texts, left = np.unique(rows.left, return_inverse=True)
+    right_texts, right = np.unique(rows.right, return_inverse=True)
+    right += len(left_texts)
+    texts = np.concatenate([left_texts, right_texts])
+    lengths = rows.lengths[texts]
+    if len(left) > 1 and len(texts) * int(lengths.sum()) > MAX_BITS:
+        middle = len(left) // 2
+        return np.concatenate([_clipped_counts(rows.part(0, middle)), _clipped_counts(rows.part(middle, len(left)))])
+    counts = np.zeros((len(left), MAX_ORDER), dtype=np.int64)
+    tokens = np.concatenate([rows.tokens[rows.bounds[i] : rows.bounds[i + 1]] for i in texts.tolist()])
+    owner = np.repeat(np.arange(len(texts)), lengths)
+    for order, (owners, ngram) in enumerate(_ngrams(tokens, owner)):
+        _, column, texts_with = np.unique(ngram, return_inverse=True, return_counts=True)
+        shared = texts_with > 1
+        if not shared.any():
+            break
+        kept = shared[column]
+        column = (np.cumsum(shared) - 1)[column[kept]]
+        present = np.zeros((len(texts), -(-int(shared.sum()) // 64) * 64), dtype=bool)
+        present[owners[kept], column] = True
+        bits = np.packbits(present, axis=1).view(np.uint64)
+        right_bits = bits[right]
+        if len(right) > len(left):
+            right_bits = np.bitwise_or.reduceat(right_bits, rows.starts)
+        counts[:, order] = np.bitwise_count(bits[left] & right_bits).sum(axis=1)
+    return counts
 
 
 def bleu_from_counts(matches: np.ndarray, length: np.ndarray, reference_length: np.ndarray) -> np.ndarray:
@@ -159,40 +232,14 @@ def bleu_from_counts(matches: np.ndarray, length: np.ndarray, reference_length: 
     return bleu * np.exp(np.minimum(0, 1 - 1 / ratio))
 
 
-def _bleu(tokenize: Callable[[str], list[str]]) -> tuple[Callable, Callable]:
-    sets = _NgramSets(tokenize)
-
-    def row(mine: tuple, theirs: tuple) -> tuple:
-        length, ones, twos, threes, fours = mine
-        other_length, other_ones, other_twos, other_threes, other_fours = theirs
-        # Without a match of one order there is none of the next.
-        one = len(ones & other_ones)
-        two = len(twos & other_twos) if one > 1 else 0
-        three = len(threes & other_threes) if two > 1 else 0
-        four = len(fours & other_fours) if three > 1 else 0
-        return one, two, three, four, length, other_length
-
-    def scores(rows: list[tuple]) -> np.ndarray:
-        counts = np.array(rows, dtype=np.int64).reshape(len(rows), MAX_ORDER + 2)
-        return bleu_from_counts(counts[:, :MAX_ORDER], counts[:, MAX_ORDER], counts[:, MAX_ORDER + 1])
-
-    def pairs(predictions: list[str], references: list[str]) -> np.ndarray:
-        return scores([row(sets[p], sets[r]) for p, r in zip(predictions, references, strict=True)])
-
-    def multiple(predictions: list[str], references: list[list[str]]) -> np.ndarray:
-        rows, pooled_texts, lengths, pooled = [], None, [], []
-        for prediction, texts in zip(predictions, references, strict=True):
-            mine = sets[prediction]
-            if texts is not pooled_texts:
-                entries = [sets[text] for text in texts]
-                lengths, *pooled = ([entry[part] for entry in entries] for part in range(MAX_ORDER + 1))
-                pooled = [set().union(*ngrams) for ngrams in pooled]
-                pooled_texts = texts
-            closest = min(lengths, key=lambda other: (abs(other - mine[0]), other))
-            rows.append(row(mine, (closest, *pooled)))
-        return scores(rows)
-
-    return pairs, multiple
+def _bleu(rows: _Rows) -> np.ndarray:
+    parts = [rows.part(i, min(i + 4096, len(rows.left))) for i in range(0, len(rows.left), 4096)]
+    counts = np.concatenate([_clipped_counts(part) for part in parts])
+    length, other = rows.lengths[rows.left], rows.lengths[rows.right]
+    # The length closest to the candidate's, of two the smaller: the least of distance and length, in one number.
+    base = int(other.max()) + 1
+    ranked = np.abs(other - length[rows.row_of_reference]) * base + other
+    return bleu_from_counts(counts, length, np.minimum.reduceat(ranked, rows.starts) % base)
 
 
 def rouge_from_parts(precision: np.ndarray, recall: np.ndarray) -> np.ndarray:
@@ -207,29 +254,23 @@ def rouge_from_parts(precision: np.ndarray, recall: np.ndarray) -> np.ndarray:
     return np.where(good, (1 + BETA**2) * precision * recall / np.where(good, denominator, 1), 0)
 
 
-def _rouge(tokenize: Callable[[str], list[str]]) -> tuple[Callable, Callable]:
-    def parts(predictions: list[str], references: list[str]) -> tuple[np.ndarray, np.ndarray]:
-        words = _Numbers()
-        coded = {text: [words[word] for word in tokenize(text)] for text in {*predictions, *references}}
-        if len(words) <= sys.maxunicode:
-            # One character per distinct token: rapidfuzz compares strings much faster than lists.
-            coded = {text: "".join(map(chr, numbers)) for text, numbers in coded.items()}
-        left = [coded[text] for text in predictions]
-        right = [coded[text] for text in references]
-        common = cpdist(left, right, scorer=LCSseq.similarity, dtype=np.int64)
-        return tuple(common / [max(len(text), 1) for text in side] for side in (left, right))
-
-    def pairs(predictions: list[str], references: list[str]) -> np.ndarray:
-        return rouge_from_parts(*parts(predictions, references))
-
-    def multiple(predictions: list[str], references: list[list[str]]) -> np.ndarray:
-        counts = [len(texts) for texts in references]
-        repeated = [text for text, count in zip(predictions, counts, strict=True) for _ in range(count)]
-        precision, recall = parts(repeated, [text for texts in references for text in texts])
-        starts = np.cumsum([0, *counts[:-1]])
-        return rouge_from_parts(np.maximum.reduceat(precision, starts), np.maximum.reduceat(recall, starts))
-
-    return pairs, multiple
+def _rouge(rows: _Rows) -> np.ndarray:
+    tokens = rows.tokens.tolist()
+    if max(tokens, default=0) <= MAX_CHARACTER:
+        # One character per distinct token: rapidfuzz compares strings much faster than lists.
+        tokens = "".join(map(chr, tokens))
+    bounds = rows.bounds.tolist()
+    texts = [tokens[first:last] for first, last in pairwise(bounds)]
+    left = rows.left[rows.row_of_reference]
+    common = cpdist(
+        [texts[i] for i in left.tolist()],
+        [texts[i] for i in rows.right.tolist()],
+        scorer=LCSseq.similarity,
+        dtype=np.int64,
+    )
+    lengths = np.maximum(rows.lengths, 1)
+    precision, recall = common / lengths[left], common / lengths[rows.right]
+    return rouge_from_parts(np.maximum.reduceat(precision, rows.starts), np.maximum.reduceat(recall, rows.starts))
 
 
 def _meteor_command() -> list[str]:
@@ -403,6 +444,12 @@ def base_function(base: str | Callable = "rouge", base_kwargs: Mapping | None = 
     if base == "meteor":
         return Base("'meteor'", "base:meteor|meteor:1.5-en-norm", _meteor(_meteor_command()))
     tokenizer = kwargs.get("tokenizer", "whitespace")
-    functions = (_bleu if base == "bleu" else _rouge)(_tokenizer(base, tokenizer))
+    tokenize = _tokenizer(base, tokenizer)
+    score = _bleu if base == "bleu" else _rouge
     details = f"order:{MAX_ORDER}" if base == "bleu" else f"beta:{BETA}"
-    return Base(f"'{base}'", f"base:{base}|{details}|tok:{_name_of(tokenizer)}", *functions)
+    return Base(
+        f"'{base}'",
+        f"base:{base}|{details}|tok:{_name_of(tokenizer)}",
+        pairs=lambda predictions, references: score(_Rows.of_pairs(tokenize, predictions, references)),
+        multiple=lambda predictions, references: score(_Rows.of_lists(tokenize, predictions, references)),
+    )

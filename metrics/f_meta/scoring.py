@@ -40,8 +40,8 @@ def _checked_scores(base: Base, scores: object, predictions: list[str], referenc
     if not np.isfinite(array).all():
         i = int(np.flatnonzero(~np.isfinite(array))[0])
         raise ValueError(
-            f"base {base.name}: expected finite scores, got {array[i]} for prediction {predictions[i]!r:.60} and reference "
-            f"{references[i]!r:.60}; make the base return a number for every pair"
+            f"base {base.name}: expected finite scores, got {array[i]} for prediction {predictions[i]!r:.60} and "
+            f"reference {references[i]!r:.60}; make the base return a number for every pair"
         )
     return array
 

@@ -1,0 +1,401 @@
+"""F-meta: the paper's example by hand, parity with pycocoevalcap, set arithmetic, properties."""
+
+import gzip
+import json
+import random
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from genqa_metrics.f_meta import bases
+from genqa_metrics.f_meta.bases import base_function
+from genqa_metrics.f_meta.scoring import (
+    NAMES,
+    best_matches,
+    corpus_scores,
+    f_score,
+    score_matrices,
+    statistics,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pycocoevalcap.bleu.bleu import Bleu
+from pycocoevalcap.rouge.rouge import Rouge
+
+P = "which event did the 2014 world cup"
+R1 = "who won the 2014 world cup"
+R2 = "which event did Germany win in 2014"
+
+# few words, so that n-grams are repeated within and between the texts
+texts = st.lists(st.sampled_from("a b c d".split()), min_size=1, max_size=14).map(" ".join)
+text_sets = st.lists(texts, min_size=1, max_size=4)
+contexts = st.lists(st.tuples(text_sets, text_sets), min_size=1, max_size=5)
+
+
+def exact(predictions, references):
+    return [float(p == r) for p, r in zip(predictions, references, strict=True)]
+
+
+def asymmetric(predictions, references):
+    return [len(p) / (len(p) + 2 * len(r)) for p, r in zip(predictions, references, strict=True)]
+
+
+def coco_bleu(prediction, references):
+    return Bleu(4).compute_score({0: references}, {0: [prediction]}, verbose=0)[1][3][0]
+
+
+def coco_rouge(prediction, references):
+    return Rouge().calc_score([prediction], references)
+
+
+COCO = {"bleu": coco_bleu, "rouge": coco_rouge}
+
+
+def one_context(predictions, references, base, **kwargs):
+    return corpus_scores(statistics([predictions], [references], base_function(base, **kwargs)))
+
+
+def test_example_of_the_paper_with_rouge():
+    """Appendix A by hand. beta^2 = 1.44.
+
+    s(p, r1): LCS "the 2014 world cup" = 4 tokens of 7 and 6: 2.44 * 4/7 * 4/6 / (4/6 + 1.44 * 4/7) = 0.62404
+    s(p, r2): LCS "which event did 2014" = 4 of 7 and 7: 4/7 = 0.57143
+    u = 0.62404; v = (0.62404 + 0.57143) / 2 = 0.59773; F = 2uv / (u + v) = 0.61060
+    all references: P = max(4/7, 4/7), R = max(4/6, 4/7), which is the value of r1
+    With "?" at the end of r2 its recall is 4/8: s(p, r2) = 0.52700, v = 0.57552, F = 0.59880, the paper's 0.5987.
+    """
+    scores = one_context([P], [R1, R2], "rouge")
+    assert scores["f_meta_precision"] == pytest.approx(0.6240409207, abs=1e-10)
+    assert scores["f_meta_recall"] == pytest.approx(0.5977347461, abs=1e-10)
+    assert scores["f_meta"] == pytest.approx(0.6106046329, abs=1e-10)
+    assert round(scores["f_meta_conventional"], 4) == 0.6240
+    with_mark = one_context([P], [R1, R2 + " ?"], "rouge")
+    assert round(with_mark["f_meta_conventional"], 4) == 0.6240
+    assert with_mark["f_meta"] == pytest.approx(0.5987, abs=1e-4)
+
+
+def test_example_of_the_paper_with_bleu():
+    """Appendix A by hand: p has 7 tokens, r1 6 and r2 7.
+
+    all references: unigrams 7 of 7 ("which event did", "the 2014 world cup"), bigrams 2 + 3 of 6, trigrams 1 + 2 of 5,
+    4-grams 1 of 4: (1 * 5/6 * 3/5 * 1/4) ** (1/4) = 0.59460, length 7 against 7
+    s(p, r1): 4/7, 3/6, 2/5, 1/4: (4/7 * 3/6 * 2/5 * 1/4) ** (1/4) = 0.41113, longer than r1
+    s(p, r2): 4/7, 2/6, 1/5 and no 4-gram: (4/7 * 2/6 * 1/5 * 1e-15/4) ** (1/4) = 0.0000556
+    u = 0.41113, v = (0.41113 + 0.00006) / 2 = 0.20559, F = 0.27411
+    """
+    scores = one_context([P], [R1, R2], "bleu")
+    assert round(scores["f_meta_conventional"], 4) == 0.5946
+    assert scores["f_meta_precision"] == pytest.approx((4 / 7 * 3 / 6 * 2 / 5 * 1 / 4) ** 0.25, abs=1e-9)
+    assert scores["f_meta_recall"] == pytest.approx(0.2055945846, abs=1e-9)
+    assert round(scores["f_meta"], 4) == 0.2741
+
+
+@pytest.mark.parametrize("base", ["bleu", "rouge"])
+def test_an_exact_match_scores_one(base):
+    scores = one_context(["who won it ?", "when was that ?"], ["when was that ?", "who won it ?"], base)
+    assert scores == pytest.approx(dict.fromkeys(NAMES, 1.0), abs=1e-8)
+
+
+@given(st.sets(st.integers(0, 8), min_size=1), st.sets(st.integers(0, 8), min_size=1))
+def test_exact_match_is_precision_recall_and_f1(predicted, relevant):
+    common = len(predicted & relevant)
+    precision, recall = Fraction(common, len(predicted)), Fraction(common, len(relevant))
+    f1 = Fraction(2 * common, len(predicted) + len(relevant))
+    scores = one_context([f"q{i}" for i in predicted], [f"q{i}" for i in relevant], exact)
+    expected = {"f_meta_precision": precision, "f_meta_recall": recall, "f_meta": f1, "f_meta_conventional": precision}
+    assert scores == pytest.approx({name: float(value) for name, value in expected.items()}, abs=1e-15)
+
+
+def test_every_context_weighs_the_same():
+    """Context 1: u = 1, v = 1/4; context 2: u = v = 0. The means are 1/2, 1/8 and F (2/5) / 2 = 1/5."""
+    rows = statistics([["a"], ["x", "y"]], [["a", "b", "c", "d"], ["z"]], base_function(exact))
+    assert rows.tolist() == [[1.0, 0.25, 0.4, 1.0], [0.0, 0.0, 0.0, 0.0]]
+    assert corpus_scores(rows) == {
+        "f_meta_precision": 0.5,
+        "f_meta_recall": 0.125,
+        "f_meta": 0.2,
+        "f_meta_conventional": 0.5,
+    }
+
+
+@given(contexts)
+def test_matrices_and_means_are_those_of_the_definition(corpus):
+    """u, v and F from loops over the definition, with a scoring function that is not symmetric."""
+    predictions, references = map(list, zip(*corpus, strict=True))
+    base = base_function(asymmetric)
+    rows = statistics(predictions, references, base)
+    for matrix, (ps, rs), row in zip(score_matrices(predictions, references, base), corpus, rows, strict=True):
+        slow = [[asymmetric([p], [r])[0] for r in rs] for p in ps]
+        assert matrix.tolist() == slow
+        u = sum(max(scores) for scores in slow) / len(ps)
+        v = sum(max(scores[j] for scores in slow) for j in range(len(rs))) / len(rs)
+        assert row == pytest.approx([u, v, 2 * u * v / (u + v), u], abs=1e-12)
+        best = best_matches(matrix)
+        assert [match["score"] for match in best["predictions"]] == [max(scores) for scores in slow]
+        for j, match in enumerate(best["references"]):
+            assert match["score"] == slow[match["prediction"]][j]
+            assert all(match["score"] > scores[j] for scores in slow[: match["prediction"]])
+
+
+def test_recall_is_not_precision_with_the_sets_swapped():
+    base = base_function(asymmetric)
+    forwards = statistics([["a", "bbb"]], [["cc"]], base)[0]
+    backwards = statistics([["cc"]], [["a", "bbb"]], base)[0]
+    assert forwards[1] == pytest.approx(3 / 7)
+    assert backwards[0] == pytest.approx(2 / 4)
+
+
+@given(contexts, st.randoms(use_true_random=False), st.sampled_from(["bleu", "rouge"]))
+def test_order_does_not_matter(corpus, source, base):
+    def scores(corpus):
+        predictions, references = map(list, zip(*corpus, strict=True))
+        return corpus_scores(statistics(predictions, references, base_function(base)))
+
+    shuffled = [(source.sample(ps, len(ps)), source.sample(rs, len(rs))) for ps, rs in corpus]
+    source.shuffle(shuffled)
+    assert scores(shuffled) == scores(corpus)
+
+
+@given(text_sets, text_sets, st.data(), st.sampled_from(["bleu", "rouge"]))
+def test_a_duplicated_prediction_changes_the_weights_of_precision_only(predictions, references, data, base):
+    base = base_function(base)
+    repeated = data.draw(st.sampled_from(predictions))
+    before = statistics([predictions], [references], base)[0]
+    after = statistics([[*predictions, repeated]], [references], base)[0]
+    assert after[1] == before[1]
+    alone = statistics([[repeated]], [references], base)[0]
+    n = len(predictions)
+    assert after[0] == pytest.approx((n * before[0] + alone[0]) / (n + 1), abs=1e-12)
+    assert after[3] == pytest.approx((n * before[3] + alone[3]) / (n + 1), abs=1e-12)
+
+
+@given(text_sets, text_sets, texts, st.sampled_from(["bleu", "rouge"]))
+def test_one_more_text_never_lowers_a_maximum(predictions, references, more, base):
+    base = base_function(base)
+    before = statistics([predictions], [references], base)[0]
+    assert statistics([predictions], [[*references, more]], base)[0][0] >= before[0]
+    assert statistics([[*predictions, more]], [references], base)[0][1] >= before[1]
+
+
+@settings(max_examples=200)
+@given(contexts, st.sampled_from(["bleu", "rouge"]))
+def test_pairs_and_conventional_scores_equal_pycocoevalcap(corpus, base):
+    predictions, references = map(list, zip(*corpus, strict=True))
+    matrices = score_matrices(predictions, references, base_function(base))
+    rows = statistics(predictions, references, base_function(base))
+    for (ps, rs), matrix, row in zip(corpus, matrices, rows, strict=True):
+        expected = np.array([[COCO[base](p, [r]) for r in rs] for p in ps])
+        np.testing.assert_allclose(matrix, expected, rtol=0, atol=1e-12)
+        assert row[3] == pytest.approx(np.mean([COCO[base](p, rs) for p in ps]), abs=1e-12)
+
+
+@pytest.mark.parametrize("base", ["bleu", "rouge"])
+@pytest.mark.parametrize("limit", [1, 100, 10**9])
+def test_blocks_do_not_change_the_scores(base, limit, monkeypatch):
+    """The same pairs in blocks of one, of a few and in one block; with words as characters and as numbers."""
+    source = random.Random(0)
+
+    def some_texts(n):
+        return [" ".join(source.choices("abcdefgh", k=source.randint(1, 12))) for _ in range(n)]
+
+    predictions, references = some_texts(300), some_texts(300)
+    lists = [some_texts(source.randint(1, 5)) for _ in predictions]
+    monkeypatch.setattr(bases, "MAX_BITS", limit)
+    monkeypatch.setattr(bases, "MAX_CHARACTER", limit)
+    scorer = base_function(base)
+    expected = [COCO[base](p, [r]) for p, r in zip(predictions, references, strict=True)]
+    np.testing.assert_allclose(scorer.pairs(predictions, references), expected, rtol=0, atol=1e-12)
+    expected = [COCO[base](p, rs) for p, rs in zip(predictions, lists, strict=True)]
+    np.testing.assert_allclose(scorer.multiple(predictions, lists), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("base", ["bleu", "rouge"])
+def test_qamr_equals_pycocoevalcap(base, shared_data):
+    """Odd-numbered questions as predictions, even-numbered ones as references, pair by pair."""
+    with gzip.open(shared_data / "question_generation" / "qamr.test.jsonl.gz", "rt", encoding="utf-8") as lines:
+        sets = [json.loads(line)["references"] for line in lines]
+    predictions, references = [texts[::2] for texts in sets], [texts[1::2] for texts in sets]
+    matrices = score_matrices(predictions, references, base_function(base))
+    for ps, rs, matrix in list(zip(predictions, references, matrices, strict=True))[::8]:
+        # pycocoevalcap's ROUGE-L takes two blanks in a row for an empty word
+        ps, rs = ([" ".join(text.split()) for text in side] for side in (ps, rs))
+        expected = np.array([[COCO[base](p, [r]) for r in rs] for p in ps])
+        np.testing.assert_allclose(matrix, expected, rtol=0, atol=1e-12)
+
+
+def test_every_pair_is_asked_once_for_the_whole_corpus():
+    calls = []
+
+    def base(predictions, references):
+        calls.append(list(zip(predictions, references, strict=True)))
+        return exact(predictions, references)
+
+    predictions = [["a", "b", "a", " "], [], ["a", ""]]
+    references = [["a", "c", "c"], ["a"], ["c", "d"]]
+    matrices = score_matrices(predictions, references, base_function(base))
+    assert len(calls) == 1
+    assert sorted(calls[0]) == sorted({*product("ab", "ac"), *product("a", "cd")})
+    assert matrices[0].tolist() == [[1, 0, 0], [0, 0, 0], [1, 0, 0], [0, 0, 0]]
+    assert matrices[1].shape == (0, 1)
+
+
+@pytest.mark.parametrize("base", ["bleu", "rouge", lambda ps, rs: [1.0] * len(ps)])
+def test_blank_predictions_score_zero_whatever_the_base(base):
+    rows = statistics([["", " \n", "\u2003"], []], [["a b", ""], ["a"]], base_function(base))
+    assert rows.tolist() == [[0.0] * 4] * 2
+
+
+def test_a_base_is_not_asked_when_there_is_nothing_to_ask():
+    def never(predictions, references):
+        raise AssertionError
+
+    assert statistics([["", ""], []], [["a"], ["b"]], base_function(never)).tolist() == [[0.0] * 4] * 2
+    assert statistics([], [], base_function(never)).shape == (0, 4)
+    assert corpus_scores(statistics([], [], base_function(never))) == dict.fromkeys(NAMES, 0.0)
+
+
+def test_f_score_is_zero_unless_both_are_above_zero():
+    assert f_score(0.0, 0.0) == 0.0
+    assert f_score(1.0, 0.0) == 0.0
+    assert f_score(-0.5, 0.5) == 0.0
+    assert f_score(-0.5, -0.5) == 0.0
+
+
+def test_best_matches_where_a_side_is_empty():
+    expected = {"predictions": [], "references": [{"prediction": None, "score": 0.0}] * 2}
+    assert best_matches(np.zeros((0, 2))) == expected
+
+
+def test_tokenizers():
+    raw, tokenised = "Who won the “World Cup”, in 2014?", "who won the “ world cup ” , in 2014 ?"
+    for base in ("bleu", "rouge"):
+        assert one_context([raw], [tokenised], base, base_kwargs={"tokenizer": "word"})["f_meta"] > 0.999
+        assert one_context([raw], [tokenised], base)["f_meta"] < 0.8
+        letters = one_context(["abcd"], ["abcd!"], base, base_kwargs={"tokenizer": list})
+        assert letters["f_meta_precision"] == pytest.approx(COCO[base]("a b c d", ["a b c d !"]), abs=1e-12)
+    assert bases._words("谁赢了? Don’t 10,5 हिन्दी 👩‍👩") == [
+        *"谁赢了?",
+        "don't",
+        "10",
+        ",",
+        "5",
+        "हिन्दी",
+        "👩",
+        "\u200d",
+        "👩",
+    ]
+
+
+def test_a_tokenizer_without_tokens_scores_zero():
+    for base in ("bleu", "rouge"):
+        scores = one_context(["a"], ["a", "b"], base, base_kwargs={"tokenizer": lambda text: []})
+        assert scores == dict.fromkeys(NAMES, 0.0)
+
+
+HOSTILE = [
+    "\U0001f600\U0001f3f4 \U0001f468\u200d\U0001f469\u200d\U0001f467",
+    "من فاز بكأس العالم ؟",
+    "a\x00b \x01 \x1f c \x7f\u2028d",
+    "||| SCORE ||| a",
+    "é é é",
+    "𝔘𝔫𝔦 code ‮drow",
+    "#include ## word",
+    "-" * 3000,
+]
+
+
+@pytest.mark.parametrize("base", ["bleu", "rouge"])
+@pytest.mark.parametrize("tokenizer", ["whitespace", "word"])
+def test_hostile_texts(base, tokenizer):
+    rows = statistics([HOSTILE], [HOSTILE[::-1]], base_function(base, {"tokenizer": tokenizer}))
+    assert np.isfinite(rows).all()
+    assert ((rows >= 0) & (rows <= 1 + 1e-8)).all()
+    if base == "rouge":
+        assert rows == pytest.approx(1)
+    else:
+        # texts of fewer than four tokens have no 4-gram: 1e-15 / 1e-9 stands in its place
+        assert (rows > 0.1).all()
+
+
+@pytest.mark.parametrize("base", ["bleu", "rouge"])
+def test_texts_of_a_megabyte(base):
+    long = " ".join(f"word{i % 5000}" for i in range(120_000))
+    other = " ".join(f"word{i % 4999}" for i in range(120_000))
+    assert len(long) > 1_000_000
+    rows = statistics([[long, "word1"]], [[long, other, "word1"]], base_function(base))
+    assert np.isfinite(rows).all()
+    assert rows[0][1] > 0.6
+    one_word = "x" * 1_000_000
+    matrix = score_matrices([[one_word]], [[one_word, one_word + "y"]], base_function(base))[0]
+    assert matrix[0][1] == pytest.approx(0, abs=1e-3)
+    assert matrix[0][0] > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("base", "kwargs", "message"),
+    [
+        ("blue", None, "expected one of bleu, rouge, meteor or a function, got 'blue'"),
+        (None, None, "base: expected"),
+        ("bleu", {"max_order": 2}, "'max_order' is no setting of base 'bleu'; it has tokenizer"),
+        ("meteor", {"tokenizer": "word"}, "'tokenizer' is no setting of base 'meteor'; it has no settings"),
+        ("rouge", {"tokenizer": "words"}, "expected 'whitespace', 'word' or a function"),
+        ("rouge", {"tokenizer": None}, "expected 'whitespace', 'word' or a function"),
+    ],
+)
+def test_bad_bases_are_refused(base, kwargs, message):
+    with pytest.raises(ValueError, match=message):
+        base_function(base, kwargs)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (lambda ps, rs: 0.5, r"base .*<lambda>: expected a list of 4 numbers, got 0.5; a base gets two equally long"),
+        (lambda ps, rs: None, "expected a list of 4 numbers, got None"),
+        (lambda ps, rs: {"score": [0] * 4}, "expected a list of 4 numbers, got {'score'"),
+        (lambda ps, rs: "1234", "expected a list of 4 numbers, got '1234'"),
+        (lambda ps, rs: ["1", "2", "3", "4"], "expected a list of 4 numbers, got .'1'"),
+        (lambda ps, rs: [1, None, 3, 4], "finite scores, got nan for prediction 'a' and reference 'd'"),
+        (lambda ps, rs: [[1], [2, 3], [4], [5]], "expected a list of 4 numbers, got"),
+        (lambda ps, rs: [1.0], r"expected a list of 4 numbers, got an array of shape \(1,\)"),
+        (lambda ps, rs: np.ones((4, 1)), r"got an array of shape \(4, 1\)"),
+        (lambda ps, rs: (0.1 for _ in ps), "expected a list of 4 numbers, got <generator"),
+        (lambda ps, rs: [1.0, 2.0, float("nan"), 0.0], "finite scores, got nan for prediction 'b' and reference 'c'"),
+        (
+            lambda ps, rs: [1.0, float("-inf"), 0.0, 0.0],
+            "finite scores, got -inf for prediction 'a' and reference 'd'",
+        ),
+        (lambda p, r: float(p == r), "a base gets two equally long lists"),
+        (lambda p, r: len(set(p.split()) & set(r.split())), "AttributeError.*a base gets two equally long lists"),
+        (lambda text: 1.0, "TypeError.*a base gets two equally long lists"),
+    ],
+)
+def test_bad_answers_of_a_base_are_refused(answer, message):
+    with pytest.raises(ValueError, match=message):
+        statistics([["a", "b"]], [["c", "d"]], base_function(answer))
+
+
+def test_good_answers_of_a_base():
+    for answer in (
+        lambda ps, rs: np.ones(len(ps), dtype=np.float32),
+        lambda ps, rs: tuple(p != r for p, r in zip(ps, rs, strict=True)),
+        lambda ps, rs: [Fraction(1, 1)] * len(ps),
+    ):
+        assert statistics([["a", "b"]], [["c", "d"]], base_function(answer)).tolist() == [[1.0] * 4]
+
+
+def test_settings_of_a_function_and_its_errors():
+    def scaled(predictions, references, factor):
+        if factor < 0:
+            raise RuntimeError("the function's own error")
+        return [factor * score for score in exact(predictions, references)]
+
+    assert statistics([["a"]], [["a"]], base_function(scaled, {"factor": 0.5})).tolist() == [[0.5] * 4]
+    with pytest.raises(RuntimeError, match="own error"):
+        statistics([["a"]], [["a"]], base_function(scaled, {"factor": -1}))
+
+
+def test_a_tokenizer_that_returns_no_list_is_refused():
+    with pytest.raises(ValueError, match="must return a list of tokens, got str 'a b'"):
+        one_context(["A b"], ["a b"], "bleu", base_kwargs={"tokenizer": str.lower})

@@ -1,0 +1,341 @@
+"""The f_meta module of `evaluate`: loading, settings, other modules as bases, errors, batches, processes."""
+
+import json
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import evaluate
+import numpy as np
+import pytest
+
+P = "which event did the 2014 world cup"
+R1 = "who won the 2014 world cup"
+R2 = "which event did Germany win in 2014"
+PREDICTIONS = [[P, R1], ["what is it", "what is it", "why"], []]
+REFERENCES = [[R1, R2], ["what is it ?", "why is it so ?", "who is it"], ["where"]]
+NAMES = ["f_meta", "f_meta_precision", "f_meta_recall", "f_meta_conventional"]
+
+
+@pytest.fixture(scope="module")
+def path(repository):
+    return str(repository / "metrics" / "f_meta")
+
+
+@pytest.fixture
+def f_meta(path):
+    return evaluate.load(path)
+
+
+@pytest.fixture(scope="module")
+def expected(path):
+    return evaluate.load(path).compute(predictions=PREDICTIONS, references=REFERENCES)
+
+
+def exact(predictions, references):
+    return [float(p == r) for p, r in zip(predictions, references, strict=True)]
+
+
+MODULE = """
+import datasets
+import evaluate
+
+class {name}(evaluate.Metric):
+    loads = []
+
+    def _info(self):
+        text = datasets.Value("string")
+        return evaluate.MetricInfo(
+            description="", citation="", inputs_description="", features=datasets.Features({features})
+        )
+
+    def _download_and_prepare(self, dl_manager):
+        self.loads.append(1)
+
+    def _compute(self, {inputs}, scale=1.0):
+        {body}
+"""
+
+
+@pytest.fixture
+def module(tmp_path):
+    """A function that writes a module of `evaluate` and returns its folder."""
+
+    def write(name, features, body, inputs="predictions, references"):
+        folder = tmp_path / name.lower()
+        folder.mkdir()
+        script = MODULE.format(name=name, features=features, body=body, inputs=inputs)
+        (folder / f"{name.lower()}.py").write_text(script, encoding="utf-8")
+        return str(folder)
+
+    return write
+
+
+SINGLE = '{"predictions": text, "references": text}'
+SEVERAL = '{"predictions": text, "references": datasets.Sequence(text)}'
+
+
+def test_results_are_plain_floats(expected):
+    assert sorted(expected) == sorted(NAMES)
+    assert all(type(value) is float and 0 <= value <= 1 for value in expected.values())
+
+
+def test_default_is_rouge_of_tokenised_text(f_meta, expected):
+    given = f_meta.compute(
+        predictions=PREDICTIONS, references=REFERENCES, base="rouge", base_kwargs={"tokenizer": "whitespace"}
+    )
+    assert given == expected
+
+
+def test_raw_text_needs_the_word_tokenizer(f_meta):
+    rows = {"predictions": [["Who won?"]], "references": [["who won ?"]]}
+    assert f_meta.compute(**rows)["f_meta"] == 0.0
+    assert f_meta.compute(**rows, base_kwargs={"tokenizer": "word"})["f_meta"] == 1.0
+
+
+def test_per_example_and_best_matches(f_meta, expected):
+    results = f_meta.compute(predictions=PREDICTIONS, references=REFERENCES, base=exact, per_example=True)
+    assert results["f_meta_precision_per_example"] == [0.5, 0.0, 0.0]
+    assert results["f_meta_recall_per_example"] == [0.5, 0.0, 0.0]
+    assert results["f_meta_per_example"] == [0.5, 0.0, 0.0]
+    assert results["f_meta_conventional_per_example"] == [0.5, 0.0, 0.0]
+    assert results["best_match_per_example"][0] == {
+        "predictions": [{"reference": 0, "score": 0.0}, {"reference": 0, "score": 1.0}],
+        "references": [{"prediction": 1, "score": 1.0}, {"prediction": 0, "score": 0.0}],
+    }
+    assert results["best_match_per_example"][2] == {
+        "predictions": [],
+        "references": [{"prediction": None, "score": 0.0}],
+    }
+    assert "explanation" not in results
+    for name in NAMES:
+        assert results[name] == pytest.approx(np.mean(results[f"{name}_per_example"]))
+    json.dumps(results)
+
+
+def test_explanation(f_meta):
+    results = f_meta.compute(predictions=PREDICTIONS, references=REFERENCES, base=exact, explain=True)
+    assert results["explanation"][0] == {
+        "scores": [[0.0, 0.0], [1.0, 0.0]],
+        "predictions": [P, R1],
+        "references": [R1, R2],
+        "best_match": {
+            "predictions": [{"reference": 0, "score": 0.0}, {"reference": 0, "score": 1.0}],
+            "references": [{"prediction": 1, "score": 1.0}, {"prediction": 0, "score": 0.0}],
+        },
+    }
+    assert [np.shape(context["scores"]) for context in results["explanation"]] == [(2, 2), (3, 3), (0,)]
+    assert not any(name.endswith("_per_example") for name in results)
+    json.dumps(results)
+
+
+def test_no_rows_give_zeros(f_meta):
+    results = f_meta.compute(predictions=[], references=[], per_example=True, explain=True)
+    assert [results[name] for name in NAMES] == [0.0] * 4
+    assert results["best_match_per_example"] == results["explanation"] == []
+
+
+@pytest.mark.parametrize("convert", [tuple, np.array], ids=["tuples", "arrays"])
+def test_other_sequences(f_meta, expected, convert):
+    predictions = [convert(texts) for texts in PREDICTIONS]
+    references = tuple(convert(texts) for texts in REFERENCES)
+    assert f_meta.compute(predictions=predictions, references=references) == expected
+
+
+def test_rows_in_batches(f_meta, expected):
+    f_meta.add(prediction=PREDICTIONS[0], reference=REFERENCES[0])
+    f_meta.add_batch(predictions=PREDICTIONS[1:], references=REFERENCES[1:])
+    assert f_meta.compute() == expected
+
+
+def test_an_empty_first_set(f_meta, expected):
+    results = f_meta.compute(predictions=PREDICTIONS[::-1], references=REFERENCES[::-1])
+    assert results == expected
+
+
+def test_two_processes_give_the_result_of_one(path, expected, tmp_path):
+    def rank(i):
+        metric = evaluate.load(path, num_process=2, process_id=i, experiment_id="pair", cache_dir=str(tmp_path))
+        metric.add_batch(predictions=PREDICTIONS[i::2], references=REFERENCES[i::2])
+        return metric.compute()
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(rank, range(2))) == [expected, None]
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "message"),
+    [
+        (["who?"], [["who?"]], "predictions, row 0: expected a list of strings, got the string 'who"),
+        ([["who?"]], ["who?"], "references, row 0: expected a list of strings, got the string 'who"),
+        ("who?", [["who?"]], "predictions: expected a list with one entry per row, got str"),
+        ([["who?"], None], [["who?"], ["a"]], "predictions, row 1: expected a list of strings, got NoneType"),
+        ([["who?", None]], [["who?"]], "predictions, row 0, item 1: expected a string, got NoneType"),
+        ([["who?", 3]], [["who?"]], "predictions, row 0, item 1: expected a string, got int 3"),
+        ([["who?"]], [["who?", float("nan")]], "references, row 0, item 1: expected a string, got float nan"),
+        ([["who?"]], [[["who?"]]], "references, row 0, item 0: expected a string, got list"),
+        ([["who?"]], [[]], "references, row 0: expected at least one reference, got an empty list"),
+        ([["a"], ["b"]], [["a"]], r"references: expected as many rows as predictions \(2\), got 1"),
+        ([["a"]], None, "references: expected a list with one entry per row, got None"),
+        ([{"a": 1}], [["a"]], "predictions, row 0: expected a list of strings, got dict"),
+        ([["\ud800"]], [["a"]], "lone surrogate"),
+    ],
+)
+def test_bad_rows_are_refused(f_meta, predictions, references, message):
+    with pytest.raises(ValueError, match=message):
+        f_meta.compute(predictions=predictions, references=references)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"base": "no_such_metric"}, ValueError, "base: expected 'bleu', 'rouge', 'meteor', the name or path"),
+        ({"base": 3}, ValueError, "base: expected"),
+        ({"base": None}, ValueError, "base: expected"),
+        ({"base": "bleu", "base_kwargs": {"order": 2}}, ValueError, "'order' is no setting of base 'bleu'"),
+        ({"base_kwargs": ["word"]}, ValueError, "base_kwargs: expected a dictionary"),
+        ({"base_kwargs": {1: 2}}, ValueError, "base_kwargs: expected a dictionary"),
+        ({"base_key": "rougeL"}, ValueError, "base_key: "),
+        ({"base": exact, "base_key": "x"}, ValueError, "base_key: "),
+        ({"base": "rouge", "base_key": 1}, ValueError, "base_key: expected the name of a result, got 1"),
+        ({"per_example": "yes"}, ValueError, "per_example: expected True or False, got 'yes'"),
+        ({"explain": 1}, ValueError, "explain: expected True or False, got 1"),
+        ({"bse": "bleu"}, TypeError, "bse"),
+    ],
+)
+def test_bad_settings_are_refused_before_any_row_is_lost(f_meta, expected, settings, error, message):
+    signature = f_meta.signature()
+    f_meta.add_batch(predictions=PREDICTIONS, references=REFERENCES)
+    with pytest.raises(error, match=message):
+        f_meta.compute(**settings)
+    assert f_meta.signature() == signature
+    assert f_meta.compute() == expected
+
+
+def test_settings_given_to_load(path, expected):
+    metric = evaluate.load(path, settings={"base": "bleu", "base_kwargs": {"tokenizer": "word"}})
+    assert metric.signature().startswith("f_meta|base:bleu|order:4|tok:word|version:")
+    bleu = metric.compute(predictions=PREDICTIONS, references=REFERENCES)
+    assert bleu != expected
+    assert metric.compute(predictions=PREDICTIONS, references=REFERENCES, base="rouge", base_kwargs=None) == expected
+    with pytest.raises(ValueError, match="base: expected"):
+        evaluate.load(path, settings={"base": "no_such_metric"})
+
+
+def test_signature(f_meta):
+    def signature(**settings):
+        f_meta.compute(predictions=PREDICTIONS, references=REFERENCES, **settings)
+        assert "\n" not in f_meta.signature()
+        return f_meta.signature().rsplit("|version:", 1)[0]
+
+    assert signature() == "f_meta|base:rouge|beta:1.2|tok:whitespace"
+    assert signature(base="bleu", base_kwargs={"tokenizer": str.split}) == "f_meta|base:bleu|order:4|tok:str.split"
+    assert signature(base=exact) == "f_meta|base:exact"
+
+
+def test_an_instance_can_be_pickled(f_meta, expected):
+    copy = pickle.loads(pickle.dumps(f_meta))
+    assert copy.compute(predictions=PREDICTIONS, references=REFERENCES) == expected
+
+
+def test_a_module_with_one_reference_per_row(f_meta, module):
+    body = 'return {"score": [scale * (p == r) for p, r in zip(predictions, references)], "mean": 0.5}'
+    base = module("Exactly", SINGLE, body)
+    half = f_meta.compute(predictions=PREDICTIONS, references=REFERENCES, base=base, base_kwargs={"scale": 0.5})
+    assert f_meta.signature().startswith("f_meta|base:exactly|hash:")
+    assert "|scale:0.5|" in f_meta.signature()
+    whole = f_meta.compute(predictions=PREDICTIONS, references=REFERENCES, base=exact)
+    assert half == {name: value / 2 for name, value in whole.items()}
+
+
+def test_a_module_is_loaded_once(f_meta, module):
+    base = module("Loaded", SINGLE, 'return {"score": [len(self.loads)] * len(predictions)}')
+    for _ in range(3):
+        assert f_meta.compute(predictions=[["a"]], references=[["a"]], base=base)["f_meta"] == 1.0
+
+
+def test_a_loaded_module_and_a_script_are_bases(f_meta, module):
+    base = module("Script", SINGLE, 'return {"score": [float(p == r) for p, r in zip(predictions, references)]}')
+    whole = f_meta.compute(predictions=PREDICTIONS, references=REFERENCES, base=exact)
+    for same in (evaluate.load(base), f"{base}/script.py"):
+        assert f_meta.compute(predictions=PREDICTIONS, references=REFERENCES, base=same) == whole
+
+
+def test_a_module_with_several_references_keeps_its_own_rule(f_meta, module):
+    """The module counts references, so the conventional score of a context is |R| and each pair scores 1."""
+    base = module("Counting", SEVERAL, 'return {"score": [len(texts) for texts in references]}')
+    results = f_meta.compute(predictions=PREDICTIONS, references=REFERENCES, base=base, per_example=True)
+    assert results["f_meta_precision_per_example"] == [1.0, 1.0, 0.0]
+    assert results["f_meta_conventional_per_example"] == [2.0, 3.0, 0.0]
+
+
+def test_aev_is_a_base(f_meta, repository):
+    aev = str(repository / "metrics" / "aev")
+    settings = {"base_kwargs": {"per_example": True, "alpha": 1.0}, "base_key": "aev_per_example"}
+    results = f_meta.compute(predictions=[[P, "why"]], references=[[R1, R2]], base=aev, explain=True, **settings)
+    direct = evaluate.load(aev).compute(
+        predictions=[P, P, "why", "why"], references=[R1, R2, R1, R2], per_example=True, alpha=1.0
+    )
+    assert np.ravel(results["explanation"][0]["scores"]).tolist() == direct["aev_per_example"]
+    assert f_meta.signature().startswith("f_meta|base:aev|hash:")
+    assert f_meta.signature().split("|version:")[0].endswith("|per_example:True|alpha:1.0|key:aev_per_example")
+
+
+def test_which_result_is_the_score(f_meta, module):
+    body = 'return {"first": [1.0] * len(predictions), "second": [0.5] * len(predictions), "mean": 0.5, "text": "ab"}'
+    base = module("Two", SINGLE, body)
+    rows = {"predictions": [["a", "b"]], "references": [["c"]], "base": base}
+    assert f_meta.compute(**rows, base_key="second")["f_meta"] == 0.5
+    with pytest.raises(ValueError, match=r"base_key: None .*'first', 'mean', 'second', 'text'.*\['first', 'second'\]"):
+        f_meta.compute(**rows)
+    with pytest.raises(ValueError, match=r"base_key: 'mean' .*use_aggregator"):
+        f_meta.compute(**rows, base_key="mean")
+    with pytest.raises(ValueError, match=r"base_key: 'third' "):
+        f_meta.compute(**rows, base_key="third")
+    assert f_meta.compute(**rows, base_key="first")["f_meta"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("features", "inputs"),
+    [
+        ('{"predictions": datasets.Value("int32"), "references": datasets.Value("int32")}', "predictions, references"),
+        ('{"questions": text, "predictions": text, "references": text}', "questions, predictions, references"),
+        ('{"predictions": datasets.Sequence(text), "references": text}', "predictions, references"),
+    ],
+    ids=["numbers", "more inputs", "lists"],
+)
+def test_modules_that_do_not_score_pairs_of_texts(f_meta, module, features, inputs):
+    base = module("Other", features, 'return {"score": [1.0] * len(predictions)}', inputs)
+    with pytest.raises(ValueError, match="base 'other': expected a module with the inputs predictions and references"):
+        f_meta.compute(predictions=[["a"]], references=[["a"]], base=base)
+
+
+def test_a_module_that_fails_can_be_used_again(f_meta, module):
+    base = module("Failing", SINGLE, 'return {"score": [1.0 / scale] * len(predictions)}')
+    rows = {"predictions": [["a"]], "references": [["a"]], "base": base}
+    with pytest.raises(ZeroDivisionError):
+        f_meta.compute(**rows, base_kwargs={"scale": 0})
+    assert f_meta.compute(**rows, base_kwargs={"scale": 4})["f_meta"] == 0.25
+
+
+def test_the_folder_works_alone_in_a_fresh_process(path, tmp_path, expected):
+    shutil.copytree(path, tmp_path / "elsewhere" / "f_meta", ignore=shutil.ignore_patterns("__pycache__"))
+    code = (
+        "import evaluate, json, sys\n"
+        "rows = json.load(sys.stdin)\n"
+        "print(json.dumps(evaluate.load('elsewhere/f_meta').compute(**rows)))\n"
+        "assert 'genqa_metrics' not in sys.modules"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=json.dumps({"predictions": PREDICTIONS, "references": REFERENCES}),
+        cwd=tmp_path,
+        env={**os.environ, "HF_HOME": str(tmp_path / "home")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout) == expected
