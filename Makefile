@@ -11,7 +11,7 @@ demo: $(VENV)/installed-base
 	@$(BIN)/genqa-metrics demo
 
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2
 
 quality: $(VENV)/installed-test
 	$(BIN)/ruff check $(SOURCES)
@@ -20,6 +20,11 @@ quality: $(VENV)/installed-test
 style: $(VENV)/installed-test
 	$(BIN)/ruff check --fix $(SOURCES)
 	$(BIN)/ruff format $(SOURCES)
+
+bench: $(VENV)/installed-test
+	@test -n "$(DATA)" || { echo "make bench DATA=folder: the folder with system_level/ and question_generation/"; exit 2; }
+	$(BIN)/python -m tests.benchmarks.bench_aev --data $(DATA)/system_level/mt_wmt21_deen.jsonl.gz
+	$(BIN)/python -m tests.benchmarks.bench_f_meta --data $(DATA)/question_generation/qamr.test.jsonl.gz
 
 copies:  # shared.py of aev is the original
 	for metric in metrics/*/shared.py; do cmp -s metrics/aev/shared.py $$metric || cp metrics/aev/shared.py $$metric; done

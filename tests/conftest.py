@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 _cache = tempfile.TemporaryDirectory(prefix="genqa-metrics-tests-", ignore_cleanup_errors=True)
 os.environ["HF_HOME"] = _cache.name  # evaluate's module cache ignores text after '#', so an old copy must not be found
@@ -13,6 +14,9 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_UPDATE_DOWNLOAD_COUNTS"] = "0"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+settings.register_profile("steady", deadline=None, derandomize=True)  # a slow machine is no failure; same runs twice
+settings.load_profile("steady")
 
 REPOSITORY = Path(__file__).parent.parent
 

@@ -425,7 +425,7 @@ def test_no_rows_score_nothing(aev):
         assert aev.compute(predictions=[], references=[], per_example=True)["aev_per_example"] == []
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(rows)
 def test_module_equals_functions(aev, corpus):
     predictions, references = map(list, zip(*corpus, strict=True))
