@@ -115,7 +115,7 @@ class _Reading:
             except RowError as error:
                 where = f"{source.name}, {source.unit} {row.number}"
                 if not self.skip:
-                    raise FileError(f"{where}: {error}", bad_row=True) from error
+                    raise FileError(f"{where}: {error}", bad_row=self.good > 0) from error
                 self.skipped += 1
                 self.problem(f"{where}: {error}")
                 continue

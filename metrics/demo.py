@@ -1,5 +1,6 @@
 """The demonstration: score the example files of the package and say what to see in the tables."""
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -14,7 +15,7 @@ SEVEN_STEPS = "There are seven steps involved in a hypothesis test ."
 def _shown(path: Path) -> str:
     """The path as one would type it here."""
     here = Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+    return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))
 
 
 def _row_score(metric: str, name: str, prediction: str, references: list[str]) -> float:

@@ -127,7 +127,8 @@ def _json_rows(stream: BinaryIO) -> Iterator[Row]:
         except RecursionError:
             yield Row(number, None, "not JSON that can be read: nested too deeply")
         except ValueError as error:
-            problem = f"not JSON: {error}; expected one object per line"
+            reason = f"{error.msg} at character {error.colno}" if isinstance(error, json.JSONDecodeError) else error
+            problem = f"not JSON: {reason}; expected one object per line"
             if number == 1 and line.strip() in (b"[", b"{"):
                 problem += "; for a file that is one JSON array, write the lines with jq -c '.[]' FILE"
             yield Row(number, None, problem)
@@ -245,7 +246,9 @@ class Source:
         """Number of bytes read so far; 0 where it is unknown."""
         if self.format == "Parquet":
             return int(self._share[0] * self.size)
-        return self._raw.tell() if self.size and self._raw and not self._raw.closed else 0
+        if not self.size or self._raw is None:
+            return 0
+        return self.size if self._raw.closed else self._raw.tell()
 
     def rows(self) -> Iterator[Row]:
         """Yield every row, the bad ones too.

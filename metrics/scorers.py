@@ -83,7 +83,7 @@ class _FMetaScorer:
 
             try:
                 return module_function(evaluate.load(base, keep_in_memory=True), base_kwargs, base_key)
-            except FileNotFoundError as error:
+            except OSError as error:
                 raise ValueError(
                     f"base: expected {', '.join(map(repr, BUILT_IN))} or the name or path of a module of evaluate, "
                     f"got {base!r}, which is none of them"
@@ -109,7 +109,7 @@ class _FMetaScorer:
         return {name: means[name] for name in self.names}
 
 
-_SCORERS = {"aev": _AevScorer, "f_meta": _FMetaScorer}
+SCORERS = {"aev": _AevScorer, "f_meta": _FMetaScorer}
 
 
 def make_scorer(metric: str, settings: Mapping | None = None):
@@ -125,13 +125,13 @@ def make_scorer(metric: str, settings: Mapping | None = None):
     >>> make_scorer("aev", {"alpha": 0.25}).signature.split("|")[1]
     'alpha:0.25'
     """
-    if metric not in _SCORERS:
-        raise ValueError(f"metric: expected one of {', '.join(_SCORERS)}, got {metric!r}")
-    known = _SCORERS[metric].setting_names()
+    if metric not in SCORERS:
+        raise ValueError(f"metric: expected one of {', '.join(SCORERS)}, got {metric!r}")
+    known = SCORERS[metric].setting_names()
     for name in settings or {}:
         if name not in known:
             raise ValueError(f"{metric}.{name}: {metric} has no such setting here; it has {', '.join(known)}")
     try:
-        return _SCORERS[metric](**settings or {})
+        return SCORERS[metric](**settings or {})
     except (ValueError, TypeError, ImportError) as error:
         raise ValueError(f"{metric}.{error}") from error

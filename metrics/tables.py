@@ -1,8 +1,10 @@
 """A report as tables for the terminal, as Markdown, or as JSON."""
 
 import json
+import sys
 
 from .batch import Report
+from .scorers import SCORERS
 
 
 def _shown_scores(metric: str, scores: dict[str, float]) -> dict[str, float]:
@@ -17,15 +19,15 @@ def _shown_scores(metric: str, scores: dict[str, float]) -> dict[str, float]:
 def _cells(report: Report, metric: str) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows of one metric's table as text."""
     systems = report.scores[metric]
-    counts = ["contexts", "questions"] if report.sets else ["answers"]
+    units = {"questions": report.predictions} if report.sets else {"answers": report.predictions}
+    if not SCORERS[metric].per_prediction:
+        units = {"contexts": report.rows, **units} if report.sets else units
     rows = []
     for system, scores in systems.items():
         shown = _shown_scores(metric, scores)
-        row = [system, f"{report.rows[system]:,}"]
-        if report.sets:
-            row.append(f"{report.predictions[system]:,}")
-        rows.append([*row, *(f"{value:.4f}" for value in shown.values())])
-    return ["system", *counts, *shown], rows
+        counts = [f"{count[system]:,}" for count in units.values()]
+        rows.append([system, *counts, *(f"{value:.4f}" for value in shown.values())])
+    return ["system", *units, *shown], rows
 
 
 def as_json(report: Report) -> str:
@@ -64,6 +66,7 @@ def print_tables(report: Report, console) -> None:
         console: a `rich.console.Console`.
     """
     from rich import box
+    from rich.measure import Measurement
     from rich.table import Table
     from rich.text import Text
 
@@ -72,13 +75,18 @@ def print_tables(report: Report, console) -> None:
         first = header.index(metric)
         best = max((row[first] for row in rows if row[0] != "all"), default=None) if len(rows) > 1 else None
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-        table.add_column("system", vertical="bottom", overflow="fold")
+        table.add_column("system", vertical="bottom", no_wrap=True)
         for name in header[1:]:
             shown = name if name == metric else name.replace("_", "\n")
             table.add_column(Text(shown), justify="right", vertical="bottom", no_wrap=True)
         for row in rows:
             style = "bold green" if row[first] == best and row[0] != "all" else ""
             table.add_row(*(Text(cell, style=style if i in (0, first) else "") for i, cell in enumerate(row)))
-        console.print(table)
+        # A table that is too wide for the terminal goes over the edge; cut numbers would be of no use.
+        width = console.width
+        needed = Measurement.get(console, console.options.update(max_width=sys.maxsize), table).maximum
+        console.width = max(width, needed)
+        console.print(table, crop=False)
+        console.width = width
         console.print(Text(report.signatures[metric], style="dim"), soft_wrap=True)
         console.print()

@@ -1,0 +1,634 @@
+"""The command line: what it reads, prints and writes, its exit status; its numbers are those of the modules."""
+
+import csv
+import gzip
+import io
+import json
+import math
+import os
+import subprocess
+import sys
+import tracemalloc
+
+import genqa_metrics
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from genqa_metrics.batch import Run
+from genqa_metrics.cli import app
+from genqa_metrics.files import FileError
+from genqa_metrics.rows import COLUMNS
+from typer.testing import CliRunner
+
+ANSWERS = [
+    {"id": ident, "system": system, "question": question, "prediction": prediction, "references": references}
+    for ident, system, question, prediction, references in (
+        ("1", "A", "how many?", "four steps", ["four steps", "4"]),
+        ("2", "A", "who?", "Mary Shelley", ["Mary W. Shelley"]),
+        ("1", "B", "how many?", "seven steps", ["four steps", "4"]),
+        ("2", "B", "who?", "", ["Mary W. Shelley"]),
+        ("3", "B", "where?", "in Zürich 🙂", ["Zürich, in Europe"]),
+    )
+]
+QUESTIONS = [
+    {
+        "id": "1",
+        "context": "Germany won the 2014 world cup.",
+        "references": ["who won the 2014 world cup", "which event did Germany win in 2014"],
+        "predictions": {"one": ["which event did the 2014 world cup"], "two": ["who won the cup", "who won"]},
+    },
+    {
+        "id": "2",
+        "context": "The Danube rises in Germany.",
+        "references": ["Where does the Danube rise?", "What rises in Germany?", "Which river rises in Germany?"],
+        "predictions": {"one": ["Where does the Danube rise?"], "two": []},
+    },
+]
+
+
+def run(*arguments, status=0, **kwargs):
+    """Run the command; return (standard output, standard error)."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], **kwargs)
+    assert result.exit_code == status, result.output
+    if status:
+        assert result.stdout == ""
+    return result.stdout, " ".join(result.stderr.split())
+
+
+def scores(*arguments, **kwargs):
+    out, _ = run("score", *arguments, "--format", "json", **kwargs)
+    return json.loads(out)["systems"]
+
+
+def lines(rows):
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def save(path, rows):
+    """Write rows in the format of the path's ending, as a user's own program would."""
+    name = path.name
+    if ".parquet" in name:
+        pq.write_table(pa.Table.from_pylist(rows), path)
+        return path
+    if ".csv" in name or ".tsv" in name:
+        text = io.StringIO()
+        writer = csv.DictWriter(text, rows[0], delimiter="\t" if ".tsv" in name else ",")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({k: json.dumps(v) if isinstance(v, list) else v for k, v in row.items()})
+        data = text.getvalue().encode()
+    else:
+        data = lines(rows).encode()
+    if name.endswith(".zst"):
+        data = pa.compress(data, codec="zstd", asbytes=True)
+    elif name.endswith((".gz", ".bz2", ".xz")):
+        module = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}[name.rsplit(".", 1)[1]]
+        data = __import__(module).compress(data)
+    path.write_bytes(data)
+    return path
+
+
+@pytest.fixture
+def answers(tmp_path):
+    return save(tmp_path / "answers.jsonl", ANSWERS)
+
+
+@pytest.fixture
+def questions(tmp_path):
+    return save(tmp_path / "questions.jsonl", QUESTIONS)
+
+
+# The numbers
+
+
+def test_answers_score_as_the_module_scores_them(answers, tmp_path):
+    output = tmp_path / "scores.parquet"
+    by_system = scores(answers, "--output", output, "--metric", "aev", "--set", "aev.alpha=0.25", "--total")
+    module = genqa_metrics.load("aev")
+    rows = pq.read_table(output).to_pylist()
+    for system in ("A", "B", "all"):
+        mine = [row for row in ANSWERS if system in (row["system"], "all")]
+        expected = module.compute(
+            predictions=[row["prediction"] for row in mine],
+            references=[row["references"] for row in mine],
+            alpha=0.25,
+            per_example=True,
+        )
+        per_row = [row for row in rows if system in (row["system"], "all")]
+        for name, value in by_system[system].items():
+            if name in ("rows", "predictions"):
+                assert value == len(mine)
+                continue
+            assert value == pytest.approx(expected[name], abs=1e-12)
+            assert [row[name] for row in per_row] == pytest.approx(expected[f"{name}_per_example"], abs=1e-12)
+    metadata = json.loads(pq.read_schema(output).metadata[b"genqa_metrics"])
+    assert metadata == {"aev": module.signature()}
+
+
+def test_questions_score_as_the_modules_score_them(questions, tmp_path):
+    output = tmp_path / "scores.jsonl"
+    by_system = scores(questions, "--output", output, "--set", "f_meta.base=bleu")
+    rows = [json.loads(line) for line in output.read_text().splitlines()]
+    f_meta, aev = genqa_metrics.load("f_meta"), genqa_metrics.load("aev")
+    for system in ("one", "two"):
+        sets = [row["predictions"][system] for row in QUESTIONS]
+        references = [row["references"] for row in QUESTIONS]
+        per_row = [row for row in rows if row["system"] == system]
+        expected = f_meta.compute(predictions=sets, references=references, base="bleu", per_example=True)
+        for name in ("f_meta", "f_meta_precision", "f_meta_recall", "f_meta_conventional"):
+            assert by_system[system][name] == pytest.approx(expected[name], abs=1e-12)
+            assert [row[name] for row in per_row] == pytest.approx(expected[f"{name}_per_example"], abs=1e-12)
+        expected = aev.compute(
+            predictions=[text for texts in sets for text in texts],
+            references=[refs for texts, refs in zip(sets, references, strict=True) for _ in texts],
+            per_example=True,
+        )
+        assert by_system[system]["aev"] == pytest.approx(expected["aev"], abs=1e-12)
+        assert [x for row in per_row for x in row["aev"]] == pytest.approx(expected["aev_per_example"], abs=1e-12)
+        assert [len(row["aev"]) for row in per_row] == [len(texts) for texts in sets]
+    assert f_meta.signature() in run("score", questions, "--set", "f_meta.base=bleu")[0]
+
+
+def test_one_answer_is_a_set_of_one(answers):
+    by_system = scores(answers, "--metric", "f_meta")
+    expected = genqa_metrics.load("f_meta").compute(
+        predictions=[[row["prediction"]] for row in ANSWERS[:2]], references=[row["references"] for row in ANSWERS[:2]]
+    )
+    assert by_system["A"]["f_meta"] == pytest.approx(expected["f_meta"], abs=1e-12)
+    assert "aev" not in by_system["A"]
+
+
+def test_paper_example_through_the_command_line(tmp_path):
+    """Appendix A of the F-meta paper: ROUGE-L of the broken question against both references is 0.6240."""
+    row = {**QUESTIONS[0], "predictions": QUESTIONS[0]["predictions"]["one"]}
+    found = scores(save(tmp_path / "a.jsonl", [row]), "--metric", "f_meta")
+    assert round(found["a"]["f_meta_conventional"], 4) == 0.6240
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        *(f"{e}{c}" for e in (".jsonl", ".csv", ".tsv") for c in ("", ".gz", ".bz2", ".xz", ".zst")),
+        ".json",
+        ".ndjson",
+        ".parquet",
+    ],
+)
+def test_every_format_and_compression_gives_the_same_numbers(answers, tmp_path, ending):
+    expected = scores(answers)
+    assert scores(save(tmp_path / f"same{ending}", ANSWERS)) == expected
+    assert list(expected) == ["A", "B"]
+
+
+def test_question_sets_in_csv_and_parquet(questions, tmp_path):
+    flat = [
+        {"context": row["context"], "system": system, "references": row["references"], "predictions": texts}
+        for row in QUESTIONS
+        for system, texts in row["predictions"].items()
+    ]
+    expected = scores(questions)
+    assert scores(save(tmp_path / "flat.jsonl", flat)) == expected
+    assert scores(save(tmp_path / "flat.csv", flat)) == expected
+    assert scores(save(tmp_path / "flat.parquet", flat)) == expected
+    assert scores(save(tmp_path / "nested.parquet", QUESTIONS)) == expected
+
+
+def test_several_files_are_one_corpus(tmp_path):
+    first, second = save(tmp_path / "1.jsonl", ANSWERS[:3]), save(tmp_path / "2.csv.gz", ANSWERS[3:])
+    assert scores(first, second) == scores(save(tmp_path / "whole.jsonl", ANSWERS))
+
+
+def test_chunks_do_not_change_the_numbers(answers, monkeypatch):
+    expected = scores(answers, "-m", "aev", "-m", "f_meta")
+    monkeypatch.setattr("genqa_metrics.batch.CHUNK_PREDICTIONS", 2)
+    found = scores(answers, "-m", "aev", "-m", "f_meta")
+    for system, values in expected.items():
+        assert found[system] == pytest.approx(values, abs=1e-12)
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path):
+    words = [f"word{i}" for i in range(500)]
+
+    def peak(rows):
+        path = tmp_path / f"{rows}.jsonl.gz"
+        with gzip.open(path, "wt", compresslevel=1) as file:
+            for i in range(rows):
+                text = " ".join(words[(i * 7 + j * 13) % 500] for j in range(4))
+                row = {"prediction": text, "references": [text[8:]], "system": "AB"[i % 2], "id": i}
+                file.write(json.dumps(row) + "\n")
+        scoring = Run([str(path)], ["aev"], output=str(tmp_path / f"{rows}.parquet"))
+        tracemalloc.start()
+        scoring.score()
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    peak(1000)  # imports and caches
+    small, large = peak(5_000), peak(50_000)
+    assert small < 30e6
+    assert large < small * 1.2 + 1e6
+
+
+# Rows
+
+
+def test_a_row_without_a_system_belongs_to_its_file(tmp_path):
+    rows = [{"prediction": "a", "reference": "a"}, {"candidate": "b", "references": ["a"], "system": None}]
+    assert list(scores(save(tmp_path / "my.model.jsonl.gz", rows))) == ["my.model"]
+    assert list(scores("-", input=lines(rows))) == ["standard input"]
+
+
+def test_systems_by_name_in_one_row(tmp_path):
+    rows = [{"question": "q", "prediction": {"A": "four steps", "B": "five", "C": None}, "references": "four steps"}]
+    found = scores(save(tmp_path / "a.jsonl", rows))
+    assert {system: values["aev"] for system, values in found.items()} == {"A": 1.0, "B": 0.0}
+
+
+def test_columns_with_other_names_and_inside_objects(tmp_path):
+    rows = [
+        {"answer": "four steps", "answers": {"text": ["four steps"]}, "model": "A", "prediction": "wrong"},
+    ]
+    path = save(tmp_path / "a.jsonl", rows)
+    found = scores(path, "-c", "prediction=answer", "-c", "references=answers.text", "-c", "system=model")
+    assert found["A"]["aev"] == 1.0
+    parquet = save(tmp_path / "a.parquet", rows)
+    assert scores(parquet, "-c", "prediction=answer", "-c", "references=answers.text", "-c", "system=model") == found
+    assert list(scores(path, "-c", "references=answers.text", "-c", "system=")) == ["a"]
+
+
+def test_human_scores_and_ids_are_passed_on(tmp_path):
+    rows = [
+        {"id": 7, "question": "q", "prediction": "a", "references": ["a"], "score": 0.5, "label": 1},
+        {"id": None, "question": None, "prediction": "a", "references": ["a"], "score": None, "label": "good"},
+    ]
+    path, output = save(tmp_path / "a.jsonl", rows), tmp_path / "o.csv"
+    _, said = run("score", path, "-o", output)
+    assert "1 values of 'score' or 'label' are no numbers" in said
+    first, second = csv.DictReader(output.open())
+    assert (first["id"], first["score"], first["label"], first["line"]) == ("7", "0.5", "1.0", "1")
+    assert (second["id"], second["score"], second["label"], second["question"]) == ("", "", "", "")
+    assert first["references"] == '["a"]'
+
+
+def test_files_without_predictions_get_the_human_ceiling(tmp_path):
+    rows = [
+        {"context": "c", "references": ["r1", "r2", "r3"]},
+        {"context": "c", "references": ["only one"]},
+        {"context": "c", "references": ["same", "same"]},
+    ]
+    path, output = save(tmp_path / "a.jsonl", rows), tmp_path / "o.jsonl"
+    out, said = run("score", path, "-o", output, "--format", "json")
+    assert "HUMAN CEILING" in said
+    assert "left out 1 contexts with one reference" in said
+    found = json.loads(out)["systems"]
+    assert list(found) == ["human (split half)"]
+    written = [json.loads(line) for line in output.read_text().splitlines()]
+    assert [(row["predictions"], row["references"]) for row in written] == [
+        (["r1", "r3"], ["r2"]),
+        (["same"], ["same"]),
+    ]
+    # r1 and r3 have no word of r2: the first context scores 0, the second 1.
+    assert found["human (split half)"]["f_meta"] == 0.5
+    assert found["human (split half)"]["rows"] == 2
+
+
+def test_no_ceiling_where_no_context_has_two_references(tmp_path):
+    path = save(tmp_path / "a.jsonl", [{"context": "c", "references": ["r"]}] * 2)
+    assert "a context needs at least two references" in run("score", path, status=1)[1]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"question": "q", "context": "c", "references": ["r1", "r2"], "answer": "a"},
+        {"question": "q", "references": ["r1", "r2"], "answer": "a"},
+        {"references": ["r1", "r2"], "answer": "a"},
+    ],
+)
+def test_a_row_without_prediction_never_falls_back(tmp_path, row):
+    _, said = run("score", save(tmp_path / "a.jsonl", [row]), status=1)
+    assert "line 1: no prediction" in said
+    assert "answer" in said.split("columns found:")[1]
+    assert "--column prediction=NAME" in said
+    if "question" not in row and "context" not in row:
+        return
+    mapped = {"context": "c", "references": ["r1", "r2"]}
+    _, said = run("score", save(tmp_path / "b.jsonl", [mapped]), "-c", "prediction=answer", status=1)
+    assert "no column 'answer', which --column names for 'prediction'" in said
+
+
+BAD_ROWS = [
+    ('{"prediction": "a", "references": ["a"]', "not JSON"),
+    ('["prediction"]', "expected a JSON object"),
+    ('{"references": ["a"]}', "no prediction (a column named prediction or candidate or predictions)"),
+    ('{"prediction": "a"}', "no references (a column named references or reference); columns found: prediction"),
+    ('{"prediction": null, "references": ["a"]}', 'prediction: expected a string, got null; use ""'),
+    ('{"prediction": 4, "references": ["a"]}', "prediction: expected a string or a list of strings, got int 4"),
+    ('{"prediction": ["a"], "references": ["a"]}', "prediction: expected one string as in the first row, got a list"),
+    ('{"prediction": {}, "references": ["a"]}', "got an empty object"),
+    ('{"prediction": "a", "references": []}', "references: expected at least one reference, got an empty list"),
+    ('{"prediction": "a", "references": null}', "references: expected a string or a list of strings, got null"),
+    ('{"prediction": "a", "references": {"text": ["a"]}}', "got an object; another column"),
+    ('{"prediction": "a", "references": ["a", null]}', "references, item 2: expected a string, got null"),
+    ('{"prediction": "a", "references": ["a", 4]}', "references, item 2: expected a string, got int 4"),
+    ('{"prediction": "\\ud800", "references": ["a"]}', "prediction: holds half of a surrogate pair"),
+    ('{"prediction": "a", "references": ["a"], "system": ["A"]}', "system: expected the name of a system, got a list"),
+    (
+        '{"prediction": {"A": "a"}, "references": ["a"], "system": "A"}',
+        "expected no systems' names in it",
+    ),
+    ('{"prediction": "a", "references": ["a"], "question": 4}', "question: expected a string, got int 4"),
+    ('{"prediction": "\udcff", "references": ["a"]}', "not UTF-8: byte 0xff at position 17"),
+]
+
+
+@pytest.mark.parametrize(("line", "problem"), BAD_ROWS)
+def test_a_bad_row_is_reported_with_file_line_reason_and_fix(tmp_path, line, problem):
+    good = '{"prediction": "four", "references": ["four"]}\n'
+    path, output = tmp_path / "a.jsonl", tmp_path / "o.parquet"
+    output.write_bytes(b"old")
+    path.write_bytes((good + "\n" + line + "\n" + good).encode("utf-8", "surrogateescape"))
+    _, said = run("score", path, "-o", output, status=1)
+    assert f"error: {path}, line 3: " in said
+    assert problem in said
+    assert "--on-error skip" in said
+    assert output.read_bytes() == b"old"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.jsonl", "o.parquet"]
+    out, said = run("score", path, "-o", output, "--on-error", "skip", "--format", "json")
+    assert f"skipped: {path}, line 3: " in said
+    assert problem in said
+    assert "skipped 1 bad rows; 2 were scored" in said
+    assert json.loads(out)["skipped_rows"] == 1
+    assert json.loads(out)["systems"]["a"]["rows"] == 2
+    assert pq.read_table(output)["line"].to_pylist() == [1, 4]
+
+
+@pytest.mark.parametrize(
+    ("cell", "problem"),
+    [
+        ("['a', 'b']", "a cell that starts with '[' must be a JSON list"),
+        ("[1] a source", "a cell that starts with '[' must be a JSON list"),
+        ("[]", "expected at least one reference, got an empty list"),
+        ("", "expected at least one reference, got an empty cell"),
+        ("[1]", "item 1: expected a string, got int 1"),
+    ],
+)
+def test_a_bad_csv_cell_is_reported(tmp_path, cell, problem):
+    path = save(tmp_path / "a.csv", [{"prediction": "a", "references": cell}])
+    assert problem in run("score", path, status=1)[1]
+
+
+def test_a_csv_cell_that_is_no_list_is_one_text(tmp_path):
+    path = save(tmp_path / "a.csv", [{"prediction": "a, b; c | d", "references": "a, b; c | d"}])
+    assert scores(path)["a"]["aev"] == 1.0
+
+
+def test_a_bad_parquet_row_is_named_by_its_number(tmp_path):
+    path = save(
+        tmp_path / "a.parquet", [{"prediction": "a", "references": ["a"]}, {"prediction": None, "references": []}]
+    )
+    assert f"{path}, row 2: " in run("score", path, status=1)[1]
+
+
+def test_many_bad_rows_are_counted_not_listed(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"prediction": "a", "references": "a"}\n' + "{\n" * 1234)
+    _, said = run("score", path, "--on-error", "skip")
+    assert said.count("skipped: ") == 11
+    assert "... and 1,224 more" in said
+    assert "skipped 1,234 bad rows; 1 were scored" in said
+
+
+@pytest.mark.parametrize("arguments", [(), ("--on-error", "skip")])
+def test_nothing_but_bad_rows_and_nothing_at_all_are_errors(tmp_path, arguments):
+    path, output = tmp_path / "a.jsonl", tmp_path / "o.jsonl"
+    path.write_text("{\n{\n")
+    _, said = run("score", path, "-o", output, *arguments, status=1)
+    assert "all 2 rows are bad" in said or not arguments
+    path.write_text("\n")
+    assert "no rows; is this the right file?" in run("score", path, "-o", output, *arguments, status=1)[1]
+    assert not output.exists()
+
+
+def test_files_of_two_kinds_do_not_mix(answers, questions):
+    assert "score them in two runs" in run("score", answers, questions, status=1)[1]
+
+
+def test_too_many_systems_are_a_wrong_column(tmp_path):
+    rows = [{"prediction": "a", "references": "a", "system": f"id{i}"} for i in range(1100)]
+    assert "more than 1,000 systems" in run("score", save(tmp_path / "a.jsonl", rows), status=1)[1]
+
+
+def test_a_packed_file_that_was_cut_short_fails_even_when_bad_rows_are_skipped(tmp_path):
+    path, output = tmp_path / "a.jsonl.gz", tmp_path / "o.jsonl"
+    packed = gzip.compress(lines(ANSWERS * 2000).encode())
+    path.write_bytes(packed[: len(packed) // 2])
+    _, said = run("score", path, "-o", output, "--on-error", "skip", status=1)
+    assert "is the file complete?" in said
+    assert list(tmp_path.iterdir()) == [path]
+
+
+# Options
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("missing.jsonl",), "missing.jsonl: no such file"),
+        (("{}", "{}"), "the same file is named twice"),
+        (("{}", "-m", "bleurt"), "--metric: expected one of aev, f_meta, got 'bleurt'"),
+        (("{}", "-o", "scores.txt"), "expected a name that ends in .jsonl"),
+        (("{}", "-o", "-"), "standard output has the table"),
+        (("{}", "-o", "no/such/folder.csv"), "there is no folder"),
+        (("{}", "-s", "aev.alpha=2"), "aev.alpha: expected a number from 0 to 1, got 2"),
+        (("{}", "-s", "aev.alpha=high"), "aev.alpha: expected a number from 0 to 1, got 'high'"),
+        (("{}", "-s", "aev.alhpa=1"), "aev.alhpa: aev has no such setting here; it has alpha, max_order"),
+        (("{}", "-s", "alpha=1"), "--set: expected METRIC.SETTING=VALUE"),
+        (("{}", "-s", "aev.alpha"), "--set: expected NAME=VALUE, got 'aev.alpha'"),
+        (("{}", "-s", "f_meta.base=bleu", "-s", "f_meta.base_key=x"), "f_meta.base_key: only for a module"),
+        (("{}", "-s", 'f_meta.base_kwargs={"lang": 1}'), "f_meta.base_kwargs: 'lang' is no setting of base 'rouge'"),
+        (("{}", "-m", "aev", "-s", "f_meta.base=bleu"), "f_meta: has settings but is not computed"),
+        (("{}", "-c", "answer=x"), f"column: expected one of {', '.join(COLUMNS)} before the '=', got 'answer'"),
+        (("{}", "-c", "prediction"), "--column: expected NAME=VALUE"),
+        (("{}", "--settings", "missing.json"), "--settings: missing.json cannot be read as JSON"),
+        (("{}", "--format", "xml"), "Invalid value"),
+        (("{}", "--on-error", "ignore"), "Invalid value"),
+        (("{}", "--unknown"), "No such option"),
+    ],
+)
+def test_bad_usage_is_status_2_and_says_what_is_right(answers, arguments, message, monkeypatch):
+    monkeypatch.chdir(answers.parent)
+    _, said = run("score", *(argument.replace("{}", answers.name) for argument in arguments), status=2)
+    assert message in said
+    assert list(answers.parent.iterdir()) == [answers]
+
+
+def test_settings_change_the_numbers_and_the_signature(answers):
+    out, _ = run("score", answers, "-s", "aev.alpha=0", "-s", "aev.wordiness=inf", "-s", "aev.stop_words=none")
+    assert "aev|alpha:0|order:2|brevity:1|wordiness:inf|weights:uniform|stop:None" in out
+    out, _ = run("score", answers, "-s", "f_meta.base=bleu")
+    assert "aev|alpha:0.5" in out
+    assert "f_meta|base:bleu" in out
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments"),
+    [
+        ({"aev": {"alpha": 0.25, "wordiness": math.inf}}, ()),
+        ({"alpha": 0.25, "wordiness": math.inf}, ("--metric", "aev")),
+        ({"settings": {"alpha": 0.25, "wordiness": math.inf}, "r_squared": 0.9}, ("--metric", "aev")),
+        ({"metric": "aev", "settings": {"alpha": 0.25, "wordiness": math.inf}, "r_squared": 0.9}, ()),
+        ({"aev": {"alpha": 0.75, "wordiness": math.inf}}, ("--set", "aev.alpha=0.25")),
+    ],
+)
+def test_settings_from_a_file(answers, tmp_path, content, arguments):
+    path = tmp_path / "settings.json"
+    path.write_text(json.dumps(content))
+    out, _ = run("score", answers, "--settings", path, *arguments)
+    assert "aev|alpha:0.25|order:2|brevity:1|wordiness:inf" in out
+
+
+@pytest.mark.parametrize("content", ["[]", '{"alpha": 0.25}', '{"bleu": {"n": 4}}', "{"])
+def test_a_settings_file_that_says_nothing_about_a_metric_is_refused(answers, tmp_path, content):
+    path = tmp_path / "settings.json"
+    path.write_text(content)
+    assert "--settings: " in run("score", answers, "--settings", path, status=2)[1]
+
+
+def test_formats_of_the_result(answers):
+    table, _ = run("score", answers)
+    assert [line.split()[:2] for line in table.splitlines() if line.startswith(("A ", "B "))] == [
+        ["A", "2"],
+        ["B", "3"],
+    ]
+    markdown, _ = run("score", answers, "--format", "markdown")
+    assert "| system | answers | aev | precision | recall |" in markdown
+    assert "\n| A | 2 | " in markdown
+    whole = json.loads(run("score", answers, "--format", "json")[0])
+    assert set(whole["systems"]["A"]) > {"rows", "predictions", "aev", "prediction_length"}
+    signature = whole["signatures"]["aev"]
+    assert signature in table
+    assert signature in markdown
+
+
+def test_no_row_mixes_systems_unless_it_is_asked_for(answers):
+    assert list(scores(answers)) == ["A", "B"]
+    found = scores(answers, "--total")
+    assert list(found) == ["A", "B", "all"]
+    assert found["all"]["rows"] == 5
+
+
+def test_names_in_the_data_are_printed_as_they_are(tmp_path):
+    rows = [{"prediction": "a", "references": "a", "system": "[bold]x[/] | 🙂"}]
+    path = save(tmp_path / "a.jsonl", rows)
+    assert "[bold]x[/] | 🙂" in run("score", path)[0]
+    assert "| [bold]x[/] \\| 🙂 |" in run("score", path, "--format", "markdown")[0]
+    assert "[bold]x[/] | 🙂" in scores(path)
+
+
+def test_version():
+    assert run("--version")[0] == f"genqa-metrics {genqa_metrics.__version__}\n"
+
+
+@pytest.mark.parametrize("command", [(), ("score",), ("demo",)])
+def test_help(command):
+    out, said = run(*command, "--help")
+    assert "Usage: " in out
+    assert not said
+
+
+def test_no_progress_bar_where_standard_error_is_no_terminal(answers):
+    assert run("score", answers)[1] == ""
+
+
+def test_progress_is_told_in_bytes_and_arrives(tmp_path):
+    paths = [save(tmp_path / f"{i}.jsonl", ANSWERS * 500) for i in range(2)]
+    told = []
+    Run(list(map(str, paths))).score(progress=lambda done, size: told.append((done, size)))
+    size = sum(path.stat().st_size for path in paths)
+    assert told == sorted(told)
+    assert told[-1] == (size, size)
+    assert len(told) > 4
+
+
+def test_a_failing_base_is_status_1(answers, monkeypatch):
+    def broken(predictions, references, base):
+        raise ValueError("base x: expected finite scores")
+
+    monkeypatch.setattr("genqa_metrics.f_meta.scoring.statistics", broken)
+    assert "error: base x: expected finite scores" in run("score", answers, "-m", "f_meta", status=1)[1]
+
+
+def test_run_is_usable_from_python(answers):
+    def exact(predictions, references):
+        return [float(p == r) for p, r in zip(predictions, references, strict=True)]
+
+    report = Run([str(answers)], settings={"f_meta": {"base": exact}}).score()
+    assert report.scores["f_meta"]["A"]["f_meta_precision"] == 0.5
+    bad = answers.with_name("b.jsonl")
+    bad.write_text(lines(ANSWERS[:1]) + "{\n")
+    with pytest.raises(FileError, match="line 2"):
+        Run([str(bad)]).score()
+
+
+# Processes
+
+
+def python(code, **kwargs):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, **kwargs)
+
+
+def test_nothing_slow_is_imported(answers):
+    code = f"""
+import sys
+slow = ("evaluate", "datasets", "torch", "transformers")
+from genqa_metrics.cli import app
+def imported():
+    return [name for name in (*slow, "numpy", "pyarrow", "rich.table") if name in sys.modules]
+assert not imported(), imported()
+output = {str(answers.with_suffix(".parquet"))!r}
+app(["score", {str(answers)!r}, "-m", "aev", "-m", "f_meta", "-o", output], standalone_mode=False)
+assert not [name for name in slow if name in sys.modules], imported()
+app(["demo"], standalone_mode=False)
+assert not [name for name in slow if name in sys.modules], imported()
+"""
+    done = python(code)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_installed_command_and_its_streams(answers):
+    command = [os.path.join(os.path.dirname(sys.executable), "genqa-metrics")]
+    good = subprocess.run([*command, "score", "-"], input=lines(ANSWERS), capture_output=True, text=True, timeout=120)
+    assert (good.returncode, good.stderr) == (0, "")
+    assert "aev|alpha" in good.stdout
+    bad = subprocess.run([*command, "score", "-"], input="{\n", capture_output=True, text=True, timeout=120)
+    assert (bad.returncode, bad.stdout) == (1, "")
+    assert "standard input, line 1: not JSON" in bad.stderr
+    usage = subprocess.run([*command, "score", "--unknown"], capture_output=True, text=True, timeout=120)
+    assert (usage.returncode, usage.stdout) == (2, "")
+
+
+# Real files, as they are
+
+
+@pytest.mark.parametrize(
+    ("name", "systems", "rows"),
+    [
+        ("judgments/kpqa_marco.dev", 2, 486),
+        ("judgments/evouna_nq.dev", 5, 1550),
+        ("question_generation/qgeval.dev", 15, 1650),
+        ("question_generation/naco_hotpotqa.dev", 3, 144),
+        ("question_generation/fairytaleqa.test", 1, 222),
+        ("question_generation/qamr.dev", 1, 499),
+    ],
+)
+def test_real_files_run_as_they_are(shared_data, name, systems, rows):
+    out, said = run("score", shared_data / f"{name}.jsonl.gz", "--format", "json")
+    found = json.loads(out)["systems"]
+    assert (len(found), sum(values["rows"] for values in found.values())) == (systems, rows)
+    assert all(0 <= values["aev"] <= 1 for values in found.values())
+    assert ("HUMAN CEILING" in said) == (
+        name in ("question_generation/fairytaleqa.test", "question_generation/qamr.dev")
+    )
+    if "fairytaleqa" in name:
+        assert "left out 172 contexts with one reference" in said

@@ -1,0 +1,144 @@
+"""The example files hold what their README promises, and the demonstration says what its tables show."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import genqa_metrics
+import pytest
+from genqa_metrics.batch import Run
+from genqa_metrics.cli import app
+from genqa_metrics.demo import EXAMPLES, show
+from typer.testing import CliRunner
+
+
+def rows(name):
+    return [json.loads(line) for line in (EXAMPLES / name).read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def answers():
+    return rows("answers.jsonl")
+
+
+@pytest.fixture(scope="module")
+def questions():
+    return rows("questions.jsonl")
+
+
+def test_answers_are_many_and_varied(answers):
+    asked = Counter(row["question"] for row in answers)
+    assert len(asked) >= 40
+    assert set(asked.values()) == {2}
+    assert Counter(row["system"] for row in answers) == {"terse": len(asked), "chatty": len(asked)}
+    assert len({row["id"] for row in answers}) == len(answers)
+    assert sum(len(row["references"]) > 1 for row in answers) > len(answers) / 2
+    assert sum(row["prediction"] == "" for row in answers) == 1
+    assert {row["label"] for row in answers} == {0, 1}
+    first_words = {row["question"].split()[0].lower() for row in answers}
+    assert first_words >= {"who", "when", "how", "why", "what", "which", "is", "can", "did", "name"}
+    for row in answers:
+        assert set(row) == {"id", "system", "question", "prediction", "references", "label"}
+        assert isinstance(row["references"], list)
+        assert row["references"]
+
+
+def test_question_sets_are_what_their_systems_are_called(questions):
+    assert len(questions) >= 12
+    assert sum(3 <= len(row["references"]) <= 5 for row in questions) >= 12
+    for row in questions:
+        assert set(row["predictions"]) == {"diverse", "repetitive", "blended"}
+        diverse, repetitive = row["predictions"]["diverse"], row["predictions"]["repetitive"]
+        assert len(set(diverse)) == len(diverse) == len(repetitive) > 1
+        assert len(set(repetitive)) == 1
+        assert len(row["predictions"]["blended"]) == 1
+        assert not set(diverse) & set(row["references"])
+
+
+def test_examples_of_the_papers_are_there(answers, questions):
+    steps = next(row for row in answers if row["id"] == "q01-terse")
+    assert steps["question"] == "How many steps are involved in a hypothesis test?"
+    assert steps["references"] == ["Four steps are involved in a hypothesis test."]
+    assert steps["prediction"] == "There are seven steps involved in a hypothesis test ."
+    cup = questions[0]
+    assert cup["references"] == ["who won the 2014 world cup", "which event did Germany win in 2014"]
+    assert cup["predictions"]["blended"] == ["which event did the 2014 world cup"]
+    assert questions[1]["context"].startswith("Amazon.com, Inc. is an American electronic commerce")
+    assert "Which Seattle-based company was founded in 1994?" in questions[1]["references"]
+
+
+def test_every_value_in_the_remarks_is_that_of_the_modules(answers, questions, capsys):
+    show(width=100)
+    said = " ".join(capsys.readouterr().out.split())
+    right = Counter(row["system"] for row in answers if row["label"])
+    assert f"chatty is right {right['chatty']} times and terse {right['terse']} times" in said
+    assert f"Answers: {len(answers) // 2} questions" in said
+    assert f"Questions: {len(questions)} short texts" in said
+
+    aev = genqa_metrics.load("aev")
+    by_system = {}
+    for system in ("terse", "chatty"):
+        mine = [row for row in answers if row["system"] == system]
+        inputs = {"predictions": [r["prediction"] for r in mine], "references": [r["references"] for r in mine]}
+        by_system[system] = aev.compute(**inputs)
+        by_system[system]["alpha 0"] = aev.compute(**inputs, alpha=0)["aev"]
+    terse, chatty = by_system["terse"], by_system["chatty"]
+    assert f"puts terse first: {terse['aev']:.2f} against {chatty['aev']:.2f}" in said
+    assert terse["aev"] > chatty["aev"]
+    assert chatty["alpha 0"] > terse["alpha 0"]
+    assert abs(terse["aev_recall"] - chatty["aev_recall"]) < 0.03
+    steps = answers[0]
+    seven = aev.compute(predictions=[steps["prediction"]], references=[steps["references"]])["aev"]
+    assert f"still gets AEv {seven:.2f}" in said
+
+    f_meta = genqa_metrics.load("f_meta")
+    found = {
+        system: f_meta.compute(
+            predictions=[row["predictions"][system] for row in questions],
+            references=[row["references"] for row in questions],
+        )
+        for system in ("diverse", "repetitive", "blended")
+    }
+    diverse, repetitive, blended = (found[system] for system in ("diverse", "repetitive", "blended"))
+    conventional = "f_meta_conventional"
+    assert f"({repetitive[conventional]:.2f} against {diverse[conventional]:.2f} for diverse)" in said
+    assert f"({repetitive['f_meta_recall']:.2f} against {diverse['f_meta_recall']:.2f})" in said
+    assert f"({diverse['f_meta']:.2f} against {repetitive['f_meta']:.2f})" in said
+    assert repetitive[conventional] > diverse[conventional]
+    assert diverse["f_meta"] > repetitive["f_meta"]
+    assert blended[conventional] > blended["f_meta_precision"]
+    # Appendix A of the F-meta paper gives ROUGE-L 0.6240 for this question.
+    assert "(that one: 0.62)" in said
+
+
+@pytest.mark.parametrize("folder", ["repository", "elsewhere"])
+def test_the_demo_fits_in_100_columns_and_its_commands_do_the_same(folder, repository, tmp_path, monkeypatch):
+    monkeypatch.chdir(repository if folder == "repository" else tmp_path)
+    done = CliRunner().invoke(app, ["demo"])
+    assert done.exit_code == 0
+    assert done.stderr == ""
+    commands = re.findall(r"^The same table: genqa-metrics (.*)$", done.stdout, flags=re.MULTILINE)
+    assert len(commands) == 2
+    unwrapped = [
+        line for line in done.stdout.splitlines() if not line.startswith(("The same table", "aev|", "f_meta|"))
+    ]
+    assert max(map(len, unwrapped)) <= 100
+    for command in commands:
+        again = CliRunner().invoke(app, command.split())
+        assert again.exit_code == 0
+        tables = [line.rstrip() for line in again.stdout.splitlines() if line.strip() and "─" not in line]
+        shown = {line.rstrip() for line in done.stdout.splitlines()}
+        assert set(tables) <= shown
+
+
+def test_every_metric_that_exists_is_in_the_demo():
+    shown = CliRunner().invoke(app, ["demo"]).stdout
+    for metric in genqa_metrics.METRICS:
+        assert f"\n{metric}|" in shown
+
+
+def test_example_files_need_no_flags_and_have_no_bad_rows():
+    for path in sorted(Path(EXAMPLES).glob("*.jsonl")):
+        report = Run([str(path)]).score()
+        assert report.skipped == report.not_numbers == 0

@@ -1,0 +1,318 @@
+"""Reading and writing of files: every format and compression, bad rows, damaged files, interrupted writing."""
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from genqa_metrics.files import FileError, Source, Writer, format_of
+
+TEXT_ENDINGS = [
+    f"{ending}{compression}"
+    for ending in (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
+    for compression in ("", ".gz", ".bz2", ".xz", ".zst")
+]
+COLUMNS = {"id": "text", "line": "integer", "references": "texts", "aev": "number", "each": "numbers"}
+ROWS = {
+    "id": ["a", None, 'quo"te,\ttab', "two\nlines"],
+    "line": [1, 2, 3, 4],
+    "references": [["Zürich", "🙂"], ["x"], [""], ["שלום"]],
+    "aev": [0.5, 1.0, 0.1, 1 / 3],
+    "each": [[0.25], [], [1.0, 2.0], [1 / 3]],
+}
+PACK = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": lambda data: pa.compress(data, codec="zstd", asbytes=True),
+}
+
+
+def write(path, rows=ROWS, columns=COLUMNS, metadata=None):
+    with Writer(path, columns, metadata or {}) as writer:
+        writer.write(rows)
+    return path
+
+
+def read(path):
+    rows = list(Source(path).rows())
+    assert not [row.problem for row in rows if row.problem]
+    return [row.values for row in rows]
+
+
+def problems(path, content):
+    """Return {number: problem}, "" for good rows."""
+    path.write_bytes(content)
+    return {row.number: row.problem for row in Source(path).rows()}
+
+
+@pytest.mark.parametrize("ending", [*TEXT_ENDINGS, ".parquet"])
+def test_what_is_written_is_read_back(tmp_path, ending):
+    rows = read(write(tmp_path / f"scores{ending}"))
+    expected = [dict(zip(ROWS, values, strict=True)) for values in zip(*ROWS.values(), strict=True)]
+    if ".csv" in ending or ".tsv" in ending:  # CSV knows only texts, and no difference between null and empty
+        for row in expected:
+            row["id"] = row["id"] or ""
+        for row in rows:
+            row["line"] = int(row["line"])
+            row["aev"] = float(row["aev"])
+            row["references"], row["each"] = json.loads(row["references"]), json.loads(row["each"])
+    assert rows == expected
+
+
+@pytest.mark.parametrize("compression", PACK)
+def test_compression_is_real_and_in_the_format_of_the_ending(tmp_path, compression):
+    plain = write(tmp_path / "a.jsonl").read_bytes()
+    packed = write(tmp_path / f"a.jsonl{compression}").read_bytes()
+    assert packed != plain
+    unpack = {
+        ".gz": gzip.decompress,
+        ".bz2": bz2.decompress,
+        ".xz": lzma.decompress,
+        ".zst": lambda data: pa.CompressedInputStream(io.BytesIO(data), "zstd").read(),
+    }
+    assert unpack[compression](packed) == plain
+
+
+@pytest.mark.parametrize("compression", PACK)
+def test_packed_parts_one_after_the_other_are_one_file(tmp_path, compression):
+    path = tmp_path / f"a.jsonl{compression}"
+    path.write_bytes(PACK[compression](b'{"id": 1}\n') + PACK[compression](b'{"id": 2}\n'))
+    assert read(path) == [{"id": 1}, {"id": 2}]
+
+
+@pytest.mark.parametrize("compression", PACK)
+def test_the_content_says_how_it_is_packed_not_the_name(tmp_path, compression):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(PACK[compression](b'{"id": 1}\n'))
+    assert read(path) == [{"id": 1}]
+    wrong = tmp_path / f"b.jsonl{compression}"
+    wrong.write_bytes(b'{"id": 2}\n')
+    assert read(wrong) == [{"id": 2}]
+
+
+@pytest.mark.parametrize("compression", PACK)
+def test_a_packed_file_that_was_cut_short_is_an_error_after_its_rows(tmp_path, compression):
+    lines = b"".join(b'{"id": %d, "text": "%d"}\n' % (i, i * 7919 % 10007) for i in range(20000))
+    path = tmp_path / f"a.jsonl{compression}"
+    packed = PACK[compression](lines)
+    path.write_bytes(packed[: len(packed) * 2 // 3])
+    rows = Source(path).rows()
+    with pytest.raises(FileError, match=r"a\.jsonl.*complete"):
+        list(rows)
+
+
+def test_lines_are_counted_as_an_editor_counts_them(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"id": 1}\r\n\r\n  \n{"id": "\xe2\x80\xa8"}\n{"id": 3}')
+    assert [(row.number, row.values) for row in Source(path).rows()] == [
+        (1, {"id": 1}),
+        (4, {"id": "\u2028"}),
+        (5, {"id": 3}),
+    ]
+
+
+def test_csv_cells_with_line_breaks_quotes_and_a_byte_order_mark(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'\xef\xbb\xbfid,text\r\n1,"a ""b""\nc"\r\n\r\n2,d\r\n')
+    assert [(row.number, row.values) for row in Source(path).rows()] == [
+        (3, {"id": "1", "text": 'a "b"\nc'}),
+        (5, {"id": "2", "text": "d"}),
+    ]
+
+
+def test_csv_cells_may_be_long(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(f"text\n{'x' * 1_000_000}\n")
+    assert len(read(path)[0]["text"]) == 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b"{bad", "not JSON: Expecting property name enclosed in double quotes at character 2; expected one object"),
+        (b"{}{}", "not JSON: Extra data at character 3"),
+        (b"[1]", "expected a JSON object with one value per column, got a JSON array; write the lines with jq"),
+        (b"null", "got a JSON null"),
+        (b'"x"', "got a JSON string"),
+        (b"3.5", "got a JSON number"),
+        (b"true", "got a JSON truth value"),
+        (b'{"a": "\xff"}', "not UTF-8: byte 0xff at position 8 of the line; convert the file"),
+        ("{}".encode("utf-16"), "not UTF-8"),
+        (b"[" * 200_000, "nested too deeply"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "not JSON: Exceeds the limit"),
+    ],
+)
+def test_a_bad_json_line_is_reported_and_reading_goes_on(tmp_path, line, problem):
+    found = problems(tmp_path / "a.jsonl", b'{"id": 1}\n' + line.replace(b"\n", b"") + b'\n{"id": 2}\n')
+    assert problem in found.pop(2)
+    assert found == {1: "", 3: ""}
+
+
+@pytest.mark.parametrize("start", [b'[\n  {"id": 1}\n]\n', b'{\n  "id": 1\n}\n'])
+def test_json_that_is_not_in_lines_is_explained(tmp_path, start):
+    assert "jq -c '.[]'" in problems(tmp_path / "a.json", start)[1]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b"1", "expected 2 cells as in the header, got 1"),
+        (b"1,2,3", "expected 2 cells as in the header, got 3; put cells with commas"),
+        (b"1,\xff", "not UTF-8"),
+        (b'1,"a"b', "not CSV"),
+    ],
+)
+def test_a_bad_csv_line_is_reported_and_reading_goes_on(tmp_path, line, problem):
+    found = problems(tmp_path / "a.csv", b"id,text\n1,a\n" + line + b"\n2,b\n")
+    assert problem in found.pop(3)
+    assert found == {2: "", 4: ""}
+
+
+def test_a_quotation_mark_that_is_never_closed_is_reported(tmp_path):
+    found = problems(tmp_path / "a.csv", b'id,text\n1,a\n2,"b\n3,c\n')
+    assert found.pop(2) == ""
+    assert [problem for problem in found.values() if "quotation mark" in problem]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"id,id\n1,2\n", "line 1: two columns are named 'id'; rename one of them"),
+        (b"\xff\xfei\0d\0\n", "line 1: the header is not UTF-8"),
+    ],
+)
+def test_a_bad_header_is_an_error_of_the_file(tmp_path, content, message):
+    with pytest.raises(FileError, match=message):
+        problems(tmp_path / "a.csv", content)
+
+
+def test_parquet_with_lists_structs_maps_and_unread_columns(tmp_path):
+    path = tmp_path / "a.parquet"
+    maps = pa.array([[("A", ["x"])], [("B", [])]], pa.map_(pa.string(), pa.list_(pa.string())))
+    structs = pa.array([{"A": ["x"]}, {"B": ["y"]}])
+    pq.write_table(pa.table({"maps": maps, "structs": structs, "passage": ["long", "long"]}), path)
+    rows = list(Source(path, columns=["maps", "structs", "missing"]).rows())
+    assert [row.number for row in rows] == [1, 2]
+    assert rows[0].values == {"maps": {"A": ["x"]}, "structs": {"A": ["x"], "B": None}, "passage": None}
+    assert rows[1].values["maps"] == {"B": []}
+    assert Source(path).unit == "row"
+
+
+def test_parquet_without_a_needed_column_still_has_its_rows(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"passage": ["long", "long"]}), path)
+    assert [row.values for row in Source(path, columns=["prediction"]).rows()] == [{"passage": None}] * 2
+
+
+def test_what_is_no_parquet_file_is_an_error_of_the_file(tmp_path):
+    path = tmp_path / "a.parquet"
+    path.write_bytes(b"PAR1 not really")
+    with pytest.raises(FileError, match=r"a\.parquet: not a Parquet file that can be read"):
+        list(Source(path).rows())
+
+
+def test_position_ends_at_size(tmp_path):
+    for ending in (".jsonl", ".csv.gz", ".parquet", ".jsonl.zst"):
+        source = Source(write(tmp_path / f"a{ending}"))
+        assert source.position == 0
+        list(source.rows())
+        assert source.position == source.size > 0
+
+
+@pytest.mark.parametrize("name", ["answers", "answers.txt", "answers.gz", "answers.xlsx", "answers.jsonl.rar"])
+def test_an_unknown_ending_is_refused_with_those_that_are_known(name):
+    with pytest.raises(FileError, match=r"expected a name that ends in \.jsonl.*\.parquet"):
+        format_of(name)
+
+
+def test_a_packed_parquet_file_is_refused():
+    with pytest.raises(FileError, match="compressed inside"):
+        format_of("a.parquet.gz")
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path):
+    with pytest.raises(FileError, match="no such file"):
+        Source(tmp_path / "missing.jsonl")
+    (tmp_path / "folder.jsonl").mkdir()
+    with pytest.raises(FileError, match="is a folder"):
+        Source(tmp_path / "folder.jsonl")
+
+
+def test_standard_input_may_be_packed(monkeypatch):
+    packed = gzip.compress(b'{"id": 1}\n{"id": 2}\n')
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(packed)))
+    source = Source("-")
+    assert [row.values["id"] for row in source.rows()] == [1, 2]
+    assert source.size is None
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz", ".csv.bz2", ".tsv.xz", ".jsonl.zst", ".parquet"])
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_a_failure_while_writing_leaves_the_old_file_and_nothing_else(tmp_path, ending, error):
+    path = write(tmp_path / f"a{ending}")
+    before = path.read_bytes()
+
+    def fail():
+        with Writer(path, COLUMNS, {}) as writer:
+            writer.write(ROWS)
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_file_appears_only_when_it_is_complete(tmp_path):
+    path = tmp_path / "a.jsonl"
+    with Writer(path, COLUMNS, {}) as writer:
+        writer.write(ROWS)
+        assert not path.exists()
+    assert path.exists()
+
+
+def test_a_link_stays_a_link(tmp_path):
+    real, link = tmp_path / "real.jsonl", tmp_path / "link.jsonl"
+    real.write_text("old")
+    link.symlink_to(real)
+    write(link)
+    assert link.is_symlink()
+    assert read(real) == read(link)
+
+
+def test_a_bad_place_to_write_is_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(FileError, match="there is no folder"):
+        Writer(tmp_path / "missing" / "a.jsonl", COLUMNS, {})
+    (tmp_path / "a.jsonl").mkdir()
+    with pytest.raises(FileError, match="is a folder"):
+        Writer(tmp_path / "a.jsonl", COLUMNS, {})
+
+
+def test_parquet_holds_types_and_metadata_in_few_row_groups(tmp_path):
+    path = tmp_path / "a.parquet"
+    with Writer(path, COLUMNS, {"genqa_metrics": "signature"}) as writer:
+        for _ in range(50):
+            writer.write(ROWS)
+    file = pq.ParquetFile(path)
+    assert file.schema_arrow.metadata[b"genqa_metrics"] == b"signature"
+    assert (file.metadata.num_rows, file.metadata.num_row_groups) == (200, 1)
+    assert file.schema_arrow.field("references").type == pa.list_(pa.string())
+
+
+def test_a_table_without_rows_is_a_file_with_a_header(tmp_path):
+    empty = {name: [] for name in COLUMNS}
+    assert write(tmp_path / "a.csv", empty).read_text() == "id,line,references,aev,each\n"
+    assert pq.read_table(write(tmp_path / "a.parquet", empty)).column_names == list(COLUMNS)
+
+
+def test_reading_leaves_the_limit_of_csv_no_lower_than_it_was(tmp_path):
+    limit = csv.field_size_limit()
+    read(write(tmp_path / "a.csv"))
+    assert csv.field_size_limit() >= limit
