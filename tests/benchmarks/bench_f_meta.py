@@ -130,8 +130,6 @@ def main() -> None:
             f"{row['times_as_fast_all_scores']:.1f}",
             f"{row['largest_difference']:.1e}",
         )
-        f"{result['pairs']:,} pairs of {result['contexts']} contexts, the quickest of {arguments.repeats} runs"
-    )
     Console(file=sys.stderr if arguments.output is None else sys.stdout, width=130).print(table)
     write(result, arguments.output)
 
