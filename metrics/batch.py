@@ -23,6 +23,7 @@ class Report:
 
     Attributes:
         sets: rows were sets of predictions.
+        total: name of the row for all systems together, or None.
         scores: {metric: {system: {name: value}}}, systems in the order in which they came.
         rows: {system: rows (contexts, for sets) that were scored}.
         predictions: {system: predictions that were scored}.
@@ -33,6 +34,7 @@ class Report:
     """
 
     sets: bool
+    total: str | None
     scores: dict[str, dict[str, dict[str, float]]]
     rows: dict[str, int]
     predictions: dict[str, int]
@@ -121,13 +123,13 @@ class _Reading:
                 continue
             if shape is None:
                 shape = row_shape
-                self._check_shape(source, shape)
+                self._check_shape(source, shape, row.values)
             self.good += 1
             self.single += not items
             yield from items
         self.not_numbers += reader.not_numbers
 
-    def _check_shape(self, source: Source, shape: Shape) -> None:
+    def _check_shape(self, source: Source, shape: Shape, values: dict) -> None:
         if self.shape is not None and self.shape.sets != shape.sets:
             kinds = ("single answers", "sets of questions")
             raise FileError(
@@ -140,7 +142,8 @@ class _Reading:
                 f"{source.name} has human questions but no predictions. This is the HUMAN CEILING, not the score of a "
                 f"system: in each context references 1, 3, 5 ... are scored as predictions against references 2, 4, "
                 f"6 ... under the name {SPLIT_HALF!r}. Contexts with one reference are left out. To score a system, "
-                f"add a column 'predictions', or name yours with --column prediction=NAME."
+                f"add a column 'predictions', or name yours with --column prediction=NAME; columns found: "
+                f"{', '.join(values)}."
             )
 
 
@@ -159,9 +162,7 @@ def _chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 def _output_columns(shape: Shape, totals: Mapping[str, _Totals]) -> dict[str, str]:
     columns = {"file": "text", "line": "integer", "id": "text", "system": "text"}
-    columns |= (
-        {"context": "text", "predictions": "texts"} if shape.sets else {"question": "text", "prediction": "text"}
-    )
+    columns |= {shape.text: "text", **({"predictions": "texts"} if shape.sets else {"prediction": "text"})}
     columns |= {"references": "texts", "score": "number", "label": "number"}
     for metric in totals.values():
         lists = shape.sets and metric.scorer.per_prediction
@@ -171,7 +172,7 @@ def _output_columns(shape: Shape, totals: Mapping[str, _Totals]) -> dict[str, st
 
 def _output_rows(items: Sequence[Item], shape: Shape) -> dict[str, list]:
     rows = {name: [getattr(item, name) for item in items] for name in ("file", "line", "id", "system", "references")}
-    rows["context" if shape.sets else "question"] = [item.text for item in items]
+    rows[shape.text] = [item.text for item in items]
     if shape.sets:
         rows["predictions"] = [item.predictions for item in items]
     else:
@@ -289,11 +290,13 @@ class Run:
                     output.write(columns)
                 progress(sum(source.position for source in self.sources), size)
                 chunk = next(chunks, None)
-        name = "all" if total else None
-        if name:
+        name = None
+        if total:
+            name = "all" if "all" not in rows else "all systems"
             rows[name], predictions[name] = sum(rows.values()), sum(predictions.values())
         return Report(
             sets=shape.sets,
+            total=name,
             scores={metric: sums.results(name) for metric, sums in totals.items()},
             rows=rows,
             predictions=predictions,

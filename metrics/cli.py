@@ -141,7 +141,7 @@ def _score(run, skip: bool, total: bool):
     if shown > SHOWN_BAD_ROWS:
         _say(f"skipped: ... and {shown - SHOWN_BAD_ROWS:,} more", style="yellow")
     if report.skipped:
-        good = sum(rows for system, rows in report.rows.items() if not (total and system == "all"))
+        good = sum(rows for system, rows in report.rows.items() if system != report.total)
         _say(f"skipped {report.skipped:,} bad rows; {good:,} were scored", style="yellow")
     if report.single:
         _say(f"note: left out {report.single:,} contexts with one reference, which cannot be halved", "bold yellow")

@@ -202,6 +202,11 @@ def _parquet_rows(raw: BinaryIO, path: str, columns: Sequence[str] | None, progr
         raise FileError(f"{path}: not a Parquet file that can be read: {error}") from error
 
 
+def _printable(path: str) -> str:
+    """A file's name can be any bytes; what is not UTF-8 in it is shown as escapes."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
 class Source:
     """One input file; `position` of `size` bytes are read while `rows` is iterated.
 
@@ -217,7 +222,7 @@ class Source:
         self.path = str(path)
         self.columns = columns
         self.format, _ = format_of(path)
-        self.name = "standard input" if self.path == "-" else self.path
+        self.name = "standard input" if self.path == "-" else _printable(self.path)
         self.unit = "row" if self.format == "Parquet" else "line"
         self.size = None
         self._raw = None
@@ -236,7 +241,7 @@ class Source:
         """The name without folders and endings."""
         if self.path == "-":
             return "standard input"
-        name = Path(self.path).name
+        name = Path(self.name).name
         for ending in (*COMPRESSIONS, *FORMATS):
             name = name[: -len(ending)] if name.lower().endswith(ending) else name
         return name

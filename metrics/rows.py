@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .files import Source
+from .files import FileError, Source
 
 COLUMNS = {
     "question": ("question",),
@@ -60,10 +60,12 @@ class Shape:
     Attributes:
         sets: a row holds a set of predictions (question generation), not one answer.
         ceiling: there are no predictions; half of the human references stand in for them.
+        text: the column that says what was asked, or asked about: "question" or "context".
     """
 
     sets: bool
     ceiling: bool
+    text: str
 
 
 def _kind(value: object) -> str:
@@ -115,8 +117,9 @@ class RowReader:
             raise RowError(f"no column {column!r}, which --column names for {name!r}; {self._found(values)}")
         return column, value
 
-    def _found(self, values: dict) -> str:
-        return f"columns found: {', '.join(map(str, values)) or 'none'}"
+    @staticmethod
+    def _found(values: dict) -> str:
+        return f"columns found: {', '.join(values) or 'none'}"
 
     def _needed(self, values: dict, name: str) -> tuple[str, object]:
         column, value = self._value(values, name)
@@ -149,34 +152,41 @@ class RowReader:
             RowError: if it has neither predictions nor what stands in for them.
         """
         asked = self._has(values, "context") and not self._has(values, "question")
-        if asked and "prediction" not in self.columns and not self._has(values, "prediction"):
-            if self._has(values, "references"):
-                return Shape(sets=True, ceiling=True)
+        text = "context" if asked else "question"
+        # A row that names a system has its predictions somewhere, under a name that is not known here.
+        human = asked and "prediction" not in self.columns and not self._has(values, "system")
+        if human and not self._has(values, "prediction") and self._has(values, "references"):
+            return Shape(sets=True, ceiling=True, text=text)
         column, value = self._needed(values, "prediction")
         value = self._unpacked(column, value)
         inner = list(value.values()) if isinstance(value, dict) else [value]
-        return Shape(sets=asked or any(isinstance(texts, list) for texts in inner), ceiling=False)
+        return Shape(sets=asked or any(isinstance(texts, list) for texts in inner), ceiling=False, text=text)
 
     def items(self, line: int, values: dict, shape: Shape) -> list[Item]:
         """Return the items of a row, one per system; none for a context with one reference and no predictions.
 
         Raises:
             RowError: if the row is bad.
+            FileError: if it has predictions and the rows before it have none.
         """
         references = self._references(*self._needed(values, "references"))
         default = self._system(values)
         if shape.ceiling:
             if self._has(values, "prediction"):
-                raise RowError("holds predictions, but the first row does not; score the two kinds in two files")
+                raise FileError(
+                    f"{self.source.name}, {self.source.unit} {line}: has predictions, but the rows before it have none; "
+                    "put rows without predictions into a file of their own"
+                )
             by_system = {SPLIT_HALF: references[0::2]} if len(references) > 1 else {}
             references = references[1::2]
         else:
             column, value = self._needed(values, "prediction")
             by_system = self._predictions(column, self._unpacked(column, value), shape, default)
         ident = self._value(values, "id")[1]
-        ident = None if ident is _MISSING or ident is None else str(ident)
-        name = "context" if shape.sets and not self._has(values, "question") else "question"
-        column, text = self._value(values, name)
+        ident = None if ident is _MISSING or ident is None else _text("id", str(ident))
+        column, text = self._value(values, shape.text)
+        if shape.text == "context" and not isinstance(text, str):  # only passed on: a list of paragraphs is welcome
+            text = None if text is _MISSING or text is None else json.dumps(text, default=str)
         text = None if text is _MISSING or text is None else _text(column, text)
         human = self._number(values, "score"), self._number(values, "label")
         return [
@@ -215,7 +225,7 @@ class RowReader:
                 raise RowError(
                     f"{column}: expected no systems' names in it beside a column 'system'; keep one of the two"
                 )
-            by_system = {str(name): texts for name, texts in value.items() if texts is not None}
+            by_system = {_text(column, str(name)): texts for name, texts in value.items() if texts is not None}
             if not by_system:
                 raise RowError(f"{column}: expected {{system: texts}}, got an empty object; drop the row")
         else:

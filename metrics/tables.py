@@ -73,14 +73,14 @@ def print_tables(report: Report, console) -> None:
     for metric in report.scores:
         header, rows = _cells(report, metric)
         first = header.index(metric)
-        best = max((row[first] for row in rows if row[0] != "all"), default=None) if len(rows) > 1 else None
+        best = max(row[first] for row in rows if row[0] != report.total) if len(rows) > 1 else None
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
         table.add_column("system", vertical="bottom", no_wrap=True)
         for name in header[1:]:
             shown = name if name == metric else name.replace("_", "\n")
             table.add_column(Text(shown), justify="right", vertical="bottom", no_wrap=True)
         for row in rows:
-            style = "bold green" if row[first] == best and row[0] != "all" else ""
+            style = "bold green" if row[first] == best and row[0] != report.total else ""
             table.add_row(*(Text(cell, style=style if i in (0, first) else "") for i, cell in enumerate(row)))
         # A table that is too wide for the terminal goes over the edge; cut numbers would be of no use.
         width = console.width

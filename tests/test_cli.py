@@ -292,6 +292,21 @@ def test_files_without_predictions_get_the_human_ceiling(tmp_path):
     assert found["human (split half)"]["rows"] == 2
 
 
+def test_the_human_ceiling_is_never_taken_for_a_system(tmp_path):
+    human = {"context": "c", "references": ["r1", "r2"]}
+    unknown = {**human, "generated": ["r1"]}
+    said = run("score", save(tmp_path / "a.jsonl", [unknown]))[1]
+    assert "columns found: context, references, generated." in said
+    with_system = {**unknown, "system": "A"}
+    said = run("score", save(tmp_path / "b.jsonl", [with_system]), status=1)[1]
+    assert "line 1: no prediction" in said
+    mixed = save(tmp_path / "c.jsonl", [human, {**human, "predictions": ["r1"]}])
+    for arguments in ((), ("--on-error", "skip")):
+        assert (
+            "line 2: has predictions, but the rows before it have none" in run("score", mixed, *arguments, status=1)[1]
+        )
+
+
 def test_no_ceiling_where_no_context_has_two_references(tmp_path):
     path = save(tmp_path / "a.jsonl", [{"context": "c", "references": ["r"]}] * 2)
     assert "a context needs at least two references" in run("score", path, status=1)[1]
@@ -337,6 +352,7 @@ BAD_ROWS = [
         '{"prediction": {"A": "a"}, "references": ["a"], "system": "A"}',
         "expected no systems' names in it",
     ),
+    ('{"prediction": "a", "references": ["a"], "id": "\\ud800"}', "id: holds half of a surrogate pair"),
     ('{"prediction": "a", "references": ["a"], "question": 4}', "question: expected a string, got int 4"),
     ('{"prediction": "\udcff", "references": ["a"]}', "not UTF-8: byte 0xff at position 17"),
 ]
@@ -428,6 +444,36 @@ def test_a_packed_file_that_was_cut_short_fails_even_when_bad_rows_are_skipped(t
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_what_is_only_passed_on_may_be_anything(tmp_path):
+    rows = [
+        {"context": ["one", "two"], "predictions": ["red house"], "references": ["red house"], "id": 7},
+        {"context": None, "predictions": "red house", "references": ["red house"], "id": [7, "x"]},
+    ]
+    output = tmp_path / "o.parquet"
+    assert scores(save(tmp_path / "a.jsonl", rows), "-o", output)["a"]["aev"] == 1.0
+    written = pq.read_table(output).to_pylist()
+    assert [row["context"] for row in written] == ['["one", "two"]', None]
+    assert [row["id"] for row in written] == ["7", "[7, 'x']"]
+
+
+def test_a_set_of_answers_keeps_its_question(tmp_path):
+    rows = [{"question": "q", "context": "c", "prediction": ["a b", "c d"], "references": ["a b"]}]
+    output = tmp_path / "o.jsonl"
+    found = scores(save(tmp_path / "a.jsonl", rows), "-o", output)
+    assert (found["a"]["rows"], found["a"]["predictions"], found["a"]["f_meta_precision"]) == (1, 2, 0.5)
+    assert json.loads(output.read_text())["question"] == "q"
+
+
+def test_a_file_name_that_is_not_utf8(tmp_path):
+    path = os.path.join(os.fsencode(tmp_path), b"m\xff.jsonl")
+    with open(path, "wb") as file:
+        file.write(lines([{"prediction": "a b", "references": "a b"}]).encode())
+    output = tmp_path / "o.parquet"
+    report = Run([os.fsdecode(path)], output=str(output)).score()
+    assert list(report.rows) == ["m\\xff"]
+    assert pq.read_table(output)["system"].to_pylist() == ["m\\xff"]
+
+
 # Options
 
 
@@ -516,6 +562,8 @@ def test_no_row_mixes_systems_unless_it_is_asked_for(answers):
     found = scores(answers, "--total")
     assert list(found) == ["A", "B", "all"]
     assert found["all"]["rows"] == 5
+    path = save(answers.with_name("b.jsonl"), [{**row, "system": "all"} for row in ANSWERS])
+    assert list(scores(path, "--total")) == ["all", "all systems"]
 
 
 def test_names_in_the_data_are_printed_as_they_are(tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections import Counter
 from pathlib import Path
 
@@ -125,7 +126,7 @@ def test_the_demo_fits_in_100_columns_and_its_commands_do_the_same(folder, repos
     ]
     assert max(map(len, unwrapped)) <= 100
     for command in commands:
-        again = CliRunner().invoke(app, command.split())
+        again = CliRunner().invoke(app, shlex.split(command))
         assert again.exit_code == 0
         tables = [line.rstrip() for line in again.stdout.splitlines() if line.strip() and "─" not in line]
         shown = {line.rstrip() for line in done.stdout.splitlines()}
