@@ -1,12 +1,7 @@
-"""The f_meta module of `evaluate`: loading, settings, other modules as bases, errors, batches, processes."""
+"""The f_meta module of `evaluate`: loading, settings, other modules as bases, errors, batches."""
 
 import json
-import os
 import pickle
-import shutil
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import evaluate
 import numpy as np
@@ -154,16 +149,6 @@ def test_rows_in_batches(f_meta, expected):
 def test_an_empty_first_set(f_meta, expected):
     results = f_meta.compute(predictions=PREDICTIONS[::-1], references=REFERENCES[::-1])
     assert results == expected
-
-
-def test_two_processes_give_the_result_of_one(path, expected, tmp_path):
-    def rank(i):
-        metric = evaluate.load(path, num_process=2, process_id=i, experiment_id="pair", cache_dir=str(tmp_path))
-        metric.add_batch(predictions=PREDICTIONS[i::2], references=REFERENCES[i::2])
-        return metric.compute()
-
-    with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(rank, range(2))) == [expected, None]
 
 
 @pytest.mark.parametrize(
@@ -319,23 +304,3 @@ def test_a_module_that_fails_can_be_used_again(f_meta, module):
     with pytest.raises(ZeroDivisionError):
         f_meta.compute(**rows, base_kwargs={"scale": 0})
     assert f_meta.compute(**rows, base_kwargs={"scale": 4})["f_meta"] == 0.25
-
-
-def test_the_folder_works_alone_in_a_fresh_process(path, tmp_path, expected):
-    shutil.copytree(path, tmp_path / "elsewhere" / "f_meta", ignore=shutil.ignore_patterns("__pycache__"))
-    code = (
-        "import evaluate, json, sys\n"
-        "rows = json.load(sys.stdin)\n"
-        "print(json.dumps(evaluate.load('elsewhere/f_meta').compute(**rows)))\n"
-        "assert 'genqa_metrics' not in sys.modules"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        input=json.dumps({"predictions": PREDICTIONS, "references": REFERENCES}),
-        cwd=tmp_path,
-        env={**os.environ, "HF_HOME": str(tmp_path / "home")},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert json.loads(done.stdout) == expected
