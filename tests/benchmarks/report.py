@@ -28,8 +28,9 @@ def facts(data_files: list[Path], packages: list[str]) -> dict:
     Returns:
         "command", "cpu", "python", "versions" by distribution and "data", the SHA-256 by file name.
     """
+    words = [Path(word).name if Path(word).exists() else word for word in sys.argv[1:]]
     return {
-        "command": shlex.join(["python", "-m", "tests.benchmarks." + Path(sys.argv[0]).stem, *sys.argv[1:]]),
+        "command": shlex.join(["python", "-m", f"tests.benchmarks.{Path(sys.argv[0]).stem}", *words]),
         "cpu": cpu_model(),
         "python": platform.python_version(),
         "versions": {name: version(name) for name in packages},
