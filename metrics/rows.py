@@ -174,7 +174,7 @@ class RowReader:
         if shape.ceiling:
             if self._has(values, "prediction"):
                 raise FileError(
-                    f"{self.source.name}, {self.source.unit} {line}: has predictions, but the rows before it have none; "
+                    f"{self.source.name}, {self.source.unit} {line}: has predictions, but the rows before have none; "
                     "put rows without predictions into a file of their own"
                 )
             by_system = {SPLIT_HALF: references[0::2]} if len(references) > 1 else {}

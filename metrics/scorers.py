@@ -4,7 +4,7 @@ The numbers are those of the `evaluate` modules, because both call the same pure
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -26,10 +26,12 @@ class _AevScorer:
     )
 
     def __init__(self, **settings):
-        from .aev.scoring import Settings
+        from .aev.scoring import Settings, terms_function
         from .aev.shared import VERSION
 
         self.settings = Settings(**settings)
+        # The same terms, from one function that remembers the stems it has seen from one chunk to the next.
+        self._counted = replace(self.settings, tokenizer=terms_function(self.settings), stop_words=None, stemmer=None)
         self.signature = f"aev|{self.settings.signature()}|version:{VERSION}"
 
     @staticmethod
@@ -43,7 +45,7 @@ class _AevScorer:
 
         predictions = [text for item in items for text in item.predictions]
         references = [item.references for item in items for _ in item.predictions]
-        return statistics(predictions, references, self.settings)
+        return statistics(predictions, references, self._counted)
 
     def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
         from .aev.scoring import scores

@@ -302,9 +302,7 @@ def test_the_human_ceiling_is_never_taken_for_a_system(tmp_path):
     assert "line 1: no prediction" in said
     mixed = save(tmp_path / "c.jsonl", [human, {**human, "predictions": ["r1"]}])
     for arguments in ((), ("--on-error", "skip")):
-        assert (
-            "line 2: has predictions, but the rows before it have none" in run("score", mixed, *arguments, status=1)[1]
-        )
+        assert "line 2: has predictions, but the rows before have none" in run("score", mixed, *arguments, status=1)[1]
 
 
 def test_no_ceiling_where_no_context_has_two_references(tmp_path):
