@@ -202,6 +202,7 @@ def test_blocks_do_not_change_the_scores(base, limit, monkeypatch):
     predictions, references = some_texts(300), some_texts(300)
     lists = [some_texts(source.randint(1, 5)) for _ in predictions]
     monkeypatch.setattr(bases, "MAX_BITS", limit)
+    monkeypatch.setattr(bases, "MAX_PAIRS", limit)
     monkeypatch.setattr(bases, "MAX_CHARACTER", limit)
     scorer = base_function(base)
     expected = [COCO[base](p, [r]) for p, r in zip(predictions, references, strict=True)]

@@ -23,7 +23,8 @@ BUILT_IN = ("bleu", "rouge", "meteor")
 BETA = 1.2
 MAX_ORDER = 4
 
-# Texts x tokens that are compared at once: small enough for the cache, large enough for numpy to pay.
+# Pairs, and texts x tokens, that are compared at once: small enough for memory, large enough for numpy to pay.
+MAX_PAIRS = 2**16
 MAX_BITS = 2**21
 
 MAX_CHARACTER = sys.maxunicode
@@ -191,7 +192,9 @@ def _clipped_counts(rows: _Rows) -> np.ndarray:
     right += len(left_texts)
     texts = np.concatenate([left_texts, right_texts])
     lengths = rows.lengths[texts]
-    if len(left) > 1 and len(texts) * int(lengths.sum()) > MAX_BITS:
+    # Where a text is in many pairs, its n-grams are worth keeping for all of them.
+    limit = MAX_BITS * max(1, len(right) // len(texts) // 4)
+    if len(left) > 1 and (len(right) > MAX_PAIRS or len(texts) * int(lengths.sum()) > limit):
         middle = len(left) // 2
         return np.concatenate([_clipped_counts(rows.part(0, middle)), _clipped_counts(rows.part(middle, len(left)))])
     counts = np.zeros((len(left), MAX_ORDER), dtype=np.int64)
@@ -233,8 +236,7 @@ def bleu_from_counts(matches: np.ndarray, length: np.ndarray, reference_length: 
 
 
 def _bleu(rows: _Rows) -> np.ndarray:
-    parts = [rows.part(i, min(i + 4096, len(rows.left))) for i in range(0, len(rows.left), 4096)]
-    counts = np.concatenate([_clipped_counts(part) for part in parts])
+    counts = _clipped_counts(rows)
     length, other = rows.lengths[rows.left], rows.lengths[rows.right]
     # The length closest to the candidate's, of two the smaller: the least of distance and length, in one number.
     base = int(other.max()) + 1
