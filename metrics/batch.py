@@ -31,6 +31,7 @@ class Report:
         skipped: number of bad rows that were left out.
         single: number of contexts that were left out because their one reference cannot be halved.
         not_numbers: number of values of `score` and `label` that are no numbers; the output has null for them.
+        warnings: what the metrics say about scores that mean less than they seem to, one sentence each.
     """
 
     sets: bool
@@ -42,6 +43,7 @@ class Report:
     skipped: int
     single: int
     not_numbers: int
+    warnings: list[str]
 
 
 class _Totals:
@@ -304,4 +306,10 @@ class Run:
             skipped=reading.skipped,
             single=reading.single,
             not_numbers=reading.not_numbers,
+            warnings=[
+                f"{metric}, {system}: {warning}"
+                for metric, sums in totals.items()
+                for system, statistics in sums.sums.items()
+                for warning in sums.scorer.warnings(statistics)
+            ],
         )

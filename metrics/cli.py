@@ -143,6 +143,8 @@ def _score(run, skip: bool, total: bool):
     if report.skipped:
         good = sum(rows for system, rows in report.rows.items() if system != report.total)
         _say(f"skipped {report.skipped:,} bad rows; {good:,} were scored", style="yellow")
+    for warning in report.warnings:
+        _say(f"warning: {warning}", style="yellow")
     if report.single:
         _say(f"note: left out {report.single:,} contexts with one reference, which cannot be halved", "bold yellow")
     if report.not_numbers and run.output:

@@ -52,6 +52,11 @@ class _AevScorer:
 
         return scores(statistics, self.settings, effective_order=True)
 
+    def warnings(self, total: np.ndarray) -> list[str]:
+        from .aev.scoring import warnings_for
+
+        return warnings_for(total, self.settings)
+
     def corpus_scores(self, total: np.ndarray, rows: int) -> dict[str, float]:
         from .aev.scoring import scores
 
@@ -103,6 +108,9 @@ class _FMetaScorer:
         from .f_meta.scoring import NAMES
 
         return dict(zip(NAMES, statistics.T, strict=True))
+
+    def warnings(self, total: np.ndarray) -> list[str]:
+        return []
 
     def corpus_scores(self, total: np.ndarray, rows: int) -> dict[str, float]:
         from .f_meta.scoring import corpus_scores

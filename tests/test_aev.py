@@ -302,12 +302,19 @@ def test_signature_changes_with_every_setting():
 
 
 def test_warnings_say_what_cannot_be_scored():
-    chosen = Settings()
-    total = summed_statistics(["Paris", "nothing here"], [["It is what it is"], ["Rome"]], chosen)
-    wordless, too_long = warnings_for(total, chosen)
-    assert wordless.startswith("1 row")
+    def warned(predictions, references, **values):
+        return warnings_for(summed_statistics(predictions, references, Settings(**values)), Settings(**values))
+
+    wordless, too_long = warned(["Paris", "nothing here"], [["It is what it is"], ["Rome"]])
+    assert wordless.startswith("1 row(s) can only score 0")
     assert "no 2-grams" in too_long
-    assert warnings_for(summed_statistics(*[[text] for text in ("four steps", ["four steps"])], chosen), chosen) == []
+    assert warned(["four steps"], [["four steps"]]) == []
+    wordy = ["red car on a hill beside another blue car and big green trees"]  # 8 terms against 2: WP = exp(1 - 8 / 4)
+    (penalty,) = warned(wordy, [["red car"]])
+    assert penalty.startswith("the answers are 4 times as long as the references, so the wordiness_penalty is 0.37")
+    assert warned(wordy, [["red car"]], wordiness=math.inf) == []
+    (penalty,) = warned(["red car"], [wordy])
+    assert "times as long as the references, so the brevity_penalty is 0.05; brevity=inf" in penalty
 
 
 # the module

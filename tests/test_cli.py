@@ -678,3 +678,12 @@ def test_real_files_run_as_they_are(shared_data, name, systems, rows):
     )
     if "fairytaleqa" in name:
         assert "left out 172 contexts with one reference" in said
+
+
+def test_warnings_of_a_metric_are_passed_on(tmp_path):
+    path = tmp_path / "words.jsonl"
+    path.write_text(lines([{"prediction": "Paris", "references": ["Paris"]}]))
+    out, said = run("score", path)
+    assert "warning: aev, words: the texts have no 2-grams, so the corpus score is 0; use a max_order below 2" in said
+    assert "0.0000" in out
+    assert "warning" not in run("score", path, "--set", "aev.max_order=1")[1]

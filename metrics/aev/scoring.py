@@ -336,7 +336,8 @@ def warnings_for(statistics: np.ndarray, settings: Settings) -> list[str]:
         settings: the settings of the score.
 
     Returns:
-        A sentence for references without terms, and one for an N that no text is long enough to have.
+        A sentence for references without terms, one for an N that no text is long enough to have, and one for a
+        length penalty below 0.5, which then says more about the score than the n-grams do.
     """
     found = []
     if statistics[2]:
@@ -348,6 +349,14 @@ def warnings_for(statistics: np.ndarray, settings: Settings) -> list[str]:
     if statistics[0] and not counts.all():
         order = int(np.argmin(counts.all(axis=1))) + 1
         found.append(f"the texts have no {order}-grams, so the corpus score is 0; use a max_order below {order}")
+    result = scores(statistics, settings)
+    for penalty, setting in (("brevity_penalty", "brevity"), ("wordiness_penalty", "wordiness")):
+        if statistics[0] and statistics[1] and result[penalty] < 0.5:
+            ratio = statistics[0] / statistics[1]
+            found.append(
+                f"the answers are {ratio:.3g} times as long as the references, so the {penalty} is "
+                f"{result[penalty]:.2g}; {setting}=inf switches it off"
+            )
     return found
 
 

@@ -39,7 +39,7 @@ Returns:
     explanation (with explain=True): per context {"scores": predictions x references, "best_match": as above, and the
         texts as "predictions" and "references"}.
 Examples:
-    >>> f_meta = evaluate.load("f_meta")
+    >>> f_meta = evaluate.load("metrics/f_meta")
     >>> results = f_meta.compute(
     ...     predictions=[["which event did the 2014 world cup"]],
     ...     references=[["who won the 2014 world cup", "which event did Germany win in 2014"]],
