@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import re
 import shlex
 
@@ -37,8 +38,19 @@ def test_every_metric_is_in_the_tables(readme):
 def test_paths_and_links_exist(readme, repository):
     for target in re.findall(r"\]\(([^)#:]+)\)", readme):
         assert (repository / target).exists(), target
-    for test in re.findall(r"`(test_\w+\.py)`", readme):
-        assert (repository / "tests" / test).exists(), test
+    tests = {path.name: path.read_text() for path in (repository / "tests").glob("test_*.py")}
+    assert set(re.findall(r"`(test_\w+\.py)`", readme)) <= set(tests)
+    for name in re.findall(r"`(test_\w+)`", readme):
+        assert any(f"def {name}" in text for text in tests.values()), name
+
+
+def test_speed_is_what_the_results_say(readme, repository):
+    results = repository / "tests" / "benchmarks" / "results"
+    aev = json.loads((results / "aev.json").read_text())
+    bleu, rouge, bare = (row["times_as_fast"] for row in json.loads((results / "f_meta.json").read_text())["results"])
+    assert f"| {aev['peers_together_over_aev_grid']:.1f} | {aev['peak_mib_by_pairs']['100000']} MiB beside" in readme
+    assert f"same values to 1e-15 | {bleu:.0f} |" in readme
+    assert f"| {rouge:.0f} ({bare} against its bare" in readme
 
 
 def test_commands_are_those_of_the_command_line(readme):
