@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from genqa_metrics.f_meta import bases
+from genqa_metrics.f_meta import overlap
 from genqa_metrics.f_meta.bases import base_function
 from genqa_metrics.f_meta.scoring import (
     NAMES,
@@ -201,9 +201,9 @@ def test_blocks_do_not_change_the_scores(base, limit, monkeypatch):
 
     predictions, references = some_texts(300), some_texts(300)
     lists = [some_texts(source.randint(1, 5)) for _ in predictions]
-    monkeypatch.setattr(bases, "MAX_BITS", limit)
-    monkeypatch.setattr(bases, "MAX_PAIRS", limit)
-    monkeypatch.setattr(bases, "MAX_CHARACTER", limit)
+    monkeypatch.setattr(overlap, "MAX_BITS", limit)
+    monkeypatch.setattr(overlap, "MAX_PAIRS", limit)
+    monkeypatch.setattr(overlap, "MAX_CHARACTER", limit)
     scorer = base_function(base)
     expected = [COCO[base](p, [r]) for p, r in zip(predictions, references, strict=True)]
     np.testing.assert_allclose(scorer.pairs(predictions, references), expected, rtol=0, atol=1e-12)
@@ -275,7 +275,7 @@ def test_tokenizers():
         assert one_context([raw], [tokenised], base)["f_meta"] < 0.8
         letters = one_context(["abcd"], ["abcd!"], base, base_kwargs={"tokenizer": list})
         assert letters["f_meta_precision"] == pytest.approx(COCO[base]("a b c d", ["a b c d !"]), abs=1e-12)
-    assert bases._words("谁赢了? Don’t 10,5 हिन्दी 👩‍👩") == [
+    assert overlap.words("谁赢了? Don’t 10,5 हिन्दी 👩‍👩") == [
         *"谁赢了?",
         "don't",
         "10",

@@ -6,8 +6,11 @@ import datasets
 import evaluate
 
 from .bases import BUILT_IN, Base, base_function, module_function
+from .overlap import bleu_from_counts, rouge_from_parts
 from .scoring import NAMES, best_matches, corpus_scores, score_matrices, statistics
 from .shared import VERSION, CheckedModule, checked_text_sets
+
+__all__ = ["FMeta", "bleu_from_counts", "rouge_from_parts"]
 
 _DESCRIPTION = """\
 F-meta compares the set of questions that a system generates for a context with the set of reference questions.
