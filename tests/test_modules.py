@@ -92,8 +92,8 @@ def test_two_processes_give_the_same_as_one(name, folder, tmp_path):
 def test_adding_rows_one_by_one(name, folder):
     metric = evaluate.load(str(folder), keep_in_memory=True)
     together = metric.compute(**ROWS[name])
-    for prediction, reference in zip(*ROWS[name].values(), strict=True):
-        metric.add(prediction=prediction, reference=reference)
+    for values in zip(*ROWS[name].values(), strict=True):
+        metric.add(**{column.removesuffix("s"): value for column, value in zip(ROWS[name], values, strict=True)})
     assert metric.compute() == together
 
 
@@ -105,7 +105,11 @@ def test_results_are_plain_floats(name, folder):
 def test_combine_with_another_module(name, folder, tmp_path):
     script = tmp_path / "count_rows" / "count_rows.py"
     script.parent.mkdir()
-    feature = 'datasets.Value("string")' if name == "aev" else 'datasets.Sequence(datasets.Value("string"))'
+    text = 'datasets.Value("string")'
+    features = ", ".join(
+        f'"{column}": ' + (f"datasets.Sequence({text})" if isinstance(values[0], list) else text)
+        for column, values in ROWS[name].items()
+    )
     script.write_text(
         f"""
 import datasets
@@ -114,12 +118,12 @@ import evaluate
 
 class CountRows(evaluate.Metric):
     def _info(self):
-        features = {{"predictions": {feature}, "references": datasets.Sequence(datasets.Value("string"))}}
+        features = {{{features}}}
         return evaluate.MetricInfo(
             description="", citation="", inputs_description="", features=datasets.Features(features)
         )
 
-    def _compute(self, predictions, references):
+    def _compute(self, predictions, **others):
         return {{"rows": len(predictions)}}
 """
     )
