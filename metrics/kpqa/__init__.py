@@ -1,0 +1,1 @@
+"""KPQA, answer metrics weighted by keyphrases, as a module of `evaluate`."""

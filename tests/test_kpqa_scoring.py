@@ -1,0 +1,205 @@
+"""The arithmetic of KPQA: worked examples by hand, brute force, parity with rouge_score, properties."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from genqa_metrics.kpqa import scoring
+from genqa_metrics.kpqa.scoring import METRICS, PAIR_STATISTICS, Tokens, f_score, pair_statistics, row_scores
+from hypothesis import given
+from hypothesis import strategies as st
+from rouge_score.rouge_scorer import _score_lcs
+
+VOCABULARY = 5
+VECTORS = np.linalg.qr(np.random.default_rng(0).normal(size=(8, 8)))[0][:VOCABULARY] + 0.3
+VECTORS = (VECTORS / np.linalg.norm(VECTORS, axis=1, keepdims=True)).astype(np.float32)
+
+a_text = st.lists(st.tuples(st.integers(0, VOCABULARY - 1), st.floats(0, 1, width=16)), max_size=7)
+
+
+def tokens(pairs) -> Tokens:
+    ids = np.array([i for i, _ in pairs], dtype=int)
+    return Tokens(ids, np.array([w for _, w in pairs], dtype=float), VECTORS[ids])
+
+
+def statistics(candidate, reference) -> dict:
+    (row,) = pair_statistics([tokens(candidate)], [tokens(reference)])
+    return dict(zip(PAIR_STATISTICS, row, strict=True))
+
+
+def effective(pairs):
+    return pairs if any(w for _, w in pairs) else [(i, 1.0) for i, _ in pairs]
+
+
+def is_subsequence(part, whole):
+    rest = iter(whole)
+    return all(x in rest for x in part)
+
+
+def brute_force_lcs(candidate, reference):
+    """Return the most weight of `candidate` on a common subsequence, by trying every subsequence."""
+    ids = [i for i, _ in reference]
+    best = 0.0
+    for size in range(len(candidate) + 1):
+        for chosen in combinations(candidate, size):
+            if is_subsequence([i for i, _ in chosen], ids):
+                best = max(best, sum(w for _, w in chosen))
+    return best
+
+
+def brute_force_bleu1(candidate, reference):
+    """Return the weight of the best clipped matching, by trying every subset of the candidate's tokens."""
+    ids = [i for i, _ in reference]
+    best = 0.0
+    for size in range(len(candidate) + 1):
+        for chosen in combinations(candidate, size):
+            used = [i for i, _ in chosen]
+            if all(used.count(i) <= ids.count(i) for i in used):
+                best = max(best, sum(w for _, w in chosen))
+    return best / sum(w for _, w in candidate) if candidate else 0.0
+
+
+def test_worked_example():
+    """Figure 1 in small: "seven(.9) steps(.1)" against "four(.8) steps(.2)".
+
+    BLEU-1: .1 / 1 = .1. ROUGE-L: the LCS is "steps", P = .1 / 1, R = .2 / 1, F = 2 * .1 * .2 / .3 = .133...
+    Without weights each is 1 / 2.
+    """
+    scores = statistics([(0, 0.9), (1, 0.1)], [(2, 0.8), (1, 0.2)])
+    assert scores["bleu1_kpqa"] == pytest.approx(0.1)
+    assert scores["rougeL_kpqa_precision"] == pytest.approx(0.1)
+    assert scores["rougeL_kpqa_recall"] == pytest.approx(0.2)
+    assert scores["bleu1"] == scores["rougeL_precision"] == scores["rougeL_recall"] == 0.5
+    assert f_score(np.array(0.1), np.array(0.2)) == pytest.approx(0.04 / 0.3)
+
+
+def test_counts_are_clipped_and_the_heaviest_token_matches():
+    """The prediction says token 0 three times (.2, .5, .3), the reference once: .5 of 1 matches."""
+    assert statistics([(0, 0.2), (0, 0.5), (0, 0.3)], [(0, 1.0), (1, 1.0)])["bleu1_kpqa"] == pytest.approx(0.5)
+
+
+def test_lcs_is_the_heaviest_not_the_longest():
+    """Common subsequences of 0(.9) 1(.1) 2(.1) and 1 2 0 are "1 2" (.2) and "0" (.9): P = .9 / 1.1.
+
+    The reference 1(.5) 2(.4) 0(.1) keeps "1 2": R = .9 / 1.
+    """
+    scores = statistics([(0, 0.9), (1, 0.1), (2, 0.1)], [(1, 0.5), (2, 0.4), (0, 0.1)])
+    assert scores["rougeL_kpqa_precision"] == pytest.approx(0.9 / 1.1)
+    assert scores["rougeL_kpqa_recall"] == pytest.approx(0.9)
+
+
+def test_bertscore_worked_example():
+    """Unit vectors (1, 0) and (.6, .8), weights .75 and .25, against (0, 1), weight 1.
+
+    Cosines are 0 and .8. P = .75 * 0 + .25 * .8 = .2, R = max(0, .8) = .8, F = 2 * .2 * .8 / 1 = .32.
+    """
+    candidate = Tokens(np.array([0, 1]), np.array([0.75, 0.25]), np.array([[1, 0], [0.6, 0.8]], np.float32))
+    reference = Tokens(np.array([2]), np.array([1.0]), np.array([[0, 1]], np.float32))
+    values = pair_statistics([candidate], [reference])
+    scores, _ = row_scores(values, np.array([0]))
+    assert scores["bertscore_kpqa_precision"][0] == pytest.approx(0.2)
+    assert scores["bertscore_kpqa_recall"][0] == pytest.approx(0.8)
+    assert scores["bertscore_kpqa"][0] == pytest.approx(0.32)
+    assert dict(zip(PAIR_STATISTICS, values[0], strict=True))["bertscore_precision"] == pytest.approx(0.4)
+
+
+@given(a_text, a_text)
+def test_matches_brute_force(candidate, reference):
+    scores = statistics(candidate, reference)
+    assert np.isfinite(list(scores.values())).all()
+    candidate, reference = effective(candidate), effective(reference)
+    if not candidate or not reference:
+        assert not any(scores.values())
+        return
+    assert scores["bleu1_kpqa"] == pytest.approx(brute_force_bleu1(candidate, reference))
+    precision = brute_force_lcs(candidate, reference) / sum(w for _, w in candidate)
+    recall = brute_force_lcs(reference, candidate) / sum(w for _, w in reference)
+    assert scores["rougeL_kpqa_precision"] == pytest.approx(precision)
+    assert scores["rougeL_kpqa_recall"] == pytest.approx(recall)
+    cosines = VECTORS[[i for i, _ in candidate]] @ VECTORS[[i for i, _ in reference]].T
+    expected = np.average(cosines.max(axis=1), weights=[w for _, w in candidate])
+    assert scores["bertscore_kpqa_precision"] == pytest.approx(expected, abs=1e-6)
+    expected = np.average(cosines.max(axis=0), weights=[w for _, w in reference])
+    assert scores["bertscore_kpqa_recall"] == pytest.approx(expected, abs=1e-6)
+
+
+@given(a_text, a_text, st.sampled_from([0.0, 0.25, 1.0]))
+def test_equal_weights_give_the_unweighted_metric(candidate, reference, weight):
+    values = statistics([(i, weight) for i, _ in candidate], [(i, weight) for i, _ in reference])
+    values = list(values.values())
+    assert values[:5] == pytest.approx(values[5:])
+
+
+@given(a_text, a_text)
+def test_unweighted_rouge_is_that_of_rouge_score(candidate, reference):
+    scores = statistics(candidate, reference)
+    expected = _score_lcs([i for i, _ in reference], [i for i, _ in candidate])
+    assert scores["rougeL_precision"] == pytest.approx(expected.precision)
+    assert scores["rougeL_recall"] == pytest.approx(expected.recall)
+    assert f_score(scores["rougeL_precision"], scores["rougeL_recall"]) == pytest.approx(expected.fmeasure)
+
+
+@given(a_text.filter(len))
+def test_identity_scores_1_and_scale_does_not_matter(text):
+    scores = statistics(text, [(i, w / 2) for i, w in text])
+    assert list(scores.values()) == pytest.approx([1.0] * len(scores), abs=1e-6)
+
+
+@given(st.lists(st.tuples(a_text, a_text), min_size=1, max_size=8))
+def test_pairs_do_not_depend_on_their_neighbours(pairs):
+    together = pair_statistics([tokens(c) for c, _ in pairs], [tokens(r) for _, r in pairs])
+    alone = [pair_statistics([tokens(c)], [tokens(r)])[0] for c, r in pairs]
+    assert together == pytest.approx(np.array(alone), abs=1e-6)
+
+
+def test_blocks_of_any_size_give_the_same(monkeypatch):
+    rng = np.random.default_rng(1)
+    texts = [tokens([(rng.integers(VOCABULARY), rng.random()) for _ in range(rng.integers(0, 9))]) for _ in range(60)]
+    whole = pair_statistics(texts[:30], texts[30:])
+    monkeypatch.setattr(scoring, "_CELLS", 1)
+    assert pair_statistics(texts[:30], texts[30:]) == pytest.approx(whole, abs=1e-6)
+
+
+@given(st.lists(st.lists(a_text, min_size=1, max_size=3), min_size=1, max_size=3), a_text, st.floats(0.1, 4))
+def test_maximum_over_references(rows, candidate, beta):
+    references = [tokens(r) for row in rows for r in row]
+    numbers = np.array([i for i, row in enumerate(rows) for _ in row])
+    values = pair_statistics([tokens(candidate)] * len(references), references)
+    scores, winners = row_scores(values, numbers, beta)
+    for metric in METRICS:
+        for i, row in enumerate(rows):
+            alone = []
+            for reference in row:
+                value = pair_statistics([tokens(candidate)], [tokens(reference)])
+                alone.append(row_scores(value, np.array([0]), beta)[0][metric][0])
+            assert scores[metric][i] == pytest.approx(max(alone), abs=1e-6)
+            assert alone[winners[metric][i]] == pytest.approx(max(alone), abs=1e-6)
+
+
+def test_precision_and_recall_are_those_of_the_reference_that_won():
+    """Against "1 2 3" the prediction "1" has P 1, R 1/3, F 1/2; against "1 0" P 1, R 1/2, F 2/3, which wins."""
+    candidate = [(1, 1.0)]
+    references = [[(1, 1.0), (2, 1.0), (3, 1.0)], [(1, 1.0), (0, 1.0)]]
+    values = pair_statistics([tokens(candidate)] * 2, [tokens(r) for r in references])
+    scores, winners = row_scores(values, np.array([0, 0]))
+    assert winners["rougeL_kpqa"].tolist() == [1]
+    assert scores["rougeL_kpqa_recall"].tolist() == [0.5]
+    assert scores["rougeL_kpqa"] == pytest.approx([2 / 3])
+    assert winners["bleu1_kpqa"].tolist() == [0]  # equal: the first one
+
+
+def test_beta_weighs_recall():
+    """P = 1/2, R = 1, beta = 2: 5 * .5 / (1 + 4 * .5) = 2.5 / 3."""
+    assert f_score(np.array(0.5), np.array(1.0), 2.0) == pytest.approx(2.5 / 3)
+
+
+def test_empty_texts_score_0():
+    for candidate, reference in (([], [(1, 0.5)]), ([(1, 0.5)], []), ([], [])):
+        assert set(statistics(candidate, reference).values()) == {0.0}
+
+
+def test_opposite_vectors_do_not_make_a_score_negative():
+    candidate = Tokens(np.array([0]), np.array([1.0]), np.array([[1.0, 0.0]]))
+    reference = Tokens(np.array([1]), np.array([1.0]), np.array([[-1.0, 0.0]]))
+    scores, _ = row_scores(pair_statistics([candidate], [reference]), np.array([0]))
+    assert scores["bertscore_kpqa"].tolist() == [0.0]

@@ -1,0 +1,219 @@
+"""Training of keyphrase predictors: rows and labels by hand, a tiny run, its resumption, its card."""
+
+import gzip
+import json
+import random
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from genqa_metrics.kpqa import loading
+from safetensors.torch import load_file
+
+from tests.test_kpqa import tiny_encoder  # noqa: F401
+
+FOLDER = Path(__file__).parent.parent / "training/kpqa"
+sys.path.insert(0, str(FOLDER))
+import data  # noqa: E402
+import evaluate_kpqa  # noqa: E402
+import hub  # noqa: E402
+import train_kpqa  # noqa: E402
+
+CONTEXT = "The test was long. There are four steps in a test, said Dr. Smith. The room is not far."
+
+
+def row(question, context, *spans):
+    starts = [context.index(span) for span in spans]
+    return {"question": question, "context": context, "answers": {"text": list(spans), "answer_start": starts}}
+
+
+def marked(answer):
+    """The answer with its labels: [whole], (part)."""
+    out, before = "", 0.0
+    for letter, label in zip([*answer.text, ""], [*answer.labels, 0.0], strict=True):
+        if label != before:
+            out += {0.0: "", 1.0: "]"}.get(before, ")") + {0.0: "", 1.0: "["}.get(label, "(")
+            before = label
+        out += letter
+    return out
+
+
+def made(source, rows, unit=1.0, function=1.0, max_words=80):
+    return [marked(a) for a in data.answers(source, rows, unit, function, max_words)]
+
+
+def test_the_sentence_that_holds_the_answer():
+    rows = [row("How many steps?", CONTEXT + " " + "More and more words follow it. " * 5, "four")]
+    assert made("squad", rows) == ["There are [four] steps in a test, said Dr. Smith."]
+
+
+def test_an_answer_over_two_sentences_takes_both():
+    rows = [row("What?", CONTEXT + " " + "More and more words follow it. " * 5, "long. There")]
+    assert made("squad", rows) == ["The test was [long. There] are four steps in a test, said Dr. Smith."]
+
+
+def test_articles_and_punctuation_at_the_ends_are_no_keyphrase():
+    assert made("squad", [row("Who?", 'It was "the Duke," then.', '"the Duke,"')]) == ['It was "the [Duke]," then.']
+    assert made("squad", [row("Who?", "It was the.", "the")]) == ["It was [the]."]
+
+
+def test_function_words_and_units_are_labelled_less():
+    rows = [row("Who is he?", "He is the king of the sea.", "king of the sea")]
+    assert made("squad", rows, function=0.5) == ["He is the [king]( of the )[sea]."]
+    rows = [row("How many books?", "He sold 2,5 million books.", "2,5 million books")]
+    assert made("squad", rows, unit=0.5, function=0.5) == ["He sold [2](,)[5]( million books)."]
+    rows = [row("When was it?", "It was on 28 February 2008.", "28 February 2008")]
+    assert made("squad", rows, unit=0.5) == ["It was on [28 February 2008]."]
+    rows = [row("What did he say?", "He saw two dogs and a cat in the park", "saw two dogs and a cat in the park")]
+    assert made("squad", rows, unit=0.5) == ["He [saw two dogs and a cat in the park]"]
+    rows = [row("Since when?", "Since the 4th century.", "the 4th century")]
+    assert made("squad", rows, unit=0.5) == ["Since the [4th ](century)."]
+
+
+def test_alternatives_are_averaged_and_several_answers_united():
+    rows = [row("Where?", "in a big room", "big room", "room")]
+    (answer,) = data.answers("squad", rows, 1.0, 1.0, 80)
+    assert answer.labels == tuple([0.0] * 5 + [0.5] * 4 + [1.0] * 4)
+    rows = [row("Who?", "Ann met Bob", "Ann", "Bob")]
+    assert made("qanom.train", rows) == ["[Ann] met [Bob]"]
+
+
+def test_yes_no_long_and_missing_answers_are_left_out():
+    rows = [row("Is it?", "yes it is", "yes"), row("Who?", "word " * 30 + "Ann", "Ann"), row("Who?", "no", "no")]
+    assert made("squad", rows, max_words=10) == []
+
+
+def test_multi_hop_keeps_all_sentences():
+    sentences = "Ann was born in Rome. She met Bob there many years after that day. " * 3
+    whole = {**row("Who?", sentences.strip(), "Bob"), "whole": True}
+    (answer,) = data.answers("hotpot", [whole], 1.0, 1.0, 80)
+    assert answer.text == sentences.strip()
+
+
+def test_rows_of_the_hub():
+    """Answers of HotpotQA lie in its supporting sentences, of MS MARCO in some passage; yes and no are left out."""
+    hotpot = {
+        "question": "Where was the man born who met Bob?",
+        "answer": "Rome",
+        "context": {"title": ["Ann", "Bob"], "sentences": [["Ann is old.", " He came from Rome."], ["Bob met him."]]},
+        "supporting_facts": {"title": ["Bob", "Ann", "Ann"], "sent_id": [0, 1, 9]},
+    }
+    found = hub.hotpot_row(hotpot)
+    assert found["context"] == "Bob met him. He came from Rome."
+    assert found["answers"] == {"text": ["Rome"], "answer_start": [found["context"].index("Rome")]}
+    assert found["whole"]
+    assert hub.hotpot_row({**hotpot, "answer": "yes"}) is None
+    assert hub.hotpot_row({**hotpot, "answer": "Paris"}) is None
+    marco = {
+        "query": "how many steps",
+        "answers": ["No Answer Present.", "Four steps"],
+        "passages": {"is_selected": [0, 1], "passage_text": ["four steps or five", "There are four steps."]},
+    }
+    found = hub.marco_row(marco)
+    assert (found["context"], found["answers"]["text"]) == ("There are four steps.", ["four steps"])
+    assert hub.marco_row({**marco, "answers": ["Yes"]}) is None
+    assert hub.marco_row({**marco, "answers": ["six"]}) is None
+
+
+def test_yes_no_rows():
+    sentences = ["The old door is open in winter.", "What is it ?", "A dog can swim .", "Nothing here"]
+    rows = data.yes_no_answers(sentences, 100, random.Random(0))
+    assert {row.question.rstrip(" ?") for row in rows} == {"is the old door open in winter", "can a dog swim"}
+    for answer in rows:
+        assert len(answer.text) == len(answer.labels)
+        assert marked(answer).startswith(("[yes]", "[no]"))
+        assert all(label == 0 for letter, label in zip(answer.text, answer.labels, strict=True) if letter in ",.")
+    rows = [row for seed in range(20) for row in data.yes_no_answers(sentences, 100, random.Random(seed))]
+    assert any("[not]" in marked(answer) for answer in rows)
+    assert data.yes_no_answers(["Nothing here"], 5, random.Random(0)) == []
+
+
+def test_variants_keep_the_labelled_words():
+    answer = next(
+        data.answers("squad", [row("What is the capital of France?", "It is Paris , they say", "Paris")], 1, 1, 80)
+    )
+    rng = random.Random(0)
+    texts = {marked(data.varied(answer, rng, 0.4, 0.4, 0.0)) for _ in range(60)}
+    assert texts >= {
+        "[Paris]",
+        "It is [Paris] , they say",
+        "the capital of France is [Paris]",
+        "[Paris] is the capital of France",
+    }
+    assert all("[Paris]" in text for text in texts)
+    questions = {data.varied(answer, rng, 0, 0, 1.0).question for _ in range(60)}
+    assert questions == {"What is the capital of France", "What capital France"}
+
+
+def test_shares():
+    rows = list(range(10))
+    assert data.share(rows, 2, random.Random(0)) == rows * 2
+    part = data.share(rows, 0.3, random.Random(0))
+    assert len(part) == len(set(part)) == 3
+    held = [data.is_held_out(f"question {i}", 0.1) for i in range(2000)]
+    assert 0.07 < sum(held) / 2000 < 0.13
+
+
+@pytest.fixture(scope="module")
+def rows_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rows")
+    source = random.Random(0)
+    words = "how many steps are in a test there four seven room".split()
+    with gzip.open(folder / "made.jsonl.gz", "wt", encoding="utf-8") as file:
+        for i in range(60):
+            text = " ".join(source.choices(words, k=12))
+            file.write(json.dumps(row(f"who is it {i} ?", text, text.split()[source.randrange(12)])) + "\n")
+    return folder
+
+
+def train(monkeypatch, encoder, rows_folder, output, *more):
+    arguments = f"""--encoder {encoder} --sources made=0.5 --data_dir {rows_folder} --dev_sources made
+        --output_dir {output}
+        --passes 2 --max_steps 4 --save_steps 2 --per_device_train_batch_size 8 --learning_rate 1e-2 --use_cpu
+        --report_to none --disable_tqdm 1 --seed 3"""
+    monkeypatch.setattr(sys, "argv", ["train_kpqa.py", *arguments.split(), *more])
+    train_kpqa.main()
+    return Path(output) / "final"
+
+
+def test_tiny_run_resumes_where_it_was_killed(monkeypatch, tiny_encoder, rows_folder, tmp_path):  # noqa: F811
+    options = ("--lora_rank", "4", "--logit_shift", "-1.5", "--yes_no", "3")
+    final = train(monkeypatch, tiny_encoder, rows_folder, tmp_path / "whole", *options)
+    (tmp_path / "killed").mkdir()
+    shutil.copytree(tmp_path / "whole/checkpoint-2", tmp_path / "killed/checkpoint-2")
+    again = train(monkeypatch, tiny_encoder, rows_folder, tmp_path / "killed", *options)
+    whole, resumed = (load_file(folder / "adapter_model.safetensors") for folder in (final, again))
+    assert whole.keys() == resumed.keys()
+    assert all(tensor.equal(resumed[name]) for name, tensor in whole.items())
+    trained = load_file(tmp_path / "whole/checkpoint-4/adapter_model.safetensors")
+    (bias,) = [name for name in whole if name.endswith("classifier.bias")]
+    assert (whole[bias].float() - trained[bias]).tolist() == pytest.approx([0, -1.5], abs=1e-3)
+    assert not list(final.glob("*.bin"))
+    loading.load_token_classifier(final)
+    card = (final / "README.md").read_text(encoding="utf-8")
+    assert loading.checkpoint_digest(final) in card
+    assert loading.file_digest(rows_folder / "made.jsonl.gz") in card
+    assert '"seed": 3' in card
+    assert "| made | " in card
+
+
+def test_whole_model_without_question_and_with_the_papers_head(monkeypatch, tiny_encoder, rows_folder, tmp_path):  # noqa: F811
+    options = ("--no_question", "--head", "tanh", "--dev_share", "0.5")
+    final = train(monkeypatch, tiny_encoder, rows_folder, tmp_path, *options)
+    model, _ = loading.load_token_classifier(final)
+    assert [layer.out_features for layer in (model.classifier[0], model.classifier[2])] == [768, 2]
+
+
+def test_unknown_source(monkeypatch, tiny_encoder, rows_folder, tmp_path):  # noqa: F811
+    with pytest.raises(ValueError, match=r"sources: no nothing\.jsonl\.gz"):
+        train(monkeypatch, tiny_encoder, rows_folder, tmp_path, "--sources", "nothing")
+
+
+def test_rank_pairs():
+    """Two systems, three questions: gaps of .8, .5 (not above .5) and .9; the metric is right, -, wrong."""
+    rows = [
+        {"question": q, "references": ["r"], "score": score}
+        for q, score in (("a", 0.9), ("a", 0.1), ("b", 0.5), ("b", 0.0), ("c", 1.0), ("c", 0.1))
+    ]
+    assert evaluate_kpqa.ranked_as_humans_do(rows, [0.5, 0.4, 0.0, 1.0, 0.2, 0.3]) == (0.5, 2)

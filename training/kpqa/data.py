@@ -1,0 +1,278 @@
+"""From extractive QA rows to the rows a keyphrase predictor is trained on: question, answer sentence(s), labels.
+
+Lee et al., "KPQA: A Metric for Generative Question Answering Using Keyphrase Weights", NAACL 2021, section 3.1.
+A label is the share of annotators (0 to 1) who put a character inside the answer, so annotators may disagree.
+"""
+
+import gzip
+import hashlib
+import json
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+SEVERAL_ANSWERS = (
+    "qasrl_gs",
+    "qanom",
+)  # all texts of a row are answers; elsewhere they are alternatives of one answer
+
+SHORT_AMOUNT = 5  # words of a span that counts as an amount, whatever the question, when it holds a number
+RESTATED = 0.1  # label of the question's words in an answer to a yes/no question
+
+_MONTHS = frozenset("january february march april may june july august september october november december".split())
+_EDGES = re.compile(r"^(?:\W|(?:a|an|the)\b)+|\W+$", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"\d[\d.,:/-]*|\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|twenty|thirty|forty|"
+    r"fifty|sixty|seventy|eighty|ninety|half|twice)\b",
+    re.IGNORECASE,
+)
+_AMOUNT_QUESTION = re.compile(
+    r"\bhow (?:\w+ )?(?:many|much|long|old|far|tall|big|high|deep|large|fast|often|wide)\b", re.I
+)
+_WORD = re.compile(r"\w+(?:'\w+)?|[^\w\s]")
+_IS_QUESTION = re.compile(r"(?:what|who|where|when)(?:'s| (is|was|are|were)) ([^,?]+?)\s*\??", re.IGNORECASE)
+_CLAUSE = re.compile(
+    r"((?:[\w'-]+ ){1,7}?)(is|are|was|were|can|could|will|would|has|have|had|should)((?: [\w',-]+){1,14})\s*\.?"
+)
+_NEGATED = {"can": "can't", "will": "won't"}
+_OPENINGS = frozenset(
+    "and as at but by during for from how if in of on or so that then there to what when where who why".split()
+)
+_FUNCTION_WORDS = frozenset(
+    "a an the of in on at to for from by with as is are was were be been has have had do does did can could will "
+    "would should and or that this these those it its he she they his her their there".split()
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One training row: `labels[i]` (0 to 1) is the label of character i of `text`, the answer to `question`."""
+
+    question: str
+    text: str
+    labels: tuple[float, ...]
+    source: str
+
+
+def read_rows(source: str, folder: str | Path | None = None) -> Iterator[dict]:
+    """Yield rows with SQuAD's columns (question, context, answers) of a local file or of a data set on the Hub.
+
+    Args:
+        source: `NAME` for the file NAME.jsonl.gz or NAME.jsonl in `folder`, else a name on the Hub with "/".
+        folder: folder of the local files.
+
+    Yields:
+        Rows with `question`, `context` and `answers` = {"text": [...], "answer_start": [...]}.
+
+    Raises:
+        ValueError: if there is no such file and the name is none of the Hub's.
+    """
+    path = local_file(source, folder)
+    if path:
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as lines:
+            yield from map(json.loads, lines)
+    elif "/" in source:
+        from hub import hub_rows
+
+        yield from hub_rows(source)
+    else:
+        raise ValueError(f"sources: no {source}.jsonl.gz or {source}.jsonl in {folder}, and no Hub name with '/'")
+
+
+def local_file(source: str, folder: str | Path | None) -> Path | None:
+    """Return the file of a source, or None if there is none in the folder."""
+    paths = [Path(folder or ".") / f"{source}{suffix}" for suffix in (".jsonl.gz", ".jsonl")]
+    return next((path for path in paths if path.is_file()), None)
+
+
+def keyphrase_labels(
+    question: str, text: str, spans: Sequence[tuple[int, int]], several: bool, unit: float, function: float
+) -> list[float]:
+    """Return one label per character of `text`.
+
+    Spans lose articles and punctuation at their ends, as in SQuAD's own normalisation of answers. Function words and
+    punctuation within are labelled `function`: that both texts hold "of" says nothing. Where a question asks for an
+    amount, words beside the number (units, "million", the thing that is counted) are labelled `unit`.
+
+    Args:
+        question: the question.
+        text: the answer sentence(s).
+        spans: character offsets of the answers in `text`.
+        several: True if all spans are answers, False if they are alternatives, which are averaged.
+        unit: label of the words beside a number, from 0 to 1.
+        function: label of function words in a span that has other words too, from 0 to 1.
+
+    Returns:
+        A list of len(text) floats from 0 to 1.
+    """
+    labels = [0.0] * len(text)
+    for start, end in spans:
+        inner = _EDGES.match(text[start:end])
+        if inner and inner.end() < end - start:
+            start += inner.end()
+        while end > start + 1 and not text[end - 1].isalnum() and text[end - 1] not in "%)":
+            end -= 1
+        numbers = [m.span() for m in _NUMBER.finditer(text, start, end)]
+        amount = _AMOUNT_QUESTION.search(question) or len(text[start:end].split()) <= SHORT_AMOUNT
+        words = [m for m in _WORD.finditer(text, start, end) if m[0][0].isalnum()]
+        content = any(m[0].lower() not in _FUNCTION_WORDS for m in words)
+        values = [function if content else 1.0] * (end - start)
+        for m in words:
+            value = 1.0
+            if numbers and amount and m[0].islower() and m[0] not in _MONTHS:
+                value = 1.0 if any(a < m.end() and m.start() < b for a, b in numbers) else unit
+            if content and m[0].lower() in _FUNCTION_WORDS:
+                value = function
+            values[m.start() - start : m.end() - start] = [value] * len(m[0])
+        for i, value in enumerate(values, start):
+            labels[i] = max(labels[i], value) if several else labels[i] + value / len(spans)
+    return [min(1.0, label) for label in labels]
+
+
+def answers(source: str, rows: Iterable[dict], unit: float, function: float, max_words: int) -> Iterator[Answer]:
+    """Yield one training row for each QA row: the question with the sentence(s) of the context that hold the answer.
+
+    Args:
+        source: name of the source.
+        rows: rows with SQuAD's columns; where `whole` is true, the context is all of it the answer's sentences
+            (multi-hop data).
+        unit: see `keyphrase_labels`.
+        function: see `keyphrase_labels`.
+        max_words: rows with more words in the sentence(s) are left out.
+
+    Yields:
+        Training rows; yes/no answers and answers that are no span of the sentences are left out.
+    """
+    from sentencex import get_sentence_boundaries
+
+    several = source.split(".")[0] in SEVERAL_ANSWERS
+    for row in rows:
+        question, context = row["question"].strip(), row["context"]
+        pairs = zip(row["answers"]["answer_start"], row["answers"]["text"], strict=True)
+        spans = [(start, start + len(text)) for start, text in pairs if text.strip().lower() not in ("", "yes", "no")]
+        if not spans:
+            continue
+        bounds = [(0, len(context))]
+        if not row.get("whole") and (len(context.split()) > 20 or "\n" in context):
+            bounds = [(s["start_index"], s["end_index"]) for s in get_sentence_boundaries("en", context)]
+        first, last = spans[0]
+        touched = [(a, b) for a, b in bounds if a < last and b > first]
+        start, end = touched[0][0], touched[-1][1]
+        start += len(context[start:end]) - len(context[start:end].lstrip())
+        text = context[start:end].rstrip()
+        inside = [(a - start, b - start) for a, b in spans if a >= start and b <= start + len(text)]
+        if inside and len(text.split()) <= max_words:
+            yield Answer(
+                question, text, tuple(keyphrase_labels(question, text, inside, several, unit, function)), source
+            )
+
+
+def yes_no_answers(sentences: Sequence[str], count: int, rng: random.Random) -> list[Answer]:
+    """Return rows whose keyphrase is yes or no, made from declarative sentences.
+
+    "The door is open ." gives "is the door open ?" with answers such as "yes", "no , the door is not open" or "yes it
+    is". Extractive data has no such rows: its answers are spans.
+
+    Args:
+        sentences: sentences, of which those of the form subject, auxiliary verb, rest are used.
+        count: number of rows, at most.
+        rng: source of randomness.
+
+    Returns:
+        The rows; yes, no and not are labelled 1, other words 0.5, or RESTATED if the question holds them, function
+        words 0.
+    """
+    clauses = [m.groups() for m in map(_CLAUSE.fullmatch, sentences) if m and m[1].split()[0].lower() not in _OPENINGS]
+    rows = []
+    for i in range(min(count, 2 * len(clauses)) if clauses else 0):
+        subject, verb, rest = clauses[i % len(clauses)]
+        subject, rest = subject.strip(), rest.strip()
+        subject = subject[0].lower() + subject[1:]
+        question = f"{verb} {subject} {rest}{rng.choice([' ?', '?', ''])}"
+        pronoun = rng.choice(["he", "she", "it", "they", "i", "there", subject, subject, subject])
+        comma = rng.choice([", ", " , ", " "])
+        word, other = rng.choice(["yes", "no"]), rng.choice(clauses)[2].strip()
+        said = verb if word == "yes" else rng.choice([f"{verb} not", _NEGATED.get(verb, f"{verb}n't"), verb])
+        new = ""
+        shape = rng.random()
+        if shape < 0.15:
+            text = word
+        elif shape < 0.35:
+            text = f"{word}{comma}{pronoun} {said}"
+        elif shape < 0.75:
+            text = f"{word}{comma}{pronoun} {said} {rest}"
+        else:
+            new = other
+            text = f"{word}{comma}{pronoun} {verb} {new}"
+        known = set(question.lower().split())
+        labels = [0.0] * len(text)
+        for m in _WORD.finditer(text):
+            token = m[0].lower()
+            value = 1.0 if m.start() == 0 or token == "not" or token.endswith("n't") else 0.0
+            if value == 0.0 and token.isalnum() and token not in _FUNCTION_WORDS:
+                value = RESTATED
+            if new and m.start() >= len(text) - len(new) and token.isalnum():
+                value = RESTATED if token in known else 0.0 if token in _FUNCTION_WORDS else 0.5
+            labels[m.start() : m.end()] = [value] * (m.end() - m.start())
+        rows.append(Answer(question, text + rng.choice(["", "", " .", "."]), tuple(labels), "yes_no"))
+        if len(rows[-1].text) > len(text):
+            rows[-1] = Answer(question, rows[-1].text, (*labels, *[0.0] * (len(rows[-1].text) - len(text))), "yes_no")
+    return rows
+
+
+def varied(row: Answer, rng: random.Random, crop: float, restate: float, plain: float) -> Answer:
+    """Return the row, or by chance a variant of it that looks more like what QA systems say and users ask.
+
+    Args:
+        row: the training row.
+        rng: source of randomness.
+        crop: probability that the answer is cut to a fragment around the labelled words ("at a church").
+        restate: probability that the answer to "what is X?" becomes "X is ANSWER" or "ANSWER is X".
+        plain: probability that the question loses its question mark, and half of that all its function words.
+
+    Returns:
+        The row or its variant.
+    """
+    question, text, labels = row.question, row.text, row.labels
+    marked = [i for i, label in enumerate(labels) if label > 0]
+    if marked and row.source != "yes_no":
+        start, end = marked[0], marked[-1] + 1
+        chance = rng.random()
+        shape = _IS_QUESTION.fullmatch(question)
+        if shape and chance < restate and end - start < 120:
+            phrase, inner = text[start:end], labels[start:end]
+            verb, thing = shape[1] or "is", shape[2]
+            ending = rng.choice(["", ".", " ."])
+            if rng.random() < 0.7:
+                before, after = f"{thing} {verb} ", ending
+            else:
+                before, after = "", f" {verb} {thing}{ending}"
+            text = before + phrase + after
+            labels = (*[0.0] * len(before), *inner, *[0.0] * len(after))
+        elif restate <= chance < restate + crop:
+            words = [m.span() for m in re.finditer(r"\S+", text)]
+            first = next(i for i, (_, b) in enumerate(words) if b > start)
+            last = next(i for i in reversed(range(len(words))) if words[i][0] < end)
+            first = max(0, first - rng.choice([0, 0, 1, 1, 2, 3, 5]))
+            last = min(len(words) - 1, last + rng.choice([0, 0, 0, 1, 2, 4]))
+            a, b = words[first][0], words[last][1]
+            text, labels = text[a:b], labels[a:b]
+    chance = rng.random()
+    if chance < plain:
+        question = question.rstrip(" ?")
+    if chance < plain / 4:
+        question = " ".join(w for w in question.split() if w.lower() not in _FUNCTION_WORDS) or question
+    return Answer(question, text, tuple(labels), row.source)
+
+
+def share(rows: Sequence[Answer], weight: float, rng: random.Random) -> list[Answer]:
+    """Return the rows `weight` times over; of a part of a time a random sample."""
+    whole = int(weight)
+    return list(rows) * whole + rng.sample(list(rows), round((weight - whole) * len(rows)))
+
+
+def is_held_out(question: str, held_share: float) -> bool:
+    """Return whether a question belongs to the held-out share (0 to 1) of questions, by its hash."""
+    return int(hashlib.sha1(question.lower().encode()).hexdigest()[:8], 16) < held_share * 16**8

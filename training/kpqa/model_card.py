@@ -1,0 +1,109 @@
+"""The model card of a keyphrase predictor: data with digests and licences, settings, results."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+_CARD = """\
+---
+base_model: {encoder}
+library_name: {library}
+license: apache-2.0
+language: en
+tags: [keyphrase, question-answering, evaluation]
+---
+
+# Keyphrase predictor for KPQA
+
+For every word piece of an answer: the probability that it is a keyphrase, that is, that it answers the question. It
+reads `question [SEP] answer`; class 1 is "keyphrase". The metric `kpqa` of genqa-metrics weighs BLEU-1, ROUGE-L and
+BERTScore with it (Lee et al., "KPQA: A Metric for Generative Question Answering Using Keyphrase Weights", NAACL 2021).
+
+Made by `training/kpqa/train_kpqa.py`, seed {seed}. Weights: SHA-256 `{weights}`.
+
+## Training data
+
+| source | rows | weight | licence | SHA-256 of the file |
+| --- | --- | --- | --- | --- |
+{sources}
+
+{yes_no}Answers judged by people were used to choose between checkpoints and settings, never to train.
+
+## Settings
+
+```json
+{settings}
+```
+
+## Keyphrase tokens found on dev rows
+
+Precision, recall and F1 of tokens with a probability above 1/2, before the shift of the logit.
+
+| rows | precision | recall | F1 |
+| --- | --- | --- | --- |
+{scores}
+
+## Limits
+
+English. Answers of one to a few sentences. Weights for questions whose answer is no phrase of the text (opinions, long
+explanations) are flat. The weights say what an answer claims, not whether it is true.
+"""
+
+_TRAINING_SETTINGS = (
+    "learning_rate",
+    "per_device_train_batch_size",
+    "num_train_epochs",
+    "max_steps",
+    "lr_scheduler_type",
+    "warmup_steps",
+    "weight_decay",
+    "adam_beta1",
+    "adam_beta2",
+    "bf16",
+    "train_sampling_strategy",
+    "seed",
+)
+
+
+def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str, float]) -> None:
+    """Write README.md into the folder of a checkpoint.
+
+    Args:
+        folder: the checkpoint.
+        args: arguments of the training script.
+        training: arguments of the Trainer.
+        facts: `name`, `rows` and `weight` of every source.
+        scores: results of `Trainer.evaluate`, eval_<rows>_<score>.
+    """
+    from data import local_file
+    from genqa_metrics.kpqa.loading import checkpoint_digest, file_digest
+
+    licences = json.loads(Path(args.licences).read_text(encoding="utf-8")) if args.licences else {}
+    lines = []
+    for fact in facts:
+        path = local_file(fact["name"], args.data_dir)
+        digest = f"`{file_digest(path)}`" if path else "from the Hub"
+        licence = licences.get(fact["name"], licences.get(fact["name"].split(".")[0], "see the source"))
+        lines.append(f"| {fact['name']} | {fact['rows']} | {fact['weight']:g} | {licence} | {digest} |")
+    left_out = ("sources", "data_dir", "licences", "dev_sources", "encoder")
+    settings = {name: value for name, value in asdict(args).items() if name not in left_out}
+    settings |= {name: getattr(training, name) for name in _TRAINING_SETTINGS}
+    names = [name[len("eval_") : -len("_f1")] for name in scores if name.endswith("_f1")]
+    results = [
+        f"| {name} | "
+        + " | ".join(f"{scores[f'eval_{name}_{score}']:.3f}" for score in ("precision", "recall", "f1"))
+        + " |"
+        for name in names
+    ]
+    yes_no = f"To these come {args.yes_no} yes/no rows per pass, made of their sentences.\n\n" if args.yes_no else ""
+    card = _CARD.format(
+        encoder=args.encoder if "/" in args.encoder and not Path(args.encoder).is_dir() else "own encoder",
+        library="peft" if args.lora_rank else "transformers",
+        seed=training.seed,
+        weights=checkpoint_digest(folder),
+        sources="\n".join(lines),
+        yes_no=yes_no,
+        settings=json.dumps(settings, indent=2, default=str),
+        scores="\n".join(results),
+    )
+    (folder / "README.md").write_text(card, encoding="utf-8")

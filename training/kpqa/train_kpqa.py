@@ -1,0 +1,221 @@
+"""Train a keyphrase predictor: for every token of an answer, the probability that it matters for the question."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HUB_SOURCES = ["rajpurkar/squad", "hotpotqa/hotpot_qa:distractor", "microsoft/ms_marco:v1.1"]  # the paper's
+
+
+@dataclass
+class Arguments:
+    """What is trained on what; settings of the optimiser are those of transformers.TrainingArguments."""
+
+    sources: list[str] = field(
+        default_factory=lambda: list(HUB_SOURCES),
+        metadata={
+            "help": "NAME or NAME=WEIGHT: NAME.jsonl.gz in --data_dir or a Hub data set; WEIGHT scales its rows"
+        },
+    )
+    data_dir: str | None = field(default=None, metadata={"help": "folder of local files with SQuAD's columns"})
+    licences: str | None = field(default=None, metadata={"help": "JSON file, source -> licence, for the model card"})
+    exclude: list[str] = field(default_factory=list, metadata={"help": "sources to leave out (ablation)"})
+    dev_sources: list[str] = field(default_factory=list, metadata={"help": "more sources to measure token F1 on"})
+    dev_rows: int = field(default=2000, metadata={"help": "rows used of every dev source"})
+    dev_share: float = field(default=0.0, metadata={"help": "share of questions of the sources held out as dev rows"})
+    encoder: str = field(
+        default="sentence-transformers/all-MiniLM-L6-v2", metadata={"help": "folder or Hub id of the encoder"}
+    )
+    question: bool = field(default=True, metadata={"help": "--no_question trains without the question (-KP)"})
+    head: str = field(default="linear", metadata={"help": "linear, or tanh: the paper's extra layer of 768"})
+    lora_rank: int = field(default=0, metadata={"help": "rank of the adapter; 0 trains all weights"})
+    lora_alpha: int = field(default=32, metadata={"help": "scale of the adapter"})
+    max_length: int = field(default=256, metadata={"help": "word pieces of question and answer"})
+    max_words: int = field(default=80, metadata={"help": "rows with more words in the sentence(s) are left out"})
+    passes: int = field(default=1, metadata={"help": "times that every row is seen, varied anew each time"})
+    unit_label: float = field(default=1.0, metadata={"help": "label of the words beside a number, in amounts"})
+    function_label: float = field(default=1.0, metadata={"help": "label of function words within an answer"})
+    crop: float = field(default=0.0, metadata={"help": "share of answers cut to a fragment"})
+    restate: float = field(default=0.0, metadata={"help": "share of 'what is' answers turned into a full sentence"})
+    plain: float = field(default=0.0, metadata={"help": "share of questions without question mark"})
+    yes_no: int = field(default=0, metadata={"help": "yes/no rows made of the sources' sentences, per pass"})
+    logit_shift: float = field(default=0.0, metadata={"help": "added to the keyphrase logit once training is over"})
+
+
+def tokenized(rows, tokenizer, max_length: int, with_question: bool) -> list[dict]:
+    """Return input_ids, token_type_ids and labels (tokens of the answer 0 to 1, other tokens -100) of every row."""
+    import numpy as np
+
+    examples, side = [], 1 if with_question else 0
+    for start in range(0, len(rows), 1000):
+        batch = rows[start : start + 1000]
+        texts = [row.text for row in batch]
+        encoded = tokenizer(
+            *([[row.question for row in batch], texts] if with_question else [texts]),
+            truncation="only_second" if with_question else True,
+            max_length=max_length,
+            return_offsets_mapping=True,
+            return_token_type_ids=True,
+        )
+        for i, row in enumerate(batch):
+            labels = [
+                max(row.labels[a:b], default=0.0) if sequence == side else -100.0
+                for (a, b), sequence in zip(encoded["offset_mapping"][i], encoded.sequence_ids(i), strict=True)
+            ]
+            if max(labels) > 0:
+                ids = np.array(encoded["input_ids"][i], dtype=np.int32)
+                types = np.array(encoded["token_type_ids"][i], dtype=np.int8)
+                examples.append({"input_ids": ids, "token_type_ids": types, "labels": np.array(labels, np.float32)})
+    return examples
+
+
+def collate(examples: list[dict]) -> dict:
+    """Return a padded batch; labels are -100 at padding."""
+    import torch
+
+    shape = len(examples), max(len(example["labels"]) for example in examples)
+    batch = {key: torch.zeros(shape, dtype=torch.long) for key in ("input_ids", "token_type_ids", "attention_mask")}
+    batch["labels"] = torch.full(shape, -100.0)
+    for i, example in enumerate(examples):
+        length = len(example["labels"])
+        batch["attention_mask"][i, :length] = 1
+        for key, values in example.items():
+            batch[key][i, :length] = torch.from_numpy(values)
+    return batch
+
+
+def keyphrase_loss(outputs, labels, num_items_in_batch=None):
+    """Return the mean cross entropy over answer tokens; labels may be shares between 0 and 1."""
+    import torch
+
+    log_probabilities = torch.log_softmax(outputs.logits.float(), dim=-1)
+    used = labels >= 0
+    losses = -(labels * log_probabilities[..., 1] + (1 - labels) * log_probabilities[..., 0])
+    return losses[used].mean()
+
+
+def token_f1(predictions) -> dict[str, float]:
+    """Return precision, recall and F1 of tokens predicted as keyphrase (probability above 1/2)."""
+    logits, labels = predictions
+    used = labels >= 0
+    predicted, true = (logits[..., 1] > logits[..., 0])[used], (labels >= 0.5)[used]
+    hits = float((predicted & true).sum())
+    precision, recall = hits / max(1.0, predicted.sum()), hits / max(1.0, true.sum())
+    return {"precision": precision, "recall": recall, "f1": 2 * precision * recall / max(1e-9, precision + recall)}
+
+
+def write_checkpoint(model, tokenizer, args: Arguments, folder: Path) -> None:
+    """Write the trained model: an adapter in half precision, or the whole model with its tokenizer."""
+    import torch
+    from genqa_metrics.kpqa.loading import BASE_MODEL, BASE_REVISION
+    from safetensors.torch import load_file, save_file
+
+    with torch.no_grad():
+        for module in model.modules():
+            if isinstance(module, torch.nn.Linear) and module.out_features == 2:
+                module.bias[1] += args.logit_shift
+    if args.lora_rank:
+        config = model.peft_config["default"]
+        config.base_model_name_or_path = args.encoder
+        config.revision = BASE_REVISION if args.encoder == BASE_MODEL else None
+        model.save_pretrained(folder)
+        path = folder / "adapter_model.safetensors"
+        save_file({name: tensor.half() for name, tensor in load_file(path).items()}, path, metadata={"format": "pt"})
+    else:
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+
+
+def main() -> None:
+    """Train, log the dev scores, write the checkpoint."""
+    import random
+    import sys
+
+    from genqa_metrics.kpqa import loading
+    from transformers import AutoTokenizer, HfArgumentParser, Trainer, TrainingArguments, set_seed
+    from transformers.trainer_utils import get_last_checkpoint
+
+    sys.path.insert(0, str(Path(__file__).parent))
+    import data
+    from model_card import write_card
+
+    parser = HfArgumentParser((Arguments, TrainingArguments))
+    args, training = parser.parse_args_into_dataclasses(args_file_flag="--config")
+    set_seed(training.seed)
+
+    # 1. Question, answer sentence and labels of every source.
+    encoder = str(loading.base_encoder()) if args.encoder == loading.BASE_MODEL else args.encoder
+    tokenizer = AutoTokenizer.from_pretrained(encoder)
+    rng = random.Random(training.seed)
+
+    def answers(name: str, unit: float, function: float) -> list:
+        return list(data.answers(name, data.read_rows(name, args.data_dir), unit, function, args.max_words))
+
+    pool, facts, held_out = [], [], []
+    for source in args.sources:
+        name, _, weight = source.partition("=")
+        if name in args.exclude:
+            continue
+        rows = answers(name, args.unit_label, args.function_label)
+        if args.dev_share:
+            held_out += [row for row in rows if data.is_held_out(row.question, args.dev_share)]
+            rows = [row for row in rows if not data.is_held_out(row.question, args.dev_share)]
+        pool.append((rows, float(weight or 1)))
+        facts.append({"name": name, "rows": len(rows), "weight": float(weight or 1)})
+        print(f"{name}: {len(rows)} rows, weight {weight or 1}", flush=True)
+    sentences = sorted({row.text for rows, _ in pool for row in rows if len(row.text.split()) < 20})
+    train = []
+    for _ in range(args.passes):
+        rows = [row for rows, weight in pool for row in data.share(rows, weight, rng)]
+        rows += data.yes_no_answers(rng.sample(sentences, len(sentences)), args.yes_no, rng)
+        rows = [data.varied(row, rng, args.crop, args.restate, args.plain) for row in rows]
+        train += tokenized(rows, tokenizer, args.max_length, args.question)
+    dev = {"held_out": tokenized(held_out, tokenizer, args.max_length, args.question)} if held_out else {}
+    for name in args.dev_sources:
+        rows = answers(name, 1.0, 1.0)  # the paper's labels: everything in the span
+        rows = random.Random(0).sample(rows, min(args.dev_rows, len(rows)))
+        dev[name] = tokenized(rows, tokenizer, args.max_length, args.question)
+    if not train:
+        raise ValueError("sources: no row is left to train on; see the counts above")
+    print(f"{len(train)} training examples, {sum(len(e['labels']) for e in train)} tokens", flush=True)
+
+    # 2. The model: all weights but the embeddings, or an adapter on every linear layer.
+    model = loading.token_classifier(encoder, args.head)
+    if args.lora_rank:
+        from peft import LoraConfig, TaskType, get_peft_model
+
+        config = LoraConfig(
+            task_type=TaskType.TOKEN_CLS,
+            r=args.lora_rank,
+            lora_alpha=args.lora_alpha,
+            lora_dropout=0.05,
+            target_modules=["query", "key", "value", "dense"],
+        )
+        model = get_peft_model(model, config)
+        model.print_trainable_parameters()
+
+    # 3. Training, from the last checkpoint if there is one.
+    training.remove_unused_columns = False
+    training.label_names = ["labels"]
+    trainer = Trainer(
+        model=model,
+        args=training,
+        train_dataset=train,
+        eval_dataset=dev or None,
+        data_collator=collate,
+        compute_loss_func=keyphrase_loss,
+        compute_metrics=token_f1,
+        processing_class=tokenizer,
+    )
+    last = get_last_checkpoint(training.output_dir) if Path(training.output_dir).is_dir() else None
+    trainer.train(resume_from_checkpoint=last)
+    scores = trainer.evaluate() if dev else {}
+
+    # 4. The checkpoint and its card.
+    folder = Path(training.output_dir) / "final"
+    write_checkpoint(trainer.model, tokenizer, args, folder)
+    write_card(folder, args, training, facts, scores)
+    print(f"written to {folder}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
