@@ -1,0 +1,340 @@
+"""The command `explain`: show in the terminal, or on a page, what KPQA weighs and matches in one answer."""
+
+import os
+import sys
+from html import escape
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .explanation import Explanation, Segment, explanation
+
+NAMES = {"bleu1": "BLEU-1", "rougeL": "ROUGE-L", "bertscore": "BERTScore"}
+
+# Lower end of a step of weights, and its background. All of middling brightness, so that a heavy piece catches the eye
+# more than a light one on a light as on a dark ground; black on them has a contrast of at least 4.5 (WCAG AA).
+STEPS = ((0.05, "#a8a29e"), (0.2, "#d6b36a"), (0.4, "#f5b82e"), (0.6, "#fb923c"), (0.8, "#f0625a"))
+
+# A line break is a space, and what would control a terminal or turn the direction of writing is shown, not obeyed.
+_CONTROLS = [*range(0x20), *range(0x7F, 0xA0), 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+_VISIBLE = dict.fromkeys(_CONTROLS, "\ufffd") | dict.fromkeys((0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85), " ")
+
+
+def _visible(text: str) -> str:
+    return text.translate(_VISIBLE)
+
+
+def _step(weight: float) -> int:
+    """Number of the heat map's step, 0 for a weight without a background."""
+    return sum(weight >= lower for lower, _ in STEPS)
+
+
+def _reference(explained: Explanation, number: int) -> str:
+    """Heading of one of several references: its number and the scores that it gave."""
+    won = [_name(metric) for metric, score in explained.scores.items() if score.reference == number]
+    listed = "every score" if len(won) == len(explained.scores) else ", ".join(won) or "no score"
+    return f"Reference {number + 1}: best for {listed}"
+
+
+def _name(metric: str) -> str:
+    base, weighted, _ = metric.partition("_kpqa")
+    return f"{NAMES[base]}-KPQA" if weighted else NAMES[base]
+
+
+def _score_rows(explained: Explanation) -> list[list[str]]:
+    """Return the score table as text, its header first."""
+    several = len(explained.pairs) > 1
+    rows = [["", "KPQA", *["from reference"] * several, "unweighted", *["from reference"] * several]]
+    for base, name in NAMES.items():
+        scores = explained.scores[f"{base}_kpqa"], explained.scores[base]
+        row = [name]
+        for score in scores:
+            row += [f"{score.value:.4f}", *[str(score.reference + 1)] * several]
+        rows.append(row)
+        for part in ("precision", "recall") if scores[0].precision is not None else ():
+            row = [f"  {part}"]
+            for score in scores:
+                row += [f"{getattr(score, part):.4f}", *[""] * several]
+            rows.append(row)
+    return rows
+
+
+def _cut_note(explained: Explanation) -> str:
+    return (
+        f"Texts longer than the model reads: {explained.cut_texts}. What is behind its limit has no weight and does "
+        "not count."
+    )
+
+
+_FOUND = "in the other text too; in the prediction BLEU-1 counts it"
+_IN_ORDER = "in the heaviest common subsequence; ROUGE-L counts it"
+
+
+def print_explanation(explained: Explanation, console) -> None:
+    """Print an explanation: with colours a heat map, without colours the weights as numbers.
+
+    Args:
+        explained: the explanation.
+        console: a `rich.console.Console`.
+    """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    coloured = console.color_system is not None and not console.no_color
+
+    def heat_map(parts: list[Segment]) -> Text:
+        line = Text()
+        for part in parts:
+            if coloured:
+                step = _step(max(part.weights, default=0.0))
+                styles = [f"#000000 on {STEPS[step - 1][1]}"] * (step > 0)
+                styles += ["underline"] * part.found + ["bold"] * part.in_order
+                line.append(_visible(part.text), " ".join(styles))
+            else:
+                line.append(_visible(part.text))
+                if part.weights:
+                    marks = "B" * part.found + "L" * part.in_order
+                    line.append(
+                        f"({' '.join([*(f'{weight:.2f}' for weight in part.weights), *[marks] * bool(marks)])})"
+                    )
+        return line if line.plain.strip() else Text("(empty)", "italic")
+
+    def show(label: str, text: Text) -> None:
+        console.print(Text.assemble((f"{label}  ", "bold"), text), soft_wrap=not coloured)
+
+    show("Question", Text(_visible(explained.question)))
+    for number, (prediction, reference) in enumerate(explained.pairs):
+        console.print()
+        if len(explained.pairs) > 1:
+            console.print(Text(_reference(explained, number), "bold"), soft_wrap=not coloured)
+        show("Prediction", heat_map(prediction))
+        show("Reference ", heat_map(reference))
+    console.print()
+    if coloured:
+        scale = Text("Weight  ")
+        for lower, colour in STEPS:
+            scale.append(f" {lower:.2f} ", f"#000000 on {colour}")
+        console.print(scale.append(f" and above; none: below {STEPS[0][0]:.2f}"))
+        for style, meaning in (("underline", _FOUND), ("bold", _IN_ORDER)):
+            console.print(Text.assemble((style, style), f"  {meaning}"))
+    else:
+        console.print(Text("(0.00)  weight of the word piece before it, from 0 to 1"), soft_wrap=True)
+        for mark, meaning in (("B", _FOUND), ("L", _IN_ORDER)):
+            console.print(Text(f"{mark}       {meaning}"), soft_wrap=True)
+    if explained.cut_texts:
+        console.print(Text(_cut_note(explained), "italic"), soft_wrap=not coloured)
+    console.print()
+    header, *rows = _score_rows(explained)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+    for i, name in enumerate(header):
+        table.add_column(Text(name), justify="right" if i else "left", vertical="bottom", no_wrap=not i)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console.print(table)
+    console.print(Text(explained.signature, "dim"), soft_wrap=True)
+
+
+_STYLE = """
+:root { color-scheme: light dark; --ground: #ffffff; --ink: #1c1b1a; --quiet: #5f5b57; --line: #d6d3d1; }
+@media (prefers-color-scheme: dark) {
+  :root { --ground: #171615; --ink: #edebe9; --quiet: #aaa5a0; --line: #44403c; }
+}
+body { margin: 0 auto; padding: 1rem; max-width: 46rem; background: var(--ground); color: var(--ink);
+  font: 1.05rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+h1 { font-size: 1.3rem; }
+h2 { font-size: 1rem; margin: 1.5rem 0 0; }
+h3 { font-size: .85rem; font-weight: normal; color: var(--quiet); margin: .8rem 0 0; }
+.text { margin: 0; line-height: 2.4; }
+.word { display: inline-block; max-width: 100%; line-height: 1.9; }
+ruby { ruby-position: under; }
+rt { font-size: .65rem; color: var(--quiet); padding: 0 .15em; font-variant-numeric: tabular-nums; }
+.piece { padding: .1em 0; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+.found { text-decoration: underline; text-decoration-thickness: .12em; text-underline-offset: .15em; }
+.in-order { font-weight: bold; }
+.unread { color: var(--quiet); font-style: italic; }
+.legend, .signature { font-size: .85rem; color: var(--quiet); }
+.legend { padding: 0; list-style: none; }
+.scores { overflow-x: auto; overflow-wrap: normal; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .25rem .6rem .25rem 0; text-align: right; border-bottom: 1px solid var(--line); }
+th:first-child { text-align: left; white-space: pre; }
+tbody th { font-weight: normal; }
+"""
+
+
+def _heat_map_html(parts: list[Segment]) -> str:
+    html, word = [], []
+
+    def end_word() -> None:
+        if word:
+            html.append(f'<span class="word">{"".join(word)}</span>')
+            word.clear()
+
+    for part in parts:
+        text = escape(_visible(part.text))
+        if part.weights:
+            numbers = " ".join(f"{weight:.2f}" for weight in part.weights)
+            marks = {"found": "in the other text too", "in-order": "in the common subsequence"}
+            marks = {name: mark for (name, mark), set_ in zip(marks.items(), part[2:], strict=True) if set_}
+            classes = " ".join(["piece", f"step{_step(max(part.weights))}", *marks])
+            title = "; ".join([f"weight {numbers}", *marks.values()])
+            word.append(
+                f'<ruby title="{escape(title)}"><span class="{classes}">{text}</span>'
+                f"<rp>(</rp><rt>{numbers}</rt><rp>)</rp></ruby>"
+            )
+        elif part.text.isspace():
+            end_word()
+            html.append(" ")
+        else:
+            word.append(f'<span class="unread" title="not read by the model">{text}</span>')
+    end_word()
+    return "".join(html) if any(part.text.strip() for part in parts) else '<span class="unread">(empty)</span>'
+
+
+def explanation_html(explained: Explanation) -> str:
+    """Return an explanation as one HTML page that needs nothing else: no script, no outside resource.
+
+    Args:
+        explained: the explanation.
+    """
+    question = escape(_visible(explained.question))
+    body = [
+        "<h1>What KPQA weighs in this answer</h1>",
+        "<h2>Question</h2>",
+        f'<p class="text" dir="auto">{question}</p>',
+    ]
+    for number, (prediction, reference) in enumerate(explained.pairs):
+        several = len(explained.pairs) > 1
+        body.append(f"<h2>{_reference(explained, number) if several else 'Answer'}</h2>")
+        for label, parts in (("Prediction", prediction), ("Reference", reference)):
+            body.append(f'<h3>{label}</h3>\n<p class="text" dir="auto">{_heat_map_html(parts)}</p>')
+    swatches = " ".join(
+        f'<span class="piece step{i}">&nbsp;{low:.2f}&nbsp;</span>' for i, (low, _) in enumerate(STEPS, 1)
+    )
+    body += [
+        '<ul class="legend">',
+        "<li>The number below a word piece is its keyphrase weight, from 0 to 1: how much it answers the question. "
+        f"Background from {swatches} on.</li>",
+        f'<li><span class="found">underlined</span>: {_FOUND}</li>',
+        f'<li><span class="in-order">bold</span>: {_IN_ORDER}</li>',
+        *[f"<li>{_cut_note(explained)}</li>"] * bool(explained.cut_texts),
+        "</ul>",
+        "<h2>Scores</h2>",
+    ]
+    header, *rows = _score_rows(explained)
+    body += ['<div class="scores"><table>', "<thead><tr>"]
+    body += [f'<th scope="col">{name}</th>' if name else "<td></td>" for name in header]
+    body += ["</tr></thead>", "<tbody>"]
+    for name, *cells in rows:
+        body.append(f'<tr><th scope="row">{name}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>')
+    body += ["</tbody></table></div>", f'<p class="signature">{escape(explained.signature)}</p>']
+    colours = "".join(f".step{i} {{ background: {c}; color: #000000; }}\n" for i, (_, c) in enumerate(STEPS, 1))
+    head = [
+        '<meta charset="utf-8">',
+        # Even if escaping failed, a browser would run and fetch nothing.
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>KPQA: {question}</title>",
+        f"<style>{_STYLE}{colours}</style>",
+    ]
+    lines = ["<!DOCTYPE html>", '<html lang="en">', "<head>", *head, "</head>", "<body>", *body, "</body>", "</html>"]
+    return "\n".join(lines) + "\n"
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file under a temporary name beside it and rename it, so that there is never half a file.
+
+    Args:
+        path: name of the file; through a link, so that the file is replaced and not the link.
+        text: its content.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    path = path.resolve()
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        temporary.write_text(text, encoding="utf-8", newline="")
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _stop(message: str, status: int) -> typer.Exit:
+    from rich.console import Console
+    from rich.text import Text
+
+    hint = "\nTry 'genqa-metrics explain --help'." if status == 2 else ""
+    Console(stderr=True).print(Text(f"error: {_lines(message)}{hint}", "red"), soft_wrap=True)
+    return typer.Exit(status)
+
+
+def _lines(message: str) -> str:
+    return "\n".join(map(_visible, message.split("\n")))
+
+
+def explain(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question.", show_default=False)],
+    prediction: Annotated[
+        str, typer.Option("--prediction", metavar="TEXT", help="The answer to be explained.", show_default=False)
+    ],
+    reference: Annotated[
+        list[str],
+        typer.Option("--reference", metavar="TEXT", help="A reference answer, once for each.", show_default=False),
+    ],
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write the same to FILE as one HTML page.")
+    ] = None,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            "--checkpoint",
+            metavar="FOLDER_OR_ID",
+            help="Keyphrase predictor: a folder, or its name on the Hub. Default: the one of the package.",
+        ),
+    ] = None,
+) -> None:
+    """Show which words of an answer KPQA weighs and matches, and what that does to its scores.
+
+    Prints the prediction and every reference with the keyphrase weight of each word piece: as a heat map, or as
+    numbers where there are no colours (a pipe, a file, NO_COLOR). Marked are the pieces that match. Below stand the
+    weighted scores beside the unweighted ones and, with several references, which one gave each score.
+
+    An empty prediction is explained (it scores 0); an empty question or reference is bad usage.
+
+    **Exit status**: 0 done, 1 failed, 2 bad usage.
+    """
+    from rich.console import Console
+
+    texts = {"QUESTION": [question], "--prediction": [prediction], "--reference": reference}
+    for option, values in texts.items():
+        if any("\ud800" <= letter <= "\udfff" for value in values for letter in value):
+            raise _stop(f"{option}: expected valid Unicode text, got bytes that are not UTF-8", 2)
+        if option != "--prediction" and not all(value.strip() for value in values):
+            raise _stop(f"{option}: expected a text, got an empty one; is a shell variable unset?", 2)
+    if checkpoint == "":
+        raise _stop("--checkpoint: expected a folder or a name, got an empty one; is a shell variable unset?", 2)
+    if html is not None:
+        problem = None
+        if not html.resolve().parent.is_dir():
+            problem = f"there is no folder {html.resolve().parent}; make it first"
+        elif html.exists() and not html.is_file():
+            problem = "is not a file; name a file"
+        if problem:
+            raise _stop(f"--html {html}: {problem}", 1)
+    try:
+        from .kpqa.loading import load_models
+
+        models = load_models(checkpoint)
+    except (ImportError, ValueError) as error:
+        raise _stop(str(error), 1) from error
+    explained = explanation(question, prediction, reference, models)
+    if html is not None:
+        try:
+            write_text(html, explanation_html(explained))
+        except OSError as error:
+            raise _stop(f"--html {html}: cannot be written: {error.strerror or error}", 1) from error
+    # What goes into a file or a pipe must not depend on the width of a terminal.
+    print_explanation(explained, Console() if sys.stdout.isatty() else Console(width=100))

