@@ -184,7 +184,7 @@ def _output_rows(items: Sequence[Item], shape: Shape) -> dict[str, list]:
 
 
 def default_metrics(sets: bool) -> tuple[str, ...]:
-    """Return the metrics that are computed when none is named: those that say something about such rows.
+    """Return the metrics that are computed when none is named: those that say something about such rows in no time.
 
     >>> default_metrics(sets=False)
     ('aev',)
@@ -266,6 +266,9 @@ class Run:
         shape = reading.shape
         metrics = self.metrics or tuple(dict.fromkeys((*default_metrics(shape.sets), *self.scorers)))
         totals = {metric: _Totals(self.scorers.get(metric) or make_scorer(metric)) for metric in metrics}
+        for metric, sums in totals.items():
+            if sums.scorer.needs_question and shape.text != "question":
+                raise FileError(f"{metric}: needs rows with a question, got rows with a {shape.text}")
         signatures = {metric: sums.scorer.signature for metric, sums in totals.items()}
         rows: dict[str, int] = {}
         predictions: dict[str, int] = {}

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from . import METRICS, __version__
+from .explain import explain
 
 SHOWN_BAD_ROWS = 10
 _WORDS = {"none": None, "true": True, "false": False, "inf": math.inf, "infinity": math.inf}
@@ -170,7 +171,7 @@ def score(
             "-m",
             metavar="NAME",
             help=f"Metric, once for each: {', '.join(METRICS)}. Default: aev for answers, f_meta and aev for sets of "
-            "questions.",
+            "questions; kpqa, which reads the question with a model, on request.",
             show_default=False,
         ),
     ] = None,
@@ -264,6 +265,9 @@ def score(
         typer.echo(as_markdown(report))
     else:
         print_tables(report, _output_console())
+
+
+app.command(no_args_is_help=True, short_help="Show which words of an answer KPQA weighs and matches.")(explain)
 
 
 @app.command()

@@ -9,6 +9,7 @@ from .tables import print_tables
 
 EXAMPLES = Path(__file__).parent / "examples"
 WORLD_CUP = "which event did the 2014 world cup"
+HOW_MANY_STEPS = "How many steps are involved in a hypothesis test?"
 SEVEN_STEPS = "There are seven steps involved in a hypothesis test ."
 
 
@@ -18,26 +19,31 @@ def _shown(path: Path) -> str:
     return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))
 
 
-def _row_score(metric: str, name: str, prediction: str, references: list[str]) -> float:
+def _row_score(metric: str, name: str, prediction: str, references: list[str], text: str | None = None) -> float:
     from .rows import Item
     from .scorers import make_scorer
 
     scorer = make_scorer(metric)
-    item = Item("", 1, None, "", None, [prediction], references, (None, None))
+    item = Item("", 1, None, "", text, [prediction], references, (None, None))
     return float(scorer.row_scores(scorer.statistics([item]))[name][0])
 
 
 def _answer_remarks(report: Report) -> list[str]:
     terse, chatty = (report.scores["aev"][system] for system in ("terse", "chatty"))
-    seven = _row_score("aev", "aev", SEVEN_STEPS, ["Four steps are involved in a hypothesis test."])
+    rouge = {system: scores["rougeL_kpqa"] for system, scores in report.scores["kpqa"].items()}
+    steps = SEVEN_STEPS, ["Four steps are involved in a hypothesis test."], HOW_MANY_STEPS
+    seven = {"aev": _row_score("aev", "aev", *steps), "kpqa": _row_score("kpqa", "rougeL_kpqa", *steps)}
     return [
-        "Judged by hand (column 'label' of the file), chatty is right 36 times and terse 29 times, yet AEv puts terse "
-        f"first: {terse['aev']:.2f} against {chatty['aev']:.2f}. Their recall is alike ({terse['aev_recall']:.2f}, "
-        f"{chatty['aev_recall']:.2f}), but chatty adds much that nobody asked for (precision "
-        f"{chatty['aev_precision']:.2f} against {terse['aev_precision']:.2f}). Whether that should count is the "
-        "setting alpha: with --set aev.alpha=0 only recall counts, and chatty leads.",
-        f"{SEVEN_STEPS!r} is wrong, four would be right, and still gets AEv {seven:.2f}: a metric of overlapping "
-        "words cannot know which word is the answer.",
+        "Judged by hand (column 'label' of the file), chatty is right 36 times and terse 29 times. ROUGE-L-KPQA, "
+        f"which weighs each word by how much it answers the question, agrees: {rouge['chatty']:.2f} against "
+        f"{rouge['terse']:.2f}. Without the weights ROUGE-L has it the other way round.",
+        f"AEv puts terse first: {terse['aev']:.2f} against {chatty['aev']:.2f}. Their recall is alike "
+        f"({terse['aev_recall']:.2f}, {chatty['aev_recall']:.2f}), but chatty adds much that nobody asked for "
+        f"(precision {chatty['aev_precision']:.2f} against {terse['aev_precision']:.2f}). Whether that should count is "
+        "the setting alpha: with --set aev.alpha=0 only recall counts, and chatty leads.",
+        f"{SEVEN_STEPS!r} is wrong, four would be right, and still gets AEv {seven['aev']:.2f}: a metric of "
+        "overlapping words cannot know which word is the answer. KPQA asks the question: ROUGE-L-KPQA is "
+        f"{seven['kpqa']:.2f}. To see why: genqa-metrics explain --help.",
     ]
 
 
@@ -75,12 +81,12 @@ def show(width: int | None = None) -> None:
     console = Console(width=width or (min(console.width, 100) if sys.stdout.isatty() else 100))
 
     parts = (
-        ("answers.jsonl", "Answers: 44 questions, answered by two systems", _answer_remarks),
-        ("questions.jsonl", "Questions: 14 short texts, asked about by three systems", _question_remarks),
+        ("answers.jsonl", ("kpqa", "aev"), "Answers: 44 questions, answered by two systems", _answer_remarks),
+        ("questions.jsonl", (), "Questions: 14 short texts, asked about by three systems", _question_remarks),
     )
-    for name, title, remarks in parts:
+    for name, metrics, title, remarks in parts:
         path = EXAMPLES / name
-        report = Run([str(path)]).score()
+        report = Run([str(path)], metrics).score()
         console.rule(Text(title, style="bold"), align="left")
         console.print()
         print_tables(report, console)
@@ -89,7 +95,8 @@ def show(width: int | None = None) -> None:
             line.add_row("•", Text(remark))
             console.print(line)
         console.print()
-        command = f"genqa-metrics score {_shown(path)}"
+        chosen = "".join(f" --metric {metric}" for metric in metrics)
+        command = f"genqa-metrics score {_shown(path)}{chosen}"
         console.print(Text.assemble("The same table: ", (command, "bold cyan")), soft_wrap=True)
         console.print()
     console.print("Your own files: genqa-metrics score --help says what a row may look like.")

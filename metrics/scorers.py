@@ -15,6 +15,8 @@ class _AevScorer:
     """AEv: one row of statistics per prediction; sums of them score a corpus."""
 
     per_prediction = True
+    needs_question = False
+    main = "aev"
     names = (
         "aev",
         "aev_precision",
@@ -67,6 +69,8 @@ class _FMetaScorer:
     """F-meta: one row of statistics per context; their mean is the score of a corpus."""
 
     per_prediction = False
+    needs_question = False
+    main = "f_meta"
     names = ("f_meta", "f_meta_precision", "f_meta_recall", "f_meta_conventional")
 
     def __init__(self, base="rouge", base_kwargs=None, base_key=None):
@@ -119,14 +123,72 @@ class _FMetaScorer:
         return {name: means[name] for name in self.names}
 
 
-SCORERS = {"aev": _AevScorer, "f_meta": _FMetaScorer}
+class _KpqaScorer:
+    """KPQA: the scores of a row are its statistics; their mean is the score of a corpus."""
+
+    per_prediction = True
+    needs_question = True
+    main = "rougeL_kpqa"
+    names = (
+        "bleu1_kpqa",
+        "rougeL_kpqa",
+        "rougeL_kpqa_precision",
+        "rougeL_kpqa_recall",
+        "bertscore_kpqa",
+        "bertscore_kpqa_precision",
+        "bertscore_kpqa_recall",
+        "bleu1",
+        "rougeL",
+        "bertscore",
+    )
+
+    def __init__(self, beta=1.0, batch_tokens=4096, **models):
+        from .kpqa.encoding import Encoder
+        from .kpqa.loading import load_models
+        from .kpqa.scoring import checked_beta
+        from .kpqa.shared import VERSION
+
+        self.beta = checked_beta(beta)
+        loaded = load_models(**models)
+        self.encoder = Encoder(loaded, batch_tokens)
+        self.signature = f"kpqa|{loaded.signature}|beta:{self.beta:g}|version:{VERSION}"
+
+    @staticmethod
+    def setting_names() -> tuple[str, ...]:
+        models = "checkpoint", "revision", "device", "dtype", "embedding_model", "embedding_layer"
+        return ("beta", "batch_tokens", *models)
+
+    def statistics(self, items: Sequence[Item]) -> np.ndarray:
+        from .kpqa.scoring import pair_statistics, row_scores
+
+        for item in items:
+            if item.text is None:
+                raise ValueError(f"{item.file}, line {item.line}: question: expected a string for kpqa, got null")
+        answers = [(item, text) for item in items for text in item.predictions]
+        pairs = [(item.text, text, reference) for item, text in answers for reference in item.references]
+        rows = np.repeat(np.arange(len(answers)), [len(item.references) for item, _ in answers])
+        tokens, _ = self.encoder.tokens([*((q, text) for q, text, _ in pairs), *((q, other) for q, _, other in pairs)])
+        scores, _ = row_scores(pair_statistics(tokens[: len(pairs)], tokens[len(pairs) :]), rows, self.beta)
+        return np.stack([scores[name] for name in self.names], axis=1)
+
+    def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
+        return dict(zip(self.names, statistics.T, strict=True))
+
+    def warnings(self, total: np.ndarray) -> list[str]:
+        return []
+
+    def corpus_scores(self, total: np.ndarray, rows: int) -> dict[str, float]:
+        return dict(zip(self.names, (total / max(rows, 1)).tolist(), strict=True))
+
+
+SCORERS = {"aev": _AevScorer, "f_meta": _FMetaScorer, "kpqa": _KpqaScorer}
 
 
 def make_scorer(metric: str, settings: Mapping | None = None):
     """Return what computes one metric from items.
 
     Args:
-        metric: "aev" or "f_meta".
+        metric: "aev", "f_meta" or "kpqa".
         settings: settings of the metric's `compute`, by name.
 
     Raises:

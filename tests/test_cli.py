@@ -681,6 +681,22 @@ def test_real_files_run_as_they_are(shared_data, name, systems, rows):
         assert "left out 172 contexts with one reference" in said
 
 
+def test_kpqa_gives_the_numbers_of_the_module(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    path.write_text(lines(ANSWERS))
+    found = scores(path, "--metric", "kpqa", "--set", "kpqa.beta=1.5")
+    for system in ("A", "B"):
+        mine = [row for row in ANSWERS if row["system"] == system]
+        columns = {f"{name}s": [row[name] for row in mine] for name in ("question", "prediction")}
+        references = [row["references"] for row in mine]
+        expected = genqa_metrics.load("kpqa").compute(**columns, references=references, beta=1.5)
+        assert {name: found[system][name] for name in expected} == pytest.approx(expected, abs=1e-5)
+    path.write_text(lines(QUESTIONS))
+    assert "kpqa: needs rows with a question, got rows with a context" in run("score", path, "-m", "kpqa", status=1)[1]
+    path.write_text(lines([{"prediction": "a", "references": ["a"]}]))
+    assert "line 1: question: expected a string for kpqa" in run("score", path, "-m", "kpqa", status=1)[1]
+
+
 def test_warnings_of_a_metric_are_passed_on(tmp_path):
     path = tmp_path / "words.jsonl"
     path.write_text(lines([{"prediction": "Paris", "references": ["Paris"]}]))

@@ -85,13 +85,27 @@ def test_every_value_in_the_remarks_is_that_of_the_modules(answers, questions, c
         by_system[system] = aev.compute(**inputs)
         by_system[system]["alpha 0"] = aev.compute(**inputs, alpha=0)["aev"]
     terse, chatty = by_system["terse"], by_system["chatty"]
-    assert f"puts terse first: {terse['aev']:.2f} against {chatty['aev']:.2f}" in said
+    assert f"AEv puts terse first: {terse['aev']:.2f} against {chatty['aev']:.2f}" in said
     assert terse["aev"] > chatty["aev"]
     assert chatty["alpha 0"] > terse["alpha 0"]
     assert abs(terse["aev_recall"] - chatty["aev_recall"]) < 0.03
     steps = answers[0]
     seven = aev.compute(predictions=[steps["prediction"]], references=[steps["references"]])["aev"]
     assert f"still gets AEv {seven:.2f}" in said
+
+    kpqa = genqa_metrics.load("kpqa", progress=False)
+    rouge = {}
+    for system in ("terse", "chatty"):
+        mine = [row for row in answers if row["system"] == system]
+        inputs = {"predictions": [r["prediction"] for r in mine], "references": [r["references"] for r in mine]}
+        rouge[system] = kpqa.compute(questions=[r["question"] for r in mine], **inputs)
+    assert f"agrees: {rouge['chatty']['rougeL_kpqa']:.2f} against {rouge['terse']['rougeL_kpqa']:.2f}." in said
+    assert rouge["chatty"]["rougeL_kpqa"] > rouge["terse"]["rougeL_kpqa"]
+    assert rouge["chatty"]["rougeL"] < rouge["terse"]["rougeL"]
+    inputs = {"predictions": [steps["prediction"]], "references": [steps["references"]]}
+    seven = kpqa.compute(questions=[steps["question"]], **inputs)["rougeL_kpqa"]
+    assert f"ROUGE-L-KPQA is {seven:.2f}." in said
+    assert seven < 0.2
 
     f_meta = genqa_metrics.load("f_meta")
     found = {
@@ -122,7 +136,9 @@ def test_the_demo_fits_in_100_columns_and_its_commands_do_the_same(folder, repos
     commands = re.findall(r"^The same table: genqa-metrics (.*)$", done.stdout, flags=re.MULTILINE)
     assert len(commands) == 2
     unwrapped = [
-        line for line in done.stdout.splitlines() if not line.startswith(("The same table", "aev|", "f_meta|"))
+        line
+        for line in done.stdout.splitlines()
+        if not line.startswith(("The same table", "aev|", "f_meta|", "kpqa|"))
     ]
     assert max(map(len, unwrapped)) <= 100
     for command in commands:

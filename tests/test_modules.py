@@ -18,6 +18,11 @@ ROWS = {
         "predictions": ["There are seven steps.", "It is in Paris.", "", "42 km"],
         "references": [["Four steps are involved.", "four"], ["Paris"], ["nothing"], ["42 kilometres", "42 km"]],
     },
+    "kpqa": {
+        "questions": ["how many steps are there?", "where is it?", "what is there?", "how far is it?"],
+        "predictions": ["There are seven steps.", "It is in Paris.", "", "42 km"],
+        "references": [["Four steps are involved.", "four"], ["Paris"], ["nothing"], ["42 kilometres", "42 km"]],
+    },
     "f_meta": {
         "predictions": [["who won the cup ?"], ["when was it ?", "where was it ?"], [], ["what is it ?"]],
         "references": [["who won the cup ?", "which cup ?"], ["when was it ?"], ["who ?"], ["what was it ?", "why ?"]],
@@ -200,5 +205,5 @@ def test_wheel_holds_what_the_modules_need(repository, tmp_path):
 
 
 def test_unknown_metric_is_refused():
-    with pytest.raises(ValueError, match="name: expected one of aev, f_meta, got 'bleu'"):
+    with pytest.raises(ValueError, match="name: expected one of aev, f_meta, kpqa, got 'bleu'"):
         genqa_metrics.load("bleu")
