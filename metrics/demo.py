@@ -39,8 +39,8 @@ def _answer_remarks(report: Report) -> list[str]:
         f"{rouge['terse']:.2f}. Without the weights ROUGE-L has it the other way round.",
         f"AEv puts terse first: {terse['aev']:.2f} against {chatty['aev']:.2f}. Their recall is alike "
         f"({terse['aev_recall']:.2f}, {chatty['aev_recall']:.2f}), but chatty adds much that nobody asked for "
-        f"(precision {chatty['aev_precision']:.2f} against {terse['aev_precision']:.2f}). Whether that should count is "
-        "the setting alpha: with --set aev.alpha=0 only recall counts, and chatty leads.",
+        f"(precision {chatty['aev_precision']:.2f} against {terse['aev_precision']:.2f}). Whether that should count "
+        "is the setting alpha: with --set aev.alpha=0 only recall counts, and chatty leads.",
         f"{SEVEN_STEPS!r} is wrong, four would be right, and still gets AEv {seven['aev']:.2f}: a metric of "
         "overlapping words cannot know which word is the answer. KPQA asks the question: ROUGE-L-KPQA is "
         f"{seven['kpqa']:.2f}. To see why: genqa-metrics explain --help.",
