@@ -22,9 +22,10 @@ style: $(VENV)/installed-test
 	$(BIN)/ruff format $(SOURCES)
 
 bench: $(VENV)/installed-test
-	@test -n "$(DATA)" || { echo "make bench DATA=folder: the folder with system_level/ and question_generation/"; exit 2; }
+	@test -n "$(DATA)" || { echo "make bench DATA=folder: the folder with system_level/, question_generation/ and judgments/"; exit 2; }
 	$(BIN)/python -m tests.benchmarks.bench_aev --data $(DATA)/system_level/mt_wmt21_deen.jsonl.gz
 	$(BIN)/python -m tests.benchmarks.bench_f_meta --data $(DATA)/question_generation/qamr.test.jsonl.gz
+	$(BIN)/python -m tests.benchmarks.bench_kpqa --data $(DATA)/judgments/kpqa_marco.dev.jsonl.gz
 
 copies:  # shared.py of aev is the original
 	for metric in metrics/*/shared.py; do cmp -s metrics/aev/shared.py $$metric || cp metrics/aev/shared.py $$metric; done

@@ -48,6 +48,9 @@ def test_speed_is_what_the_results_say(readme, repository):
     results = repository / "tests" / "benchmarks" / "results"
     aev = json.loads((results / "aev.json").read_text())
     bleu, rouge, bare = (row["times_as_fast"] for row in json.loads((results / "f_meta.json").read_text())["results"])
+    kpqa = json.loads((results / "kpqa.json").read_text())
+    assert f"one text at a time | {kpqa['times_as_fast_as_the_loop']:.1f} |" in readme
+    assert f"spends {100 * kpqa['share_of_time_in_the_models']:.0f}% of its time" in readme
     assert f"| {aev['peers_together_over_aev_grid']:.1f} | {aev['peak_mib_by_pairs']['100000']} MiB beside" in readme
     assert f"same values to 1e-15 | {bleu:.0f} |" in readme
     assert f"| {rouge:.0f} ({bare} against its bare" in readme

@@ -34,7 +34,7 @@ Returns:
     rougeL_kpqa_precision, rougeL_kpqa_recall, bertscore_kpqa_precision, bertscore_kpqa_recall: of the best reference.
     bleu1, rougeL, bertscore: the same metrics with equal weights.
 Examples:
-    >>> kpqa = evaluate.load("kpqa")
+    >>> kpqa = evaluate.load("metrics/kpqa")
     >>> results = kpqa.compute(
     ...     questions=["How many steps are involved in a hypothesis test?"],
     ...     predictions=["There are seven steps involved in a hypothesis test."],
