@@ -129,25 +129,14 @@ class _KpqaScorer:
     per_prediction = True
     needs_question = True
     main = "rougeL_kpqa"
-    names = (
-        "bleu1_kpqa",
-        "rougeL_kpqa",
-        "rougeL_kpqa_precision",
-        "rougeL_kpqa_recall",
-        "bertscore_kpqa",
-        "bertscore_kpqa_precision",
-        "bertscore_kpqa_recall",
-        "bleu1",
-        "rougeL",
-        "bertscore",
-    )
 
     def __init__(self, beta=1.0, batch_tokens=4096, **models):
         from .kpqa.encoding import Encoder
         from .kpqa.loading import load_models
-        from .kpqa.scoring import checked_beta
+        from .kpqa.scoring import RESULTS, checked_beta
         from .kpqa.shared import VERSION
 
+        self.names = RESULTS
         self.beta = checked_beta(beta)
         loaded = load_models(**models)
         self.encoder = Encoder(loaded, batch_tokens)
