@@ -310,9 +310,8 @@ class Run:
             single=reading.single,
             not_numbers=reading.not_numbers,
             warnings=[
-                f"{metric}, {system}: {warning}"
+                f"{metric}: {warning}"
                 for metric, sums in totals.items()
-                for system, statistics in sums.sums.items()
-                for warning in sums.scorer.warnings(statistics)
+                for warning in sums.scorer.warnings(sums.sums)
             ],
         )

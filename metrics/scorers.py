@@ -54,10 +54,10 @@ class _AevScorer:
 
         return scores(statistics, self.settings, effective_order=True)
 
-    def warnings(self, total: np.ndarray) -> list[str]:
+    def warnings(self, sums: Mapping[str, np.ndarray]) -> list[str]:
         from .aev.scoring import warnings_for
 
-        return warnings_for(total, self.settings)
+        return [f"{system}: {said}" for system, total in sums.items() for said in warnings_for(total, self.settings)]
 
     def corpus_scores(self, total: np.ndarray, rows: int) -> dict[str, float]:
         from .aev.scoring import scores
@@ -113,7 +113,7 @@ class _FMetaScorer:
 
         return dict(zip(NAMES, statistics.T, strict=True))
 
-    def warnings(self, total: np.ndarray) -> list[str]:
+    def warnings(self, sums: Mapping[str, np.ndarray]) -> list[str]:
         return []
 
     def corpus_scores(self, total: np.ndarray, rows: int) -> dict[str, float]:
@@ -163,8 +163,8 @@ class _KpqaScorer:
     def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
         return dict(zip(self.names, statistics.T, strict=True))
 
-    def warnings(self, total: np.ndarray) -> list[str]:
-        return []
+    def warnings(self, sums: Mapping[str, np.ndarray]) -> list[str]:
+        return self.encoder.warnings()
 
     def corpus_scores(self, total: np.ndarray, rows: int) -> dict[str, float]:
         return dict(zip(self.names, (total / max(rows, 1)).tolist(), strict=True))

@@ -309,6 +309,10 @@ def test_warnings_say_what_cannot_be_scored():
     assert wordless.startswith("1 row(s) can only score 0")
     assert "no 2-grams" in too_long
     assert warned(["four steps"], [["four steps"]]) == []
+    (unmatched,) = warned(["red car", "blue bus"], [["car red"], ["bus"]])
+    assert unmatched.startswith("no 2-gram of an answer is in its reference, so the corpus score is 0 though words")
+    assert warned(["red car", "blue bus"], [["green boat"], ["van"]]) == []
+    assert warned(["red car", "blue bus"], [["car red"], ["bus"]], weights=[1, 0]) == []
     wordy = ["red car on a hill beside another blue car and big green trees"]  # 8 terms against 2: WP = exp(1 - 8 / 4)
     (penalty,) = warned(wordy, [["red car"]])
     assert penalty.startswith("the answers are 4 times as long as the references, so the wordiness_penalty is 0.37")

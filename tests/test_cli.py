@@ -691,6 +691,9 @@ def test_kpqa_gives_the_numbers_of_the_module(tmp_path):
         references = [row["references"] for row in mine]
         expected = genqa_metrics.load("kpqa").compute(**columns, references=references, beta=1.5)
         assert {name: found[system][name] for name in expected} == pytest.approx(expected, abs=1e-5)
+    path.write_text(lines([{"question": "who?", "prediction": "it " * 600, "references": ["it"]}]))
+    assert "warning: kpqa: 1 texts are longer than the model reads" in run("score", path, "-m", "kpqa")[1]
+    assert "batch_tokens: expected" in run("score", path, "-m", "kpqa", "-s", "kpqa.batch_tokens=x", status=2)[1]
     path.write_text(lines(QUESTIONS))
     assert "kpqa: needs rows with a question, got rows with a context" in run("score", path, "-m", "kpqa", status=1)[1]
     path.write_text(lines([{"prediction": "a", "references": ["a"]}]))
@@ -701,6 +704,6 @@ def test_warnings_of_a_metric_are_passed_on(tmp_path):
     path = tmp_path / "words.jsonl"
     path.write_text(lines([{"prediction": "Paris", "references": ["Paris"]}]))
     out, said = run("score", path)
-    assert "warning: aev, words: the texts have no 2-grams, so the corpus score is 0; use a max_order below 2" in said
+    assert "warning: aev: words: the texts have no 2-grams, so the corpus score is 0; use a max_order below 2" in said
     assert "0.0000" in out
     assert "warning" not in run("score", path, "--set", "aev.max_order=1")[1]

@@ -139,6 +139,14 @@ def test_errors_say_what_to_do(outputs_file, change, message):
         fit(arguments)
 
 
+def test_systems_that_do_not_differ_cannot_be_fitted(tmp_path):
+    path = tmp_path / "same.jsonl"
+    rows = [{"system": name, "candidate": "amber", "references": ["amber"], "score": 1} for name in "abc"]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(ValueError, match="data: expected systems that differ"):
+        fit(Arguments(data=[str(path)], output_folder=""))
+
+
 def test_command_names_files_without_folders():
     arguments = Arguments(
         data=["some/folder/a.jsonl", "b.jsonl"], output_folder="x", flood=True, exclude_system=["human"], wordiness=1.5

@@ -164,7 +164,7 @@ def test_one_warning_counts_the_cut_answers(kpqa):
     rows = {"questions": ["who"] * 3, "predictions": [long, long + "!", "it"], "references": ["it", long, "it"]}
     with pytest.warns(UserWarning, match="longer than the model reads") as caught:
         kpqa.compute(**rows)
-    assert [str(w.message)[:9] for w in caught if "longer" in str(w.message)] == ["2 answers"]
+    assert [str(w.message)[:13] for w in caught if "longer" in str(w.message)] == ["kpqa: 2 texts"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         kpqa.compute(questions=["who"], predictions=["it"], references=["it"])

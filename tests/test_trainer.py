@@ -4,13 +4,11 @@ import re
 
 import numpy as np
 import pytest
+import transformers
 from datasets import Dataset
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
-
-torch = pytest.importorskip("torch", reason="the train extra is not installed")
-transformers = pytest.importorskip("transformers", reason="the train extra is not installed")
 
 WORDS = "<pad> </s> <unk> red blue green car bus train".split()
 

@@ -336,8 +336,8 @@ def warnings_for(statistics: np.ndarray, settings: Settings) -> list[str]:
         settings: the settings of the score.
 
     Returns:
-        A sentence for references without terms, one for an N that no text is long enough to have, and one for a
-        length penalty below 0.5, which then says more about the score than the n-grams do.
+        A sentence for references without terms, one for an N that no text is long enough to have or that never
+        matches, and one for a length penalty below 0.5, which then says more about the score than the n-grams do.
     """
     found = []
     if statistics[2]:
@@ -345,10 +345,18 @@ def warnings_for(statistics: np.ndarray, settings: Settings) -> list[str]:
             f"{int(statistics[2])} row(s) can only score 0: no reference has a term (only stop words, or no words); "
             "stop_words=None keeps stop words"
         )
-    counts = statistics[COUNTS:].reshape(-1, 4)[: settings.max_order, [1, 3]]
-    if statistics[0] and not counts.all():
-        order = int(np.argmin(counts.all(axis=1))) + 1
+    counts = statistics[COUNTS:].reshape(-1, 4)[: settings.max_order]
+    unused = np.zeros(len(counts), dtype=bool) if settings.weights is None else np.asarray(settings.weights) == 0
+    matches, totals = unused | (counts[:, [0, 2]].all(axis=1)), unused | (counts[:, [1, 3]].all(axis=1))
+    if statistics[0] and not totals.all():
+        order = int(np.argmin(totals)) + 1
         found.append(f"the texts have no {order}-grams, so the corpus score is 0; use a max_order below {order}")
+    elif matches[0] and not matches.all():
+        order = int(np.argmin(matches)) + 1
+        found.append(
+            f"no {order}-gram of an answer is in its reference, so the corpus score is 0 though words match; "
+            f"a max_order below {order} counts them"
+        )
     result = scores(statistics, settings)
     for penalty, setting in (("brevity_penalty", "brevity"), ("wordiness_penalty", "wordiness")):
         if statistics[0] and statistics[1] and result[penalty] < 0.5:

