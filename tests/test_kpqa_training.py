@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from genqa_metrics.kpqa import loading
+from genqa_metrics.kpqa import models as models_of
 from safetensors.torch import load_file
 
 from tests.test_kpqa import tiny_encoder  # noqa: F401
@@ -192,8 +193,8 @@ def test_tiny_run_resumes_where_it_was_killed(monkeypatch, tiny_encoder, rows_fo
     assert not list(final.glob("*.bin"))
     loading.load_token_classifier(final)
     card = (final / "README.md").read_text(encoding="utf-8")
-    assert loading.checkpoint_digest(final) in card
-    assert loading.file_digest(rows_folder / "made.jsonl.gz") in card
+    assert models_of.checkpoint_digest(final) in card
+    assert models_of.file_digest(rows_folder / "made.jsonl.gz") in card
     assert '"seed": 3' in card
     assert "| made | " in card
 

@@ -1,10 +1,11 @@
 """Keyphrase weights and token vectors of texts: each encoded once, longest first, in batches of a token budget."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from .models import checked_budget, run_padded, token_limit
 from .scoring import Tokens
 
 MIN_ANSWER = 64  # word pieces left to an answer, however long its question is
@@ -16,30 +17,6 @@ class Pieces:
 
     ids: np.ndarray
     offsets: np.ndarray
-
-
-def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Yield batches of row numbers, longest rows first, so that no padded batch holds more than `budget` tokens.
-
-    Args:
-        lengths: tokens of every row.
-        budget: tokens of a batch, padding included; a longer row makes a batch of its own.
-
-    Yields:
-        Lists of row numbers.
-
-    >>> list(budgeted([3, 5, 1, 3], budget=6))
-    [[1], [0, 3], [2]]
-    """
-    order = sorted(range(len(lengths)), key=lambda i: (-lengths[i], i))
-    batch = []
-    for i in order:
-        if batch and (len(batch) + 1) * lengths[batch[0]] > budget:
-            yield batch
-            batch = []
-        batch.append(i)
-    if batch:
-        yield batch
 
 
 class Encoder:
@@ -55,12 +32,10 @@ class Encoder:
     """
 
     def __init__(self, models, batch_tokens: int = 4096, with_question: bool = True):
-        if isinstance(batch_tokens, bool) or not isinstance(batch_tokens, int) or batch_tokens < 1:
-            raise ValueError(f"batch_tokens: expected a whole number of at least 1, got {batch_tokens!r}")
         self.predictor, self.tokenizer = models.predictor, models.tokenizer
         self.embedder, self.embedding_tokenizer = models.embedder, models.embedding_tokenizer
         self.layer = models.layer
-        self.batch_tokens = batch_tokens
+        self.batch_tokens = checked_budget(batch_tokens)
         self.with_question = with_question
         self.cut_texts = 0
 
@@ -72,25 +47,6 @@ class Encoder:
             f"{self.cut_texts} texts are longer than the model reads together with their question; "
             "what is behind its limit was left out"
         ]
-
-    def _run(self, encoded: list[dict], forward: Callable) -> list[np.ndarray]:
-        import torch
-
-        results: list = [None] * len(encoded)
-        lengths = [len(e["input_ids"]) for e in encoded]
-        for batch in budgeted(lengths, self.batch_tokens):
-            longest = lengths[batch[0]]
-            inputs = {}
-            for key in encoded[batch[0]]:
-                padded = np.zeros((len(batch), longest), dtype=np.int64)
-                for row, i in zip(padded, batch, strict=True):
-                    row[: lengths[i]] = encoded[i][key]
-                inputs[key] = torch.from_numpy(padded)
-            with torch.inference_mode():
-                output = forward(inputs).float().cpu().numpy()
-            for row, i in zip(output, batch, strict=True):
-                results[i] = row[: lengths[i]]
-        return results
 
     def keyphrase_weights(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[Pieces, np.ndarray]]:
         """Return the word pieces of every text and the probability that each is a keyphrase for its question.
@@ -104,7 +60,7 @@ class Encoder:
         """
         if not pairs:
             return []
-        limit = _limit(self.predictor, self.tokenizer)
+        limit = token_limit(self.predictor, self.tokenizer)
         questions, texts = [q for q, _ in pairs], [t for _, t in pairs]
         if self.with_question:
             columns, side, truncation = ([self._short_question(q, limit) for q in questions], texts), 1, "only_second"
@@ -129,7 +85,7 @@ class Encoder:
             logits = self.predictor(**{k: v.to(device) for k, v in inputs.items()}).logits
             return logits.float().softmax(-1)[..., 1]
 
-        weights = self._run(encoded, forward)
+        weights = run_padded(encoded, forward, self.batch_tokens)
         return [(p, w[place]) for p, w, place in zip(pieces, weights, places, strict=True)]
 
     def _short_question(self, question: str, limit: int) -> str:
@@ -154,7 +110,7 @@ class Encoder:
         batch = self.embedding_tokenizer(
             list(texts),
             truncation=True,
-            max_length=_limit(self.embedder, self.embedding_tokenizer),
+            max_length=token_limit(self.embedder, self.embedding_tokenizer),
             return_offsets_mapping=True,
             return_special_tokens_mask=True,
             verbose=False,
@@ -174,7 +130,7 @@ class Encoder:
             return torch.nn.functional.normalize(hidden.float(), dim=-1)
 
         results = []
-        for i, vectors in enumerate(self._run(encoded, forward)):
+        for i, vectors in enumerate(run_padded(encoded, forward, self.batch_tokens)):
             own = np.asarray(batch["special_tokens_mask"][i]) == 0
             results.append((vectors[own], np.asarray(batch["offset_mapping"][i]).reshape(-1, 2)[own]))
         return results
@@ -219,8 +175,3 @@ def aligned(vectors: np.ndarray, offsets: np.ndarray, wanted: np.ndarray) -> np.
         found = (place >= 0) & (wanted[:, 0] < offsets[np.maximum(place, 0), 1])
         out[found] = vectors[place[found]]
     return out
-
-
-def _limit(model, tokenizer) -> int:
-    positions = getattr(model.config, "max_position_embeddings", None) or 512
-    return int(min(positions, tokenizer.model_max_length, 512))

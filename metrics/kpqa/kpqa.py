@@ -10,6 +10,7 @@ import numpy as np
 
 from .encoding import Encoder
 from .loading import load_models
+from .models import checked_budget
 from .scoring import METRICS, RESULTS, Tokens, checked_beta, pair_statistics, row_scores
 from .shared import VERSION, CheckedModule, checked_references, checked_texts
 
@@ -95,7 +96,7 @@ class Kpqa(CheckedModule, evaluate.Metric):
             "embedding_model": embedding_model,
             "embedding_layer": embedding_layer,
         }
-        self.batch_tokens = batch_tokens
+        self.batch_tokens = checked_budget(batch_tokens)
         self.progress = progress
         super().__init__(*args, **kwargs)
 

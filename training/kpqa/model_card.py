@@ -76,7 +76,7 @@ def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str
         scores: results of `Trainer.evaluate`, eval_<rows>_<score>.
     """
     from data import local_file
-    from genqa_metrics.kpqa.loading import checkpoint_digest, file_digest
+    from genqa_metrics.kpqa.models import checkpoint_digest, file_digest
 
     licences = json.loads(Path(args.licences).read_text(encoding="utf-8")) if args.licences else {}
     lines = []

@@ -106,7 +106,7 @@ def token_f1(predictions) -> dict[str, float]:
 def write_checkpoint(model, tokenizer, args: Arguments, folder: Path) -> None:
     """Write the trained model: an adapter in half precision, or the whole model with its tokenizer."""
     import torch
-    from genqa_metrics.kpqa.loading import BASE_MODEL, BASE_REVISION
+    from genqa_metrics.kpqa.models import BASE_MODEL, BASE_REVISION
     from safetensors.torch import load_file, save_file
 
     with torch.no_grad():
@@ -130,7 +130,7 @@ def main() -> None:
     import random
     import sys
 
-    from genqa_metrics.kpqa import loading
+    from genqa_metrics.kpqa import loading, models
     from transformers import AutoTokenizer, HfArgumentParser, Trainer, TrainingArguments, set_seed
     from transformers.trainer_utils import get_last_checkpoint
 
@@ -143,7 +143,7 @@ def main() -> None:
     set_seed(training.seed)
 
     # 1. Question, answer sentence and labels of every source.
-    encoder = str(loading.base_encoder()) if args.encoder == loading.BASE_MODEL else args.encoder
+    encoder = str(models.base_encoder()) if args.encoder == models.BASE_MODEL else args.encoder
     tokenizer = AutoTokenizer.from_pretrained(encoder)
     rng = random.Random(training.seed)
 
