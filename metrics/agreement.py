@@ -1,0 +1,404 @@
+"""Agreement of metric scores with human judgments: arrays in, numbers out. No input or output.
+
+Answers to one question are alike, so what is drawn and swapped at random is whole questions ("clusters" of rows), not
+rows. A number that is not defined is NaN, or None where it would be a pair or a curve: a correlation with scores that
+are all equal, an interval of too few resamples.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+from scipy import stats
+
+CRITERIA = ("f1", "accuracy", "youden")
+_CELLS = 2**22  # resamples x rows that are in memory at once: 32 MiB
+
+
+def pearson(x: np.ndarray, y: np.ndarray) -> float:
+    """Return Pearson's r, NaN where one side is constant.
+
+    >>> round(pearson(np.array([1.0, 2, 3]), np.array([1.0, 3, 2])), 3), pearson(np.ones(3), np.arange(3.0))
+    (0.5, nan)
+    """
+    return float(stats.pearsonr(x, y).statistic) if _varies(x) and _varies(y) else float("nan")
+
+
+def spearman(x: np.ndarray, y: np.ndarray) -> float:
+    """Return Spearman's rho, equal values with their mean rank; NaN where one side is constant."""
+    return pearson(stats.rankdata(x), stats.rankdata(y))
+
+
+def kendall(x: np.ndarray, y: np.ndarray) -> float:
+    """Return Kendall's tau-b, which corrects for equal values; NaN where one side is constant."""
+    return float(stats.kendalltau(x, y, method="asymptotic").statistic) if _varies(x) and _varies(y) else float("nan")
+
+
+def _varies(values: np.ndarray) -> bool:
+    return len(values) > 1 and bool(np.ptp(values) > 0)
+
+
+def resamples(clusters: np.ndarray, number: int, seed: int) -> Iterator[np.ndarray]:
+    """Yield how often every row is in every bootstrap sample of clusters, a chunk of samples at a time.
+
+    Args:
+        clusters: (rows,) number of every row's cluster: 0, 1, ... without gaps.
+        number: number of samples.
+        seed: the same seed gives the same samples.
+
+    Yields:
+        (samples, rows) counts; the chunks together have `number` samples.
+    """
+    rng = np.random.default_rng(seed)
+    size = int(clusters.max()) + 1
+    step = max(1, _CELLS // len(clusters))
+    for start in range(0, number, step):
+        samples = min(step, number - start)
+        draws = rng.integers(size, size=(samples, size)) + np.arange(samples)[:, None] * size
+        counts = np.bincount(draws.ravel(), minlength=samples * size).reshape(samples, size)
+        yield counts[:, clusters].astype(float)
+
+
+def resampled_pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return Pearson's r of every resample.
+
+    Args:
+        x: (rows,) scores, or (samples, rows) where they differ by resample, as ranks do.
+        y: the same for the other side.
+        counts: (samples, rows), see `resamples`.
+
+    Returns:
+        (samples,) correlations, NaN where one side is constant.
+    """
+    total = counts.sum(axis=1, keepdims=True)
+    x = x - (counts * x).sum(axis=1, keepdims=True) / total
+    y = y - (counts * y).sum(axis=1, keepdims=True) / total
+    xx, yy, xy = ((counts * a * b).sum(axis=1) for a, b in ((x, x), (y, y), (x, y)))
+    scale = np.sqrt(xx * yy)
+    # What rounding leaves of equal values is no variation.
+    smallest = 1e-12 * total[:, 0] * (np.abs(x).max() * np.abs(y).max() + np.finfo(float).tiny)
+    return np.divide(xy, scale, out=np.full(len(counts), np.nan), where=scale > smallest)
+
+
+def resampled_ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return every row's rank in every resample, equal values with their mean rank.
+
+    Args:
+        values: (rows,) scores.
+        counts: (samples, rows), see `resamples`.
+
+    Returns:
+        (samples, rows) ranks from 1; those of rows that are not in a sample mean nothing.
+
+    >>> resampled_ranks(np.array([5.0, 7.0, 7.0]), np.array([[1.0, 1, 1], [2, 0, 1]]))
+    array([[1. , 2.5, 2.5],
+           [1.5, 3. , 3. ]])
+    """
+    order = np.argsort(values, kind="stable")
+    first = np.flatnonzero(np.diff(values[order], prepend=np.nan))
+    equal = np.add.reduceat(counts[:, order], first, axis=1)
+    rank = np.cumsum(equal, axis=1) - (equal - 1) / 2
+    return rank[:, np.searchsorted(values[order][first], values)]
+
+
+def resampled_spearman(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return Spearman's rho of every resample, ranked anew; see `resampled_pearson`."""
+    return resampled_pearson(resampled_ranks(x, counts), resampled_ranks(y, counts), counts)
+
+
+def resampled_kendall(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return Kendall's tau-b of every resample; see `resampled_pearson`."""
+    rows = np.arange(len(x))
+    drawn = (np.repeat(rows, sample.astype(int)) for sample in counts)
+    return np.array([kendall(x[picks], y[picks]) for picks in drawn])
+
+
+def resampled_auc(scores: np.ndarray, positive: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the area under the ROC curve of every resample, NaN where one class is missing.
+
+    Args:
+        scores: (rows,) scores of a metric.
+        positive: (rows,) booleans, which answers humans accept.
+        counts: (samples, rows), see `resamples`.
+    """
+    right = (counts * positive).sum(axis=1)
+    wrong = counts.sum(axis=1) - right
+    above = (counts * positive * resampled_ranks(scores, counts)).sum(axis=1) - right * (right + 1) / 2
+    return np.divide(above, right * wrong, out=np.full(len(counts), np.nan), where=right * wrong > 0)
+
+
+def bootstrap(
+    statistics: Mapping[str, Callable[[np.ndarray], np.ndarray]], clusters: np.ndarray, number: int, seed: int
+) -> dict[str, np.ndarray]:
+    """Return the values of statistics in the same bootstrap samples of clusters.
+
+    Args:
+        statistics: name -> function from (samples, rows) counts to (samples,) values.
+        clusters: (rows,) number of every row's cluster: 0, 1, ... without gaps.
+        number: number of samples.
+        seed: the same seed gives the same samples.
+
+    Returns:
+        name -> (number,) values.
+    """
+    chunks = [
+        {name: values(counts) for name, values in statistics.items()} for counts in resamples(clusters, number, seed)
+    ]
+    return {name: np.concatenate([chunk[name] for chunk in chunks]) for name in statistics}
+
+
+def interval(samples: np.ndarray, confidence: float = 0.95) -> tuple[float, float] | None:
+    """Return the percentile interval of bootstrap samples; None where half of them or more are not defined."""
+    defined = samples[np.isfinite(samples)]
+    if len(defined) <= len(samples) / 2:
+        return None
+    tail = 50 * (1 - confidence)
+    low, high = np.percentile(defined, [tail, 100 - tail])
+    return float(low), float(high)
+
+
+def williams(r1: float, r2: float, r12: float, rows: int) -> tuple[float, float]:
+    """Return Williams' t and its two-sided p for two correlations that share the human side.
+
+    Williams 1959 ("The comparison of regression variables"), equation 7 of Steiger 1980 ("Tests for comparing elements
+    of a correlation matrix"). It takes rows for independent and scores for normal.
+
+    Args:
+        r1: correlation of the first metric with the humans.
+        r2: correlation of the second metric with the humans.
+        r12: correlation of the two metrics with each other.
+        rows: number of rows, at least 4.
+
+    Returns:
+        t with rows - 3 degrees of freedom, and p; NaN where not defined.
+
+    >>> tuple(round(value, 4) for value in williams(0.3, 0.4, 0.5, 100))  # Silver, Hittner & May 2006
+    (-1.0767, 0.2843)
+    """
+    if rows < 4 or not np.all(np.isfinite([r1, r2, r12])) or r12 > 1 - 1e-12:
+        return float("nan"), float("nan")
+    determinant = max(0.0, 1 - r1**2 - r2**2 - r12**2 + 2 * r1 * r2 * r12)
+    below = 2 * (rows - 1) / (rows - 3) * determinant + ((r1 + r2) / 2) ** 2 * (1 - r12) ** 3
+    t = (r1 - r2) * np.sqrt((rows - 1) * (1 + r12) / below)
+    return float(t), float(2 * stats.t.sf(abs(t), rows - 3))
+
+
+def steiger(r1: float, r2: float, r12: float, rows: int) -> tuple[float, float]:
+    """Return Steiger's Z and its two-sided p for two correlations that share the human side.
+
+    Steiger 1980, equation 14: the test of Dunn and Clark (1969) with the mean correlation in the covariance.
+
+    Args:
+        r1: correlation of the first metric with the humans.
+        r2: correlation of the second metric with the humans.
+        r12: correlation of the two metrics with each other.
+        rows: number of rows, at least 4.
+
+    Returns:
+        Z and p; NaN where not defined.
+
+    >>> tuple(round(value, 4) for value in steiger(0.3, 0.4, 0.5, 100))  # Silver, Hittner & May 2006
+    (-1.0718, 0.2838)
+    """
+    nan = float("nan"), float("nan")
+    if rows < 4 or not np.all(np.isfinite([r1, r2, r12])) or max(abs(r1), abs(r2)) > 1 - 1e-12 or r12 > 1 - 1e-12:
+        return nan
+    square = ((r1 + r2) / 2) ** 2
+    covariance = (r12 * (1 - 2 * square) - square * (1 - 2 * square - r12**2) / 2) / (1 - square) ** 2
+    if covariance > 1 - 1e-12:
+        return nan
+    z = (np.arctanh(r1) - np.arctanh(r2)) * np.sqrt((rows - 3) / (2 - 2 * covariance))
+    return float(z), float(2 * stats.norm.sf(abs(z)))
+
+
+def permutation_p(
+    x: np.ndarray, y: np.ndarray, human: np.ndarray, clusters: np.ndarray, number: int, seed: int
+) -> float:
+    """Return the two-sided p of the difference of two metrics' Pearson correlations with the humans, by permutation.
+
+    Both metrics are brought to mean 0 and deviation 1; under the null hypothesis it does not matter which of the two
+    scored a question, so in every permutation they are swapped in about half of the questions, drawn at random (like
+    the permutation tests of Deutsch, Dror & Roth 2021). For Spearman's correlation pass ranks.
+
+    Args:
+        x: (rows,) scores of the first metric.
+        y: (rows,) scores of the second.
+        human: (rows,) human scores.
+        clusters: (rows,) number of every row's question: 0, 1, ... without gaps.
+        number: number of permutations.
+        seed: the same seed gives the same permutations.
+
+    Returns:
+        (1 + permutations with at least such a difference) / (1 + permutations); NaN where a side is constant.
+    """
+    if not (_varies(x) and _varies(y) and _varies(human)):
+        return float("nan")
+    x, y, human = ((side - side.mean()) / side.std() for side in (x, y, human))
+    size = int(clusters.max()) + 1
+    # A swap moves these sums over rows from one side to the other: of the scores, their squares, and their products.
+    moved = np.stack([np.bincount(clusters, v, size) for v in (y - x, y**2 - x**2, (y - x) * human)], axis=1)
+    rng = np.random.default_rng(seed)
+    rows, observed, extreme = len(x), abs(pearson(x, human) - pearson(y, human)), 0
+    step = max(1, _CELLS // size)
+    for start in range(0, number, step):
+        swaps = rng.integers(2, size=(min(step, number - start), size), dtype=np.int8).astype(float)
+        total, squares, products = (swaps @ moved).T
+        first = (x @ human + products) / np.sqrt(np.maximum(rows * (rows + squares) - total**2, 1e-12))
+        second = (y @ human - products) / np.sqrt(np.maximum(rows * (rows - squares) - total**2, 1e-12))
+        extreme += int((np.abs(first - second) >= observed - 1e-12).sum())
+    return (1 + extreme) / (1 + number)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values corrected for their number (Holm 1979), NaN where they are NaN.
+
+    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
+    p = np.asarray(p_values, dtype=float)
+    out, order = np.full(len(p), np.nan), np.argsort(p)
+    order = order[np.isfinite(p[order])]
+    factors = np.arange(len(order), 0, -1)
+    out[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * factors))
+    return out.tolist()
+
+
+def answer_pairs(
+    questions: Sequence[object], systems: Sequence[object] | None, human: np.ndarray, gap: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the pairs of answers to one question between which humans see a clear difference (Lee et al., Table 7).
+
+    Args:
+        questions: (rows,) what makes two rows answers to the same question.
+        systems: (rows,) names of systems: only answers of two different ones are paired; None pairs all.
+        human: (rows,) human scores.
+        gap: only pairs whose human scores differ by more than this count.
+
+    Returns:
+        (pairs,) row numbers of the better and of the worse answer.
+
+    >>> answer_pairs(["a", "a", "b", "a"], None, np.array([0.1, 0.9, 0.5, 0.8]), gap=0.5)
+    (array([1, 3]), array([0, 0]))
+    """
+    groups: dict[object, list[int]] = {}
+    for row, question in enumerate(questions):
+        groups.setdefault(question, []).append(row)
+    pairs = [
+        (i, j) if human[i] > human[j] else (j, i)
+        for rows in groups.values()
+        for i, j in combinations(rows, 2)
+        if abs(human[i] - human[j]) > gap and (systems is None or systems[i] != systems[j])
+    ]
+    better, worse = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return better, worse
+
+
+def system_pairs(human: np.ndarray, metric: np.ndarray) -> tuple[int, int]:
+    """Return for how many pairs of systems a metric has the sign of the humans' difference (Kocmi et al. 2021).
+
+    Args:
+        human: (systems,) human scores.
+        metric: (systems,) scores of a metric.
+
+    Returns:
+        Pairs with the right sign, and pairs; those that humans score equally are left out.
+
+    >>> system_pairs(np.array([0.1, 0.5, 0.9]), np.array([1.0, 3.0, 2.0]))
+    (2, 3)
+    """
+    i, j = np.triu_indices(len(human), 1)
+    truth, guess = np.sign(human[i] - human[j]), np.sign(metric[i] - metric[j])
+    return int(((truth == guess) & (truth != 0)).sum()), int((truth != 0).sum())
+
+
+def _criterion(criterion: str, hits: np.ndarray, false: np.ndarray, right: int, wrong: int) -> np.ndarray:
+    if criterion == "f1":
+        return 2 * hits / (hits + false + right)
+    if criterion == "accuracy":
+        return (hits + wrong - false) / (right + wrong)
+    return hits / right - false / wrong
+
+
+def best_threshold(scores: np.ndarray, positive: np.ndarray, criterion: str) -> tuple[float, float]:
+    """Return the score from which on answers are best called correct, and how good that is on these rows.
+
+    Args:
+        scores: (rows,) scores of a metric.
+        positive: (rows,) booleans with both classes, which answers humans accept.
+        criterion: "f1", "accuracy", or "youden" (sensitivity + specificity - 1).
+
+    Returns:
+        The threshold, one of the scores, the highest of equally good ones (infinity: call no answer correct), and the
+        value of the criterion.
+
+    >>> best_threshold(np.array([0.1, 0.4, 0.6, 0.9]), np.array([False, True, False, True]), "f1")
+    (0.4, 0.8)
+    """
+    from sklearn.metrics import roc_curve
+
+    false, hits, thresholds = roc_curve(positive, scores, drop_intermediate=False)
+    right, wrong = int(positive.sum()), int((~positive).sum())
+    values = _criterion(criterion, hits * right, false * wrong, right, wrong)
+    best = int(np.argmax(values > values.max() - 1e-12))
+    return float(thresholds[best]), float(values[best])
+
+
+def held_out(
+    scores: np.ndarray, positive: np.ndarray, clusters: np.ndarray, criterion: str, seed: int, folds: int = 5
+) -> float:
+    """Return how good the best threshold is on questions that it was not chosen on, by cross-validation.
+
+    Args:
+        scores: (rows,) scores of a metric.
+        positive: (rows,) booleans, which answers humans accept.
+        clusters: (rows,) number of every row's question: 0, 1, ... without gaps; a question is in one fold.
+        criterion: see `best_threshold`.
+        seed: of the folds.
+        folds: number of parts.
+
+    Returns:
+        The criterion over all rows, each judged by the threshold of the other folds; NaN where those have one class.
+    """
+    size = int(clusters.max()) + 1
+    fold = np.random.default_rng(seed).permutation(size)[clusters] % folds
+    called = np.zeros(len(scores), dtype=bool)
+    for number in np.unique(fold):
+        rest = fold != number
+        if not (positive[rest].any() and (~positive[rest]).any()):
+            return float("nan")
+        called[~rest] = scores[~rest] >= best_threshold(scores[rest], positive[rest], criterion)[0]
+    right, wrong = int(positive.sum()), int((~positive).sum())
+    return float(_criterion(criterion, (called & positive).sum(), (called & ~positive).sum(), right, wrong))
+
+
+def calibration(scores: np.ndarray, positive: np.ndarray, bins: int = 10) -> dict[str, object]:
+    """Return how far scores are probabilities: bins of equal width, expected calibration error, Brier score.
+
+    Args:
+        scores: (rows,) scores within 0 to 1.
+        positive: (rows,) booleans, which answers humans accept.
+        bins: number of bins of equal width.
+
+    Returns:
+        "bins": of every bin that is not empty the number of rows, their mean score, and the share that humans accept;
+        "ece": the mean gap between the two, weighted by rows (Guo et al. 2017); "brier": mean squared difference.
+
+    >>> found = calibration(np.array([0.1, 0.9, 0.95]), np.array([False, True, False]))
+    >>> round(found["ece"], 4), round(found["brier"], 4)  # (1 * 0.1 + 2 * |0.5 - 0.925|) / 3
+    (0.3167, 0.3075)
+    """
+    from sklearn.metrics import brier_score_loss
+
+    place = np.minimum((scores * bins).astype(int), bins - 1)
+    rows = np.bincount(place, minlength=bins)
+    filled = rows > 0
+    score = np.bincount(place, scores, bins)[filled] / rows[filled]
+    share = np.bincount(place, positive, bins)[filled] / rows[filled]
+    return {
+        "bins": [
+            {"rows": int(n), "score": float(s), "correct": float(c)}
+            for n, s, c in zip(rows[filled], score, share, strict=True)
+        ],
+        "ece": float((rows[filled] * np.abs(share - score)).sum() / len(scores)),
+        "brier": float(brier_score_loss(positive, scores)),
+    }
