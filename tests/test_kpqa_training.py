@@ -6,6 +6,7 @@ import random
 import shutil
 import sys
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 from genqa_metrics.kpqa import loading
@@ -16,6 +17,7 @@ from tests.test_kpqa import tiny_encoder  # noqa: F401
 
 FOLDER = Path(__file__).parent.parent / "training/kpqa"
 sys.path.insert(0, str(FOLDER))
+import coreference  # noqa: E402
 import data  # noqa: E402
 import evaluate_kpqa  # noqa: E402
 import hub  # noqa: E402
@@ -90,6 +92,62 @@ def test_multi_hop_keeps_all_sentences():
     whole = {**row("Who?", sentences.strip(), "Bob"), "whole": True}
     (answer,) = data.answers("hotpot", [whole], 1.0, 1.0, 80)
     assert answer.text == sentences.strip()
+
+
+def test_pronouns_give_way_to_names():
+    """Chains by hand: a possessive gets 's, offsets of the answer move, pronouns that stand for the answer stay."""
+    text = "Ann Lee was born in Rome. She met Bob in 1990 and his wife in her house, said Ann. They like it."
+    spans = {word: (text.index(word), text.index(word) + len(word)) for word in "She Bob his Rome They it".split()}
+    chains = [[(0, 7), spans["She"], (text.index("Ann."), text.index("Ann.") + 3)], [spans["Bob"], spans["his"]]]
+    spans["it"] = (text.index("it."), text.index("it.") + 2)
+    found = coreference.with_names(
+        row("When?", text, "1990"), [*chains, [spans["They"]], [spans["Rome"], spans["it"]]]
+    )
+    expected = (
+        "Ann Lee was born in Rome. Ann Lee met Bob in 1990 and Bob's wife in her house, said Ann. They like Rome."
+    )
+    assert found["context"] == expected
+    assert found["answers"] == {"text": ["1990"], "answer_start": [expected.index("1990")]}
+    kept = coreference.with_names(row("Who?", text, "Bob"), chains)
+    assert kept["context"] == "Ann Lee was born in Rome. Ann Lee" + text[text.index(" met") :]
+
+
+def test_coreference_is_for_multi_hop_rows():
+    one = row("When?", "Ann is old. She was born in 1990.", "1990")
+    chains = lambda text: [[(0, 3), (text.index("She"), text.index("She") + 3)]]  # noqa: E731
+    texts = [a.text for a in data.answers("made", [one, {**one, "whole": True}], 1.0, 1.0, 80, chains)]
+    assert texts == ["Ann is old. She was born in 1990.", "Ann is old. Ann was born in 1990."]
+
+
+@pytest.fixture(scope="module")
+def coreference_model(tiny_encoder, tmp_path_factory):  # noqa: F811
+    """A model of stanza's over a tiny encoder, its weights drawn from a seed."""
+    import torch
+    from stanza.models.coref.config import Config
+    from stanza.models.coref.model import CorefModel
+
+    path = tmp_path_factory.mktemp("coreference") / "tiny.pt"
+    settings = {name: kind() for name, kind in get_type_hints(Config).items() if kind in (str, int, float, bool)}
+    settings |= {"lora_target_modules": [], "lora_modules_to_save": [], "tokenizer_kwargs": {}, "device": "cpu"}
+    settings |= {"bert_model": str(tiny_encoder), "bert_window_size": 64, "embedding_size": 8, "sp_embedding_size": 64}
+    settings |= {"a_scoring_batch_size": 8, "hidden_size": 8, "n_hidden_layers": 1, "max_span_len": 4, "rough_k": 4}
+    torch.manual_seed(0)
+    CorefModel(config=Config(**settings), build_optimizers=False).save_weights(str(path), save_optimizers=False)
+    return path
+
+
+def test_chains_of_a_model_are_spans_of_the_text(coreference_model):
+    text = "The test was long. There are four steps, said he. It is far."
+    chains = coreference.chain_finder(coreference_model)
+    found = chains(text)
+    assert found
+    assert found == chains(text)
+    for a, b in (span for chain in found for span in chain):
+        assert 0 <= a < b <= len(text)
+        assert text[a:b] == text[a:b].strip()
+    assert chains("") == chains("Ann") == []
+    with pytest.raises(ValueError, match=r"coreference: no file nowhere\.pt"):
+        coreference.chain_finder("nowhere.pt")
 
 
 def test_rows_of_the_hub():
@@ -199,9 +257,16 @@ def test_tiny_run_resumes_where_it_was_killed(monkeypatch, tiny_encoder, rows_fo
     assert "| made | " in card
 
 
-def test_whole_model_without_question_and_with_the_papers_head(monkeypatch, tiny_encoder, rows_folder, tmp_path):  # noqa: F811
-    options = ("--no_question", "--head", "tanh", "--dev_share", "0.5")
+def test_whole_model_without_question_with_the_papers_head_and_with_coreference(
+    monkeypatch,
+    tiny_encoder,  # noqa: F811
+    rows_folder,
+    coreference_model,
+    tmp_path,
+):
+    options = ("--no_question", "--head", "tanh", "--dev_share", "0.5", "--coreference", str(coreference_model))
     final = train(monkeypatch, tiny_encoder, rows_folder, tmp_path, *options)
+    assert f"tiny.pt, SHA-256 {models_of.file_digest(coreference_model)}" in (final / "README.md").read_text()
     model, _ = loading.load_token_classifier(final)
     assert [layer.out_features for layer in (model.classifier[0], model.classifier[2])] == [768, 2]
 

@@ -9,7 +9,7 @@ import hashlib
 import json
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +31,7 @@ _NUMBER = re.compile(
 _AMOUNT_QUESTION = re.compile(
     r"\bhow (?:\w+ )?(?:many|much|long|old|far|tall|big|high|deep|large|fast|often|wide)\b", re.I
 )
-_WORD = re.compile(r"\w+(?:'\w+)?|[^\w\s]")
+WORD = re.compile(r"\w+(?:'\w+)?|[^\w\s]")
 _IS_QUESTION = re.compile(r"(?:what|who|where|when)(?:'s| (is|was|are|were)) ([^,?]+?)\s*\??", re.IGNORECASE)
 _CLAUSE = re.compile(
     r"((?:[\w'-]+ ){1,7}?)(is|are|was|were|can|could|will|would|has|have|had|should)((?: [\w',-]+){1,14})\s*\.?"
@@ -40,7 +40,7 @@ _NEGATED = {"can": "can't", "will": "won't"}
 _OPENINGS = frozenset(
     "and as at but by during for from how if in of on or so that then there to what when where who why".split()
 )
-_FUNCTION_WORDS = frozenset(
+_FUNCTIONWORDS = frozenset(
     "a an the of in on at to for from by with as is are was were be been has have had do does did can could will "
     "would should and or that this these those it its he she they his her their there".split()
 )
@@ -116,14 +116,14 @@ def keyphrase_labels(
             end -= 1
         numbers = [m.span() for m in _NUMBER.finditer(text, start, end)]
         amount = _AMOUNT_QUESTION.search(question) or len(text[start:end].split()) <= SHORT_AMOUNT
-        words = [m for m in _WORD.finditer(text, start, end) if m[0][0].isalnum()]
-        content = any(m[0].lower() not in _FUNCTION_WORDS for m in words)
+        words = [m for m in WORD.finditer(text, start, end) if m[0][0].isalnum()]
+        content = any(m[0].lower() not in _FUNCTIONWORDS for m in words)
         values = [function if content else 1.0] * (end - start)
         for m in words:
             value = 1.0
             if numbers and amount and m[0].islower() and m[0] not in _MONTHS:
                 value = 1.0 if any(a < m.end() and m.start() < b for a, b in numbers) else unit
-            if content and m[0].lower() in _FUNCTION_WORDS:
+            if content and m[0].lower() in _FUNCTIONWORDS:
                 value = function
             values[m.start() - start : m.end() - start] = [value] * len(m[0])
         for i, value in enumerate(values, start):
@@ -131,7 +131,9 @@ def keyphrase_labels(
     return [min(1.0, label) for label in labels]
 
 
-def answers(source: str, rows: Iterable[dict], unit: float, function: float, max_words: int) -> Iterator[Answer]:
+def answers(
+    source: str, rows: Iterable[dict], unit: float, function: float, max_words: int, chains: Callable | None = None
+) -> Iterator[Answer]:
     """Yield one training row for each QA row: the question with the sentence(s) of the context that hold the answer.
 
     Args:
@@ -141,14 +143,19 @@ def answers(source: str, rows: Iterable[dict], unit: float, function: float, max
         unit: see `keyphrase_labels`.
         function: see `keyphrase_labels`.
         max_words: rows with more words in the sentence(s) are left out.
+        chains: gives the coreference chains of a text (`coreference.chain_finder`), for multi-hop data; None: no
+            pronoun is replaced.
 
     Yields:
         Training rows; yes/no answers and answers that are no span of the sentences are left out.
     """
+    from coreference import with_names
     from sentencex import get_sentence_boundaries
 
     several = source.split(".")[0] in SEVERAL_ANSWERS
     for row in rows:
+        if chains and row.get("whole"):
+            row = with_names(row, chains(row["context"]))
         question, context = row["question"].strip(), row["context"]
         pairs = zip(row["answers"]["answer_start"], row["answers"]["text"], strict=True)
         spans = [(start, start + len(text)) for start, text in pairs if text.strip().lower() not in ("", "yes", "no")]
@@ -208,13 +215,13 @@ def yes_no_answers(sentences: Sequence[str], count: int, rng: random.Random) -> 
             text = f"{word}{comma}{pronoun} {verb} {new}"
         known = set(question.lower().split())
         labels = [0.0] * len(text)
-        for m in _WORD.finditer(text):
+        for m in WORD.finditer(text):
             token = m[0].lower()
             value = 1.0 if m.start() == 0 or token == "not" or token.endswith("n't") else 0.0
-            if value == 0.0 and token.isalnum() and token not in _FUNCTION_WORDS:
+            if value == 0.0 and token.isalnum() and token not in _FUNCTIONWORDS:
                 value = RESTATED
             if new and m.start() >= len(text) - len(new) and token.isalnum():
-                value = RESTATED if token in known else 0.0 if token in _FUNCTION_WORDS else 0.5
+                value = RESTATED if token in known else 0.0 if token in _FUNCTIONWORDS else 0.5
             labels[m.start() : m.end()] = [value] * (m.end() - m.start())
         rows.append(Answer(question, text + rng.choice(["", "", " .", "."]), tuple(labels), "yes_no"))
         if len(rows[-1].text) > len(text):
@@ -263,7 +270,7 @@ def varied(row: Answer, rng: random.Random, crop: float, restate: float, plain: 
     if chance < plain:
         question = question.rstrip(" ?")
     if chance < plain / 4:
-        question = " ".join(w for w in question.split() if w.lower() not in _FUNCTION_WORDS) or question
+        question = " ".join(w for w in question.split() if w.lower() not in _FUNCTIONWORDS) or question
     return Answer(question, text, tuple(labels), row.source)
 
 

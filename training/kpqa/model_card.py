@@ -87,6 +87,8 @@ def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str
         lines.append(f"| {fact['name']} | {fact['rows']} | {fact['weight']:g} | {licence} | {digest} |")
     left_out = ("sources", "data_dir", "licences", "dev_sources", "encoder")
     settings = {name: value for name, value in asdict(args).items() if name not in left_out}
+    if args.coreference:
+        settings["coreference"] = f"{Path(args.coreference).name}, SHA-256 {file_digest(Path(args.coreference))}"
     settings |= {name: getattr(training, name) for name in _TRAINING_SETTINGS}
     names = [name[len("eval_") : -len("_f1")] for name in scores if name.endswith("_f1")]
     results = [

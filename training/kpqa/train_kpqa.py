@@ -31,6 +31,9 @@ class Arguments:
     lora_alpha: int = field(default=32, metadata={"help": "scale of the adapter"})
     max_length: int = field(default=256, metadata={"help": "word pieces of question and answer"})
     max_words: int = field(default=80, metadata={"help": "rows with more words in the sentence(s) are left out"})
+    coreference: str | None = field(
+        default=None, metadata={"help": "stanza's coreference model, for pronouns in multi-hop rows"}
+    )
     passes: int = field(default=1, metadata={"help": "times that every row is seen, varied anew each time"})
     unit_label: float = field(default=1.0, metadata={"help": "label of the words beside a number, in amounts"})
     function_label: float = field(default=1.0, metadata={"help": "label of function words within an answer"})
@@ -136,6 +139,7 @@ def main() -> None:
 
     sys.path.insert(0, str(Path(__file__).parent))
     import data
+    from coreference import chain_finder
     from model_card import write_card
 
     parser = HfArgumentParser((Arguments, TrainingArguments))
@@ -147,8 +151,11 @@ def main() -> None:
     tokenizer = AutoTokenizer.from_pretrained(encoder)
     rng = random.Random(training.seed)
 
+    chains = chain_finder(args.coreference, str(training.device)) if args.coreference else None
+
     def answers(name: str, unit: float, function: float) -> list:
-        return list(data.answers(name, data.read_rows(name, args.data_dir), unit, function, args.max_words))
+        rows = data.read_rows(name, args.data_dir)
+        return list(data.answers(name, rows, unit, function, args.max_words, chains))
 
     pool, facts, held_out = [], [], []
     for source in args.sources:
