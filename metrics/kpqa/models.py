@@ -227,11 +227,32 @@ def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
         yield batch
 
 
+def padded(rows: Sequence[dict]) -> dict:
+    """Return the inputs of rows as tensors, filled up with 0 to the longest.
+
+    Args:
+        rows: per row the inputs of the model, name -> token numbers; all rows have the same names.
+
+    Returns:
+        Name -> (rows, tokens) tensor of integers.
+    """
+    import torch
+
+    longest = max(len(row["input_ids"]) for row in rows)
+    inputs = {}
+    for name in rows[0]:
+        filled = np.zeros((len(rows), longest), dtype=np.int64)
+        for line, row in zip(filled, rows, strict=True):
+            line[: len(row[name])] = row[name]
+        inputs[name] = torch.from_numpy(filled)
+    return inputs
+
+
 def run_padded(encoded: Sequence[dict], forward: Callable, budget: int) -> list[np.ndarray]:
     """Return what a model gives for every row, run longest first in padded batches.
 
     Args:
-        encoded: per row the inputs of the model, name -> list of token numbers; all rows have the same names.
+        encoded: per row the inputs of the model, see `padded`.
         forward: from padded inputs, name -> (batch, tokens) tensor, to a (batch, tokens, ...) tensor of results.
         budget: tokens of a batch, padding included.
 
@@ -243,12 +264,7 @@ def run_padded(encoded: Sequence[dict], forward: Callable, budget: int) -> list[
     results: list = [None] * len(encoded)
     lengths = [len(e["input_ids"]) for e in encoded]
     for batch in budgeted(lengths, budget):
-        inputs = {}
-        for key in encoded[batch[0]]:
-            padded = np.zeros((len(batch), lengths[batch[0]]), dtype=np.int64)
-            for row, i in zip(padded, batch, strict=True):
-                row[: lengths[i]] = encoded[i][key]
-            inputs[key] = torch.from_numpy(padded)
+        inputs = padded([encoded[i] for i in batch])
         with torch.inference_mode():
             output = forward(inputs).float().cpu().numpy()
         for row, i in zip(output, batch, strict=True):
