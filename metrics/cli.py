@@ -267,6 +267,204 @@ def score(
         print_tables(report, _output_console())
 
 
+def _check_output(option: str, path: Path | None) -> None:
+    problem = None
+    if path is not None and not path.resolve().parent.is_dir():
+        problem = f"there is no folder {path.resolve().parent}; make it first"
+    elif path is not None and path.exists() and not path.is_file():
+        problem = "is not a file; name a file"
+    if problem:
+        raise _stop(f"{option} {path}: {problem}", 2)
+
+
+def _write_outputs(outputs: dict[str, tuple[Path | None, str]]) -> None:
+    """Write {option: (path, text)}; a path that is None is left out."""
+    from .explain import write_text
+
+    for option, (path, text) in outputs.items():
+        if path is not None:
+            try:
+                write_text(path, text)
+            except OSError as error:
+                raise _stop(f"{option} {path}: cannot be written: {error.strerror or error}", 1) from error
+
+
+def _noted_rows(shown: int, style: str = "yellow"):
+    """Return a function that says what was skipped, at most some of it, and one that says how much more there was."""
+    count = 0
+
+    def problem(message: str) -> None:
+        nonlocal count
+        count += 1
+        if count <= shown:
+            _say(f"skipped: {message}", style=style)
+
+    def rest() -> None:
+        if count > shown:
+            _say(f"skipped: ... and {count - shown:,} more", style=style)
+
+    return problem, rest
+
+
+@app.command(no_args_is_help=True, short_help="Measure how well metrics agree with the human scores in files.")
+def agree(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE", help="Files as for `score`, with a human score in every row.", show_default=False
+        ),
+    ],
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            "-m",
+            metavar="NAME",
+            help=f"Metric to compute, once for each: {', '.join(METRICS)}. Default: aev, or none if --column names scores.",
+            show_default=False,
+        ),
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            "-c",
+            metavar="NAME[=COLUMN]",
+            help="Without '=': a column that holds the scores of a metric, once for each. With '=': where a column "
+            "has another name, as for `score`: --column score=human_rating.",
+            show_default=False,
+        ),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            "-s",
+            metavar="METRIC.SETTING=VALUE",
+            help="Setting of a metric, as for `score`.",
+            show_default=False,
+        ),
+    ] = None,
+    settings: Annotated[
+        Path | None, typer.Option("--settings", metavar="FILE.json", help="Settings from a file, as for `score`.")
+    ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--group",
+            "-g",
+            metavar="COLUMN",
+            help="A column to group by, beside question type, system, data set (source) and length of the answer.",
+            show_default=False,
+        ),
+    ] = None,
+    correct: Annotated[
+        float | None,
+        typer.Option(
+            "--correct",
+            metavar="SCORE",
+            help="Human scores from here on count as correct. Default: column label where every row has 0 or 1, else "
+            "the middle of the range of the human scores.",
+            show_default=False,
+        ),
+    ] = None,
+    gap: Annotated[
+        float | None,
+        typer.Option(
+            "--gap",
+            metavar="SCORE",
+            help="Two answers count as ranked by humans where their scores differ by more. Default: half the range.",
+            show_default=False,
+        ),
+    ] = None,
+    resamples: Annotated[
+        int, typer.Option("--resamples", metavar="N", help="Bootstrap samples; 10 times as many permutations.")
+    ] = 1000,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed: same rows and seed, same numbers.")] = 0,
+    json_: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write everything, with all tests, to FILE as JSON.")
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", metavar="FILE", help="Write the tables to FILE as Markdown.")
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html", metavar="FILE", help="Write tables and charts to FILE as one self-contained HTML page."
+        ),
+    ] = None,
+    on_error: Annotated[
+        OnError, typer.Option("--on-error", help="A bad row: fail at the first one, or report, count and skip them.")
+    ] = OnError.FAIL,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")] = Format.TABLE,
+) -> None:
+    """Measure how well metrics agree with the human scores in files, with 95% intervals and tests.
+
+    Rows are those of `score`, one answer each, with a human `score` (or `label`) as a number.
+
+    **Correlations** (Pearson, Spearman, Kendall) with bootstrap intervals, and tests of their differences: by
+    permutation, Williams' t, Steiger's Z. Answers to one question are alike, so whole questions are resampled.
+
+    **Pairs**: the share of pairs of answers, and of systems, that a metric ranks as humans do.
+
+    **Groups**: by question type (column `question_type`, else by a rule on its wording), system, source, length.
+
+    **Correct or not**: best thresholds, area under the ROC curve, calibration.
+
+    **Exit status**: 0 done, 1 failed, 2 bad usage.
+    """
+    from rich.console import Console
+    from rich.progress import Progress
+
+    for option, path in (("--json", json_), ("--markdown", markdown), ("--html", html)):
+        _check_output(option, path)
+    metrics = list(metric or ())
+    try:
+        for name in metrics:
+            if name not in METRICS:
+                raise ValueError(f"--metric: expected one of {', '.join(METRICS)}, got {name!r}")
+        from .agree import AgreeRun
+        from .agree_report import as_html, as_json, as_markdown, print_report
+        from .files import FileError
+
+        values = _settings(settings, set_ or [], metrics)
+        names = [name for name in column or [] if "=" not in name]
+        mapped = _pairs("--column", [name for name in column or [] if "=" in name])
+        run = AgreeRun(inputs, metrics, values, mapped, names, group or [], correct, gap, resamples, seed)
+    except ValueError as error:
+        raise _stop(f"{error}\nTry 'genqa-metrics agree --help'.", 2) from error
+    problem, rest = _noted_rows(SHOWN_BAD_ROWS)
+    console = Console(stderr=True)
+    try:
+        with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+            tasks: dict = {}
+
+            def progress(name: str, done: int, rows: int) -> None:
+                if name not in tasks:
+                    tasks[name] = bar.add_task(name, total=rows)
+                bar.update(tasks[name], completed=done)
+
+            report = run.report(on_error is OnError.SKIP, problem, progress)
+    except FileError as error:
+        hint = "\n--on-error skip leaves bad rows out." if error.bad_row else ""
+        raise _stop(f"{error}{hint}", 1) from error
+    except (ValueError, RuntimeError) as error:
+        raise _stop(str(error), 1) from error
+    rest()
+    made = {
+        "--json": (json_, as_json(report)),
+        "--markdown": (markdown, as_markdown(report) + "\n"),
+        "--html": (html, as_html(report) if html else ""),
+    }
+    _write_outputs(made)
+    if format_ is Format.JSON:
+        typer.echo(as_json(report), nl=False)
+    elif format_ is Format.MARKDOWN:
+        typer.echo(as_markdown(report))
+    else:
+        print_report(report, _output_console())
+
+
 app.command(no_args_is_help=True, short_help="Show which words of an answer KPQA weighs and matches.")(explain)
 
 

@@ -145,6 +145,19 @@ class RowReader:
                 """double quotation marks, ["a", "b"], and a text that starts with '[' as a list of one"""
             ) from None
 
+    def optional(self, values: dict, name: str) -> object | None:
+        """Return a row's value of one of `COLUMNS`, as it is in the file; None where there is none.
+
+        Raises:
+            RowError: if the column that was named for it is missing.
+        """
+        value = self._value(values, name)[1]
+        return None if value is _MISSING or value == "" else value
+
+    def human(self, values: dict) -> tuple[float | None, float | None]:
+        """Return a row's `score` and `label`; None where there is no number."""
+        return self._number(values, "score"), self._number(values, "label")
+
     def shape(self, values: dict) -> Shape:
         """Return what a row is.
 
@@ -188,7 +201,7 @@ class RowReader:
         if shape.text == "context" and not isinstance(text, str):  # only passed on: a list of paragraphs is welcome
             text = None if text is _MISSING or text is None else json.dumps(text, default=str)
         text = None if text is _MISSING or text is None else _text(column, text)
-        human = self._number(values, "score"), self._number(values, "label")
+        human = self.human(values)
         return [
             Item(self.source.name, line, ident, system, text, predictions, references, human)
             for system, predictions in by_system.items()

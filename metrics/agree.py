@@ -1,0 +1,634 @@
+"""Judge metrics by human judgments: rows of files -> everything that `genqa-metrics agree` reports, as one object."""
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from . import agreement
+from .files import FileError, Source
+from .question_types import question_type
+from .rows import COLUMNS, Item, RowError, RowReader
+from .scorers import SCORERS, make_scorer
+
+# Scores of a metric that are measured; of the others its main score.
+MEASURED = {
+    "kpqa": ("bleu1_kpqa", "rougeL_kpqa", "bertscore_kpqa", "bleu1", "rougeL", "bertscore"),
+    "ava": ("ava_score",),
+}
+LENGTHS = ((3, "1 to 3 words"), (10, "4 to 10 words"), (25, "11 to 25 words"), (math.inf, "26 words or more"))
+MIN_ROWS = 10  # of a group, below which no correlation is given
+MIN_QUESTIONS = 10  # below which rows are resampled instead of questions
+FEW_QUESTIONS = 30  # below which intervals are said to be rough
+MAX_GROUPS = 50
+CURVE_POINTS = 100
+CONFIDENCE = 0.95
+PERMUTATIONS = 10  # per resample: many pairs of metrics, corrected for their number, need small p-values
+CHUNK_ITEMS = 1000
+
+
+@dataclass
+class Judgments:
+    """Answers with human scores and metric scores, row by row.
+
+    Attributes:
+        human: (rows,) human scores, all finite.
+        correct: (rows,) booleans, which answers humans accept.
+        scores: name -> (rows,) scores of a metric, all finite.
+        questions: (rows,) what makes rows answers to the same question.
+        systems: (rows,) names of systems; None where rows have none.
+        groups: name of a grouping -> (rows,) group of every row.
+        system_scores: name -> system -> score of all its answers, for metrics where that is not the mean of its rows.
+    """
+
+    human: np.ndarray
+    correct: np.ndarray
+    scores: dict[str, np.ndarray]
+    questions: list
+    systems: list[str] | None = None
+    groups: dict[str, list[str]] = field(default_factory=dict)
+    system_scores: dict[str, dict[str, float]] = field(default_factory=dict)
+
+
+def _numbered(values: Sequence) -> np.ndarray:
+    numbers: dict = {}
+    return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)
+
+
+def _clusters(questions: Sequence) -> tuple[np.ndarray, bool]:
+    """Return the number of every row's question, and True; of every row, and False, where questions are too few."""
+    clusters = _numbered(questions)
+    if clusters.max() + 1 < min(MIN_QUESTIONS, len(clusters)):
+        return np.arange(len(clusters)), False
+    return clusters, True
+
+
+def _estimate(value: float, samples: np.ndarray | None = None) -> dict[str, float | None]:
+    limits = None if samples is None or not math.isfinite(value) else agreement.interval(samples, CONFIDENCE)
+    low, high = limits or (None, None)
+    return {"value": value, "low": low, "high": high}
+
+
+def _correlations(
+    scores: Mapping[str, np.ndarray],
+    human: np.ndarray,
+    questions: Sequence,
+    kinds: Sequence[str],
+    number: int,
+    seed: int,
+) -> tuple[dict[str, dict], dict[str, np.ndarray]]:
+    """Return metric -> kind -> estimate, and the samples behind the intervals by "kind metric"."""
+    clusters, _ = _clusters(questions)
+
+    def sampled(kind: str, values: np.ndarray) -> Callable:
+        return lambda counts: getattr(agreement, f"resampled_{kind}")(values, human, counts)
+
+    wanted = {f"{kind} {name}": sampled(kind, values) for name, values in scores.items() for kind in kinds}
+    samples = agreement.bootstrap(wanted, clusters, number, seed)
+    estimates = {
+        name: {kind: _estimate(getattr(agreement, kind)(values, human), samples[f"{kind} {name}"]) for kind in kinds}
+        for name, values in scores.items()
+    }
+    return estimates, samples
+
+
+def _thinned(*columns: np.ndarray) -> list[list[float]]:
+    """Return the points of a curve, evenly thinned to `CURVE_POINTS`; the first and the last stay."""
+    points = np.stack(columns, axis=1)
+    kept = np.unique(np.linspace(0, len(points) - 1, min(len(points), CURVE_POINTS)).round().astype(int))
+    return points[kept].tolist()
+
+
+def _as_classifier(
+    scores: np.ndarray, correct: np.ndarray, clusters: np.ndarray, number: int, seed: int
+) -> dict[str, object]:
+    """Return how well a score tells answers that humans accept from the others; both kinds must be there."""
+    from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
+
+    samples = agreement.bootstrap(
+        {"auc": lambda counts: agreement.resampled_auc(scores, correct, counts)}, clusters, number, seed
+    )["auc"]
+    false, hits, _ = roc_curve(correct, scores)
+    precision, recall, _ = precision_recall_curve(correct, scores)
+    thresholds = {}
+    for criterion in agreement.CRITERIA:
+        threshold, value = agreement.best_threshold(scores, correct, criterion)
+        thresholds[criterion] = {
+            "threshold": threshold if math.isfinite(threshold) else None,
+            "value": value,
+            "held_out": agreement.held_out(scores, correct, clusters, criterion, seed),
+        }
+    in_range = scores.min() >= 0 and scores.max() <= 1
+    return {
+        "auc": _estimate(float(roc_auc_score(correct, scores)), samples),
+        "average_precision": float(average_precision_score(correct, scores)),
+        "thresholds": thresholds,
+        "calibration": agreement.calibration(scores, correct) if in_range else None,
+        "roc": _thinned(false, hits),
+        "precision_recall": _thinned(recall[::-1], precision[::-1]),
+    }
+
+
+def _differences(
+    judgments: Judgments, estimates: Mapping, samples: Mapping, clusters: np.ndarray, number: int, seed: int
+) -> list[dict]:
+    """Return the tests of every pair of metrics, for Pearson's and for Spearman's correlation."""
+    from scipy.stats import rankdata
+
+    names = [name for name in judgments.scores if math.isfinite(estimates[name]["pearson"]["value"])]
+    rows = len(judgments.human)
+    sides = {
+        "pearson": (judgments.scores, judgments.human),
+        "spearman": (
+            {name: rankdata(judgments.scores[name]) for name in names},
+            rankdata(judgments.human),
+        ),
+    }
+    found = []
+    for i, first in enumerate(names):
+        for second in names[i + 1 :]:
+            entry: dict = {"first": first, "second": second}
+            for kind, (scores, human) in sides.items():
+                x, y = scores[first], scores[second]
+                r1, r2 = (estimates[name][kind]["value"] for name in (first, second))
+                r12 = agreement.pearson(x, y)
+                entry[kind] = _estimate(r1 - r2, samples[f"{kind} {first}"] - samples[f"{kind} {second}"])
+                entry[kind]["williams_t"], entry[kind]["williams_p"] = agreement.williams(r1, r2, r12, rows)
+                entry[kind]["steiger_z"], entry[kind]["steiger_p"] = agreement.steiger(r1, r2, r12, rows)
+                entry[kind]["permutation_p"] = agreement.permutation_p(
+                    x, y, human, clusters, PERMUTATIONS * number, seed
+                )
+            found.append(entry)
+    for kind in sides:
+        for entry, p in zip(found, agreement.holm([e[kind]["permutation_p"] for e in found]), strict=True):
+            entry[kind]["permutation_p_holm"] = p
+    return found
+
+
+def _rank_pairs(judgments: Judgments, gap: float, clusters: np.ndarray | None, number: int, seed: int) -> dict:
+    """Return the share of answer pairs that each metric ranks as humans do; None where there are no pairs."""
+    better, worse = agreement.answer_pairs(judgments.questions, judgments.systems, judgments.human, gap)
+    shares: dict[str, dict | None] = {}
+    rows = len(judgments.human)
+    for name, scores in judgments.scores.items():
+        if not len(better):
+            shares[name] = None
+            continue
+        right = (scores[better] > scores[worse]).astype(float)
+        samples = None
+        if clusters is not None:
+            of_row, all_of_row = np.bincount(better, right, rows), np.bincount(better, minlength=rows)
+
+            def share(counts: np.ndarray, of_row=of_row, all_of_row=all_of_row) -> np.ndarray:
+                pairs = counts @ all_of_row
+                return np.divide(counts @ of_row, pairs, out=np.full(len(counts), np.nan), where=pairs > 0)
+
+            samples = agreement.bootstrap({"share": share}, clusters, number, seed)["share"]
+        shares[name] = _estimate(float(right.mean()), samples)
+    return {"gap": gap, "pairs": len(better), "metrics": shares}
+
+
+def _systems(judgments: Judgments, clusters: np.ndarray, number: int, seed: int) -> dict | None:
+    """Return the scores of systems, and for how many pairs each metric has the order of the humans."""
+    if judgments.systems is None or len(set(judgments.systems)) < 2:
+        return None
+    names = sorted(set(judgments.systems))
+    masks = np.array([[system == name for system in judgments.systems] for name in names], dtype=float)
+
+    def means(values: np.ndarray) -> np.ndarray:
+        return masks @ values / masks.sum(axis=1)
+
+    human = means(judgments.human)
+    scores = {
+        metric: np.array([judgments.system_scores[metric][name] for name in names])
+        if metric in judgments.system_scores
+        else means(values)
+        for metric, values in judgments.scores.items()
+    }
+
+    def human_means(counts: np.ndarray) -> np.ndarray:
+        rows = counts @ masks.T
+        return np.divide(counts @ (masks * judgments.human).T, rows, out=np.full(rows.shape, np.nan), where=rows > 0)
+
+    samples = agreement.bootstrap({"human": human_means}, clusters, number, seed)["human"]
+    clear = []
+    for i, j in zip(*np.triu_indices(len(names), 1), strict=True):
+        limits = agreement.interval(samples[:, i] - samples[:, j], CONFIDENCE)
+        if limits and not limits[0] <= 0 <= limits[1]:
+            clear.append((i, j))
+    pairs = {}
+    for metric, values in scores.items():
+        right, all_pairs = agreement.system_pairs(human, values)
+        clearly = sum(bool((human[i] - human[j]) * (values[i] - values[j]) > 0) for i, j in clear)
+        pairs[metric] = {"right": right, "pairs": all_pairs, "clear_right": clearly, "clear_pairs": len(clear)}
+    return {
+        "human": dict(zip(names, human.tolist(), strict=True)),
+        "rows": dict(zip(names, masks.sum(axis=1).astype(int).tolist(), strict=True)),
+        "metrics": {metric: dict(zip(names, values.tolist(), strict=True)) for metric, values in scores.items()},
+        "pairs": pairs,
+    }
+
+
+def _groups(judgments: Judgments, number: int, seed: int) -> tuple[dict, list[str]]:
+    """Return the correlations within groups, and what must be said about them."""
+    found: dict[str, dict] = {}
+    notes = []
+    for grouping, labels in judgments.groups.items():
+        order = dict.fromkeys(sorted(labels))
+        if grouping == "length":
+            order = dict.fromkeys(name for _, name in LENGTHS if name in order)
+        if len(order) < 2:
+            continue
+        if len(order) > MAX_GROUPS:
+            notes.append(f"{grouping}: {len(order):,} groups are too many to report; at most {MAX_GROUPS} are")
+            continue
+        found[grouping] = {}
+        for label in order:
+            rows = np.flatnonzero([other == label for other in labels])
+            questions = [judgments.questions[row] for row in rows]
+            entry: dict = {"rows": len(rows), "questions": len(set(questions)), "metrics": None}
+            if len(rows) >= MIN_ROWS:
+                scores = {name: values[rows] for name, values in judgments.scores.items()}
+                kinds = ("pearson", "spearman")
+                entry["metrics"], _ = _correlations(scores, judgments.human[rows], questions, kinds, number, seed)
+            found[grouping][label] = entry
+    return found, notes
+
+
+def _clean(value: object) -> object:
+    """Return a report for JSON: six significant digits, so that two machines print the same; null for NaN."""
+    if isinstance(value, Mapping):
+        return {name: _clean(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(inner) for inner in value]
+    if isinstance(value, float):
+        return float(f"{value:.6g}") if math.isfinite(value) else None
+    return value
+
+
+def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, seed: int = 0) -> dict[str, object]:
+    """Return all that can be said about how well metrics agree with the humans.
+
+    Args:
+        judgments: the rows, at least 3 of them.
+        gap: for the share of answer pairs ranked as humans do, pairs whose human scores differ by more than this
+            count; None for half of the range of the human scores (the paper: more than 2 on a scale from 1 to 5).
+        number: bootstrap samples; there are ten times as many permutations.
+        seed: of both.
+
+    Returns:
+        "metrics": by metric "pearson", "spearman", "kendall" (value, low, high), and with both correct and wrong
+        answers "classifier" (auc, average_precision, thresholds, calibration, roc, precision_recall);
+        "differences": of every pair of metrics; "rank_pairs"; "systems"; "groups"; "notes". Numbers have six
+        significant digits; what is not defined is None, and a note says why.
+    """
+    human, correct = judgments.human, judgments.correct
+    notes = []
+    clusters, by_question = _clusters(judgments.questions)
+    questions = len(set(judgments.questions))
+    if not by_question:
+        notes.append(
+            f"only {questions} questions: intervals and permutations draw rows, as if answers to one question were "
+            "not alike; the truth is less certain than they say"
+        )
+    elif questions < FEW_QUESTIONS:
+        notes.append(f"only {questions} questions: intervals are rough")
+    elif questions < len(human):
+        notes.append(
+            "answers to one question are alike: intervals and permutations draw whole questions; Williams' t and "
+            "Steiger's Z take rows for independent and find differences too easily here"
+        )
+    if not np.ptp(human):
+        notes.append("all human scores are equal: no correlation is defined")
+    for name, values in judgments.scores.items():
+        if not np.ptp(values):
+            notes.append(f"{name}: all its scores are equal: no correlation is defined")
+    estimates, samples = _correlations(
+        judgments.scores, human, judgments.questions, ("pearson", "spearman", "kendall"), number, seed
+    )
+    metrics: dict[str, dict] = {name: dict(found) for name, found in estimates.items()}
+    if correct.any() and not correct.all():
+        for name, values in judgments.scores.items():
+            metrics[name]["classifier"] = _as_classifier(values, correct, clusters, number, seed)
+            if metrics[name]["classifier"]["calibration"] is None:
+                notes.append(f"{name}: has scores outside 0 to 1: no calibration")
+    else:
+        notes.append("humans accept all or none of the answers: no thresholds and no ROC")
+    if gap is None:
+        gap = float(np.ptp(human)) / 2
+    groups, said = _groups(judgments, number, seed)
+    report = {
+        "metrics": metrics,
+        "differences": _differences(judgments, estimates, samples, clusters, number, seed),
+        "rank_pairs": _rank_pairs(judgments, gap, clusters if by_question else None, number, seed),
+        "systems": _systems(judgments, clusters, number, seed),
+        "groups": groups,
+        "notes": [*notes, *said],
+    }
+    return _clean(report)
+
+
+@dataclass
+class _Row:
+    file: str
+    human: tuple[float | None, float | None]
+    item: Item | None
+    question: str | None
+    references: tuple[str, ...]
+    prediction: str | None
+    system: str | None
+    scores: list[float]
+    groups: dict[str, str | None]
+
+
+def _cell(values: dict, column: str) -> object:
+    if column not in values:
+        raise RowError(f"no column {column!r}; columns found: {', '.join(values) or 'none'}")
+    return values[column]
+
+
+def _as_number(column: str, value: object) -> float:
+    if value is None or value == "":
+        return math.nan
+    try:
+        return float(value)
+    except (ValueError, TypeError, OverflowError):
+        raise RowError(f"{column}: expected a number, the score of a metric, got {value!r:.60}") from None
+
+
+def digest_of(path: str) -> str:
+    """Return the SHA-256 of a file in hexadecimal."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def length_group(answer: str) -> str:
+    """Return the class of an answer's length in words, separated by white space.
+
+    >>> length_group("in the spring of 1912")
+    '4 to 10 words'
+    """
+    words = len(answer.split())
+    return next(name for limit, name in LENGTHS if words <= limit)
+
+
+class AgreeRun:
+    """Reads rows with human scores, scores them, and measures the agreement.
+
+    Args:
+        inputs: names of files, not standard input: their digests go into the report.
+        metrics: names of metrics to compute.
+        settings: {metric: {setting: value}}.
+        columns: names of columns in the files, by the names of `rows.COLUMNS`.
+        score_columns: columns that hold scores of further metrics.
+        group_columns: columns by which to group, beside question type, system, source and length.
+        correct: human scores from here on count as correct; None for `label` where every row has one, else the
+            middle of the range of the human scores.
+        gap: see `analyse`.
+        number: bootstrap samples, at least 100; there are ten times as many permutations.
+        seed: of both, at least 0.
+
+    Raises:
+        ValueError: if an argument is bad. Nothing has been read yet.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[str],
+        metrics: Sequence[str] = (),
+        settings: Mapping[str, Mapping] | None = None,
+        columns: Mapping[str, str] | None = None,
+        score_columns: Sequence[str] = (),
+        group_columns: Sequence[str] = (),
+        correct: float | None = None,
+        gap: float | None = None,
+        number: int = 1000,
+        seed: int = 0,
+    ):
+        self.columns, settings = dict(columns or {}), dict(settings or {})
+        for name in self.columns:
+            if name not in COLUMNS:
+                raise ValueError(f"column: expected one of {', '.join(COLUMNS)} before the '=', got {name!r}")
+        self.metrics = tuple(dict.fromkeys((*metrics, *settings)))
+        self.score_columns = tuple(dict.fromkeys(score_columns))
+        self.group_columns = tuple(dict.fromkeys(group_columns))
+        if not self.metrics and not self.score_columns:
+            self.metrics = ("aev",)
+        if number < 100:
+            raise ValueError(f"resamples: expected at least 100, got {number}")
+        if seed < 0:
+            raise ValueError(f"seed: expected a number of at least 0, got {seed}")
+        if gap is not None and not 0 <= gap < math.inf:
+            raise ValueError(f"gap: expected a number of at least 0, got {gap}")
+        self.correct, self.gap, self.number, self.seed = correct, gap, number, seed
+        try:
+            if "-" in inputs:
+                raise FileError("standard input cannot be read twice, for its digest and its rows; name a file")
+            self.sources = [Source(path) for path in inputs]
+        except FileError as error:
+            raise ValueError(str(error)) from error
+        if len({source.path for source in self.sources}) < len(self.sources):
+            raise ValueError("input: the same file is named twice; name it once")
+        self.scorers = {metric: make_scorer(metric, settings.get(metric)) for metric in self.metrics}
+        names = [name for metric in self.metrics for name in self._names(metric)]
+        for column in self.score_columns:
+            if column in names:
+                raise ValueError(f"column: {column!r} is also the name of a score of --metric; rename the column")
+
+    @staticmethod
+    def _names(metric: str) -> tuple[str, ...]:
+        return MEASURED.get(metric, (SCORERS[metric].main,))
+
+    def report(
+        self,
+        skip_bad_rows: bool = False,
+        problem: Callable[[str], None] = lambda message: None,
+        progress: Callable[[str, int, int], None] = lambda metric, done, rows: None,
+    ) -> dict[str, object]:
+        """Read, score and measure.
+
+        Args:
+            skip_bad_rows: leave bad rows out instead of raising.
+            problem: called with each bad row that is left out.
+            progress: called with the metric, and the number of rows scored and of all rows.
+
+        Returns:
+            What `analyse` returns, and with it "genqa_metrics" (the version), "inputs" (name, sha256, rows),
+            "settings", "human", "signatures", "rows", "questions", "left_out".
+
+        Raises:
+            FileError: if a file cannot be read, a row is bad, or fewer than 3 rows are left.
+        """
+        from . import __version__
+
+        rows, skipped, inputs = [], 0, []
+        for source in self.sources:
+            found, bad = self._read(source, skip_bad_rows, problem)
+            rows += found
+            skipped += bad
+            inputs.append({"name": Path(source.name).name, "sha256": digest_of(source.path), "rows": len(found)})
+        # `score` says more than `label`, which is cut from it: the label is used where there is no score.
+        place = int(not any(row.human[0] is not None for row in rows))
+        column = self.columns.get(("score", "label")[place]) or ("score", "label")[place]
+        judged = [row for row in rows if row.human[place] is not None and math.isfinite(row.human[place])]
+        if not judged:
+            raise FileError(
+                f"{', '.join(source.name for source in self.sources)}: no row has a human score, a number in a column "
+                "named score or label; say which one it is with --column score=NAME"
+            )
+        scores, system_scores = self._scores(judged, progress)
+        finite = np.all([np.isfinite(values) for values in scores.values()], axis=0)
+        kept = [row for row, good in zip(judged, finite, strict=True) if good]
+        if len(kept) < 3:
+            raise FileError(f"{len(kept)} rows have a human score and all metric scores; 3 are the least")
+        human = np.array([row.human[place] for row in kept], dtype=float)
+        correct, rule = self._correct(kept, human, column)
+        if not finite.all():
+            system_scores = {}
+        judgments = Judgments(
+            human=human,
+            correct=correct,
+            scores={name: values[finite] for name, values in scores.items()},
+            questions=[(row.file, row.question or number, row.references) for number, row in enumerate(kept)],
+            systems=[row.system or "(none)" for row in kept] if any(row.system for row in kept) else None,
+            groups=self._groups(kept),
+            system_scores=system_scores,
+        )
+        found = analyse(judgments, self.gap, self.number, self.seed)
+        signatures = {metric: scorer.signature for metric, scorer in self.scorers.items()}
+        for metric, scorer in self.scorers.items():
+            found["notes"] += [f"{metric}: {warning}" for warning in scorer.warnings({})]
+        return {
+            "genqa_metrics": __version__,
+            "inputs": inputs,
+            "rows": len(kept),
+            "questions": len(set(judgments.questions)),
+            "left_out": {
+                "bad rows": skipped,
+                "without a human score": len(rows) - len(judged),
+                "without a score of every metric": len(judged) - len(kept),
+            },
+            "settings": {
+                "resamples": self.number,
+                "permutations": PERMUTATIONS * self.number,
+                "seed": self.seed,
+                "confidence": CONFIDENCE,
+                "columns": self.columns,
+                "score_columns": list(self.score_columns),
+                "group_columns": list(self.group_columns),
+            },
+            "human": _clean(
+                {
+                    "column": column,
+                    "minimum": float(human.min()),
+                    "maximum": float(human.max()),
+                    "mean": float(human.mean()),
+                    "correct": rule,
+                    "share_correct": float(correct.mean()),
+                }
+            ),
+            "signatures": signatures,
+            **found,
+        }
+
+    def _read(self, source: Source, skip: bool, problem: Callable[[str], None]) -> tuple[list[_Row], int]:
+        reader = RowReader(source, self.columns)
+        shape, rows, skipped = None, [], 0
+        for row in source.rows():
+            try:
+                if row.problem:
+                    raise RowError(row.problem)
+                values, item = row.values, None
+                scores = [_as_number(column, _cell(values, column)) for column in self.score_columns]
+                groups = {column: _cell(values, column) for column in self.group_columns}
+                groups |= {name: values.get(name) for name in ("question_type", "source") if values.get(name)}
+                if self.scorers:
+                    row_shape = shape or reader.shape(values)
+                    items = reader.items(row.number, values, row_shape)
+                    if len(items) != 1:
+                        raise RowError(
+                            f"expected the answer of one system, with its human score, got {len(items)}; write one "
+                            "row per system"
+                        )
+                    (item,), shape = items, row_shape
+            except RowError as error:
+                if not skip:
+                    where = f"{source.name}, {source.unit} {row.number}"
+                    raise FileError(f"{where}: {error}", bad_row=bool(rows)) from error
+                skipped += 1
+                problem(f"{source.name}, {source.unit} {row.number}: {error}")
+                continue
+            question, system = (reader.optional(values, name) for name in ("question", "system"))
+            prediction = item.predictions[0] if item else reader.optional(values, "prediction")
+            references = item.references if item else reader.optional(values, "references") or ()
+            rows.append(
+                _Row(
+                    file=source.stem,
+                    human=reader.human(values),
+                    item=item,
+                    question=None if question is None else str(question),
+                    references=tuple([references] if isinstance(references, str) else map(str, references)),
+                    prediction=prediction if isinstance(prediction, str) else None,
+                    system=None if system is None else str(system),
+                    scores=scores,
+                    groups={name: None if value is None else str(value) for name, value in groups.items()},
+                )
+            )
+        return rows, skipped
+
+    def _scores(self, rows: list[_Row], progress: Callable) -> tuple[dict, dict]:
+        """Return name -> (rows,) scores, and name -> system -> score for metrics that score systems by themselves."""
+        scores: dict[str, np.ndarray] = {}
+        system_scores: dict[str, dict[str, float]] = {}
+        items = [row.item for row in rows]
+        for metric, scorer in self.scorers.items():
+            if scorer.per_prediction and any(len(item.predictions) != 1 for item in items):
+                raise FileError(f"{metric}: scores one answer, got rows with sets of predictions; leave it out")
+            if scorer.needs_question and any(row.question is None for row in rows):
+                raise FileError(f"{metric}: needs a question in every row; drop the rows without one, or leave it out")
+            parts = []
+            for start in range(0, len(items), CHUNK_ITEMS):
+                progress(metric, start, len(items))
+                parts.append(scorer.statistics(items[start : start + CHUNK_ITEMS]))
+            progress(metric, len(items), len(items))
+            statistics = np.concatenate(parts)
+            found = scorer.row_scores(statistics)
+            scores |= {name: np.asarray(found[name], dtype=float) for name in self._names(metric)}
+            for system in dict.fromkeys(row.system for row in rows):
+                mine = np.array([row.system == system for row in rows])
+                whole = scorer.corpus_scores(statistics[mine].sum(axis=0), int(mine.sum()))
+                for name in self._names(metric):
+                    if name in whole:
+                        system_scores.setdefault(name, {})[system or "(none)"] = whole[name]
+        for place, column in enumerate(self.score_columns):
+            scores[column] = np.array([row.scores[place] for row in rows])
+        return scores, system_scores
+
+    def _correct(self, rows: list[_Row], human: np.ndarray, column: str) -> tuple[np.ndarray, str]:
+        labels = [row.human[1] for row in rows]
+        if self.correct is None and all(label in (0.0, 1.0) for label in labels):
+            return np.array(labels) == 1, f"{self.columns.get('label') or 'label'} = 1"
+        limit = self.correct if self.correct is not None else float(human.min() + human.max()) / 2
+        if not np.ptp(human):
+            return human >= limit, f"{column} >= {limit:g}"
+        return human >= limit, f"{column} >= {limit:g}"
+
+    def _groups(self, rows: list[_Row]) -> dict[str, list[str]]:
+        """Return the groupings that say something here."""
+        groups = {}
+        given = [row.groups.get("question_type") for row in rows]
+        if all(given):
+            groups["question_type"] = given
+        elif all(row.question for row in rows):
+            groups["question_type, by rule"] = [question_type(row.question) for row in rows]
+        if any(row.system for row in rows):
+            groups["system"] = [row.system or "(none)" for row in rows]
+        groups["source"] = [row.groups.get("source") or row.file for row in rows]
+        if all(row.prediction is not None for row in rows):
+            groups["length"] = [length_group(row.prediction) for row in rows]
+        for column in self.group_columns:
+            groups[column] = [row.groups[column] or "(none)" for row in rows]
+        return groups

@@ -1,0 +1,465 @@
+"""A report of agreement as tables for the terminal, as Markdown, and as one HTML page with charts."""
+
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+
+CRITERIA = {"f1": "F1", "accuracy": "accuracy", "youden": "Youden's J"}
+LEVEL = 0.05
+
+
+@dataclass
+class Table:
+    """One table: cells are text, the first column is a name; `marked` are the rows that stand out."""
+
+    title: str
+    header: list[str]
+    rows: list[list[str]]
+    explanation: str = ""
+    marked: set[int] = field(default_factory=set)
+
+
+def as_json(report: Mapping) -> str:
+    """Return everything in a report as one JSON object; equal reports give equal bytes."""
+    return json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Return a number as text, "-" where it is not defined.
+
+    >>> number(0.12345), number(None), number(-0.0001)
+    ('0.123', '-', '0.000')
+    """
+    if value is None:
+        return "-"
+    return f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def p_value(value: float | None) -> str:
+    """Return a p-value as text.
+
+    >>> p_value(0.2), p_value(0.00002)
+    ('0.200', '<0.001')
+    """
+    return "<0.001" if value is not None and value < 0.001 else number(value)
+
+
+def estimate(found: Mapping | None, digits: int = 3) -> str:
+    """Return an estimate with its interval as text.
+
+    >>> estimate({"value": 0.5, "low": 0.4, "high": 0.61})
+    '0.500 (0.40, 0.61)'
+    """
+    if found is None or found["value"] is None:
+        return "-"
+    limits = "" if found["low"] is None else f" ({number(found['low'], 2)}, {number(found['high'], 2)})"
+    return number(found["value"], digits) + limits
+
+
+def ordered(report: Mapping, kind: str = "pearson") -> list[str]:
+    """Return the names of the metrics, the best correlation first, undefined ones last."""
+    metrics = report["metrics"]
+    return sorted(
+        metrics, key=lambda name: (metrics[name][kind]["value"] is None, -(metrics[name][kind]["value"] or 0.0), name)
+    )
+
+
+def against_best(report: Mapping, kind: str = "pearson") -> dict[str, Mapping]:
+    """Return the test of every other metric against the one with the best correlation, by name.
+
+    Args:
+        report: see `agree.analyse`.
+        kind: "pearson" or "spearman".
+    """
+    best = ordered(report, kind)[0]
+    found = {}
+    for entry in report["differences"]:
+        if best in (entry["first"], entry["second"]):
+            found[entry["second"] if entry["first"] == best else entry["first"]] = entry[kind]
+    return found
+
+
+def _correlations(report: Mapping) -> Table:
+    tests = against_best(report)
+    rows, marked = [], set()
+    classified = any("classifier" in found for found in report["metrics"].values())
+    for place, name in enumerate(ordered(report)):
+        found = report["metrics"][name]
+        test = tests.get(name)
+        cells = [name, *(estimate(found[kind]) for kind in ("pearson", "spearman", "kendall"))]
+        if classified:
+            cells.append(estimate(found["classifier"]["auc"]))
+        if tests:
+            cells += [p_value(test[p]) if test else "" for p in ("permutation_p", "permutation_p_holm")]
+        rows.append(cells)
+        if place == 0 or (test and (test["permutation_p_holm"] or 0.0) >= LEVEL):
+            marked.add(place)
+    header = ["metric", "Pearson r", "Spearman rho", "Kendall tau-b", *["AUC"] * classified]
+    explanation = "With 95% intervals."
+    if not tests:
+        return Table("Agreement with the humans", header, rows, explanation)
+    explanation += (
+        " p: permutation test of the difference between this Pearson r and the first one; corrected (Holm) for all "
+        "pairs of metrics. Bold: the first one, and those that do not differ from it at 5%."
+    )
+    return Table("Agreement with the humans", [*header, "p", "p corrected"], rows, explanation, marked)
+
+
+def _pairs(report: Mapping) -> Table | None:
+    ranked, systems = report["rank_pairs"], report["systems"]
+    if not ranked["pairs"] and not systems:
+        return None
+    header = ["metric"]
+    said = []
+    if ranked["pairs"]:
+        header.append(f"answer pairs ({ranked['pairs']:,})")
+        said.append(
+            f"Answer pairs: two answers to one question whose human scores differ by more than {ranked['gap']:g}; "
+            "share that the metric ranks as humans do, with 95% interval; equal scores are wrong."
+        )
+    if systems:
+        first = next(iter(systems["pairs"].values()))
+        header += [f"system pairs ({first['pairs']})", f"clear system pairs ({first['clear_pairs']})"]
+        said.append(
+            "System pairs: pairs of systems with the better one on the humans' side; clear: those in which the 95% "
+            "interval of the humans' difference leaves out 0."
+        )
+    rows = []
+    for name in ordered(report):
+        cells = [name]
+        if ranked["pairs"]:
+            cells.append(estimate(ranked["metrics"][name]))
+        if systems:
+            found = systems["pairs"][name]
+            cells += [f"{found['right']} of {found['pairs']}", f"{found['clear_right']} of {found['clear_pairs']}"]
+        rows.append(cells)
+    return Table("Who is better? Pairs of answers and of systems", header, rows, " ".join(said))
+
+
+def _system_scores(report: Mapping) -> Table | None:
+    systems = report["systems"]
+    if not systems:
+        return None
+    names = ordered(report)
+    order = sorted(systems["human"], key=lambda name: (-systems["human"][name], name))
+    rows = [
+        [
+            name,
+            str(systems["rows"][name]),
+            number(systems["human"][name]),
+            *(number(systems["metrics"][metric][name]) for metric in names),
+        ]
+        for name in order
+    ]
+    return Table("Scores of the systems", ["system", "answers", "human", *names], rows)
+
+
+def _group_tables(report: Mapping) -> list[Table]:
+    tables = []
+    for grouping, groups in report["groups"].items():
+        header = ["metric", *(f"{label} ({found['rows']:,})" for label, found in groups.items())]
+        rows = []
+        for name in ordered(report):
+            cells = [
+                estimate(found["metrics"][name]["pearson"]) if found["metrics"] else "-" for found in groups.values()
+            ]
+            rows.append([name, *cells])
+        tables.append(
+            Table(
+                f"By {grouping.replace('_', ' ')}",
+                header,
+                rows,
+                "Pearson r with 95% interval, number of answers above; '-': too few answers, or equal scores.",
+            )
+        )
+    return tables
+
+
+def _thresholds(report: Mapping) -> Table | None:
+    names = [name for name in ordered(report) if "classifier" in report["metrics"][name]]
+    if not names:
+        return None
+    rows = []
+    for name in names:
+        found = report["metrics"][name]["classifier"]
+        cells = [name]
+        for criterion in CRITERIA:
+            best = found["thresholds"][criterion]
+            cells.append(f"{number(best['value'])} ({number(best['held_out'])}) from {number(best['threshold'])}")
+        calibrated = found["calibration"]
+        cells += [number(found["average_precision"])]
+        cells += [number(calibrated["ece"]), number(calibrated["brier"])] if calibrated else ["-", "-"]
+        rows.append(cells)
+    share = report.get("human", {}).get("share_correct")
+    rule = f"Correct: {report['human']['correct']}, {share:.1%} of the answers. " if share is not None else ""
+    return Table(
+        "Telling correct answers from wrong ones",
+        ["metric", *(f"best {name}" for name in CRITERIA.values()), "average precision", "ECE", "Brier"],
+        rows,
+        f"{rule}Best value on these rows, in brackets on questions that the threshold was not chosen on (5 folds), "
+        "and the score from which on answers are called correct. ECE and Brier take the score for a probability.",
+    )
+
+
+def tables(report: Mapping) -> list[Table]:
+    """Return the tables of a report."""
+    found = [
+        _correlations(report),
+        _pairs(report),
+        _system_scores(report),
+        *_group_tables(report),
+        _thresholds(report),
+    ]
+    return [table for table in found if table]
+
+
+def facts(report: Mapping) -> list[str]:
+    """Return what the numbers rest on, one sentence or line each."""
+    human = report["human"]
+    lines = [
+        f"{report['rows']:,} answers to {report['questions']:,} questions; human scores: column {human['column']}, "
+        f"from {human['minimum']:g} to {human['maximum']:g}, mean {number(human['mean'])}"
+    ]
+    lines += [f"left out: {count:,} rows {why}" for why, count in report["left_out"].items() if count]
+    lines += [f"note: {note}" for note in report["notes"]]
+    lines += [f"{source['name']}: {source['rows']:,} rows, SHA-256 {source['sha256']}" for source in report["inputs"]]
+    lines += list(report["signatures"].values())
+    settings = report["settings"]
+    lines.append(
+        f"genqa-metrics {report['genqa_metrics']}, {settings['resamples']:,} bootstrap samples, "
+        f"{settings['permutations']:,} permutations, seed {settings['seed']}"
+    )
+    return lines
+
+
+def markdown_table(table: Table) -> str:
+    """Return a table in Markdown."""
+    lines = [table.header, ["---", *["---:"] * (len(table.header) - 1)]]
+    for place, row in enumerate(table.rows):
+        cells = [cell.replace("|", "\\|").replace("\n", " ") for cell in row]
+        lines.append([f"**{cells[0]}**", *cells[1:]] if place in table.marked else cells)
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def as_markdown(report: Mapping) -> str:
+    """Return a report in Markdown."""
+    parts = [f"## {table.title}\n\n{table.explanation}\n\n{markdown_table(table)}" for table in tables(report)]
+    parts.append("## What the numbers rest on\n\n" + "\n".join(f"- `{line}`" for line in facts(report)))
+    return "# Agreement with human judgments\n\n" + "\n\n".join(parts).replace("\n\n\n\n", "\n\n")
+
+
+def print_report(report: Mapping, console) -> None:
+    """Print a report.
+
+    Args:
+        report: see `agree.AgreeRun.report`.
+        console: a `rich.console.Console`.
+    """
+    import sys
+
+    from rich import box
+    from rich.measure import Measurement
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    for table in tables(report):
+        shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+        for place, name in enumerate(table.header):
+            shown.add_column(Text(name), justify="left" if place == 0 else "right", vertical="bottom", no_wrap=True)
+        for place, row in enumerate(table.rows):
+            style = "bold green" if place in table.marked else ""
+            shown.add_row(*(Text(cell, style=style if column < 2 else "") for column, cell in enumerate(row)))
+        console.print(Text(table.title, style="bold"))
+        # A table that is too wide for the terminal goes over the edge; cut numbers would be of no use.
+        width = console.width
+        needed = Measurement.get(console, console.options.update(max_width=sys.maxsize), shown).maximum
+        console.width = max(width, needed)
+        console.print(shown, crop=False)
+        console.width = width
+        if table.explanation:
+            console.print(Text(table.explanation, style="dim"))
+        console.print()
+    for line in facts(report):
+        console.print(Text(line, style="bold yellow" if line.startswith("note: ") else "dim"), soft_wrap=True)
+
+
+def _svg(figure) -> str:
+    """Return a figure as SVG, the same bytes for the same figure."""
+    import matplotlib
+    from matplotlib import pyplot
+
+    text = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": "genqa-metrics", "svg.fonttype": "none"}):
+        figure.savefig(text, format="svg", metadata={"Date": None}, bbox_inches="tight")
+    pyplot.close(figure)
+    svg = text.getvalue()
+    return svg[svg.index("<svg") :]
+
+
+def _colours(names: list[str]) -> dict[str, tuple]:
+    from matplotlib import colormaps
+
+    palette = [*colormaps["tab10"].colors, *colormaps["Dark2"].colors]
+    return {name: palette[place % len(palette)] for place, name in enumerate(names)}
+
+
+def forest_figure(report: Mapping, kinds: tuple[str, ...] = ("pearson", "spearman")):
+    """Return a figure of every metric's correlations with their 95% intervals, the best on top."""
+    from matplotlib.figure import Figure
+
+    names = [name for name in ordered(report) if report["metrics"][name]["pearson"]["value"] is not None][::-1]
+    figure = Figure(figsize=(7, 1 + 0.34 * len(names)))
+    axes = figure.subplots()
+    titles = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau-b"}
+    for step, (kind, marker) in enumerate(zip(kinds, "os^", strict=False)):
+        for place, name in enumerate(names):
+            found = report["metrics"][name][kind]
+            height = place + 0.24 * ((len(kinds) - 1) / 2 - step)
+            colour = ("#1f4e79", "#c55a11", "#548235")[step]
+            if found["low"] is not None:
+                axes.plot([found["low"], found["high"]], [height] * 2, color=colour, linewidth=1.5)
+            axes.plot(
+                found["value"], height, marker, color=colour, markersize=5, label=None if place else titles[kind]
+            )
+    axes.set_yticks(range(len(names)), names)
+    axes.axvline(0, color="#888888", linewidth=0.8)
+    axes.set_xlabel("correlation with the humans, 95% intervals")
+    axes.grid(axis="x", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(kinds), frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def group_figure(groups: Mapping, names: list[str], kind: str = "pearson"):
+    """Return a figure of the correlations within groups, as Figure 4 of the KPQA paper.
+
+    Args:
+        groups: label -> "rows" and "metrics", see `agree.analyse`.
+        names: metrics to show.
+        kind: "pearson" or "spearman".
+    """
+    from matplotlib.figure import Figure
+
+    shown = {label: found for label, found in groups.items() if found["metrics"]}
+    figure = Figure(figsize=(max(6.0, 1.1 + len(shown) * (0.5 + 0.13 * len(names))), 3.4))
+    axes = figure.subplots()
+    colours = _colours(names)
+    step = 0.8 / max(len(names), 1)
+    for place, found in enumerate(shown.values()):
+        for number_, name in enumerate(names):
+            value = found["metrics"][name][kind]
+            if value["value"] is None:
+                continue
+            left = place - 0.4 + (number_ + 0.5) * step
+            label = name if name not in axes.get_legend_handles_labels()[1] else None
+            axes.bar(left, value["value"], step * 0.9, color=colours[name], label=label)
+            if value["low"] is not None:
+                axes.plot([left, left], [value["low"], value["high"]], color="#333333", linewidth=0.8)
+    axes.set_xticks(range(len(shown)), [f"{label}\n({found['rows']})" for label, found in shown.items()])
+    axes.set_ylabel("Pearson r" if kind == "pearson" else "Spearman rho")
+    axes.axhline(0, color="#888888", linewidth=0.8)
+    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    return figure
+
+
+def curves_figure(report: Mapping, names: list[str]):
+    """Return a figure of ROC, precision-recall and calibration curves."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(13, 4.2))
+    roc, precision, calibrated = figure.subplots(1, 3)
+    colours = _colours(names)
+    for name in names:
+        found = report["metrics"][name]["classifier"]
+        roc.plot(*zip(*found["roc"], strict=True), color=colours[name], label=name, linewidth=1.4)
+        precision.plot(*zip(*found["precision_recall"], strict=True), color=colours[name], linewidth=1.4)
+        if found["calibration"]:
+            bins = found["calibration"]["bins"]
+            calibrated.plot(
+                [b["score"] for b in bins],
+                [b["correct"] for b in bins],
+                "o-",
+                color=colours[name],
+                markersize=3,
+                linewidth=1.2,
+            )
+    for axes, title, across, up in (
+        (roc, "ROC", "share of wrong answers called correct", "share of correct answers found"),
+        (precision, "Precision and recall", "share of correct answers found", "share correct of those called correct"),
+        (calibrated, "Calibration", "mean score in the bin", "share of correct answers"),
+    ):
+        axes.set(title=title, xlabel=across, ylabel=up, xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+        axes.grid(color="#dddddd", linewidth=0.6)
+        axes.spines[["top", "right"]].set_visible(False)
+        if axes is not precision:
+            axes.plot([0, 1], [0, 1], color="#888888", linewidth=0.8, linestyle="--")
+    figure.tight_layout()
+    figure.legend(
+        *roc.get_legend_handles_labels(), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=7, frameon=False
+    )
+    return figure
+
+
+_STYLE = """
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em; color: #1c1917; }
+h1 { font-size: 1.5em; } h2 { font-size: 1.15em; margin-top: 2em; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: 0.25em 0.8em; text-align: right; border-bottom: 1px solid #e7e5e4; white-space: nowrap; }
+th:first-child { text-align: left; } thead th { border-bottom: 2px solid #78716c; vertical-align: bottom; }
+tr.marked th, tr.marked td:nth-child(2) { font-weight: bold; color: #166534; } tbody th { font-weight: normal; }
+.explanation, .facts { color: #57534e; } .facts li { overflow-wrap: anywhere; } .note { color: #9a3412; }
+svg { max-width: 100%; height: auto; }
+"""
+
+
+def _html_table(table: Table) -> str:
+    header = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.header)
+    lines = [f'<div class="wide"><table><thead><tr>{header}</tr></thead>', "<tbody>"]
+    for place, (name, *cells) in enumerate(table.rows):
+        marked = ' class="marked"' if place in table.marked else ""
+        shown = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+        lines.append(f'<tr{marked}><th scope="row">{escape(name)}</th>{shown}</tr>')
+    return "\n".join([*lines, "</tbody></table></div>"])
+
+
+def as_html(report: Mapping) -> str:
+    """Return a report as one HTML page that needs nothing else: no script, no outside resource.
+
+    Args:
+        report: see `agree.AgreeRun.report`.
+    """
+    names = [name for name in ordered(report) if report["metrics"][name]["pearson"]["value"] is not None]
+    charts: dict[str, str] = {}
+    if names:
+        charts["Agreement with the humans"] = _svg(forest_figure(report, ("pearson", "spearman", "kendall")))
+        for grouping, groups in report["groups"].items():
+            if any(found["metrics"] for found in groups.values()):
+                charts[f"By {grouping.replace('_', ' ')}"] = _svg(group_figure(groups, names))
+        if all("classifier" in report["metrics"][name] for name in names):
+            charts["Telling correct answers from wrong ones"] = _svg(curves_figure(report, names))
+    body = ["<h1>Agreement with human judgments</h1>", f"<p>{escape(facts(report)[0])}.</p>"]
+    body += [f'<p class="note">{escape(note)}</p>' for note in report["notes"]]
+    for table in tables(report):
+        body.append(f"<h2>{escape(table.title)}</h2>")
+        body += [charts[table.title]] if table.title in charts else []
+        body.append(_html_table(table))
+        body += [f'<p class="explanation">{escape(table.explanation)}</p>'] if table.explanation else []
+    rest = [f"<li>{escape(line)}</li>" for line in facts(report)[1:] if not line.startswith("note: ")]
+    body += ["<h2>What the numbers rest on</h2>", '<ul class="facts">', *rest, "</ul>"]
+    head = [
+        '<meta charset="utf-8">',
+        # Even if escaping failed, a browser would run and fetch nothing.
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        "<title>Agreement with human judgments</title>",
+        f"<style>{_STYLE}</style>",
+    ]
+    lines = ["<!DOCTYPE html>", '<html lang="en">', "<head>", *head, "</head>", "<body>", *body, "</body>", "</html>"]
+    return "\n".join(lines) + "\n"
