@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import get_type_hints
 
+import numpy as np
 import pytest
 from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa import models as models_of
@@ -17,6 +18,7 @@ from tests.test_kpqa import tiny_encoder  # noqa: F401
 
 FOLDER = Path(__file__).parent.parent / "training/kpqa"
 sys.path.insert(0, str(FOLDER))
+import ablate  # noqa: E402
 import coreference  # noqa: E402
 import data  # noqa: E402
 import evaluate_kpqa  # noqa: E402
@@ -283,3 +285,135 @@ def test_rank_pairs():
         for q, score in (("a", 0.9), ("a", 0.1), ("b", 0.5), ("b", 0.0), ("c", 1.0), ("c", 0.1))
     ]
     assert evaluate_kpqa.ranked_as_humans_do(rows, [0.5, 0.4, 0.0, 1.0, 0.2, 0.3]) == (0.5, 2)
+
+
+@pytest.fixture(scope="module")
+def judgments(tmp_path_factory):
+    """Two systems' answers to twenty questions in every set: the right number, or another one."""
+    folder = tmp_path_factory.mktemp("judgments")
+    source = random.Random(0)
+    for name in evaluate_kpqa.SETS:
+        with gzip.open(folder / f"{name}.dev.jsonl.gz", "wt", encoding="utf-8") as file:
+            for i in range(40):
+                right = source.random() < 0.5
+                made = {
+                    "question": f"how many steps are in test {i // 2} ?",
+                    "references": ["there are four steps in a test", "four"],
+                    "candidate": f"there are {'four' if right else 'seven'} steps"
+                    + " in a room" * source.randrange(2),
+                    "score": float(right),
+                    "system": "AB"[i % 2],
+                }
+                file.write(json.dumps(made) + "\n")
+    return folder
+
+
+def test_all_tables_and_their_result_file(monkeypatch, judgments, tmp_path):
+    page = tmp_path / "README.md"
+    page.write_text("before\n<!-- tables -->\nold\n<!-- end of tables -->\nafter\n", encoding="utf-8")
+    arguments = ["--judgments", str(judgments), "--checkpoints", "kpqa=", "again=", "--resamples", "20"]
+    monkeypatch.setattr(sys, "argv", ["evaluate_kpqa.py", *arguments, "--write", str(page)])
+    evaluate_kpqa.main()
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n<!-- tables -->\n")
+    assert text.endswith("<!-- end of tables -->\nafter\n")
+    assert "old" not in text
+    for title in ("Tables 3 and 6", "Table 4", "Table 7", "Table 9", "Figure 4"):
+        assert title in text
+    assert "| marco | NUMERIC | 40 | " in text
+    result = json.loads((tmp_path / "results/agreement.json").read_text(encoding="utf-8"))
+    assert result["command"].startswith("python training/kpqa/evaluate_kpqa.py --judgments ")
+    assert str(judgments.parent) not in result["command"]
+    file = evaluate_kpqa.judgment_file(judgments, "kpqa_avsd")
+    assert result["data"][file.name] == models_of.file_digest(file)
+    for name in evaluate_kpqa.SETS:
+        weighted, plain = (result["agreement"][name][metric]["pearson"] for metric in ("rougeL_kpqa", "rougeL"))
+        assert weighted[0] > plain[0]
+        assert weighted[1] <= weighted[0] <= weighted[2]
+        assert result["comparison"]["again"][name]["rougeL_kpqa"]["difference"] == [0, 0, 0]
+    page.write_text("no place for tables", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"write: expected the lines <!-- tables --> and <!-- end of tables -->"):
+        evaluate_kpqa.main()
+
+
+def test_types_of_questions():
+    expected = {
+        "who 's in the room ?": "PERSON",
+        "Whose hand is it?": "PERSON",
+        "where is he": "LOCATION",
+        "what is the capital of france": "LOCATION",
+        "In what country was Ann born?": "LOCATION",
+        "how long does it take to paint a house": "NUMERIC",
+        "when did it end": "NUMERIC",
+        "what year did it end": "NUMERIC",
+        "average wage of a painter": "NUMERIC",
+        "what color is the door": "ENTITY",
+        "which restaurant did they choose?": "ENTITY",
+        "what is a contra entry": "DESCRIPTION",
+        "what causes rain": "DESCRIPTION",
+        "what does a county clerk do": "DESCRIPTION",
+        "how to paint a room": "DESCRIPTION",
+        "why did they leave": "DESCRIPTION",
+        "definition of rain": "DESCRIPTION",
+        "is the door open ?": "YES_NO",
+    }
+    assert {question: evaluate_kpqa.question_type(question) for question in expected} == expected
+
+
+def test_difference_of_two_checkpoints():
+    """Scores that are the judgments have r 1; of the others 3 of 4 rows agree: r is 0.5, or -0.5 apart."""
+    human = np.array([0.0, 0.0, 1.0, 1.0] * 10)
+    worse = np.array([0.0, 1.0, 1.0, 1.0] * 10)
+    measured = {
+        label: {"a": dict.fromkeys(evaluate_kpqa.WEIGHTED, scores)} for label, scores in (("x", human), ("y", worse))
+    }
+    found = evaluate_kpqa.compared(measured, {"a": human}, 200)
+    assert found["x"]["a"]["bleu1_kpqa"] == {"pearson": 1.0, "spearman": 1.0}
+    values = found["y"]["a"]["bleu1_kpqa"]
+    assert values["pearson"] == pytest.approx(1 / 3**0.5, abs=1e-4)
+    difference, low, high = values["difference"]
+    assert difference == pytest.approx(1 / 3**0.5 - 1, abs=1e-4)
+    assert low < difference < high < 0
+
+
+def test_ablations(monkeypatch, capsys, tiny_encoder, rows_folder, judgments, tmp_path):  # noqa: F811
+    """Four tiny runs, each trained once; a run with other arguments is never taken for one of these."""
+    (tmp_path / "data").mkdir()
+    for name in ("squad.train", "other"):
+        shutil.copy(rows_folder / "made.jsonl.gz", tmp_path / f"data/{name}.jsonl.gz")
+    (tmp_path / "tiny.args").write_text(
+        f"""--sources squad.train=0.5 other --encoder {tiny_encoder} --per_device_train_batch_size 4 --use_cpu True
+        --yes_no 4 --report_to none --disable_tqdm 1 --seed 5 --save_strategy no --learning_rate 1e-2""",
+        encoding="utf-8",
+    )
+    page = tmp_path / "README.md"
+    page.write_text("<!-- ablations -->\n<!-- end of ablations -->\n", encoding="utf-8")
+    commands = []
+
+    def in_this_process(command, check, stdout):
+        commands.append(command[2:])
+        monkeypatch.setattr(sys, "argv", command[1:])
+        train_kpqa.main()
+
+    def ablate_again(*more):
+        arguments = f"--recipe {tmp_path}/tiny.args --data_dir {tmp_path}/data --judgments {judgments} --max_steps 2"
+        arguments += f" --output_dir {tmp_path}/runs --resamples 20 --write {page}"
+        monkeypatch.setattr(sys, "argv", ["ablate.py", *arguments.split(), *more])
+        ablate.main()
+
+    monkeypatch.setattr(ablate.subprocess, "run", in_this_process)
+    ablate_again()
+    added = [command[command.index("2") + 1 : command.index("--output_dir")] for command in commands]
+    assert added == [[], ["--no_question"], ["--exclude", "squad.train"], ["--yes_no", "0"]]
+    table = page.read_text(encoding="utf-8")
+    names = ["full", "without the question", "without SQuAD", "without yes/no rows"]
+    assert [line.split(" | ")[0][2:] for line in table.splitlines() if " rougeL_kpqa " in line] == names
+    result = json.loads((tmp_path / "results/ablations.json").read_text(encoding="utf-8"))
+    assert (result["steps"], result["training_seed"]) == (2, 5)
+    assert result["data"]["other.jsonl.gz"] == models_of.file_digest(tmp_path / "data/other.jsonl.gz")
+    assert len(set(result["checkpoints"].values())) == 4
+    ablate_again()
+    assert len(commands) == 4
+    with pytest.raises(ValueError, match=r"output_dir: .*full holds a run with other arguments"):
+        ablate_again("--learning_rate", "1e-3")
+    assert len(commands) == 4

@@ -1,9 +1,9 @@
-"""Ablations of the keyphrase predictor, as Table 4 of Lee et al. (2021): without the question, without each source group.
+"""Ablations of the keyphrase predictor as in Table 4 of Lee et al. (2021): no question, no source of one kind.
 
-    python training/kpqa/ablate.py --data_dir DATA --judgments JUDGMENTS --output_dir RUNS
+    python training/kpqa/ablate.py --data_dir DATA --judgments JUDGMENTS --output_dir RUNS --write README.md
 
-Every run is train_kpqa.py with the recipe of the bundled checkpoint for the same number of steps; finished runs are not
-repeated. Each is measured with evaluate_kpqa.py's functions on all the judgments.
+Every run is train_kpqa.py with the recipe of the bundled checkpoint for the same number of steps; finished runs are
+not repeated, a killed one goes on. Each is measured with evaluate_kpqa.py on all the judgments.
 """
 
 import json
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+RECIPE = FOLDER / "bundled.args"
 GROUPS = {
     "language-model answers": ("evouna", "llm_response"),
     "SQuAD": ("squad",),
@@ -25,11 +26,18 @@ GROUPS = {
 
 @dataclass
 class Arguments:
-    """What is trained and measured; other arguments are those of train_kpqa.py and go to every run."""
+    """What is trained and measured; all other arguments are train_kpqa.py's and go to every run."""
 
     data_dir: str = field(metadata={"help": "folder of the training rows"})
+    judgments: str = field(metadata={"help": "folder of the judgments, see evaluate_kpqa.py"})
     output_dir: str = field(metadata={"help": "folder of the runs, one folder each"})
-    max_steps: int = field(default=500, metadata={"help": "steps of every run"})
+    max_steps: int = field(default=450, metadata={"help": "steps of every run"})
+    recipe: str = field(default=str(RECIPE), metadata={"help": "file of train_kpqa.py's arguments"})
+    resamples: int = field(default=1000, metadata={"help": "bootstrap samples for the 95%% intervals"})
+    write: str | None = field(
+        default=None,
+        metadata={"help": "Markdown file in which the table is put; results/ablations.json is put beside it"},
+    )
 
 
 def runs(sources: list[str]) -> dict[str, list[str]]:
@@ -37,27 +45,84 @@ def runs(sources: list[str]) -> dict[str, list[str]]:
 
     Args:
         sources: names of the recipe's sources; a name up to its first dot says which group it belongs to.
+
+    >>> runs(["squad.train=0.8", "qed.dev"])["without SQuAD"]
+    ['--exclude', 'squad.train']
     """
-    names = {"full": [], "without the question": ["--no_question"]}
+    names = [source.partition("=")[0] for source in sources]
+    added = {"full": [], "without the question": ["--no_question"]}
     for group, members in GROUPS.items():
-        names[f"without {group}"] = ["--exclude", *(s for s in sources if s.split(".")[0] in members)]
-    return names | {"without yes/no rows": ["--yes_no", "0"]}
+        excluded = [name for name in names if name.split(".")[0] in members]
+        if excluded:
+            added[f"without {group}"] = ["--exclude", *excluded]
+    return added | {"without yes/no rows": ["--yes_no", "0"]}
+
+
+def train(output: Path, arguments: list[str]) -> None:
+    """Train one run unless it is finished.
+
+    Raises:
+        ValueError: if the folder holds a run with other arguments.
+    """
+    record = output / "arguments.json"
+    if record.is_file() and json.loads(record.read_text(encoding="utf-8")) != arguments:
+        raise ValueError(f"output_dir: {output} holds a run with other arguments; delete it or take another folder")
+    if (output / "final/README.md").is_file():
+        return
+    output.mkdir(parents=True, exist_ok=True)
+    record.write_text(json.dumps(arguments), encoding="utf-8")
+    print(f"training in {output}", file=sys.stderr, flush=True)
+    command = [sys.executable, str(FOLDER / "train_kpqa.py"), *arguments, "--output_dir", str(output)]
+    subprocess.run(command, check=True, stdout=sys.stderr)
 
 
 def main() -> None:
-    from transformers import HfArgumentParser
+    """Train, measure, print the table and write it if asked."""
+    import numpy as np
+    from genqa_metrics.kpqa.encoding import Encoder
+    from genqa_metrics.kpqa.loading import load_models
+    from genqa_metrics.kpqa.models import file_digest
+    from transformers import HfArgumentParser, TrainingArguments
+
+    sys.path.insert(0, str(FOLDER))
+    import data
+    import evaluate_kpqa
+    import train_kpqa
 
     args, more = HfArgumentParser(Arguments).parse_args_into_dataclasses(return_remaining_strings=True)
-    words = (FOLDER / "bundled.args").read_text(encoding="utf-8").split("--sources ")[1].split(" --")[0].split("--")[0].split()
-    sources = [word.split("=")[0] for word in words]
-    for name, changes in runs(sources).items():
-        output = Path(args.output_dir) / name.replace(" ", "_").replace("/", "_").replace(",", "")
-        if (output / "final/README.md").is_file():
-            continue
-        command = [sys.executable, str(FOLDER / "train_kpqa.py"), "--config", str(FOLDER / "bundled.args")]
-        command += ["--data_dir", args.data_dir, "--output_dir", str(output), "--max_steps", str(args.max_steps), *changes, *more]
-        print(" ".join(command), flush=True)
-        subprocess.run(command, check=True, stdout=sys.stderr)
+    shared = ["--config", args.recipe, "--data_dir", args.data_dir, "--max_steps", str(args.max_steps), *more]
+    parser = HfArgumentParser((train_kpqa.Arguments, TrainingArguments))
+    recipe, training = parser.parse_args_into_dataclasses([*shared, "--output_dir", "-"], args_file_flag="--config")
+
+    rows = {name: evaluate_kpqa.read_set(args.judgments, name) for name in evaluate_kpqa.SETS}
+    human = {name: np.array([row["score"] for row in own]) for name, own in rows.items()}
+    measured, signatures = {}, {}
+    for name, added in runs(recipe.sources).items():
+        output = Path(args.output_dir) / name.replace(",", "").replace("/", "_").replace(" ", "_")
+        train(output, [*shared, *added])
+        models = load_models(output / "final")
+        encoder = Encoder(models, with_question="--no_question" not in added)
+        measured[name] = {name: evaluate_kpqa.metric_scores(own, encoder) for name, own in rows.items()}
+        signatures[name] = models.signature
+
+    files = [evaluate_kpqa.judgment_file(args.judgments, name) for name in rows]
+    files += [data.local_file(source.partition("=")[0], args.data_dir) for source in recipe.sources]
+    result = {
+        "ablations": evaluate_kpqa.compared(measured, human, args.resamples),
+        "runs": runs(recipe.sources),
+        "steps": args.max_steps,
+        "training_seed": training.seed,
+        "recipe": {"file": Path(args.recipe).name, "SHA-256": file_digest(Path(args.recipe))},
+        "checkpoints": signatures,
+        **evaluate_kpqa.facts([path for path in files if path]),
+    }
+    text = (
+        f"Runs of {args.max_steps} steps, seed {training.seed}: Pearson / Spearman (95% interval of the difference in "
+        "Pearson's r to the full run).\n\n" + evaluate_kpqa.comparison_table(result["ablations"])
+    )
+    print(text)
+    if args.write:
+        evaluate_kpqa.write_result(args.write, "ablations", text, "ablations", result)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,37 @@
-"""Measure how well KPQA agrees with human judgments of answers: Tables 3, 4, 6, 7 and 9 of Lee et al. (2021).
+"""Measure how well KPQA agrees with human judgments of answers.
 
-The judgments choose between checkpoints and settings; nothing is trained on them.
+    python training/kpqa/evaluate_kpqa.py --judgments JUDGMENTS --write training/kpqa/README.md
+
+Tables 3, 4, 6, 7, 9 and Figure 4 of Lee et al. (2021). The judgments choose between checkpoints and settings; nothing
+is trained on them.
 """
 
 import gzip
 import json
+import re
+import shlex
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 SETS = ("kpqa_marco", "kpqa_avsd", "kpqa_narrativeqa", "kpqa_semeval", "kpqa_marcomulti")
 METRICS = ("bleu1", "bleu1_kpqa", "rougeL", "rougeL_kpqa", "bertscore", "bertscore_kpqa")
+WEIGHTED = METRICS[1::2]
 RANK_GAP = 0.5  # Table 7: more than 2 of the scale 1 to 5, which the files map to 0 to 1
+FEWEST_ROWS = 15  # of a question type that is reported
+SEED = 0  # of the bootstrap
+MARKERS = ("<!-- {} -->", "<!-- end of {} -->")
+
+_ASKED = re.compile(
+    r"\b(who(?:se|m|'s)?|where|when|why|what|which|"
+    r"how(?: (?:many|much|long|old|far|tall|big|high|deep|large|fast|often|wide|hot|soon))?)\b"
+)
+_NUMBER = re.compile(
+    r"\b(?:year|date|day|month|time|age|number|percent(?:age)?|amount|cost|price|salary|wage|average|size|height|length|"
+    r"weight|distance|temperature|temps|population)s?\b"
+)
+_PLACE = re.compile(r"\b(?:country|county|city|town|state|continent|place|capital|region|street|room|location)\b")
+_AUXILIARY = re.compile(r"(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should)\b")
 
 
 @dataclass
@@ -31,16 +52,19 @@ class Arguments:
     embedding_layer: int | None = field(default=None, metadata={"help": "layer that BERTScore compares"})
     resamples: int = field(default=1000, metadata={"help": "bootstrap samples for the 95%% intervals"})
     write: str | None = field(
-        default=None, metadata={"help": "Markdown file in which the tables are put at the markers"}
+        default=None,
+        metadata={"help": "Markdown file in which the tables are put; results/agreement.json is put beside it"},
     )
 
 
-MARKERS = ("<!-- tables -->", "<!-- end of tables -->")
+def judgment_file(folder: str, name: str) -> Path:
+    """Return the path of a file of judgments."""
+    return Path(folder) / f"{name}.dev.jsonl.gz"
 
 
 def read_set(folder: str, name: str) -> list[dict]:
     """Return the rows of a file of judgments."""
-    with gzip.open(Path(folder) / f"{name}.dev.jsonl.gz", "rt", encoding="utf-8") as lines:
+    with gzip.open(judgment_file(folder, name), "rt", encoding="utf-8") as lines:
         return list(map(json.loads, lines))
 
 
@@ -59,28 +83,66 @@ def metric_scores(rows: list[dict], encoder) -> dict:
 
 
 def pearson(x, y, axis=-1):
-    """Return Pearson's r along an axis; 0 where one side is constant."""
-    import numpy as np
+    """Return Pearson's r along an axis; NaN where one side is constant."""
+    from scipy.stats import pearsonr
 
-    x, y = x - x.mean(axis=axis, keepdims=True), y - y.mean(axis=axis, keepdims=True)
-    scale = np.sqrt((x**2).sum(axis=axis) * (y**2).sum(axis=axis))
-    return np.divide((x * y).sum(axis=axis), scale, out=np.zeros_like(scale), where=scale > 0)
+    return pearsonr(x, y, axis=axis).statistic
 
 
 def spearman(x, y, axis=-1):
-    """Return Spearman's rho along an axis."""
+    """Return Spearman's rho along an axis; NaN where one side is constant."""
     from scipy.stats import rankdata
 
     return pearson(rankdata(x, axis=axis), rankdata(y, axis=axis), axis)
 
 
-def interval(statistic, x, y, resamples: int) -> tuple[float, float]:
-    """Return the 95% interval of a statistic of paired samples, by the percentile bootstrap with a fixed seed."""
-    import numpy as np
+def with_interval(statistic, samples: tuple, resamples: int) -> list[float]:
+    """Return a statistic of paired samples and its 95% interval: [value, low, high], by the percentile bootstrap.
 
-    picks = np.random.default_rng(0).integers(len(x), size=(resamples, len(x)))
-    low, high = np.percentile(statistic(x[picks], y[picks]), [2.5, 97.5])
-    return float(low), float(high)
+    Args:
+        statistic: function of as many (..., rows) arrays as there are samples, with an argument `axis`.
+        samples: (rows,) arrays; a resample takes the same rows of all.
+        resamples: number of resamples.
+    """
+    from scipy.stats import bootstrap
+
+    found = bootstrap(samples, statistic, paired=True, n_resamples=resamples, method="percentile", rng=SEED)
+    return [round(float(v), 4) for v in (statistic(*samples, axis=-1), *found.confidence_interval)]
+
+
+def correlations(scores, human) -> list[float]:
+    """Return [Pearson's r, Spearman's rho] of scores with human judgments."""
+    return [round(float(statistic(scores, human)), 4) for statistic in (pearson, spearman)]
+
+
+def compared(measured: dict, human: dict, resamples: int) -> dict:
+    """Return how every checkpoint agrees with people, and how far it is from the first (Table 4).
+
+    Args:
+        measured: label -> set -> metric -> (rows,) scores.
+        human: set -> (rows,) judgments.
+        resamples: bootstrap samples.
+
+    Returns:
+        label -> set -> metric of KPQA -> "pearson", "spearman" and "difference", the Pearson's r minus that of the
+        first checkpoint with its 95% interval.
+    """
+
+    def difference(x, first, y, axis=-1):
+        return pearson(x, y, axis) - pearson(first, y, axis)
+
+    base = next(iter(measured.values()))
+    result = {}
+    for label, sets in measured.items():
+        result[label] = {name: {} for name in sets}
+        for name, scores in sets.items():
+            for metric in WEIGHTED:
+                values = dict(zip(("pearson", "spearman"), correlations(scores[metric], human[name]), strict=True))
+                if sets is not base:
+                    samples = scores[metric], base[name][metric], human[name]
+                    values["difference"] = with_interval(difference, samples, resamples)
+                result[label][name][metric] = values
+    return result
 
 
 def ranked_as_humans_do(rows: list[dict], scores, gap: float = RANK_GAP) -> tuple[float, int]:
@@ -105,10 +167,188 @@ def ranked_as_humans_do(rows: list[dict], scores, gap: float = RANK_GAP) -> tupl
     return right / max(1, len(pairs)), len(pairs)
 
 
+def question_type(question: str) -> str:
+    """Return the type of a question by its first question word (Figure 4; the files lack MS MARCO's own labels).
+
+    who is PERSON; where, and what/which with a place within three words, LOCATION; when, how many, how long and the
+    like, and what/which with a year, an age, a price ... within three words, NUMERIC; what/which with another noun
+    behind it ENTITY. Without a question word: YES_NO if a verb comes first, NUMERIC if a price, an average ... is
+    named. All others (why, how to, what is) DESCRIPTION.
+
+    >>> [question_type(q) for q in ("what county is it in", "What is the average wage?", "cost of a roof", "how to")]
+    ['LOCATION', 'NUMERIC', 'NUMERIC', 'DESCRIPTION']
+    """
+    question = question.lower().strip()
+    asked = _ASKED.search(question)
+    if _AUXILIARY.match(question):
+        return "YES_NO"
+    if not asked:
+        return "NUMERIC" if _NUMBER.search(question) else "DESCRIPTION"
+    word, rest = asked[1], question[asked.end() :].split()
+    if word.startswith("who"):
+        return "PERSON"
+    if word == "where":
+        return "LOCATION"
+    if word == "when" or " " in word:
+        return "NUMERIC"
+    if word in ("what", "which") and rest and not re.fullmatch("do|does|did|can|happens|happened|to", rest[0]):
+        start = " ".join(rest[: 4 if _AUXILIARY.match(rest[0]) else 3])
+        if _NUMBER.search(start) or _PLACE.search(start):
+            return "NUMERIC" if _NUMBER.search(start) else "LOCATION"
+        if not _AUXILIARY.match(rest[0]) and not rest[0].startswith(("cause", "'s")):
+            return "ENTITY"
+    return "DESCRIPTION"
+
+
+def groups(rows: list[dict], label) -> dict:
+    """Return label -> (rows,) booleans, for every label that `label` gives to the rows, sorted."""
+    import numpy as np
+
+    labels = np.array([str(label(row)) for row in rows])
+    return {name: labels == name for name in sorted(set(labels.tolist()))}
+
+
+def measured_sets(data: dict, scores: dict, human: dict, resamples: int) -> dict:
+    """Return all numbers of one checkpoint: agreement, rank pairs, agreement by system and by type of question.
+
+    Args:
+        data: set -> rows.
+        scores: set -> metric -> (rows,) scores.
+        human: set -> (rows,) judgments.
+        resamples: bootstrap samples.
+    """
+    result = {"agreement": {}, "rank_pairs": {}, "systems": {}, "question_types": {}}
+    for name, rows in data.items():
+        result["agreement"][name] = {
+            metric: {
+                statistic.__name__: with_interval(statistic, (values, human[name]), resamples)
+                for statistic in (pearson, spearman)
+            }
+            for metric, values in scores[name].items()
+        }
+
+        def of_groups(groups: dict, name=name) -> dict:
+            return {
+                group: {"rows": int(own.sum())}
+                | {metric: correlations(values[own], human[name][own]) for metric, values in scores[name].items()}
+                for group, own in groups.items()
+                if own.sum() >= FEWEST_ROWS
+            }
+
+        systems = groups(rows, lambda row: row["system"])
+        if len(systems) > 1:
+            shares = {metric: ranked_as_humans_do(rows, values) for metric, values in scores[name].items()}
+            pairs = next(iter(shares.values()))[1]
+            result["rank_pairs"][name] = {"pairs": pairs} | {m: round(share, 4) for m, (share, _) in shares.items()}
+            result["systems"][name] = of_groups(systems)
+        result["question_types"][name] = of_groups(groups(rows, lambda row: question_type(row["question"])))
+    return result
+
+
 def table(header: list[str], lines: list[list[str]]) -> str:
     """Return a Markdown table."""
     rows = [header, ["---"] * len(header), *lines]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def _title(name: str) -> str:
+    return name.removeprefix("kpqa_")
+
+
+def comparison_table(result: dict) -> str:
+    """Return the Markdown table of `compared`."""
+
+    def cell(values: dict) -> str:
+        text = f"{values['pearson']:.3f} / {values['spearman']:.3f}"
+        if "difference" in values:
+            _, low, high = values["difference"]
+            text += f" ({low:+.3f} to {high:+.3f})"
+        return text
+
+    names = list(next(iter(result.values())))
+    lines = [
+        [label, metric, *(cell(sets[name][metric]) for name in names)]
+        for label, sets in result.items()
+        for metric in WEIGHTED
+    ]
+    return table(["checkpoint", "metric", *map(_title, names)], lines)
+
+
+def tables(result: dict) -> str:
+    """Return the Markdown tables of a result."""
+
+    def pair(values: list[float]) -> str:
+        return f"{values[0]:.3f} / {values[1]:.3f}"
+
+    def cell(values: dict) -> str:
+        return " / ".join(f"{r:.3f} ({low:.2f} to {high:.2f})" for r, low, high in values.values())
+
+    sets = result["agreement"]
+    parts = ["Agreement with human judgments, Pearson / Spearman with 95% intervals (Tables 3 and 6)."]
+    lines = [[metric, *(cell(sets[name][metric]) for name in sets)] for metric in METRICS]
+    parts.append(table(["metric", *map(_title, sets)], lines))
+    if "comparison" in result:
+        parts.append(
+            "Checkpoints, Pearson / Spearman (95% interval of Pearson's difference to the first checkpoint; Table 4)."
+        )
+        parts.append(comparison_table(result["comparison"]))
+    paired = result["rank_pairs"]
+    if paired:
+        parts.append("Share of answer pairs of two systems that are ranked as humans do (Table 7).")
+        header = ["metric", *(f"{_title(name)} ({values['pairs']} pairs)" for name, values in paired.items())]
+        parts.append(table(header, [[m, *(f"{values[m]:.1%}" for values in paired.values())] for m in METRICS]))
+    for title, key in (("system (Table 9)", "systems"), ("type of question (Figure 4)", "question_types")):
+        lines = [
+            [_title(name), group, str(values["rows"]), *(pair(values[metric]) for metric in METRICS)]
+            for name, groups in result[key].items()
+            for group, values in groups.items()
+        ]
+        if lines:
+            parts.append(f"Agreement by {title}, Pearson / Spearman.")
+            parts.append(table(["set", title.split(" (")[0], "rows", *METRICS], lines))
+    return "\n\n".join(parts)
+
+
+def facts(data_files: list[Path]) -> dict:
+    """Return what is needed to measure again: command, seed, versions, digests of the data."""
+    from importlib.metadata import version
+
+    from genqa_metrics.kpqa.models import file_digest
+
+    words = [re.sub(r"/\S*/", "", word) if "=/" in word or word.startswith("/") else word for word in sys.argv[1:]]
+    return {
+        "command": shlex.join(["python", f"training/kpqa/{Path(sys.argv[0]).name}", *words]),
+        "bootstrap_seed": SEED,
+        "versions": {name: version(name) for name in ("genqa-metrics", "scipy", "torch", "transformers")},
+        "data": {path.name: file_digest(path) for path in data_files},
+    }
+
+
+def write_result(markdown: str | Path, marker: str, text: str, name: str, result: dict) -> None:
+    """Put tables between the markers of a Markdown file, and the result as JSON into the folder results beside it.
+
+    Args:
+        markdown: the file, with the lines `<!-- MARKER -->` and `<!-- end of MARKER -->`.
+        marker: name of the markers.
+        text: the tables.
+        name: name of the JSON file.
+        result: the numbers, with `facts`.
+
+    Raises:
+        ValueError: if the markers are not in the file, each once.
+    """
+    path = Path(markdown)
+    start, end = (m.format(marker) for m in MARKERS)
+    content = path.read_text(encoding="utf-8")
+    if content.count(start) != 1 or content.count(end) != 1:
+        raise ValueError(f"write: expected the lines {start} and {end} once each in {path}; add them")
+    before, after = content.split(start)[0], content.split(end)[1]
+    path.write_text(f"{before}{start}\n\n{text}\n\n{end}{after}", encoding="utf-8")
+    folder = path.parent / "results"
+    folder.mkdir(exist_ok=True)
+    content = json.dumps(result, indent=1)
+    content = re.sub(r"\[[^\[\]{}\"]+\]", lambda numbers: " ".join(numbers[0].split()), content)  # on one line
+    (folder / f"{name}.json").write_text(content + "\n", encoding="utf-8")
 
 
 def main() -> None:
@@ -121,67 +361,22 @@ def main() -> None:
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     data = {name: read_set(args.judgments, name) for name in args.sets}
     human = {name: np.array([row["score"] for row in rows]) for name, rows in data.items()}
-    measured = {}
+    measured, signatures = {}, {}
     for entry in args.checkpoints:
         label, _, folder = entry.partition("=")
         models = load_models(folder or None, embedding_layer=args.embedding_layer)
         encoder = Encoder(models, with_question=label not in args.no_question)
         measured[label] = {name: metric_scores(rows, encoder) for name, rows in data.items()}
-    first = measured[next(iter(measured))]
-
-    def agreement(scores, name: str) -> str:
-        return f"{pearson(scores, human[name]):.3f} / {spearman(scores, human[name]):.3f}"
-
-    def with_interval(scores, name: str) -> str:
-        texts = []
-        for statistic in (pearson, spearman):
-            low, high = interval(statistic, scores, human[name], args.resamples)
-            texts.append(f"{statistic(scores, human[name]):.3f} ({low:.2f} to {high:.2f})")
-        return " / ".join(texts)
-
-    titles = [name.removeprefix("kpqa_") for name in data]
-    parts = ["Agreement with human judgments, Pearson / Spearman with 95% intervals (Tables 3 and 6)."]
-    parts.append(table(["metric", *titles], [[m, *(with_interval(first[n][m], n) for n in data)] for m in METRICS]))
+        signatures[label] = models.signature
+    result = measured_sets(data, next(iter(measured.values())), human, args.resamples)
     if len(measured) > 1:
-        parts.append("Checkpoints, Pearson / Spearman (Table 4).")
-        lines = [
-            [label, metric, *(agreement(scores[name][metric], name) for name in data)]
-            for label, scores in measured.items()
-            for metric in METRICS
-            if metric.endswith("_kpqa")
-        ]
-        parts.append(table(["checkpoint", "metric", *titles], lines))
-    paired = [name for name, rows in data.items() if len({row["system"] for row in rows}) > 1]
-    if paired:
-        parts.append("Share of answer pairs of two systems that are ranked as humans do (Table 7).")
-        counts = {name: ranked_as_humans_do(data[name], human[name])[1] for name in paired}
-        header = ["metric", *(f"{name.removeprefix('kpqa_')} ({counts[name]} pairs)" for name in paired)]
-        shares = [[m, *(f"{ranked_as_humans_do(data[n], first[n][m])[0]:.1%}" for n in paired)] for m in METRICS]
-        parts.append(table(header, shares))
-        parts.append("Agreement by system, Pearson / Spearman (Table 9).")
-        header, places = ["metric"], []
-        for name in paired:
-            for system in sorted({str(row["system"]) for row in data[name]}):
-                header.append(f"{name.removeprefix('kpqa_')}, {system}")
-                places.append((name, np.array([str(row["system"]) == system for row in data[name]])))
-        lines = [
-            [
-                m,
-                *(
-                    f"{pearson(first[n][m][p], human[n][p]):.3f} / {spearman(first[n][m][p], human[n][p]):.3f}"
-                    for n, p in places
-                ),
-            ]
-            for m in METRICS
-        ]
-        parts.append(table(header, lines))
-    text = "\n\n".join(parts)
+        result["comparison"] = compared(measured, human, args.resamples)
+    result["checkpoints"] = signatures
+    result |= facts([judgment_file(args.judgments, name) for name in data])
+    text = tables(result)
     print(text)
     if args.write:
-        path = Path(args.write)
-        before, rest = path.read_text(encoding="utf-8").split(MARKERS[0])
-        after = rest.split(MARKERS[1])[1]
-        path.write_text(f"{before}{MARKERS[0]}\n\n{text}\n\n{MARKERS[1]}{after}", encoding="utf-8")
+        write_result(args.write, "tables", text, "agreement", result)
 
 
 if __name__ == "__main__":
