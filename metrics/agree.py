@@ -4,6 +4,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -147,24 +148,22 @@ def _differences(
             rankdata(judgments.human),
         ),
     }
-    found = []
-    for i, first in enumerate(names):
-        for second in names[i + 1 :]:
-            entry: dict = {"first": first, "second": second}
-            for kind, (scores, human) in sides.items():
-                x, y = scores[first], scores[second]
-                r1, r2 = (estimates[name][kind]["value"] for name in (first, second))
-                r12 = agreement.pearson(x, y)
-                entry[kind] = _estimate(r1 - r2, samples[f"{kind} {first}"] - samples[f"{kind} {second}"])
-                entry[kind]["williams_t"], entry[kind]["williams_p"] = agreement.williams(r1, r2, r12, rows)
-                entry[kind]["steiger_z"], entry[kind]["steiger_p"] = agreement.steiger(r1, r2, r12, rows)
-                entry[kind]["permutation_p"] = agreement.permutation_p(
-                    x, y, human, clusters, PERMUTATIONS * number, seed
-                )
-            found.append(entry)
-    for kind in sides:
-        for entry, p in zip(found, agreement.holm([e[kind]["permutation_p"] for e in found]), strict=True):
-            entry[kind]["permutation_p_holm"] = p
+    pairs = list(combinations(names, 2))
+    found: list[dict] = [{"first": first, "second": second} for first, second in pairs]
+    for kind, (scores, human) in sides.items():
+        if not pairs:
+            continue
+        x, y = (np.stack([scores[pair[side]] for pair in pairs]) for side in (0, 1))
+        p_values = agreement.permutation_p(x, y, human, clusters, PERMUTATIONS * number, seed)
+        corrected = agreement.holm(p_values)
+        for place, (entry, (first, second)) in enumerate(zip(found, pairs, strict=True)):
+            r1, r2 = (estimates[name][kind]["value"] for name in (first, second))
+            r12 = agreement.pearson(x[place], y[place])
+            entry[kind] = _estimate(r1 - r2, samples[f"{kind} {first}"] - samples[f"{kind} {second}"])
+            entry[kind]["williams_t"], entry[kind]["williams_p"] = agreement.williams(r1, r2, r12, rows)
+            entry[kind]["steiger_z"], entry[kind]["steiger_p"] = agreement.steiger(r1, r2, r12, rows)
+            entry[kind]["permutation_p"] = float(p_values[place])
+            entry[kind]["permutation_p_holm"] = corrected[place]
     return found
 
 

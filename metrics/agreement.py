@@ -213,7 +213,7 @@ def steiger(r1: float, r2: float, r12: float, rows: int) -> tuple[float, float]:
 
 def permutation_p(
     x: np.ndarray, y: np.ndarray, human: np.ndarray, clusters: np.ndarray, number: int, seed: int
-) -> float:
+) -> np.ndarray:
     """Return the two-sided p of the difference of two metrics' Pearson correlations with the humans, by permutation.
 
     Both metrics are brought to mean 0 and deviation 1; under the null hypothesis it does not matter which of the two
@@ -221,32 +221,43 @@ def permutation_p(
     the permutation tests of Deutsch, Dror & Roth 2021). For Spearman's correlation pass ranks.
 
     Args:
-        x: (rows,) scores of the first metric.
-        y: (rows,) scores of the second.
+        x: (pairs, rows) scores of the first metric of every pair of metrics.
+        y: (pairs, rows) scores of the second.
         human: (rows,) human scores.
         clusters: (rows,) number of every row's question: 0, 1, ... without gaps.
-        number: number of permutations.
+        number: number of permutations, the same for all pairs.
         seed: the same seed gives the same permutations.
 
     Returns:
-        (1 + permutations with at least such a difference) / (1 + permutations); NaN where a side is constant.
+        (pairs,) (1 + permutations with at least such a difference) / (1 + permutations); NaN where a side is constant.
     """
-    if not (_varies(x) and _varies(y) and _varies(human)):
-        return float("nan")
-    x, y, human = ((side - side.mean()) / side.std() for side in (x, y, human))
-    size = int(clusters.max()) + 1
+    out = np.full(len(x), np.nan)
+    defined = (np.ptp(x, axis=1) > 0) & (np.ptp(y, axis=1) > 0)
+    if not defined.any() or not _varies(human):
+        return out
+    x, y, human = (
+        (side - side.mean(axis=-1, keepdims=True)) / side.std(axis=-1, keepdims=True)
+        for side in (x[defined], y[defined], human)
+    )
+    size, rows = int(clusters.max()) + 1, len(human)
     # A swap moves these sums over rows from one side to the other: of the scores, their squares, and their products.
-    moved = np.stack([np.bincount(clusters, v, size) for v in (y - x, y**2 - x**2, (y - x) * human)], axis=1)
+    moved = []
+    for values in (y - x, y**2 - x**2, (y - x) * human):
+        sums = np.zeros((size, len(x)))
+        np.add.at(sums, clusters, values.T)
+        moved.append(sums)
+    first, second = x @ human, y @ human
+    observed, extreme = np.abs(first - second) / rows, np.zeros(len(x), dtype=int)
     rng = np.random.default_rng(seed)
-    rows, observed, extreme = len(x), abs(pearson(x, human) - pearson(y, human)), 0
-    step = max(1, _CELLS // size)
+    step = max(1, _CELLS // max(size, len(x)))
     for start in range(0, number, step):
         swaps = rng.integers(2, size=(min(step, number - start), size), dtype=np.int8).astype(float)
-        total, squares, products = (swaps @ moved).T
-        first = (x @ human + products) / np.sqrt(np.maximum(rows * (rows + squares) - total**2, 1e-12))
-        second = (y @ human - products) / np.sqrt(np.maximum(rows * (rows - squares) - total**2, 1e-12))
-        extreme += int((np.abs(first - second) >= observed - 1e-12).sum())
-    return (1 + extreme) / (1 + number)
+        total, squares, products = (swaps @ sums for sums in moved)
+        one = (first + products) / np.sqrt(np.maximum(rows * (rows + squares) - total**2, 1e-12))
+        other = (second - products) / np.sqrt(np.maximum(rows * (rows - squares) - total**2, 1e-12))
+        extreme += (np.abs(one - other) >= observed - 1e-12).sum(axis=0)
+    out[defined] = (1 + extreme) / (1 + number)
+    return out
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

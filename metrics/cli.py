@@ -320,7 +320,7 @@ def agree(
             "--metric",
             "-m",
             metavar="NAME",
-            help=f"Metric to compute, once for each: {', '.join(METRICS)}. Default: aev, or none if --column names scores.",
+            help=f"Metric to compute, once for each: {', '.join(METRICS)}. Default: aev, if --column names no scores.",
             show_default=False,
         ),
     ] = None,
