@@ -13,6 +13,7 @@ from scipy import stats
 
 CRITERIA = ("f1", "accuracy", "youden")
 _CELLS = 2**22  # resamples x rows that are in memory at once: 32 MiB
+_MAX_SIGNS = 2000  # rows up to which all pairs of rows are compared at once, in 32 MiB
 
 
 def pearson(x: np.ndarray, y: np.ndarray) -> float:
@@ -94,11 +95,17 @@ def resampled_ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     array([[1. , 2.5, 2.5],
            [1.5, 3. , 3. ]])
     """
-    order = np.argsort(values, kind="stable")
-    first = np.flatnonzero(np.diff(values[order], prepend=np.nan))
-    equal = np.add.reduceat(counts[:, order], first, axis=1)
+    equal, place = _equal(values, counts)
     rank = np.cumsum(equal, axis=1) - (equal - 1) / 2
-    return rank[:, np.searchsorted(values[order][first], values)]
+    return rank[:, place]
+
+
+def _equal(values: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return how often every distinct value is in every resample, in rising order, and every row's place there."""
+    distinct, place = np.unique(values, return_inverse=True)
+    order = np.argsort(place, kind="stable")
+    first = np.searchsorted(place[order], np.arange(len(distinct)))
+    return np.add.reduceat(counts[:, order], first, axis=1), place
 
 
 def resampled_spearman(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -108,9 +115,17 @@ def resampled_spearman(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.n
 
 def resampled_kendall(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return Kendall's tau-b of every resample; see `resampled_pearson`."""
-    rows = np.arange(len(x))
-    drawn = (np.repeat(rows, sample.astype(int)) for sample in counts)
-    return np.array([kendall(x[picks], y[picks]) for picks in drawn])
+    if len(x) > _MAX_SIGNS:
+        rows = np.arange(len(x))
+        drawn = (np.repeat(rows, sample.astype(int)) for sample in counts)
+        return np.array([kendall(x[picks], y[picks]) for picks in drawn])
+    # All pairs of rows at once: many small calls of scipy take longer.
+    signs = np.sign(x[:, None] - x) * np.sign(y[:, None] - y)
+    concordant = ((counts @ signs) * counts).sum(axis=1)
+    total = counts.sum(axis=1) ** 2
+    untied = [total - (_equal(side, counts)[0] ** 2).sum(axis=1) for side in (x, y)]
+    scale = np.sqrt(untied[0] * untied[1])
+    return np.divide(concordant, scale, out=np.full(len(counts), np.nan), where=scale > 0)
 
 
 def resampled_auc(scores: np.ndarray, positive: np.ndarray, counts: np.ndarray) -> np.ndarray:
