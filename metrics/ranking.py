@@ -1,0 +1,99 @@
+"""Measures of ranked answers, from human or from judged labels, and how well the two agree over several systems.
+
+Vu & Moschitti, "AVA: an Automatic eValuation Approach for Question Answering Systems", NAACL 2021, section 6. Arrays
+in, numbers out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+MEASURES = ("p_at_1", "map", "mrr")
+
+
+@dataclass(frozen=True)
+class RankAgreement:
+    """How near estimates over systems are to the truth.
+
+    Attributes:
+        rmse: root of the mean squared error.
+        std: standard deviation of the absolute errors, so that rmse**2 = mean absolute error**2 + std**2.
+        tau: Kendall's tau-b of the two rankings, NaN if one of them has all systems equal.
+        p: its two-sided p-value, exact where no two systems are equal.
+    """
+
+    rmse: float
+    std: float
+    tau: float
+    p: float
+
+
+def is_usable(labels: Sequence) -> bool:
+    """Return whether a question has both a correct and an incorrect answer, so that its ranking tells something."""
+    return 0 < sum(labels) < len(labels)
+
+
+def ranking_scores(rankings: Sequence[Sequence]) -> dict[str, float]:
+    """Return P@1, mean average precision and mean reciprocal rank.
+
+    Args:
+        rankings: per question the labels of its answers, 0 or 1, best answer first. A question without a correct
+            answer counts 0, as it must for a judge that accepts none; leave those without gold answers out
+            (`is_usable`).
+
+    Raises:
+        ValueError: if there is no question, one without answers, or a label other than 0 and 1.
+
+    The first question has its correct answers at ranks 1 and 3: P@1 1, average precision (1/1 + 2/3) / 2 = 0.833,
+    reciprocal rank 1. The second has one at rank 2: 0, 1/2, 1/2.
+
+    >>> {name: round(value, 3) for name, value in ranking_scores([[1, 0, 1], [0, 1]]).items()}
+    {'p_at_1': 0.5, 'map': 0.667, 'mrr': 0.75}
+    """
+    if not len(rankings):
+        raise ValueError("rankings: expected at least one question, got none; pass the labels of each question")
+    totals = np.zeros(len(MEASURES))
+    for row, ranking in enumerate(rankings):
+        labels = np.asarray(ranking)
+        if labels.ndim != 1 or not len(labels) or not np.isin(labels, (0, 1)).all():
+            raise ValueError(f"rankings, row {row}: expected a list of 0 and 1, got {ranking!r:.80}; pass labels")
+        ranks = np.flatnonzero(labels) + 1
+        if len(ranks):
+            totals += ranks[0] == 1, (np.arange(1, len(ranks) + 1) / ranks).mean(), 1 / ranks[0]
+    return dict(zip(MEASURES, (totals / len(rankings)).tolist(), strict=True))
+
+
+def rank_agreement(estimated: Sequence[float], true: Sequence[float]) -> RankAgreement:
+    """Return how near the estimated measures of systems are to the true ones (Table 5).
+
+    Args:
+        estimated: (systems,) measures from a judge's labels.
+        true: (systems,) measures from human labels, in the same order.
+
+    Raises:
+        ValueError: if the lengths differ, there are fewer than two systems, or a value is not finite.
+
+    Errors 0.03 and -0.01: RMSE is the root of (0.0009 + 0.0001) / 2, the absolute errors 0.03 and 0.01 lie 0.01 from
+    their mean.
+
+    >>> agreement = rank_agreement([0.53, 0.79], [0.5, 0.8])
+    >>> round(agreement.rmse, 4), round(agreement.std, 4), agreement.tau
+    (0.0224, 0.01, 1.0)
+    """
+    estimated, true = np.asarray(estimated, dtype=float), np.asarray(true, dtype=float)
+    if estimated.ndim != 1 or estimated.shape != true.shape or len(true) < 2:
+        raise ValueError(
+            f"estimated: expected one value for each of at least 2 systems, as many as true, got shapes "
+            f"{estimated.shape} and {true.shape}"
+        )
+    for name, values in (("estimated", estimated), ("true", true)):
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            raise ValueError(f"{name}, row {bad[0]}: expected a number, got {values[bad[0]]}; leave the system out")
+    errors = np.abs(estimated - true)
+    tau = stats.kendalltau(estimated, true)
+    return RankAgreement(
+        float(np.sqrt((errors**2).mean())), float(errors.std()), float(tau.statistic), float(tau.pvalue)
+    )
