@@ -285,7 +285,7 @@ def print_report(report: Mapping, console) -> None:
         console.print(Text(line, style="bold yellow" if line.startswith("note: ") else "dim"), soft_wrap=True)
 
 
-def _svg(figure) -> str:
+def svg_of(figure) -> str:
     """Return a figure as SVG, the same bytes for the same figure."""
     import matplotlib
     from matplotlib import pyplot
@@ -438,12 +438,12 @@ def as_html(report: Mapping) -> str:
     names = [name for name in ordered(report) if report["metrics"][name]["pearson"]["value"] is not None]
     charts: dict[str, str] = {}
     if names:
-        charts["Agreement with the humans"] = _svg(forest_figure(report, ("pearson", "spearman", "kendall")))
+        charts["Agreement with the humans"] = svg_of(forest_figure(report, ("pearson", "spearman", "kendall")))
         for grouping, groups in report["groups"].items():
             if any(found["metrics"] for found in groups.values()):
-                charts[f"By {grouping.replace('_', ' ')}"] = _svg(group_figure(groups, names))
+                charts[f"By {grouping.replace('_', ' ')}"] = svg_of(group_figure(groups, names))
         if all("classifier" in report["metrics"][name] for name in names):
-            charts["Telling correct answers from wrong ones"] = _svg(curves_figure(report, names))
+            charts["Telling correct answers from wrong ones"] = svg_of(curves_figure(report, names))
     body = ["<h1>Agreement with human judgments</h1>", f"<p>{escape(facts(report)[0])}.</p>"]
     body += [f'<p class="note">{escape(note)}</p>' for note in report["notes"]]
     for table in tables(report):
