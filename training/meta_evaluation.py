@@ -1,0 +1,628 @@
+"""Measure how well metrics agree with human judgments of answers, beside their peers; write RESULTS.md.
+
+    python training/meta_evaluation.py --judgments DATA/judgments
+
+One page like Tables 3, 6, 7, 9 and Figure 4 of Lee et al. (2021), for every NAME.dev.jsonl.gz in the folder. The
+scores of the rows are kept in OUTPUT/scores, with the digests of the data and of the metric, so that a second run is
+quick.
+"""
+
+import json
+import platform
+import sys
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+
+HERE = Path(__file__).parent
+INFINITY = float("inf")
+RANK_GAP = 0.5  # Table 7: more than 2 on the scale from 1 to 5, which the files map to 0 to 1
+MIN_PAIRS = 20  # of answers, below which a set has no place in the table of pairs
+
+# Sets by what they are, each with the name in the tables; others that are found come behind them.
+FAMILIES = {
+    "Answers of generative systems (Tables 3 and 6 of the paper)": {
+        "kpqa_marco": "MS MARCO",
+        "kpqa_avsd": "AVSD",
+        "kpqa_narrativeqa": "NarrativeQA",
+        "kpqa_semeval": "SemEval",
+        "kpqa_marcomulti": "MS MARCO, several sentences",
+    },
+    "Answers of systems to factoid questions, and summaries that answer": {
+        "evouna_nq": "EVOUNA NQ",
+        "evouna_tq": "EVOUNA TriviaQA",
+        "sas_nqopen": "SAS NQ-open",
+        "sas_squad": "SAS SQuAD",
+        "squality": "SQuALITY",
+    },
+    "Answers of pupils and students": {"beetle": "Beetle", "scientsbank": "SciEntsBank", "mohler": "Mohler"},
+}
+# What is computed of this package, by the name in the caches: metric, settings, and the title of every score.
+OURS = {
+    "aev": ("aev", {}, {"aev": "AEv"}),
+    "aev_content": (
+        "aev",
+        {"alpha": 0, "max_order": 1, "wordiness": float("inf"), "reference_recall": "best"},
+        {"aev": "AEv, content"},
+    ),
+    "kpqa": (
+        "kpqa",
+        {},
+        {
+            "bleu1_kpqa": "BLEU-1-KPQA",
+            "rougeL_kpqa": "ROUGE-L-KPQA",
+            "bertscore_kpqa": "BERTScore-KPQA",
+            "bleu1": "BLEU-1, unweighted",
+            "rougeL": "ROUGE-L, unweighted",
+            "bertscore": "BERTScore, unweighted",
+        },
+    ),
+    "ava": ("ava", {}, {"ava_score": "AVA"}),
+}
+# Lee et al. (2021), Tables 3 and 6, Pearson / Spearman, in the order of the first family.
+PAPER = {
+    "BLEU-1": ".349/.329 .580/.562 .634/.643 .359/.452 .363/.364",
+    "BLEU-4": ".193/.244 .499/.532 .258/.570 -.035/.439 -",
+    "ROUGE-L": ".309/.301 .585/.566 .707/.708 .566/.580 .584/.607",
+    "METEOR": ".423/.413 .578/.617 .735/.755 .543/.645 -",
+    "CIDEr": ".275/.278 .567/.600 .648/.710 .429/.595 -",
+    "BERTScore": ".463/.456 .658/.650 .785/.767 .630/.602 .712/.728",
+    "BLEU-1-KPQA": ".675/.634 .719/.695 .716/.699 .362/.462 .529/.540",
+    "ROUGE-L-KPQA": ".698/.642 .712/.702 .774/.750 .742/.687 .642/.648",
+    "BERTScore-KPQA": ".673/.655 .729/.712 .782/.770 .741/.676 .774/.786",
+}
+IN_FIGURES = (
+    "BLEU-1",
+    "ROUGE-L",
+    "METEOR",
+    "BERTScore",
+    "AEv",
+    "BLEU-1-KPQA",
+    "ROUGE-L-KPQA",
+    "BERTScore-KPQA",
+    "AVA",
+)
+
+
+@dataclass
+class Arguments:
+    """What the command line takes; read by transformers' HfArgumentParser."""
+
+    judgments: str = field(metadata={"help": "folder of NAME.dev.jsonl.gz"})
+    output: str = field(default=str(HERE), metadata={"help": "folder for RESULTS.md, results/ and scores/"})
+    sets: list[str] = field(default_factory=list, metadata={"help": "names of sets; all that are found if none"})
+    ours: list[str] = field(default_factory=lambda: list(OURS), metadata={"help": f"of {', '.join(OURS)}"})
+    peers: list[str] = field(default_factory=lambda: list(PEERS), metadata={"help": "of bleu, rouge, ... (all)"})
+    resamples: int = field(default=1000, metadata={"help": "bootstrap samples; 10 times as many permutations"})
+    seed: int = field(default=0, metadata={"help": "of both"})
+    fresh: bool = field(default=False, metadata={"help": "compute all scores again"})
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A metric of somebody else: what its numbers depend on, and rows -> title -> scores."""
+
+    signature: Callable[[], str]
+    scores: Callable[[Sequence[Mapping]], dict[str, list[float]]]
+
+
+def _texts(rows: Sequence[Mapping]) -> tuple[list[str], list[list[str]]]:
+    return [row["candidate"] for row in rows], [row["references"] for row in rows]
+
+
+def _flat(rows: Sequence[Mapping]) -> tuple[list[str], list[str], list[int]]:
+    """Return every pair of candidate and reference, and where each row's pairs begin."""
+    candidates, references, starts = [], [], []
+    for row in rows:
+        starts.append(len(candidates))
+        candidates += [row["candidate"]] * len(row["references"])
+        references += row["references"]
+    return candidates, references, starts
+
+
+def bleu(rows: Sequence[Mapping]) -> dict[str, list[float]]:
+    """Return sentence BLEU-1 and BLEU-4 by sacrebleu: its smoothing, and only orders that the candidate has."""
+    from sacrebleu.metrics import BLEU
+
+    scorers = {f"BLEU-{order}": BLEU(max_ngram_order=order, effective_order=True) for order in (1, 4)}
+    return {
+        title: [
+            scorer.sentence_score(text, references).score / 100 for text, references in zip(*_texts(rows), strict=True)
+        ]
+        for title, scorer in scorers.items()
+    }
+
+
+def rouge(rows: Sequence[Mapping]) -> dict[str, list[float]]:
+    """Return ROUGE-L F1 by rouge_score, without stemming, the best reference."""
+    from rouge_score.rouge_scorer import RougeScorer
+
+    scorer = RougeScorer(["rougeL"])
+    pairs = zip(*_texts(rows), strict=True)
+    return {"ROUGE-L": [scorer.score_multi(references, text)["rougeL"].fmeasure for text, references in pairs]}
+
+
+def meteor(rows: Sequence[Mapping]) -> dict[str, list[float]]:
+    """Return METEOR 1.5 (Java), the best reference."""
+    import numpy as np
+    from genqa_metrics.f_meta.bases import base_function
+
+    candidates, references, starts = _flat(rows)
+    scores = np.array(base_function("meteor").pairs(candidates, references))
+    return {"METEOR": np.maximum.reduceat(scores, starts).tolist()}
+
+
+def cider(rows: Sequence[Mapping]) -> dict[str, list[float]]:
+    """Return CIDEr by pycocoevalcap after its tokenizer (Java); document frequencies of the set's references."""
+    from pycocoevalcap.cider.cider import Cider
+    from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
+
+    tokenizer = PTBTokenizer()
+    # Line breaks would end a caption.
+    candidates = {i: [{"caption": " ".join(row["candidate"].split())}] for i, row in enumerate(rows)}
+    references = {i: [{"caption": " ".join(t.split())} for t in row["references"]] for i, row in enumerate(rows)}
+    _, scores = Cider().compute_score(tokenizer.tokenize(references), tokenizer.tokenize(candidates))
+    return {"CIDEr": [float(score) for score in scores]}
+
+
+def squad(rows: Sequence[Mapping]) -> dict[str, list[float]]:
+    """Return exact match and F1 of SQuAD by torchmetrics, the best reference."""
+    from torchmetrics.functional.text import squad as measure
+
+    scores: dict[str, list[float]] = {"SQuAD EM": [], "SQuAD F1": []}
+    for text, references in zip(*_texts(rows), strict=True):
+        answers = {"answer_start": [0] * len(references), "text": references}
+        found = measure([{"prediction_text": text, "id": "0"}], [{"answers": answers, "id": "0"}])
+        scores["SQuAD EM"].append(float(found["exact_match"]) / 100)
+        scores["SQuAD F1"].append(float(found["f1"]) / 100)
+    return scores
+
+
+def bertscore(rows: Sequence[Mapping]) -> dict[str, list[float]]:
+    """Return BERTScore F1 by bert_score: the base encoder's last layer, IDF of the set's references."""
+    from bert_score import BERTScorer
+    from genqa_metrics.kpqa.models import base_encoder
+
+    candidates, references = _texts(rows)
+    scorer = BERTScorer(
+        model_type=str(base_encoder()),
+        num_layers=6,
+        idf=True,
+        idf_sents=[text for texts in references for text in texts],
+        device="cpu",
+    )
+    # bert_score cannot encode an empty text; such a pair scores 0.
+    scores = [0.0] * len(rows)
+    kept = [i for i, text in enumerate(candidates) if text.strip() and any(t.strip() for t in references[i])]
+    _, _, f1 = scorer.score([candidates[i] for i in kept], [[t for t in references[i] if t.strip()] for i in kept])
+    for i, value in zip(kept, f1.tolist(), strict=True):
+        scores[i] = value
+    return {"BERTScore": scores}
+
+
+def cosine(rows: Sequence[Mapping]) -> dict[str, list[float]]:
+    """Return the cosine of sentence vectors of the base encoder (SAS, bi-encoder), the best reference."""
+    import numpy as np
+    from genqa_metrics.kpqa.models import base_encoder
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(base_encoder()), device="cpu")
+    candidates, references, starts = _flat(rows)
+    texts = list(dict.fromkeys([*candidates, *references]))
+    vectors = model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
+    place = {text: i for i, text in enumerate(texts)}
+    left, right = ([place[text] for text in side] for side in (candidates, references))
+    cosines = (vectors[left] * vectors[right]).sum(axis=1)
+    return {"cosine": np.maximum.reduceat(cosines, starts).astype(float).tolist()}
+
+
+def _encoder() -> str:
+    from genqa_metrics.kpqa.models import base_encoder, checkpoint_digest
+
+    return f"encoder {checkpoint_digest(base_encoder())[:12]}"
+
+
+PEERS = {
+    "squad": Peer(lambda: f"torchmetrics {version('torchmetrics')}, squad", squad),
+    "bleu": Peer(lambda: f"sacrebleu {version('sacrebleu')}, sentence BLEU, effective order", bleu),
+    "rouge": Peer(lambda: f"rouge_score {version('rouge_score')}, F1, no stemmer", rouge),
+    "meteor": Peer(lambda: f"METEOR 1.5 of pycocoevalcap {version('pycocoevalcap')}, -l en -norm", meteor),
+    "cider": Peer(lambda: f"CIDEr of pycocoevalcap {version('pycocoevalcap')}, IDF of the set's references", cider),
+    "bertscore": Peer(lambda: f"bert_score {version('bert_score')}, {_encoder()}, layer 6, IDF", bertscore),
+    "cosine": Peer(lambda: f"sentence-transformers {version('sentence-transformers')}, {_encoder()}", cosine),
+}
+
+
+def read_set(path: Path) -> list[dict]:
+    """Return the rows of a file of judgments."""
+    from genqa_metrics.files import Source
+
+    rows = []
+    for row in Source(path).rows():
+        if row.problem:
+            raise ValueError(f"{path.name}, line {row.number}: {row.problem}")
+        rows.append(row.values)
+    return rows
+
+
+def our_scores(scorer, titles: Mapping[str, str], rows: Sequence[Mapping]) -> dict[str, list[float]]:
+    """Return title -> scores of a metric of this package.
+
+    Args:
+        scorer: see `genqa_metrics.scorers.make_scorer`.
+        titles: name of a score -> title.
+        rows: rows of a set.
+    """
+    from genqa_metrics.rows import Item
+
+    items = [
+        Item("", i, None, "", row["question"], [row["candidate"]], row["references"], (None, None))
+        for i, row in enumerate(rows, 1)
+    ]
+    scores = scorer.row_scores(scorer.statistics(items))
+    return {title: [float(value) for value in scores[name]] for name, title in titles.items()}
+
+
+def cached(path: Path, facts: Mapping[str, str], fresh: bool, compute: Callable[[], dict]) -> dict[str, list[float]]:
+    """Return title -> scores from a file if it was made from the same data by the same metric, else compute them.
+
+    Args:
+        path: JSON file, written when computed.
+        facts: what the scores depend on.
+        fresh: compute in any case.
+        compute: gives title -> scores.
+    """
+    if path.is_file() and not fresh:
+        known = json.loads(path.read_text(encoding="utf-8"))
+        if known["facts"] == facts:
+            return known["scores"]
+    scores = compute()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"facts": facts, "scores": scores}), encoding="utf-8")
+    return scores
+
+
+def judgments_of(rows: Sequence[Mapping], scores: Mapping[str, Sequence[float]]):
+    """Return rows and scores as `genqa_metrics.agree.Judgments`."""
+    import numpy as np
+    from genqa_metrics.agree import Judgments, length_group
+    from genqa_metrics.question_types import question_type
+
+    human = np.array([row["score"] for row in rows], dtype=float)
+    labels = [row["label"] for row in rows]
+    systems = [row["system"] or "(none)" for row in rows] if any(row["system"] for row in rows) else None
+    groups = {
+        "question type": [question_type(row["question"]) for row in rows],
+        "length": [length_group(row["candidate"]) for row in rows],
+    }
+    if systems:
+        groups["system"] = systems
+    return Judgments(
+        human=human,
+        correct=np.array([label == 1 for label in labels]) if None not in labels else human >= 0.5,
+        scores={title: np.array(values) for title, values in scores.items()},
+        questions=[(row["question"] or row["id"], tuple(row["references"])) for row in rows],
+        systems=systems,
+        groups=groups,
+    )
+
+
+def best_and_rest(report: Mapping, kind: str) -> dict[str, object]:
+    """Return the best metric of a set, and the tests of all others against it, corrected (Holm) for their number.
+
+    Args:
+        report: see `genqa_metrics.agree.analyse`.
+        kind: "pearson" or "spearman".
+    """
+    from genqa_metrics.agree_report import against_best, ordered
+    from genqa_metrics.agreement import holm
+
+    tests = against_best(report, kind)
+    corrected = holm([test["permutation_p"] for test in tests.values()])
+    names = ("permutation_p", "williams_p", "value", "low", "high")
+    rest = {
+        title: {name: test[name] for name in names} | {"permutation_p_holm": p}
+        for (title, test), p in zip(tests.items(), corrected, strict=True)
+    }
+    return {"best": ordered(report, kind)[0], "rest": rest}
+
+
+def _named(name: str) -> str:
+    return next((titles[name] for titles in FAMILIES.values() if name in titles), name)
+
+
+def _families(names: Sequence[str]) -> dict[str, list[str]]:
+    """Return the sets that are there by family."""
+    families = {family: [name for name in titles if name in names] for family, titles in FAMILIES.items()}
+    known = {name for found in families.values() for name in found}
+    families["Others"] = [name for name in names if name not in known]
+    return {family: found for family, found in families.items() if found}
+
+
+def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    rows = [header, ["---", *["---:"] * (len(header) - 1)], *lines]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def correlation_table(names: Sequence[str], sets: Mapping[str, dict]) -> str:
+    """Return Pearson with interval and Spearman of every metric on some sets; bold: not worse than the best."""
+    from genqa_metrics.agree_report import number
+
+    titles = list(next(iter(sets.values()))["metrics"])
+    lines = []
+    for title in titles:
+        line = [title]
+        for name in names:
+            found = sets[name]["metrics"][title]
+            shown = []
+            for kind in ("pearson", "spearman"):
+                value, tests = found[kind], sets[name]["best_and_rest"][kind]
+                text = number(value["value"])
+                p = tests["rest"].get(title, {}).get("permutation_p_holm")
+                if title == tests["best"] or (p is not None and p >= 0.05):
+                    text = f"**{text}**"
+                if kind == "pearson" and value["low"] is not None:
+                    text += f" ({number(value['low'], 2)}, {number(value['high'], 2)})"
+                shown.append(text)
+            line.append(" / ".join(shown))
+        lines.append(line)
+    header = ["metric", *(f"{_named(name)} ({sets[name]['rows']:,})" for name in names)]
+    return table(header, lines)
+
+
+def group_table(grouping: str, places: Sequence[tuple[str, str]], sets: Mapping[str, dict]) -> str:
+    """Return Pearson / Spearman of every metric in some groups, each (set, label)."""
+    from genqa_metrics.agree_report import number
+
+    titles = list(next(iter(sets.values()))["metrics"])
+    groups = [sets[name]["groups"][grouping][label] for name, label in places]
+    lines = [
+        [
+            title,
+            *(
+                " / ".join(number(g["metrics"][title][kind]["value"]) for kind in ("pearson", "spearman"))
+                for g in groups
+            ),
+        ]
+        for title in titles
+    ]
+    header = [f"{_named(name)}, {label} ({g['rows']})" for (name, label), g in zip(places, groups, strict=True)]
+    return table(["metric", *header], lines)
+
+
+def _groups(grouping: str, names: Sequence[str], sets: Mapping[str, dict]) -> list[tuple[str, str]]:
+    return [
+        (name, label)
+        for name in names
+        for label, found in sets[name]["groups"].get(grouping, {}).items()
+        if found["metrics"]
+    ]
+
+
+def heat_map(sets: Mapping[str, dict]):
+    """Return a figure of Pearson's r of every metric on every set."""
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    names = [name for found in _families(list(sets)).values() for name in found]
+    titles = list(next(iter(sets.values()))["metrics"])
+    nan = float("nan")
+    values = np.array(
+        [[nan if (v := sets[n]["metrics"][t]["pearson"]["value"]) is None else v for n in names] for t in titles]
+    )
+    figure = Figure(figsize=(2.2 + 0.72 * len(names), 1.6 + 0.3 * len(titles)))
+    axes = figure.subplots()
+    image = axes.imshow(values, cmap="YlGnBu", vmin=0, vmax=1, aspect="auto")
+    for i, j in np.ndindex(values.shape):
+        text = "-" if np.isnan(values[i, j]) else f"{values[i, j]:.2f}"
+        best = values[i, j] == np.nanmax(values[:, j])
+        colour = "white" if values[i, j] > 0.6 else "black"
+        axes.text(j, i, text, ha="center", va="center", fontsize=8, color=colour, weight="bold" if best else "normal")
+    axes.set_xticks(
+        range(len(names)), [_named(name) for name in names], rotation=35, ha="right", rotation_mode="anchor"
+    )
+    axes.set_yticks(range(len(titles)), titles)
+    figure.colorbar(image, ax=axes, label="Pearson r")
+    return figure
+
+
+def page(facts: Mapping, sets: Mapping[str, dict], figures: Mapping[str, str]) -> str:
+    """Return RESULTS.md.
+
+    Args:
+        facts: command, versions, signatures, digests.
+        sets: name -> results.
+        figures: title -> file name.
+    """
+    from genqa_metrics.agree_report import estimate, number
+
+    titles = list(next(iter(sets.values()))["metrics"])
+    parts = [
+        "# How well the metrics agree with human judgments",
+        f"Written by `{facts['command']}`; all numbers are in "
+        "[results/meta_evaluation.json](results/meta_evaluation.json). Nothing is trained on these rows by that "
+        "command; what the checkpoints were trained on is in their model cards.",
+        "Every cell is Pearson's r with its 95% interval / Spearman's rho. Bold: the best of the column, and what "
+        "does not differ from it at 5% (permutation test against the best, Holm's correction for their number). "
+        "Intervals and tests draw whole questions, because answers to one question are alike. The best was chosen on "
+        "the same rows, so its own number is a little too good.",
+    ]
+    for family, names in _families(list(sets)).items():
+        parts += [f"## {family}", correlation_table(names, sets)]
+        if family == next(iter(FAMILIES)):
+            shown = list(FAMILIES[family])
+            lines = [[title, *row.split()] for title, row in PAPER.items()]
+            parts += [
+                "The paper's own numbers (Pearson / Spearman) for the same sets, with BERT-base, embeddings of a "
+                "SQuAD-tuned BERT-large, and 1,000 rows of MS MARCO and AVSD where these files have 486 and 484:",
+                table(["metric", *map(_named, shown)], lines),
+            ]
+        notes = {note for name in names for note in sets[name]["notes"] if note.startswith("only")}
+        parts += [f"{_named(name)}: {note}." for name in names for note in sets[name]["notes"] if note in notes]
+    if "heat map" in figures:
+        parts += ["## At a glance", f"![Pearson r of every metric on every set]({figures['heat map']})"]
+    paired = [name for name in sets if sets[name]["rank_pairs"]["pairs"] >= MIN_PAIRS]
+    if paired:
+        lines = [[t, *(estimate(sets[n]["rank_pairs"]["metrics"][t]) for n in paired)] for t in titles]
+        header = ["metric", *(f"{_named(name)} ({sets[name]['rank_pairs']['pairs']:,} pairs)" for name in paired)]
+        parts += [
+            "## Pairs of answers ranked as humans do (Table 7 of the paper)",
+            f"Two answers to one question, of two systems where systems are known, whose human scores (0 to 1) differ "
+            f"by more than {RANK_GAP}; share ranked as humans do, with 95% interval; equal scores are wrong.",
+            table(header, lines),
+        ]
+    ranked = [name for name in sets if sets[name]["systems"]]
+    if ranked:
+        lines = []
+        for title in titles:
+            found = [sets[name]["systems"]["pairs"][title] for name in ranked]
+            lines.append(
+                [title, *(f"{f['right']}/{f['pairs']} ({f['clear_right']}/{f['clear_pairs']})" for f in found)]
+            )
+        parts += [
+            "## Pairs of systems ranked as humans do",
+            "By the mean of the systems' answers; in brackets the pairs whose human scores differ clearly (the 95% "
+            "interval of the difference leaves out 0).",
+            table(["metric", *map(_named, ranked)], lines),
+        ]
+        places = _groups("system", ranked, sets)
+        parts += ["## By system (Table 9 of the paper)", group_table("system", places, sets)]
+    typed = [name for name in sets if len(_groups("question type", [name], sets)) > 1]
+    parts += [
+        "## By question type (Figure 4 of the paper)",
+        "The files have no types: `genqa_metrics/question_types.py` reads them off the wording. Pearson / Spearman; "
+        "types with fewer than 10 answers are left out.",
+    ]
+    for name in typed:
+        title = f"{_named(name)} by question type"
+        parts += [f"### {_named(name)}"]
+        if title in figures:
+            parts.append(f"![{title}]({figures[title]})")
+        parts.append(group_table("question type", _groups("question type", [name], sets), sets))
+    classified = [name for name in sets if all("classifier" in m for m in sets[name]["metrics"].values())]
+    lines = []
+    for title in titles:
+        line = [title]
+        for name in classified:
+            found = sets[name]["metrics"][title]["classifier"]
+            best = found["thresholds"]["accuracy"]
+            ece = number(found["calibration"]["ece"], 2) if found["calibration"] else "-"
+            line.append(f"{estimate(found['auc'])}; {number(best['held_out'], 2)}; {ece}")
+        lines.append(line)
+    header = ["metric", *(f"{_named(name)} ({sets[name]['share_correct']:.0%} correct)" for name in classified)]
+    parts += [
+        "## Telling correct answers from wrong ones",
+        "Area under the ROC curve with 95% interval; accuracy with a threshold from other questions (5 folds); "
+        "expected calibration error of the score as a probability. Correct: the label, or human scores from 0.5 on.",
+        table(header, lines),
+    ]
+    parts += [f"![{title}]({file})" for title, file in figures.items() if title.startswith("Curves")]
+    parts += [
+        "## What the numbers rest on",
+        '- BERTScore and cosine use the same encoder as KPQA and AVA. "Unweighted" are KPQA\'s own scores with equal '
+        "weights; their tokens are word pieces, and BERTScore's vectors are the embeddings below the first layer.\n"
+        "- PEDANTS (qa-metrics 0.2.42) is left out: it downloads pickled classifiers from GitHub when it is first "
+        "used, needs scikit-learn 1.3.2 to read them, and does not run offline.\n"
+        + "\n".join(f"- {name}: `{signature}`" for name, signature in facts["signatures"].items()),
+        f"Python {facts['python']}, "
+        + ", ".join(f"{name} {number_}" for name, number_ in facts["versions"].items())
+        + f"; {facts['resamples']:,} bootstrap samples, {facts['permutations']:,} permutations, seed {facts['seed']}.",
+        table(
+            ["file", "rows", "questions", "SHA-256"],
+            [[n, f"{s['rows']:,}", f"{s['questions']:,}", f"`{s['sha256']}`"] for n, s in sets.items()],
+        ),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def main() -> None:
+    """Compute or read the scores, measure, write."""
+    from genqa_metrics import __version__
+    from genqa_metrics.agree import PERMUTATIONS, analyse, digest_of
+    from genqa_metrics.agree_report import curves_figure, group_figure, svg_of
+    from genqa_metrics.scorers import SCORERS, make_scorer
+    from transformers import HfArgumentParser
+
+    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    warnings.filterwarnings("ignore", module="bert_score|transformers|torch")
+    output, folder = Path(args.output), Path(args.judgments)
+    found = {path.name.removesuffix(".dev.jsonl.gz"): path for path in sorted(folder.glob("*.dev.jsonl.gz"))}
+    order = [name for titles in FAMILIES.values() for name in titles if name in found]
+    order += [name for name in found if name not in order]
+    for name in args.sets:
+        if name not in found:
+            raise SystemExit(f"--sets: no {name}.dev.jsonl.gz in {folder}; there are {', '.join(found) or 'none'}")
+    order = [name for name in order if not args.sets or name in args.sets]
+    if not order:
+        raise SystemExit(f"--judgments: no NAME.dev.jsonl.gz in {folder}")
+    for option, chosen, known in (("ours", args.ours, OURS), ("peers", args.peers, PEERS)):
+        for name in chosen:
+            if name not in known:
+                raise SystemExit(f"--{option}: expected some of {', '.join(known)}, got {name!r}")
+
+    sources: dict[str, tuple[str, Callable]] = {}
+    for name in args.peers:
+        sources[name] = PEERS[name].signature(), PEERS[name].scores
+    for name in args.ours:
+        metric, settings, titles = OURS[name]
+        if metric in SCORERS:  # a metric that is not in this version is left out
+            scorer = make_scorer(metric, settings)
+            sources[name] = scorer.signature, lambda rows, s=scorer, t=titles: our_scores(s, t, rows)
+
+    sets: dict[str, dict] = {}
+    for name in order:
+        rows, digest = read_set(found[name]), digest_of(str(found[name]))
+        scores: dict[str, list[float]] = {}
+        for label, (signature, compute) in sources.items():
+            path = output / "scores" / name / f"{label}.json"
+            facts = {"data": digest, "signature": signature}
+            scores |= cached(path, facts, args.fresh, lambda rows=rows, compute=compute: compute(rows))
+            print(f"{name}: {label}", file=sys.stderr)
+        judgments = judgments_of(rows, scores)
+        report = analyse(judgments, RANK_GAP, args.resamples, args.seed)
+        report["best_and_rest"] = {kind: best_and_rest(report, kind) for kind in ("pearson", "spearman")}
+        report |= {"rows": len(rows), "questions": len(set(judgments.questions)), "sha256": digest}
+        report["share_correct"] = float(judgments.correct.mean())
+        sets[name] = report
+
+    results = output / "results"
+    results.mkdir(parents=True, exist_ok=True)
+    drawn = {"heat map": ("meta_heat_map.svg", heat_map(sets))}
+    for name, report in sets.items():
+        shown = [title for title in IN_FIGURES if title in report["metrics"]]
+        types = {label: g for label, g in report["groups"].get("question type", {}).items() if g["metrics"]}
+        if len(types) > 1 and name in ("kpqa_marco", "evouna_nq"):
+            title = f"{_named(name)} by question type"
+            drawn[title] = (f"meta_types_{name}.svg", group_figure(types, shown))
+        if name == "evouna_nq":
+            drawn[f"Curves of {_named(name)}"] = (f"meta_curves_{name}.svg", curves_figure(report, shown))
+    figures = {}
+    for title, (file, figure) in drawn.items():
+        (results / file).write_text(svg_of(figure), encoding="utf-8")
+        figures[title] = f"results/{file}"
+    for report in sets.values():  # what the JSON does not need: every pair of metrics, and the points of curves
+        del report["differences"]
+        for metric in report["metrics"].values():
+            for curve in ("roc", "precision_recall"):
+                metric.get("classifier", {}).pop(curve, None)
+    facts = {
+        "command": "python training/meta_evaluation.py --judgments DATA/judgments",
+        "python": platform.python_version(),
+        "versions": {"genqa-metrics": __version__}
+        | {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "torch", "transformers")},
+        "signatures": {label: signature for label, (signature, _) in sources.items()},
+        "resamples": args.resamples,
+        "permutations": PERMUTATIONS * args.resamples,
+        "seed": args.seed,
+    }
+    text = json.dumps({**facts, "sets": sets}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    (results / "meta_evaluation.json").write_text(text, encoding="utf-8")
+    (output / "RESULTS.md").write_text(page(facts, sets, figures), encoding="utf-8")
+    print(output / "RESULTS.md", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
