@@ -250,11 +250,11 @@ def as_markdown(report: Mapping) -> str:
     return "# Agreement with human judgments\n\n" + "\n\n".join(parts).replace("\n\n\n\n", "\n\n")
 
 
-def print_report(report: Mapping, console) -> None:
-    """Print a report.
+def print_table(table: Table, console) -> None:
+    """Print one table.
 
     Args:
-        report: see `agree.AgreeRun.report`.
+        table: the table.
         console: a `rich.console.Console`.
     """
     import sys
@@ -264,23 +264,35 @@ def print_report(report: Mapping, console) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
+    shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+    for place, name in enumerate(table.header):
+        shown.add_column(Text(name), justify="left" if place == 0 else "right", vertical="bottom", no_wrap=True)
+    for place, row in enumerate(table.rows):
+        style = "bold green" if place in table.marked else ""
+        shown.add_row(*(Text(cell, style=style if column < 2 else "") for column, cell in enumerate(row)))
+    console.print(Text(table.title, style="bold"))
+    # A table that is too wide for the terminal goes over the edge; cut numbers would be of no use.
+    width = console.width
+    needed = Measurement.get(console, console.options.update(max_width=sys.maxsize), shown).maximum
+    console.width = max(width, needed)
+    console.print(shown, crop=False)
+    console.width = width
+    if table.explanation:
+        console.print(Text(table.explanation, style="dim"))
+    console.print()
+
+
+def print_report(report: Mapping, console) -> None:
+    """Print a report.
+
+    Args:
+        report: see `agree.AgreeRun.report`.
+        console: a `rich.console.Console`.
+    """
+    from rich.text import Text
+
     for table in tables(report):
-        shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-        for place, name in enumerate(table.header):
-            shown.add_column(Text(name), justify="left" if place == 0 else "right", vertical="bottom", no_wrap=True)
-        for place, row in enumerate(table.rows):
-            style = "bold green" if place in table.marked else ""
-            shown.add_row(*(Text(cell, style=style if column < 2 else "") for column, cell in enumerate(row)))
-        console.print(Text(table.title, style="bold"))
-        # A table that is too wide for the terminal goes over the edge; cut numbers would be of no use.
-        width = console.width
-        needed = Measurement.get(console, console.options.update(max_width=sys.maxsize), shown).maximum
-        console.width = max(width, needed)
-        console.print(shown, crop=False)
-        console.width = width
-        if table.explanation:
-            console.print(Text(table.explanation, style="dim"))
-        console.print()
+        print_table(table, console)
     for line in facts(report):
         console.print(Text(line, style="bold yellow" if line.startswith("note: ") else "dim"), soft_wrap=True)
 

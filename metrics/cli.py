@@ -465,6 +465,78 @@ def agree(
         print_report(report, _output_console())
 
 
+@app.command(no_args_is_help=True, short_help="Make one score per item of the ratings of several people.")
+def raters(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE", help="Files as for `score`, one row per item and rater.", show_default=False),
+    ],
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write one row per item to FILE, with its score: .jsonl, .csv, .parquet ... `agree` reads it when "
+            "the rows have question, prediction and references too.",
+        ),
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            "-c",
+            metavar="NAME=COLUMN",
+            help="Where a column has another name, once for each; NAME is item, rater or score.",
+            show_default=False,
+        ),
+    ] = None,
+    limit: Annotated[
+        float, typer.Option("--limit", metavar="Z", help="Ratings whose z-score is larger are noise; inf keeps all.")
+    ] = 1.0,
+    drop: Annotated[int, typer.Option("--drop", metavar="N", help="Drop at most N ratings of an item.")] = 5,
+    on_error: Annotated[
+        OnError, typer.Option("--on-error", help="A bad row: fail at the first one, or report, count and skip them.")
+    ] = OnError.FAIL,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the summary.")] = Format.TABLE,
+) -> None:
+    """Make one score per item of the ratings of several people, without the noisy ones; say how far they agree.
+
+    Rows have `item` (or `id`), `rater` (`annotator`, `worker`) and `score` (`rating`), a number.
+
+    Within an item, ratings whose z-score is above 1 in size are dropped, at most five, the largest first; the mean of
+    the rest is the score (Lee et al. 2021). Krippendorff's alpha is given before and after: 1 is full agreement, 0
+    that of chance. After filtering it is higher in any case, because what disagrees was dropped.
+
+    **Exit status**: 0 done, 1 failed, 2 bad usage.
+    """
+    from .files import FileError
+    from .raters import RatersRun, summary
+
+    try:
+        run = RatersRun(inputs, _pairs("--column", column or []), limit, drop, output)
+    except ValueError as error:
+        raise _stop(f"{error}\nTry 'genqa-metrics raters --help'.", 2) from error
+    problem, rest = _noted_rows(SHOWN_BAD_ROWS)
+    try:
+        report = run.report(on_error is OnError.SKIP, problem)
+    except FileError as error:
+        hint = "\n--on-error skip leaves bad rows out." if error.bad_row else ""
+        raise _stop(f"{error}{hint}", 1) from error
+    rest()
+    if format_ is Format.JSON:
+        typer.echo(json.dumps(report, indent=2, ensure_ascii=False))
+        return
+    from .agree_report import Table, markdown_table, print_table
+
+    for title, header, rows in summary(report):
+        table = Table(title, header, rows)
+        if format_ is Format.MARKDOWN:
+            typer.echo(f"**{title}**\n\n{markdown_table(table)}\n")
+        else:
+            print_table(table, _output_console())
+
+
 app.command(no_args_is_help=True, short_help="Show which words of an answer KPQA weighs and matches.")(explain)
 
 
