@@ -72,13 +72,15 @@ def resampled_pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.nd
         (samples,) correlations, NaN where one side is constant.
     """
     total = counts.sum(axis=1, keepdims=True)
-    x = x - (counts * x).sum(axis=1, keepdims=True) / total
-    y = y - (counts * y).sum(axis=1, keepdims=True) / total
-    xx, yy, xy = ((counts * a * b).sum(axis=1) for a, b in ((x, x), (y, y), (x, y)))
-    scale = np.sqrt(xx * yy)
-    # What rounding leaves of equal values is no variation.
-    smallest = 1e-12 * total[:, 0] * (np.abs(x).max() * np.abs(y).max() + np.finfo(float).tiny)
-    return np.divide(xy, scale, out=np.full(len(counts), np.nan), where=scale > smallest)
+    sides, defined = [], True
+    for side in (x, y):
+        centred = side - (counts * side).sum(axis=1, keepdims=True) / total
+        squares = (counts * centred**2).sum(axis=1)
+        # What rounding leaves of equal values is no variation.
+        defined = defined & (squares > total[:, 0] * (1e-12 * np.abs(side).max()) ** 2)
+        sides.append((centred, squares))
+    (x, xx), (y, yy) = sides
+    return np.divide((counts * x * y).sum(axis=1), np.sqrt(xx * yy), out=np.full(len(counts), np.nan), where=defined)
 
 
 def resampled_ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:

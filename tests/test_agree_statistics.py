@@ -1,0 +1,325 @@
+"""The statistics under `genqa-metrics agree`: against scipy, scikit-learn, published examples, and simulations."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from genqa_metrics import agreement
+from scipy import stats
+
+warnings.filterwarnings("error", module="genqa_metrics")
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20)
+
+
+def tied_sample(rng, rows=80):
+    x = np.round(rng.normal(size=rows), 1)
+    return x, np.round(x + rng.normal(size=rows))
+
+
+RESAMPLED = {
+    agreement.resampled_pearson: lambda x, y: stats.pearsonr(x, y).statistic,
+    agreement.resampled_spearman: lambda x, y: stats.spearmanr(x, y).statistic,
+    agreement.resampled_kendall: lambda x, y: stats.kendalltau(x, y).statistic,
+}
+
+
+@pytest.mark.parametrize("resampled", RESAMPLED, ids=lambda f: f.__name__)
+def test_resampled_correlations_are_those_of_the_drawn_rows(rng, resampled):
+    x, y = tied_sample(rng)
+    counts = next(agreement.resamples(np.arange(80), 20, seed=3))
+    found = resampled(x, y, counts)
+    for sample, value in zip(counts, found, strict=True):
+        drawn = np.repeat(np.arange(80), sample.astype(int))
+        assert value == pytest.approx(RESAMPLED[resampled](x[drawn], y[drawn]), abs=1e-12)
+
+
+def test_kendall_of_many_rows_is_that_of_few(rng, monkeypatch):
+    x, y = tied_sample(rng)
+    counts = next(agreement.resamples(np.arange(80), 20, seed=3))
+    at_once = agreement.resampled_kendall(x, y, counts)
+    monkeypatch.setattr(agreement, "_MAX_SIGNS", 10)
+    np.testing.assert_allclose(agreement.resampled_kendall(x, y, counts), at_once, atol=1e-12)
+
+
+def test_resampled_auc_is_that_of_scikit_learn(rng):
+    from sklearn.metrics import roc_auc_score
+
+    scores, positive = np.round(rng.random(60), 1), rng.random(60) < 0.4
+    counts = next(agreement.resamples(np.arange(60), 20, seed=1))
+    for sample, value in zip(counts, agreement.resampled_auc(scores, positive, counts), strict=True):
+        assert value == pytest.approx(roc_auc_score(positive, scores, sample_weight=sample), abs=1e-12)
+
+
+@pytest.mark.parametrize("resampled", RESAMPLED, ids=lambda f: f.__name__)
+def test_constant_sides_are_not_defined(resampled):
+    counts = next(agreement.resamples(np.arange(12), 30, seed=0))
+    assert np.isnan(resampled(np.full(12, 0.1), np.arange(12.0), counts)).all()
+    assert np.isnan(resampled(np.arange(12.0), np.full(12, 1 / 3), counts)).all()
+    one_differs = np.append(np.full(11, 0.3), 0.7)
+    missing = counts[:, -1] == 0
+    assert missing.any()
+    assert (np.isnan(resampled(one_differs, np.arange(12.0), counts)) == missing).all()
+
+
+def test_resamples_draw_whole_clusters_and_keep_their_number(rng):
+    clusters = rng.integers(25, size=100)
+    clusters = np.unique(clusters, return_inverse=True)[1]
+    counts = np.concatenate(list(agreement.resamples(clusters, 50, seed=5)))
+    size = clusters.max() + 1
+    first = np.array([np.flatnonzero(clusters == c)[0] for c in range(size)])
+    assert (counts == counts[:, first][:, clusters]).all()
+    assert (counts[:, first].sum(axis=1) == size).all()
+    assert counts.shape == (50, 100)
+
+
+def test_chunks_do_not_change_the_resamples(monkeypatch):
+    whole = np.concatenate(list(agreement.resamples(np.arange(40), 30, seed=2)))
+    monkeypatch.setattr(agreement, "_CELLS", 300)
+    np.testing.assert_array_equal(np.concatenate(list(agreement.resamples(np.arange(40), 30, seed=2))), whole)
+
+
+def test_interval_is_that_of_scipy(rng):
+    """Percentile bootstrap: scipy's limits from its own draws, 4,000 on each side, agree within their noise."""
+    x, y = tied_sample(rng, 200)
+    theirs = stats.bootstrap(
+        (x, y), lambda a, b: stats.pearsonr(a, b).statistic, paired=True, vectorized=False, n_resamples=4000,
+        method="percentile", rng=1,
+    ).confidence_interval  # fmt: skip
+    samples = agreement.bootstrap(
+        {"r": lambda counts: agreement.resampled_pearson(x, y, counts)}, np.arange(200), 4000, seed=0
+    )["r"]
+    assert agreement.interval(samples) == pytest.approx((theirs.low, theirs.high), abs=0.015)
+
+
+def test_interval_needs_defined_samples():
+    assert agreement.interval(np.array([np.nan, np.nan, 0.5, np.nan])) is None
+    assert agreement.interval(np.array([np.nan, 0.2, 0.5, 0.4, 0.3])) == pytest.approx((0.2075, 0.4925))
+
+
+# Correlations of the two metrics with the humans, and with each other; rows; t or Z; p.
+WILLIAMS = [
+    # Silver, Hittner & May 2006, "A FORTRAN 77 Program for Comparing Dependent Correlations" (depcor)
+    (0.3, 0.4, 0.5, 100, -1.0767, 0.2843),
+    # Outputs of the R package cocor 1.1, which print inputs of four digits
+    (0.5447, 0.8, 0.0729, 70, -2.8114, 0.0065),
+    (0.7245, 0.7108, 0.8972, 15549, 5.5544, 0.0),
+]
+STEIGER = [
+    (0.3, 0.4, 0.5, 100, -1.0718, 0.2838),  # Silver, Hittner & May 2006
+    # Steiger 1980, case A; the paper prints -.8913 with a covariance rounded to .0042, cocor's tests -0.8887185
+    (0.4, 0.5, 0.1, 103, -0.8887, 0.3742),
+    (0.7245, 0.7108, 0.8972, 15549, 5.5498, 0.0),  # cocor
+]
+
+
+@pytest.mark.parametrize(
+    ("test", "r1", "r2", "r12", "rows", "statistic", "p"),
+    [(agreement.williams, *row) for row in WILLIAMS] + [(agreement.steiger, *row) for row in STEIGER],
+)
+def test_published_examples_of_dependent_correlations(test, r1, r2, r12, rows, statistic, p):
+    digits = 0.03 if rows == 15549 else 5e-3 if rows == 70 else 5e-5  # what the rounding of the inputs leaves
+    assert test(r1, r2, r12, rows) == (pytest.approx(statistic, abs=digits), pytest.approx(p, abs=5e-4))
+    assert test(r2, r1, r12, rows)[0] == -test(r1, r2, r12, rows)[0]
+
+
+@pytest.mark.parametrize("test", [agreement.williams, agreement.steiger])
+def test_dependent_correlations_that_cannot_be_tested(test):
+    for r1, r2, r12, rows in [(0.5, 0.4, 0.2, 3), (float("nan"), 0.4, 0.2, 50), (0.5, 0.5, 1.0, 50)]:
+        assert np.isnan(test(r1, r2, r12, rows)).all()
+
+
+def test_permutations_are_those_of_the_definition(rng):
+    """Eight questions of two answers each: all 2^8 ways to swap, by plain loops, against 20,000 drawn ones."""
+    clusters = np.repeat(np.arange(8), 2)
+    human = rng.normal(size=16)
+    x, y = human + rng.normal(size=16), human + 2 * rng.normal(size=16)
+    standard_x, standard_y = stats.zscore(x), stats.zscore(y)
+
+    def difference(a, b):
+        return abs(stats.pearsonr(a, human).statistic - stats.pearsonr(b, human).statistic)
+
+    observed, extreme = difference(x, y), 0
+    for swapped in itertools.product([False, True], repeat=8):
+        swap = np.array(swapped)[clusters]
+        a, b = np.where(swap, standard_y, standard_x), np.where(swap, standard_x, standard_y)
+        extreme += difference(a, b) >= observed - 1e-12
+    (p,) = agreement.permutation_p(x[None], y[None], human, clusters, 20_000, seed=0)
+    assert p == pytest.approx(extreme / 2**8, abs=0.012)
+
+
+def test_permutations_of_pairs_at_once_and_of_constant_sides(rng):
+    scores = rng.normal(size=(3, 50))
+    scores[2] = 1.0
+    human, clusters = rng.normal(size=50), np.arange(50)
+    pairs = [(0, 1), (0, 2), (1, 0)]
+    x, y = (scores[[pair[side] for pair in pairs]] for side in (0, 1))
+    found = agreement.permutation_p(x, y, human, clusters, 500, seed=1)
+    alone = agreement.permutation_p(x[:1], y[:1], human, clusters, 500, seed=1)
+    assert found[0] == alone[0] == found[2]
+    assert np.isnan(found[1])
+    assert np.isnan(agreement.permutation_p(x, y, np.ones(50), clusters, 500, seed=1)).all()
+
+
+def test_holm_is_that_of_the_definition(rng):
+    """Of m sorted p-values the k-th is multiplied by m - k + 1, and never below the one before; NaN do not count."""
+    p = rng.random(7) ** 3
+    order = np.argsort(p)
+    expected, least = {}, 0.0
+    for k, place in enumerate(order):
+        least = max(least, min(1.0, p[place] * (7 - k)))
+        expected[place] = least
+    assert agreement.holm(p) == pytest.approx([expected[i] for i in range(7)])
+    assert agreement.holm([0.01, float("nan"), 0.02]) == pytest.approx([0.02, float("nan"), 0.02], nan_ok=True)
+    assert agreement.holm([]) == []
+
+
+LEVEL = (0.035, 0.065)  # 5% +- 1.5
+
+
+def correlated(rng, rows, per_question=1):
+    """Return human scores and two metrics that agree with them equally well, with answers alike within a question."""
+    mix = np.linalg.cholesky([[1, 0.5, 0.5], [0.5, 1, 0.6], [0.5, 0.6, 1]])
+    own = rng.normal(size=(3, rows))
+    if per_question > 1:
+        shared = np.repeat(rng.normal(size=(3, rows // per_question)), per_question, axis=1)
+        own = np.sqrt(0.5) * own + np.sqrt(0.5) * shared
+    return mix @ own
+
+
+def rejections(rng, rows, per_question, runs=1500):
+    """Return the share of runs in which each test rejects a null hypothesis that is true."""
+    clusters = np.repeat(np.arange(rows // per_question), per_question)
+    rejected = dict.fromkeys(("williams", "steiger", "permutation", "permutation of ranks"), 0)
+    for run in range(runs):
+        human, x, y = correlated(rng, rows, per_question)
+        r12, r1, r2 = np.corrcoef([x, y, human])[np.triu_indices(3, 1)]
+        rejected["williams"] += agreement.williams(r1, r2, r12, rows)[1] < 0.05
+        rejected["steiger"] += agreement.steiger(r1, r2, r12, rows)[1] < 0.05
+        for name, sides in (
+            ("permutation", (human, x, y)),
+            ("permutation of ranks", stats.rankdata((human, x, y), axis=1)),
+        ):
+            target, first, second = sides
+            p = agreement.permutation_p(first[None], second[None], target, clusters, 200, run)
+            rejected[name] += bool(p[0] <= 0.05)
+    return {name: count / runs for name, count in rejected.items()}
+
+
+def test_tests_reject_a_true_null_in_5_percent_of_cases(rng):
+    found = rejections(rng, 100, 1)
+    assert all(LEVEL[0] <= share <= LEVEL[1] for share in found.values()), found
+
+
+def test_with_several_answers_to_a_question_only_permutation_keeps_its_level(rng):
+    """The formulas take rows for independent: they find differences too easily, which the report says."""
+    found = rejections(rng, 160, 4)
+    assert all(LEVEL[0] <= found[name] <= LEVEL[1] for name in ("permutation", "permutation of ranks")), found
+    assert min(found["williams"], found["steiger"]) > 0.09
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows", "per_question"),
+    [("pearson", 120, 1), ("spearman", 120, 1), ("kendall", 120, 1), ("pearson", 400, 4)],
+)
+def test_intervals_cover_the_truth_in_95_percent_of_cases(rng, kind, rows, per_question):
+    """Normal scores with r 0.6: rho is 6/pi arcsin(r/2), tau 2/pi arcsin(r)."""
+    truth = {"pearson": 0.6, "spearman": 6 / np.pi * np.arcsin(0.3), "kendall": 2 / np.pi * np.arcsin(0.6)}[kind]
+    clusters = np.repeat(np.arange(rows // per_question), per_question)
+    covered, runs = 0, 700
+    for run in range(runs):
+        human, noise, _ = correlated(rng, rows, per_question)
+        noise = (noise - 0.5 * human) / np.sqrt(0.75)  # what correlates with neither
+        metric = 0.6 * human + 0.8 * noise
+        samples = agreement.bootstrap(
+            {"r": lambda counts, m=metric, h=human: getattr(agreement, f"resampled_{kind}")(m, h, counts)},
+            clusters,
+            300,
+            run,
+        )["r"]
+        low, high = agreement.interval(samples)
+        covered += low <= truth <= high
+    assert 0.93 <= covered / runs <= 0.97
+
+
+def test_answer_pairs_are_those_of_the_definition(rng):
+    questions, human = rng.integers(6, size=40).tolist(), np.round(rng.random(40), 1)
+    systems = rng.integers(3, size=40).tolist()
+    for names in (None, systems):
+        expected = {
+            (i, j)
+            for i in range(40)
+            for j in range(40)
+            if questions[i] == questions[j] and human[i] - human[j] > 0.3 and (not names or names[i] != names[j])
+        }
+        better, worse = agreement.answer_pairs(questions, names, human, 0.3)
+        assert set(zip(better.tolist(), worse.tolist(), strict=True)) == expected
+        assert len(better) == len(expected) > 5
+
+
+def test_system_pairs_leave_out_equal_human_scores():
+    """Systems 1 and 2 are equal to the humans; of the other two pairs the metric has one, and calls one a tie."""
+    assert agreement.system_pairs(np.array([0.5, 0.5, 0.9]), np.array([0.2, 0.7, 0.7])) == (1, 2)
+
+
+@pytest.mark.parametrize("criterion", agreement.CRITERIA)
+def test_best_threshold_is_the_best_of_all(rng, criterion):
+    from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score
+
+    measure = {
+        "f1": f1_score,
+        "accuracy": accuracy_score,
+        "youden": lambda y, p: balanced_accuracy_score(y, p, adjusted=True),
+    }[criterion]
+    scores, positive = np.round(rng.random(50), 1), rng.random(50) < 0.3
+    threshold, value = agreement.best_threshold(scores, positive, criterion)
+    values = {limit: measure(positive, scores >= limit) for limit in [np.inf, *np.unique(scores)]}
+    assert value == pytest.approx(max(values.values()))
+    assert threshold == max(limit for limit, v in values.items() if v == pytest.approx(value))
+
+
+def test_held_out_value_sees_through_chance(rng):
+    """Scores that have nothing to do with the labels: the best threshold looks good on its own rows, not on others."""
+    own, others = [], []
+    for run in range(100):
+        scores, positive = rng.random(60), rng.random(60) < 0.5
+        own.append(agreement.best_threshold(scores, positive, "youden")[1])
+        others.append(agreement.held_out(scores, positive, np.arange(60), "youden", run))
+    assert np.mean(own) > 0.15
+    assert abs(np.mean(others)) < 0.06
+
+
+def test_held_out_questions_stay_together():
+    """Every question has one label and one score of its own: seen in training, it would be known."""
+    clusters = np.repeat(np.arange(10), 4)
+    positive = clusters % 2 == 0
+    scores = np.where(positive, 0.9, 0.1)
+    assert agreement.held_out(scores, positive, clusters, "accuracy", seed=0) == 1.0
+    only_one = np.repeat(np.arange(2), 20)
+    labels = only_one == 0
+    assert np.isnan(agreement.held_out(scores, labels, only_one, "accuracy", seed=0))
+
+
+def test_calibration_is_that_of_scikit_learn(rng):
+    from sklearn.calibration import calibration_curve
+    from sklearn.metrics import brier_score_loss
+
+    scores = rng.random(300)
+    positive = rng.random(300) < scores**2
+    scores[:3] = 0.0, 1.0, 0.95
+    found = agreement.calibration(scores, positive)
+    share, mean = calibration_curve(positive, scores, n_bins=10)
+    assert [b["correct"] for b in found["bins"]] == pytest.approx(share.tolist())
+    assert [b["score"] for b in found["bins"]] == pytest.approx(mean.tolist())
+    rows = np.array([b["rows"] for b in found["bins"]])
+    assert rows.sum() == 300
+    assert found["ece"] == pytest.approx((rows * np.abs(share - mean)).sum() / 300)
+    assert found["brier"] == pytest.approx(brier_score_loss(positive, scores))
+
+
+def test_perfect_calibration():
+    assert agreement.calibration(np.array([0.0, 1.0, 1.0]), np.array([False, True, True]))["ece"] == 0
