@@ -64,6 +64,11 @@ class _AevScorer:
 
         return {name: float(value) for name, value in scores(total, self.settings).items()}
 
+    def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
+        from .aev.scoring import scores
+
+        return scores(totals, self.settings)
+
 
 class _FMetaScorer:
     """F-meta: one row of statistics per context; their mean is the score of a corpus."""
@@ -122,6 +127,11 @@ class _FMetaScorer:
         means = corpus_scores((total / max(rows, 1))[None])
         return {name: means[name] for name in self.names}
 
+    def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
+        from .f_meta.scoring import NAMES
+
+        return mean_scores(NAMES, totals, rows)
+
 
 class _KpqaScorer:
     """KPQA: the scores of a row are its statistics; their mean is the score of a corpus."""
@@ -139,6 +149,7 @@ class _KpqaScorer:
         self.names = RESULTS
         self.beta = checked_beta(beta)
         loaded = load_models(**models)
+        self.models = loaded
         self.encoder = Encoder(loaded, batch_tokens)
         self.signature = f"kpqa|{loaded.signature}|beta:{self.beta:g}|version:{VERSION}"
 
@@ -168,6 +179,24 @@ class _KpqaScorer:
 
     def corpus_scores(self, total: np.ndarray, rows: int) -> dict[str, float]:
         return dict(zip(self.names, (total / max(rows, 1)).tolist(), strict=True))
+
+    def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
+        return mean_scores(self.names, totals, rows)
+
+
+def mean_scores(names: Sequence[str], totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the scores of corpora that are means over rows.
+
+    Args:
+        names: k names of scores.
+        totals: (..., k) sums of the scores over rows.
+        rows: (...) numbers of rows.
+
+    Returns:
+        name -> (...) means, 0 where there are no rows.
+    """
+    means = np.asarray(totals) / np.maximum(rows, 1)[..., None]
+    return {name: means[..., place] for place, name in enumerate(names)}
 
 
 SCORERS = {"aev": _AevScorer, "f_meta": _FMetaScorer, "kpqa": _KpqaScorer}
