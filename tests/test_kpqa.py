@@ -9,8 +9,8 @@ import evaluate
 import numpy as np
 import pytest
 import torch
+from genqa_metrics.kpqa import encoding, loading
 from genqa_metrics.kpqa import kpqa as script
-from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa import models as models_of
 from genqa_metrics.kpqa.encoding import Encoder, aligned
 from genqa_metrics.kpqa.models import budgeted
@@ -115,7 +115,8 @@ def test_weights_are_the_models_own(models):
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 60, 100_000])
-def test_results_do_not_depend_on_batches_or_neighbours(models, batch_tokens):
+def test_results_do_not_depend_on_batches_or_neighbours(monkeypatch, models, batch_tokens):
+    monkeypatch.setattr(encoding, "CPU_BATCH", 100_000)
     pairs = [(q, p) for q, p, _ in random_rows(40)]
     alone = [Encoder(models).tokens([pair])[0][0] for pair in pairs]
     shuffled = random.Random(1).sample(pairs, len(pairs))
@@ -125,6 +126,18 @@ def test_results_do_not_depend_on_batches_or_neighbours(models, batch_tokens):
         assert tokens.ids.tolist() == expected.ids.tolist()
         assert tokens.weights == pytest.approx(expected.weights, abs=1e-5)
         assert tokens.vectors == pytest.approx(expected.vectors, abs=1e-5)
+
+
+def test_a_cpu_takes_small_batches(models):
+    """Padding counts: 300 texts of up to 35 word pieces with their questions are no single batch."""
+    sizes = []
+    hook = models.predictor.register_forward_pre_hook(
+        lambda _module, _args, inputs: sizes.append(inputs["input_ids"].numel()), with_kwargs=True
+    )
+    Encoder(models, 100_000).keyphrase_weights([(q, p) for q, p, _ in random_rows(300)])
+    hook.remove()
+    assert len(sizes) > 1
+    assert max(sizes) <= encoding.CPU_BATCH
 
 
 def test_each_pair_is_encoded_and_each_text_embedded_once(tiny_checkpoint, tiny_encoder):
@@ -236,12 +249,18 @@ def test_results_are_those_of_the_scores(kpqa, models):
 
 def test_chunks_hold_every_row_once_and_keep_a_question_together(monkeypatch):
     monkeypatch.setattr(script, "_CHUNK", 4)
+    monkeypatch.setattr(script, "_CHUNK_CHARACTERS", 100)
+
+    def chunks(questions, text="x"):
+        return list(script._chunks(questions, [text] * len(questions), [[text, text]] * len(questions)))
+
     questions = [f"q{i % 7}" for i in range(30)]
-    chunks = list(script._chunks(questions))
-    assert sorted(i for chunk in chunks for i in chunk) == list(range(30))
-    assert len({(n, questions[i]) for n, chunk in enumerate(chunks) for i in chunk}) == 7
-    assert max(map(len, script._chunks(["q"] * 30))) == 8  # one question for all rows is cut all the same
-    assert list(script._chunks([])) == []
+    found = chunks(questions)
+    assert sorted(i for chunk in found for i in chunk) == list(range(30))
+    assert len({(n, questions[i]) for n, chunk in enumerate(found) for i in chunk}) == 7
+    assert max(map(len, chunks(["q"] * 30))) == 8  # one question for all rows is cut all the same
+    assert [len(chunk) for chunk in chunks(list("abcdef"), "x" * 20)] == [2, 2, 2]  # 60 characters a row
+    assert chunks([]) == []
 
 
 def test_hostile_rows(kpqa):

@@ -177,6 +177,41 @@ def test_rows_of_the_hub():
     assert hub.marco_row({**marco, "answers": ["six"]}) is None
 
 
+def test_data_sets_are_streamed_with_the_columns_of_the_hub(tmp_path):
+    """The three data sets of paper.args as `datasets` reads them, here from folders of the same names."""
+    made = {
+        "squad": {"id": "1", "title": "Ann", **row("Who?", "It was Ann.", "Ann")},
+        "hotpot_qa": {
+            "id": "1",
+            "question": "Where?",
+            "answer": "Rome",
+            "type": "bridge",
+            "level": "easy",
+            "supporting_facts": {"title": ["Ann"], "sent_id": [0]},
+            "context": {"title": ["Ann", "Bob"], "sentences": [["She is from Rome."], ["He is not.", " He left."]]},
+        },
+        "ms_marco": {
+            "query_id": 1,
+            "query_type": "numeric",
+            "query": "how many steps",
+            "answers": ["four"],
+            "wellFormedAnswers": [],
+            "passages": {"is_selected": [1, 0], "passage_text": ["It has four steps.", "No."], "url": ["a", "b"]},
+        },
+    }
+    found = {}
+    for name, one in made.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "train.jsonl").write_text(json.dumps(one) + "\n", encoding="utf-8")
+        rows = data.read_rows(str(tmp_path / name))
+        found[name] = [marked(answer) for answer in data.answers(name, rows, 1.0, 1.0, 80)]
+    assert found == {
+        "squad": ["It was [Ann]."],
+        "hotpot_qa": ["She is from [Rome]."],
+        "ms_marco": ["It has [four] steps."],
+    }
+
+
 def test_yes_no_rows():
     sentences = ["The old door is open in winter.", "What is it ?", "A dog can swim .", "Nothing here"]
     rows = data.yes_no_answers(sentences, 100, random.Random(0))
@@ -377,7 +412,7 @@ def test_difference_of_two_checkpoints():
 
 
 def test_ablations(monkeypatch, capsys, tiny_encoder, rows_folder, judgments, tmp_path):  # noqa: F811
-    """Four tiny runs, each trained once; a run with other arguments is never taken for one of these."""
+    """Four tiny runs, each trained once; a run with other settings is never taken for one of these."""
     (tmp_path / "data").mkdir()
     for name in ("squad.train", "other"):
         shutil.copy(rows_folder / "made.jsonl.gz", tmp_path / f"data/{name}.jsonl.gz")
@@ -404,9 +439,9 @@ def test_ablations(monkeypatch, capsys, tiny_encoder, rows_folder, judgments, tm
     monkeypatch.setattr(ablate.subprocess, "run", in_this_process)
     ablate_again()
     added = [command[command.index("2") + 1 : command.index("--output_dir")] for command in commands]
-    assert added == [[], ["--no_question"], ["--exclude", "squad.train"], ["--yes_no", "0"]]
+    assert added == [[], ["--no_question"], ["--yes_no", "0"], ["--exclude", "squad.train"]]
     table = page.read_text(encoding="utf-8")
-    names = ["full", "without the question", "without SQuAD", "without yes/no rows"]
+    names = ["full", "without the question", "without yes/no rows", "without SQuAD"]
     assert [line.split(" | ")[0][2:] for line in table.splitlines() if " rougeL_kpqa " in line] == names
     result = json.loads((tmp_path / "results/ablations.json").read_text(encoding="utf-8"))
     assert (result["steps"], result["training_seed"]) == (2, 5)
@@ -414,6 +449,6 @@ def test_ablations(monkeypatch, capsys, tiny_encoder, rows_folder, judgments, tm
     assert len(set(result["checkpoints"].values())) == 4
     ablate_again()
     assert len(commands) == 4
-    with pytest.raises(ValueError, match=r"output_dir: .*full holds a run with other arguments"):
+    with pytest.raises(ValueError, match=r"output_dir: .*full holds a run with other settings"):
         ablate_again("--learning_rate", "1e-3")
     assert len(commands) == 4

@@ -9,6 +9,7 @@ from .models import checked_budget, run_padded, token_limit
 from .scoring import Tokens
 
 MIN_ANSWER = 64  # word pieces left to an answer, however long its question is
+CPU_BATCH = 1024  # word pieces: larger batches hold more padding and leave the processor's cache
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Encoder:
 
     Args:
         models: predictor, encoder and their tokenizers, see `loading.Models`.
-        batch_tokens: word pieces of a batch, padding included.
+        batch_tokens: word pieces of a batch at most, padding included; on a CPU never more than CPU_BATCH.
         with_question: False for a predictor trained without questions (-KP).
 
     Attributes:
@@ -36,6 +37,8 @@ class Encoder:
         self.embedder, self.embedding_tokenizer = models.embedder, models.embedding_tokenizer
         self.layer = models.layer
         self.batch_tokens = checked_budget(batch_tokens)
+        if self.predictor.device.type == "cpu":
+            self.batch_tokens = min(self.batch_tokens, CPU_BATCH)
         self.with_question = with_question
         self.cut_texts = 0
 

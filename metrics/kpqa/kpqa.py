@@ -14,7 +14,8 @@ from .models import checked_budget
 from .scoring import METRICS, RESULTS, Tokens, checked_beta, pair_statistics, row_scores
 from .shared import VERSION, CheckedModule, checked_references, checked_texts
 
-_CHUNK = 1024  # rows whose token vectors are in memory at a time
+_CHUNK = 1024  # rows whose token vectors are in memory at a time,
+_CHUNK_CHARACTERS = 2**18  # or fewer if their texts are long: about 100 MB of vectors
 
 _DESCRIPTION = """\
 KPQA compares answers with references by the words that answer the question. A token classifier reads question and
@@ -66,7 +67,7 @@ class Kpqa(CheckedModule, evaluate.Metric):
         revision: branch, tag or commit of a checkpoint on the Hub.
         device: "cpu", "cuda", "cuda:1", "mps"; default: the best available.
         dtype: "float32" (default), "bfloat16" or "float16".
-        batch_tokens: word pieces per batch of the encoder, padding included.
+        batch_tokens: word pieces per batch of the encoder at most, padding included; a CPU takes at most 1024.
         progress: show a progress bar; default: where stderr is a terminal.
         embedding_model: folder or Hub id of the encoder that BERTScore compares with; default: the base encoder.
         embedding_layer: its hidden layer; default 0, the embeddings below the first (the paper took the first).
@@ -136,10 +137,10 @@ class Kpqa(CheckedModule, evaluate.Metric):
         encoder = Encoder(load_models(**self.model_arguments), self.batch_tokens)
         rows = {name: np.zeros(len(questions)) for name in RESULTS}
         rows |= {f"{metric}_reference": np.zeros(len(questions), dtype=int) for metric in METRICS}
-        explanation = [{"question": question} for question in questions]
+        explanation = [{"question": question} for question in questions] if explain else []
         hidden = not (sys.stderr.isatty() if self.progress is None else self.progress)
         with tqdm(total=len(questions), desc="kpqa", unit="row", disable=hidden) as bar:
-            for chunk in _chunks(questions):
+            for chunk in _chunks(questions, predictions, references):
                 asked = [questions[i] for i in chunk] + [questions[i] for i in chunk for _ in references[i]]
                 texts = [predictions[i] for i in chunk] + [text for i in chunk for text in references[i]]
                 tokens, offsets = encoder.tokens(list(zip(asked, texts, strict=True)))
@@ -167,16 +168,16 @@ class Kpqa(CheckedModule, evaluate.Metric):
         return results
 
 
-def _chunks(questions: list[str]) -> Iterator[list[int]]:
-    """Yield row numbers in pieces of _CHUNK to 2 _CHUNK rows, all rows of a question in one piece if they fit."""
+def _chunks(questions: list[str], predictions: list[str], references: list[list[str]]) -> Iterator[list[int]]:
+    """Yield row numbers in pieces of limited size, all rows of a question in one piece if two such sizes hold them."""
     order = sorted(range(len(questions)), key=questions.__getitem__)
-    chunk = []
+    chunk, share = [], 0.0
     for i in order:
-        full = len(chunk) >= _CHUNK and questions[chunk[-1]] != questions[i]
-        if full or len(chunk) >= 2 * _CHUNK:
+        if (share >= 1 and questions[chunk[-1]] != questions[i]) or share >= 2:
             yield chunk
-            chunk = []
+            chunk, share = [], 0.0
         chunk.append(i)
+        share += max(1 / _CHUNK, (len(predictions[i]) + sum(map(len, references[i]))) / _CHUNK_CHARACTERS)
     if chunk:
         yield chunk
 

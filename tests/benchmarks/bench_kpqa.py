@@ -1,32 +1,46 @@
-"""Speed of KPQA beside a plain loop that encodes one pair at a time, in one run on the same rows.
+"""Speed and memory of KPQA, in one run on the same rows.
 
-    python -m tests.benchmarks.bench_kpqa --data kpqa_marco.dev.jsonl.gz
+    python -m tests.benchmarks.bench_kpqa --data kpqa_marco.dev.jsonl.gz --threads 1
+    python -m tests.benchmarks.bench_kpqa --data kpqa_marco.dev.jsonl.gz --memory 1000 10000 100000
 
-The loop is how the paper's own code works: tokenize a question and a text, run the predictor, next. Both have the same
-checkpoint and the same number of threads, and give the same weights.
+Speed is compared with a plain loop, how the paper's own code works: tokenize a question and a text, run the predictor,
+next. Both have the same checkpoint and the same number of threads, and give the same weights. Beside them stand other
+ways to run the predictor, and how far their weights and scores are from those of the loop. Times are processor time
+of all threads, so that other work on the machine does not count.
+
+Memory is the peak of a process that scores so many rows (questions of the data with short texts, all different), less
+what the process holds before: the library, the models and the rows. A process of its own measures each number of rows.
 """
 
 import argparse
+import dataclasses
 import gzip
 import json
+import subprocess
+import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
 import torch
+from genqa_metrics.kpqa import encoding
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import load_models
-from genqa_metrics.kpqa.scoring import pair_statistics, row_scores
+from genqa_metrics.kpqa.scoring import METRICS, pair_statistics, row_scores
 
 from tests.benchmarks.report import facts, write
 
+METRIC = Path(__file__).parents[2] / "metrics/kpqa/kpqa.py"
+
 
 def timed(function: Callable) -> tuple[float, object]:
-    """Return the wall time of a call in seconds, and its result."""
-    start = time.perf_counter()
+    """Return the processor time of a call in seconds, and its result."""
+    start = time.process_time()
     result = function()
-    return time.perf_counter() - start, result
+    return time.process_time() - start, result
 
 
 def one_at_a_time(models, pairs: list[tuple[str, str]]) -> list[np.ndarray]:
@@ -37,76 +51,185 @@ def one_at_a_time(models, pairs: list[tuple[str, str]]) -> list[np.ndarray]:
         with torch.inference_mode():
             logits = models.predictor(**batch).logits
         own = np.array([side == 1 for side in batch.sequence_ids(0)])
-        weights.append(logits.softmax(-1)[0, :, 1].numpy()[own])
+        weights.append(logits.softmax(-1)[0, :, 1].float().numpy()[own])
     return weights
 
 
-def whole_metric(models, rows: list[dict]) -> float:
-    """Compute all scores of all rows; return the seconds inside the two models."""
-    inside = 0.0
+def in_batches(models, pairs: list[tuple[str, str]], budget: int = encoding.CPU_BATCH) -> list[np.ndarray]:
+    """Return the weights of every pair's text as the metric computes them, in batches of another size."""
+    usual = encoding.CPU_BATCH
+    encoding.CPU_BATCH = budget
+    weights = [weights for _, weights in Encoder(models, budget).keyphrase_weights(pairs)]
+    encoding.CPU_BATCH = usual
+    return weights
 
-    def counted(module, inputs, output):
-        nonlocal inside
-        inside += time.perf_counter() - started[-1]
 
-    started = []
-    hooks = []
-    for model in (models.predictor, models.embedder if models.layer else models.embedder.embeddings):
-        hooks.append(model.register_forward_pre_hook(lambda *_: started.append(time.perf_counter())))
-        hooks.append(model.register_forward_hook(counted))
-    encoder = Encoder(models)
+def of_equal_length(models, pairs: list[tuple[str, str]]) -> list[np.ndarray]:
+    """Return the weights of every pair's text, in batches without any padding."""
+    groups = defaultdict(list)
+    for i, (question, text) in enumerate(pairs):
+        groups[len(models.tokenizer(question, text)["input_ids"])].append(i)
+    weights = [None] * len(pairs)
+    for group in groups.values():
+        for i, found in zip(group, in_batches(models, [pairs[i] for i in group]), strict=True):
+            weights[i] = found
+    return weights
+
+
+def all_scores(models, rows: list[dict]) -> dict[str, np.ndarray]:
+    """Return the scores of every row: weights, embeddings, matching."""
     numbers = np.repeat(np.arange(len(rows)), [len(row["references"]) for row in rows])
     pairs = [(row["question"], row["candidate"]) for row in rows]
     pairs += [(row["question"], text) for row in rows for text in row["references"]]
-    tokens, _ = encoder.tokens(pairs)
-    row_scores(pair_statistics([tokens[n] for n in numbers], tokens[len(rows) :]), numbers)
+    tokens, _ = Encoder(models).tokens(pairs)
+    return row_scores(pair_statistics([tokens[n] for n in numbers], tokens[len(rows) :]), numbers)[0]
+
+
+def time_in_models(models, rows: list[dict]) -> float:
+    """Compute all scores of all rows; return the seconds inside the two models."""
+    inside, started, hooks = 0.0, [], []
+
+    def counted(module, inputs, output):
+        nonlocal inside
+        inside += time.process_time() - started[-1]
+
+    for model in (models.predictor, models.embedder if models.layer else models.embedder.embeddings):
+        hooks.append(model.register_forward_pre_hook(lambda *_: started.append(time.process_time())))
+        hooks.append(model.register_forward_hook(counted))
+    all_scores(models, rows)
     for hook in hooks:
         hook.remove()
     return inside
+
+
+def matrix_rate(dtype: torch.dtype) -> float:
+    """Return the machine's own rate of matrix products of the encoder's sizes, in GFLOP per second."""
+    left, right = torch.randn(encoding.CPU_BATCH, 384, dtype=dtype), torch.randn(1536, 384, dtype=dtype)
+    seconds = min(timed(lambda: torch.nn.functional.linear(left, right))[0] for _ in range(50))
+    return 2 * encoding.CPU_BATCH * 384 * 1536 / seconds / 1e9
+
+
+def speed(rows: list[dict], repeats: int) -> dict:
+    """Return the times of all ways, and how far apart their results are."""
+    models = load_models(device="cpu")
+    half = dataclasses.replace(models, predictor=deepcopy(models.predictor).bfloat16())
+    asked = [(row["question"], text) for row in rows for text in (row["candidate"], *row["references"])]
+    unique = list(dict.fromkeys(asked))
+    runs = {
+        "loop_every_text": lambda: one_at_a_time(models, asked),
+        "loop_unique_texts": lambda: one_at_a_time(models, unique),
+        "kpqa_weights": lambda: in_batches(models, unique),
+        "kpqa_weights_256_tokens": lambda: in_batches(models, unique, 256),
+        "kpqa_weights_4096_tokens": lambda: in_batches(models, unique, 4096),
+        "kpqa_weights_no_padding": lambda: of_equal_length(models, unique),
+        "kpqa_weights_bfloat16": lambda: in_batches(half, unique),
+        "kpqa_all_scores": lambda: time_in_models(models, rows),
+    }
+    runs["kpqa_weights"]()
+    seconds, shares, results = {name: [] for name in runs}, [], {}
+    for _ in range(repeats):
+        for name, run in runs.items():
+            elapsed, results[name] = timed(run)
+            seconds[name].append(elapsed)
+        shares.append(results["kpqa_all_scores"] / seconds["kpqa_all_scores"][-1])
+    best = {name: min(values) for name, values in seconds.items()}
+    layers = [p for name, p in models.predictor.named_parameters() if ".layer." in name and p.ndim == 2]
+    pieces = sum(len(ids) for ids in models.tokenizer(*map(list, zip(*unique, strict=True)))["input_ids"])
+    operations = 2 * sum(p.numel() for p in layers) * pieces / 1e9
+    full, reduced = all_scores(models, rows), all_scores(half, rows)
+    return {
+        "rows": len(rows),
+        "texts": len(asked),
+        "unique_texts": len(unique),
+        "word_pieces": pieces,
+        "threads": torch.get_num_threads(),
+        "processor_seconds": {name: round(value, 2) for name, value in best.items()},
+        "times_as_fast_as_the_loop": round(best["loop_every_text"] / best["kpqa_weights"], 2),
+        "times_as_fast_as_the_loop_over_unique_texts": round(best["loop_unique_texts"] / best["kpqa_weights"], 2),
+        "share_of_time_in_the_models": round(max(shares), 3),
+        "gflop_of_the_predictors_matrices": round(operations, 1),
+        "gflop_per_second_of_the_machine": {
+            "float32": round(matrix_rate(torch.float32), 1),
+            "bfloat16": round(matrix_rate(torch.bfloat16), 1),
+        },
+        "largest_difference_of_a_weight": {
+            name: max(float(np.abs(a - b).max()) for a, b in zip(results["loop_unique_texts"], found, strict=True))
+            for name, found in results.items()
+            if name.startswith("kpqa_weights")
+        },
+        "largest_difference_of_a_score_in_bfloat16": {
+            metric: round(float(np.abs(full[metric] - reduced[metric]).max()), 4) for metric in METRICS[:3]
+        },
+    }
+
+
+def megabytes(field: str) -> float:
+    """Return a field of this process's status, VmRSS or VmHWM, in MB (Linux)."""
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return int(next(line for line in lines if line.startswith(field)).split()[1]) / 1024
+
+
+def memory_of(rows: list[dict], count: int) -> dict:
+    """Return the memory of this process while it scores `count` rows."""
+    import evaluate
+
+    kpqa = evaluate.load(str(METRIC), device="cpu", progress=False)
+
+    def compute(numbers: range, candidates: list[str]) -> None:
+        used = [rows[i % len(rows)] for i in numbers]
+        kpqa.compute(
+            questions=[" ".join(row["question"].split()[:3]) for row in used],
+            predictions=candidates,
+            references=[row["references"][0][:20] for row in used],
+            per_example=True,
+        )
+
+    def texts(numbers: range) -> list[str]:
+        return [f"{' '.join(rows[i % len(rows)]['candidate'].split()[:2])} {i}" for i in numbers]
+
+    compute(range(1000), texts(range(1000)))  # what the libraries set up at first use
+    numbers = range(10_000, 10_000 + count)
+    candidates = texts(numbers)
+    before = megabytes("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # the peak counts from here
+    elapsed, _ = timed(lambda: compute(numbers, candidates))
+    return {
+        "rows": count,
+        "before_mb": round(before),
+        "peak_above_mb": round(megabytes("VmHWM") - before),
+        "texts_mb": round(sum(map(sys.getsizeof, candidates)) / 2**20, 1),
+        "processor_seconds": round(elapsed),
+    }
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="JSON lines with question, candidate and references")
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=3, help="the quickest of so many runs counts")
+    parser.add_argument("--memory", type=int, nargs="+", help="measure memory at these numbers of rows, not speed")
+    parser.add_argument("--memory_of", type=int, help=argparse.SUPPRESS)  # the process that is measured
     parser.add_argument("--output", type=Path, help="write the result here as JSON")
     arguments = parser.parse_args()
 
     torch.set_num_threads(arguments.threads)
     with gzip.open(arguments.data, "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
-    models = load_models(device="cpu")
-    asked = [(row["question"], text) for row in rows for text in (row["candidate"], *row["references"])]
-    unique = list(dict.fromkeys(asked))
-    runs = {
-        "loop_every_text": lambda: one_at_a_time(models, asked),
-        "loop_unique_texts": lambda: one_at_a_time(models, unique),
-        "kpqa_weights": lambda: [weights for _, weights in Encoder(models).keyphrase_weights(unique)],
-        "kpqa_all_scores": lambda: whole_metric(models, rows),
-    }
-    runs["kpqa_weights"]()
-    seconds, shares, results = {name: [] for name in runs}, [], {}
-    for _ in range(arguments.repeats):
-        for name, run in runs.items():
-            elapsed, results[name] = timed(run)
-            seconds[name].append(elapsed)
-        shares.append(results["kpqa_all_scores"] / seconds["kpqa_all_scores"][-1])
-    best = {name: min(values) for name, values in seconds.items()}
-    differences = zip(results["loop_unique_texts"], results["kpqa_weights"], strict=True)
-    result = {
-        "rows": len(rows),
-        "texts": len(asked),
-        "unique_texts": len(unique),
-        "threads": arguments.threads,
-        "seconds": {name: round(value, 2) for name, value in best.items()},
-        "times_as_fast_as_the_loop": round(best["loop_every_text"] / best["kpqa_weights"], 2),
-        "times_as_fast_as_the_loop_over_unique_texts": round(best["loop_unique_texts"] / best["kpqa_weights"], 2),
-        "share_of_time_in_the_models": round(max(shares), 3),
-        "largest_difference_of_a_weight": max(float(np.abs(a - b).max()) for a, b in differences if len(a)),
-        **facts([arguments.data], ["genqa-metrics", "torch", "transformers"]),
-    }
+    if arguments.memory_of:
+        print(json.dumps(memory_of(rows, arguments.memory_of)))
+        return
+    if arguments.memory:
+        measured = []
+        for count in arguments.memory:
+            command = [sys.executable, "-m", "tests.benchmarks.bench_kpqa", "--data", str(arguments.data)]
+            command += ["--threads", str(arguments.threads), "--memory_of", str(count)]
+            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+            measured.append(json.loads(done.stdout.splitlines()[-1]))
+        result = {"memory": measured}
+    else:
+        result = speed(rows, arguments.repeats)
+    result |= facts([arguments.data], ["genqa-metrics", "torch", "transformers"])
     write(result, arguments.output)
 
 

@@ -18,9 +18,8 @@ GROUPS = {
     "language-model answers": ("evouna", "llm_response"),
     "SQuAD": ("squad",),
     "QAMR, QA-SRL, QANom": ("qamr", "qasrl_gs", "qanom"),
-    "Natural Questions": ("nq_oracle", "nq_swap", "qed"),
-    "TREC, COVID-QA": ("trecqa", "covidqa"),
-    "stories and talks": ("fairytaleqa", "friendsqa"),
+    "Natural Questions, TREC": ("nq_oracle", "nq_swap", "qed", "trecqa"),
+    "stories, talks, COVID-QA": ("fairytaleqa", "friendsqa", "covidqa"),
 }
 
 
@@ -50,29 +49,35 @@ def runs(sources: list[str]) -> dict[str, list[str]]:
     ['--exclude', 'squad.train']
     """
     names = [source.partition("=")[0] for source in sources]
-    added = {"full": [], "without the question": ["--no_question"]}
+    added = {"full": [], "without the question": ["--no_question"], "without yes/no rows": ["--yes_no", "0"]}
     for group, members in GROUPS.items():
         excluded = [name for name in names if name.split(".")[0] in members]
         if excluded:
             added[f"without {group}"] = ["--exclude", *excluded]
-    return added | {"without yes/no rows": ["--yes_no", "0"]}
+    return added
 
 
-def train(output: Path, arguments: list[str]) -> None:
+def train(output: Path, where: list[str], settings: list[str], recipe: str) -> None:
     """Train one run unless it is finished.
 
+    Args:
+        output: folder of the run.
+        where: arguments of training that say where files are.
+        settings: all other arguments.
+        recipe: digest of the recipe.
+
     Raises:
-        ValueError: if the folder holds a run with other arguments.
+        ValueError: if the folder holds a run with another recipe or other settings.
     """
-    record = output / "arguments.json"
-    if record.is_file() and json.loads(record.read_text(encoding="utf-8")) != arguments:
-        raise ValueError(f"output_dir: {output} holds a run with other arguments; delete it or take another folder")
+    record = output / "settings.json"
+    if record.is_file() and json.loads(record.read_text(encoding="utf-8")) != [recipe, *settings]:
+        raise ValueError(f"output_dir: {output} holds a run with other settings; delete it or take another folder")
     if (output / "final/README.md").is_file():
         return
     output.mkdir(parents=True, exist_ok=True)
-    record.write_text(json.dumps(arguments), encoding="utf-8")
+    record.write_text(json.dumps([recipe, *settings]), encoding="utf-8")
     print(f"training in {output}", file=sys.stderr, flush=True)
-    command = [sys.executable, str(FOLDER / "train_kpqa.py"), *arguments, "--output_dir", str(output)]
+    command = [sys.executable, str(FOLDER / "train_kpqa.py"), *where, *settings, "--output_dir", str(output)]
     subprocess.run(command, check=True, stdout=sys.stderr)
 
 
@@ -90,16 +95,19 @@ def main() -> None:
     import train_kpqa
 
     args, more = HfArgumentParser(Arguments).parse_args_into_dataclasses(return_remaining_strings=True)
-    shared = ["--config", args.recipe, "--data_dir", args.data_dir, "--max_steps", str(args.max_steps), *more]
+    where = ["--config", args.recipe, "--data_dir", args.data_dir]
+    settings = ["--max_steps", str(args.max_steps), *more]
+    digest = file_digest(Path(args.recipe))
     parser = HfArgumentParser((train_kpqa.Arguments, TrainingArguments))
-    recipe, training = parser.parse_args_into_dataclasses([*shared, "--output_dir", "-"], args_file_flag="--config")
+    words = [*where, *settings, "--output_dir", "-"]
+    recipe, training = parser.parse_args_into_dataclasses(words, args_file_flag="--config")
 
     rows = {name: evaluate_kpqa.read_set(args.judgments, name) for name in evaluate_kpqa.SETS}
     human = {name: np.array([row["score"] for row in own]) for name, own in rows.items()}
     measured, signatures = {}, {}
     for name, added in runs(recipe.sources).items():
         output = Path(args.output_dir) / name.replace(",", "").replace("/", "_").replace(" ", "_")
-        train(output, [*shared, *added])
+        train(output, where, [*settings, *added], digest)
         models = load_models(output / "final")
         encoder = Encoder(models, with_question="--no_question" not in added)
         measured[name] = {name: evaluate_kpqa.metric_scores(own, encoder) for name, own in rows.items()}
@@ -112,7 +120,7 @@ def main() -> None:
         "runs": runs(recipe.sources),
         "steps": args.max_steps,
         "training_seed": training.seed,
-        "recipe": {"file": Path(args.recipe).name, "SHA-256": file_digest(Path(args.recipe))},
+        "recipe": {"file": Path(args.recipe).name, "SHA-256": digest},
         "checkpoints": signatures,
         **evaluate_kpqa.facts([path for path in files if path]),
     }
