@@ -257,12 +257,12 @@ def _groups(judgments: Judgments, number: int, seed: int) -> tuple[dict, list[st
     return found, notes
 
 
-def _clean(value: object) -> object:
+def rounded(value: object) -> object:
     """Return a report for JSON: six significant digits, so that two machines print the same; null for NaN."""
     if isinstance(value, Mapping):
-        return {name: _clean(inner) for name, inner in value.items()}
+        return {name: rounded(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_clean(inner) for inner in value]
+        return [rounded(inner) for inner in value]
     if isinstance(value, float):
         return float(f"{value:.6g}") if math.isfinite(value) else None
     return value
@@ -327,7 +327,7 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
         "groups": groups,
         "notes": [*notes, *said],
     }
-    return _clean(report)
+    return rounded(report)
 
 
 @dataclass
@@ -519,7 +519,7 @@ class AgreeRun:
                 "score_columns": list(self.score_columns),
                 "group_columns": list(self.group_columns),
             },
-            "human": _clean(
+            "human": rounded(
                 {
                     "column": column,
                     "minimum": float(human.min()),
