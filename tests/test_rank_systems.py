@@ -1,0 +1,230 @@
+"""Tests of the rankers and of how a judge measures them, on made-up questions."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "training/ava"))
+import rank_systems
+import rankers
+from rankers import Question
+
+ROWS = [
+    ("who wrote the blue book ?", "Ann Lee wrote the blue book in 1901 .", 1),
+    ("who wrote the blue book ?", "The blue book was written by Ann Lee .", 1),
+    ("who wrote the blue book ?", "A book is read by many people , even by those who do not like it .", 0),
+    ("who wrote the blue book ?", "It rains .", 0),
+    ("when was the old bridge built ?", "The sea is wide and deep , and ships of many lands cross it .", 0),
+    ("when was the old bridge built ?", "The old bridge was built in 1850 .", 1),
+    ("when was the old bridge built ?", "In 1850 workers built the old bridge .", 1),
+    ("how high is the tower ?", "The tower is 90 meters high .", 1),
+    ("how high is the tower ?", "A dog ran .", 0),
+    ("why is the sky dark ?", "Nobody knows .", 0),
+]
+
+
+def questions() -> list[Question]:
+    return rankers.questions_of([dict(zip(("question", "answer", "label"), row, strict=True)) for row in ROWS])
+
+
+def gold_judge(asked, references, answers):
+    """Return the gold label: a stand-in for a judge that is never wrong."""
+    labels = {(q.text, c): label for q in questions() for c, label in zip(q.candidates, q.labels, strict=True)}
+    return [float(labels[pair]) for pair in zip(asked, answers, strict=True)]
+
+
+def overlap_judge(asked, references, answers):
+    """Return the best token F1 with a reference: a stand-in for a judge that errs."""
+    best = []
+    for texts, answer in zip(references, answers, strict=True):
+        own = set(rankers.words(answer))
+        others = [set(rankers.words(text)) for text in texts]
+        best.append(max(2 * len(own & other) / (len(own) + len(other)) for other in others))
+    return best
+
+
+def test_rows_become_questions_in_their_order():
+    found = questions()
+    assert [q.text for q in found][:2] == ["who wrote the blue book?", "when was the old bridge built?"]
+    assert found[0].candidates[0] == "Ann Lee wrote the blue book in 1901."
+    assert [q.labels for q in found] == [(1, 1, 0, 0), (0, 1, 1), (1, 0), (0,)]
+
+
+def test_equal_answers_are_one_and_correct_if_one_of_them_is():
+    rows = [{"question": "q", "answer": "a b", "label": label} for label in (0, 1, 0)]
+    assert rankers.questions_of(rows) == [Question("q", ("a b",), (1,))]
+
+
+def test_blanks_between_tokens_stay_if_asked():
+    row = {"question": "who ?", "answer": "It was n't he .", "label": 1}
+    assert rankers.questions_of([row], plain=False) == [Question("who ?", ("It was n't he .",), (1,))]
+
+
+@pytest.mark.parametrize("name", [*rankers.RANKERS])
+def test_a_ranker_gives_each_candidate_a_number_that_its_seed_fixes(name):
+    first, second = rankers.RANKERS[name](questions(), 3), rankers.RANKERS[name](questions(), 3)
+    assert [scores.shape for scores in first] == [(4,), (3,), (2,), (1,)]
+    assert np.isfinite(np.concatenate(first)).all()
+    assert np.array_equal(np.concatenate(first), np.concatenate(second))
+
+
+@pytest.mark.parametrize("name", ["bm25", "tfidf", "encoder_cosine", "keyphrase_overlap", "word_overlap"])
+def test_a_ranker_by_content_puts_the_answer_first(name):
+    for question, scores in zip(questions()[:3], rankers.RANKERS[name](questions(), 0), strict=False):
+        assert question.labels[int(np.argmax(scores))] == 1
+
+
+def test_noise_depends_on_the_seed():
+    for name in ("noisy_oracle", "shuffled"):
+        ranker = rankers.RANKERS[name]
+        assert not np.array_equal(ranker(questions(), 0)[0], ranker(questions(), 1)[0])
+
+
+def test_word_overlap_by_hand():
+    """Of who, wrote, the, blue, book the second sentence has the, blue, book: 3/5, less 8 words of 1e-6."""
+    assert rankers.word_overlap(questions(), 0)[0][1] == pytest.approx(0.6 - 8e-6)
+
+
+def test_bm25_by_hand():
+    """Two texts of 2 and 1 words.
+
+    k1 1.5, b 0.75, Lucene's idf ln(1 + (2 - 1 + 0.5) / (1 + 0.5)) = ln 2 for "a":
+    its weight in the first text is ln 2 / (1 + 1.5 * (0.25 + 0.75 * 2 / 1.5)) = ln 2 / 2.875.
+    """
+    scores = rankers.bm25([Question("a", ("a b", "b"), (1, 0))], 0)[0]
+    assert scores.tolist() == pytest.approx([np.log(2) / 2.875, 0])
+
+
+def test_training_pairs_are_all_correct_answers_and_some_others():
+    many = Question("q", ("yes", *(f"no {i}" for i in range(20))), (1, *[0] * 20))
+    pairs = rankers.training_pairs([many, Question("none", ("no",), (0,))], seed=0)
+    assert pairs[0] == ("q", "yes", 1)
+    assert len(pairs) == len(set(pairs)) == 1 + rankers.NEGATIVES
+    assert pairs == rankers.training_pairs([many], seed=0)
+
+
+def test_no_candidate_is_its_own_reference():
+    first, second, _, _ = questions()[0].candidates
+    assert rank_systems.references_of(questions()[0], "others") == [
+        [second],
+        [first],
+        [first, second],
+        [first, second],
+    ]
+    assert rank_systems.references_of(questions()[0], "all") == [[first, second]] * 4
+
+
+def test_a_question_with_one_correct_answer_has_no_other_reference():
+    _, _, one, none = questions()
+    assert rank_systems.references_of(one, "others") is None
+    assert rank_systems.references_of(one, "all") == [[one.candidates[0]]] * 2
+    assert rank_systems.references_of(none, "all") is None
+
+
+def test_answers_of_the_same_words_are_no_reference_for_each_other():
+    twins = Question("q", ("In 1850.", "in 1850", "no"), (1, 1, 0))
+    assert rank_systems.references_of(twins, "others") is None
+
+
+def test_the_judge_gets_every_candidate_once_per_kind_of_references():
+    seen = []
+
+    def judge(asked, references, answers):
+        seen.extend(zip(asked, map(tuple, references), answers, strict=True))
+        return list(range(len(asked)))
+
+    found = rank_systems.judged(questions(), judge)
+    assert len(seen) == len(set(seen)) + 3 == 7 + 9  # wrong answers have the same references in both
+    assert [None if own is None else own.tolist() for own in found["others"]] == [[0, 1, 2, 3], [4, 5, 6], None, None]
+    assert found["all"][2].tolist() == [14, 15]
+
+
+def test_the_threshold_makes_estimates_true_where_one_can():
+    rng = np.random.default_rng(0)
+    tops = rng.random((6, 40))
+    assert rank_systems.best_threshold(tops, (tops >= 0.37).mean(axis=1)) == pytest.approx(0.37, abs=0.01)
+
+
+def test_measures_by_hand():
+    """Two questions, ranker one.
+
+    Orders put the labels as 1 0 1 0 and 0 1 1: true P@1 1/2, MAP (5/6 + 7/12) / 2, MRR (1 + 1/2) / 2. The judge
+    accepts 0.9, 0.8 and 0.7, so it sees 1 1 0 0 and 0 0 1: P@1 1/2, MAP (1 + 1/3) / 2.
+    Ranker two: labels 0 0 1 1 and 1 1 0, seen 1 0 1 0 and 0 1 0: the same P@1 and MAP. MAP is 17/24 - 2/3 = 1/24 off.
+    """
+    orders = {
+        "one": [np.array([0, 2, 1, 3]), np.array([0, 1, 2])],
+        "two": [np.array([2, 3, 0, 1]), np.array([1, 2, 0])],
+    }
+    probabilities = [np.array([0.9, 0.1, 0.8, 0.2]), np.array([0.0, 0.3, 0.7])]
+    found = rank_systems.measured(questions()[:2], orders, probabilities, 0.5)
+    assert found["systems"]["one"]["true"] == pytest.approx({"p_at_1": 0.5, "map": 17 / 24, "mrr": 0.75})
+    assert found["systems"]["one"]["estimated"] == pytest.approx({"p_at_1": 0.5, "map": 2 / 3, "mrr": 2 / 3})
+    assert (found["questions"], found["answers"], found["sensitivity"]) == (2, 7, 0.5)
+    assert found["specificity"] == pytest.approx(2 / 3)
+    assert found["agreement"]["p_at_1"]["rmse"] == 0
+    assert found["agreement"]["map"]["rmse"] == pytest.approx(1 / 24)
+
+
+def cheap_rankers() -> dict:
+    return {name: rankers.RANKERS[name] for name in ("longest", "word_overlap", "bm25")} | {
+        "worst": lambda asked, seed: [-np.array(q.labels, dtype=float) for q in asked]
+    }
+
+
+def test_a_judge_that_is_never_wrong_measures_as_people_do():
+    corpora = {"made up": {"dev": questions(), "test": questions()}}
+    result = rank_systems.compared(corpora, cheap_rankers(), gold_judge, 0)
+    for how, count in (("others", 2), ("all", 3)):
+        found = result[how]["made up"]["test"]
+        assert found["questions"] == count
+        for row in found["agreement"].values():
+            assert (row["rmse"], row["tau"]) == pytest.approx((0, 1))
+
+
+def test_the_threshold_of_dev_is_that_of_test():
+    shifted = [Question(q.text, q.candidates, tuple(1 - label for label in q.labels)) for q in questions()]
+    corpora = {"made up": {"dev": questions()[:2], "test": shifted}}
+    found = rank_systems.compared(corpora, cheap_rankers(), overlap_judge, 0)["others"]["made up"]
+    assert found["test"]["threshold"] == found["dev"]["threshold"]
+    assert found["test"]["agreement"]["p_at_1"]["rmse"] > found["dev"]["agreement"]["p_at_1"]["rmse"]
+
+
+def test_the_command_writes_tables_and_result(tmp_path, monkeypatch, capsys):
+    for corpus in rank_systems.CORPORA.values():
+        for split in ("train", "dev", "test"):
+            lines = [json.dumps(dict(zip(("question", "answer", "label"), row, strict=True))) for row in ROWS]
+            (tmp_path / f"{corpus}.{split}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    markdown = tmp_path / "README.md"
+    markdown.write_text("Before\n\n<!-- systems -->\nstale\n<!-- end of systems -->\n\nAfter\n", encoding="utf-8")
+    words = ["--data_dir", str(tmp_path), "--output_dir", str(tmp_path / "runs"), "--write", str(markdown)]
+    monkeypatch.setattr(sys, "argv", ["rank_systems.py", *words])
+    rank_systems.main()
+    model = tmp_path / "runs/cross_encoder/model.safetensors"
+    trained = model.stat().st_mtime_ns
+    content = markdown.read_text(encoding="utf-8")
+    assert content.startswith("Before\n\n<!-- systems -->\n\nReferences: other")
+    assert content.endswith("<!-- end of systems -->\n\nAfter\n")
+    assert "stale" not in content
+    result = json.loads((tmp_path / "results/systems.json").read_text(encoding="utf-8"))
+    assert set(result["others"]["WikiQA"]["test"]["systems"]) == {"cross_encoder", *rankers.RANKERS}
+    assert len(result["data"]) == 6
+    assert str(tmp_path.parent) not in json.dumps(result)
+    capsys.readouterr()
+
+    rank_systems.main()  # the cross-encoder is there
+    assert model.stat().st_mtime_ns == trained
+    assert markdown.read_text(encoding="utf-8") == content
+
+
+def test_a_file_without_markers_is_left_alone(tmp_path):
+    markdown = tmp_path / "README.md"
+    markdown.write_text("<!-- systems -->", encoding="utf-8")
+    with pytest.raises(
+        ValueError, match="write: expected the lines <!-- systems --> and <!-- end of systems --> once"
+    ):
+        rank_systems.around_markers(markdown)
+    assert markdown.read_text(encoding="utf-8") == "<!-- systems -->"
