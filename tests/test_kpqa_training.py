@@ -449,6 +449,10 @@ def test_ablations(monkeypatch, capsys, tiny_encoder, rows_folder, judgments, tm
     assert len(set(result["checkpoints"].values())) == 4
     ablate_again()
     assert len(commands) == 4
+    ablate_again("--only", "full", "without SQuAD")
+    assert "without the question" not in page.read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match="only: expected names out of full, without the question"):
+        ablate_again("--only", "without anything")
     with pytest.raises(ValueError, match=r"output_dir: .*full holds a run with other settings"):
         ablate_again("--learning_rate", "1e-3")
     assert len(commands) == 4

@@ -30,6 +30,7 @@ class Arguments:
     data_dir: str = field(metadata={"help": "folder of the training rows"})
     judgments: str = field(metadata={"help": "folder of the judgments, see evaluate_kpqa.py"})
     output_dir: str = field(metadata={"help": "folder of the runs, one folder each"})
+    only: list[str] = field(default_factory=list, metadata={"help": "names of runs; by default all"})
     max_steps: int = field(default=450, metadata={"help": "steps of every run"})
     recipe: str = field(default=str(RECIPE), metadata={"help": "file of train_kpqa.py's arguments"})
     resamples: int = field(default=1000, metadata={"help": "bootstrap samples for the 95%% intervals"})
@@ -102,10 +103,15 @@ def main() -> None:
     words = [*where, *settings, "--output_dir", "-"]
     recipe, training = parser.parse_args_into_dataclasses(words, args_file_flag="--config")
 
+    chosen = runs(recipe.sources)
+    if not set(args.only) <= set(chosen):
+        raise ValueError(f"only: expected names out of {', '.join(chosen)}, got {', '.join(args.only)}")
+    chosen = {name: added for name, added in chosen.items() if name in (args.only or chosen)}
+
     rows = {name: evaluate_kpqa.read_set(args.judgments, name) for name in evaluate_kpqa.SETS}
     human = {name: np.array([row["score"] for row in own]) for name, own in rows.items()}
     measured, signatures = {}, {}
-    for name, added in runs(recipe.sources).items():
+    for name, added in chosen.items():
         output = Path(args.output_dir) / name.replace(",", "").replace("/", "_").replace(" ", "_")
         train(output, where, [*settings, *added], digest)
         models = load_models(output / "final")
@@ -117,7 +123,7 @@ def main() -> None:
     files += [data.local_file(source.partition("=")[0], args.data_dir) for source in recipe.sources]
     result = {
         "ablations": evaluate_kpqa.compared(measured, human, args.resamples),
-        "runs": runs(recipe.sources),
+        "runs": chosen,
         "steps": args.max_steps,
         "training_seed": training.seed,
         "recipe": {"file": Path(args.recipe).name, "SHA-256": digest},
