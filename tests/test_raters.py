@@ -1,0 +1,229 @@
+"""Ratings of several people: filtering, Krippendorff's alpha, and the command `raters`."""
+
+import json
+
+import numpy as np
+import pytest
+from genqa_metrics.cli import app
+from genqa_metrics.raters import LEVELS, RatersRun, kept, krippendorff_alpha
+from typer.testing import CliRunner
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["raters", *map(str, arguments)])
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+# Ratings, and which of them stay. The arithmetic stands beside each.
+FILTERED = [
+    # mean 3, deviation 2: z = -1, -1, 1, 1; none is above 1
+    ([1, 1, 5, 5], [1, 1, 1, 1]),
+    # mean 4.2, deviation sqrt((4 * 0.8^2 + 3.2^2) / 5) = 1.6: z = 0.5 four times, -2
+    ([5, 5, 5, 5, 1], [1, 1, 1, 1, 0]),
+    # mean 3, deviation sqrt(10 / 5) = 1.414: z = -1.41, -0.71, 0, 0.71, 1.41
+    ([1, 2, 3, 4, 5], [0, 1, 1, 1, 0]),
+    # ten ratings, mean 3, deviation sqrt(12 / 10) = 1.095: z of 1 and 5 is 1.83, of 2 and 4 0.91
+    ([3, 3, 3, 1, 5, 3, 2, 4, 3, 3], [1, 1, 1, 0, 0, 1, 1, 1, 1, 1]),
+    # mean 3, deviation sqrt(24 / 14) = 1.31: all six ratings of 1 and 5 have z 1.53; the first five of them go
+    ([1, 1, 1, 5, 5, 5, 3, 3, 3, 3, 3, 3, 3, 3], [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1]),
+    ([4, 4, 4], [1, 1, 1]),  # no deviation
+    ([2], [1]),
+]
+
+
+@pytest.mark.parametrize(("scores", "stay"), FILTERED)
+def test_filtering_by_hand(scores, stay):
+    assert kept(np.array(scores, dtype=float)).astype(int).tolist() == stay
+
+
+def test_the_largest_go_first_whatever_their_place():
+    """Mean 3, deviation sqrt(2 * (25 + 16) / 12) = 2.614: z of -2 and 8 is 1.91, of -1 and 7 1.53; two may go."""
+    scores = np.array([7, 3, -2, 3, 3, 8, -1, 3, 3, 3, 3, 3], dtype=float)
+    assert np.flatnonzero(~kept(scores, at_most=2)).tolist() == [2, 5]
+    assert np.flatnonzero(~kept(scores)).tolist() == [0, 2, 5, 6]
+    assert kept(scores, limit=float("inf")).all()
+    assert kept(scores, at_most=0).all()
+
+
+def test_more_than_half_of_ten_always_stay():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        scores = rng.integers(1, 6, size=10).astype(float)
+        stay = kept(scores)
+        assert stay.sum() >= 5
+        if not stay.all():
+            distance = np.abs(scores - scores.mean())
+            assert distance[~stay].min() >= distance[stay].max() - 1e-12 or (~stay).sum() < 5
+
+
+def table(text):
+    """Return items, raters and scores of a table with one line per rater; '*' is no rating."""
+    cells = [
+        (f"item {item}", f"rater {rater}", float(value))
+        for rater, line in enumerate(text.strip().splitlines())
+        for item, value in enumerate(line.split())
+        if value != "*"
+    ]
+    return tuple(zip(*cells, strict=True))
+
+
+# K. Krippendorff, "Computing Krippendorff's Alpha-Reliability", 2011, example C to E: four observers, twelve units
+KRIPPENDORFF = """
+1 2 3 3 2 1 4 1 2 * * *
+1 2 3 3 2 2 4 1 2 5 * 3
+* 3 3 3 2 3 4 2 2 5 1 *
+1 2 3 3 2 4 4 1 2 5 1 *
+"""
+# The example of Wikipedia's article on the coefficient: three coders, fifteen units
+WIKIPEDIA = """
+* * * * * 3 4 1 2 1 1 3 3 * 3
+1 * 2 1 3 3 4 3 * * * * * * *
+* * 2 1 3 4 4 * 2 1 1 3 3 * 4
+"""
+
+
+@pytest.mark.parametrize(
+    ("ratings", "level", "alpha"),
+    [
+        (KRIPPENDORFF, "nominal", 0.743),
+        (KRIPPENDORFF, "ordinal", 0.815),
+        (KRIPPENDORFF, "interval", 0.849),
+        (WIKIPEDIA, "nominal", 0.691),
+        (WIKIPEDIA, "interval", 0.811),
+    ],
+)
+def test_published_examples_of_alpha(ratings, level, alpha):
+    assert krippendorff_alpha(*table(ratings), level) == pytest.approx(alpha, abs=5e-4)
+
+
+def test_interval_alpha_by_hand():
+    """Two items, two raters, 1 1 and 2 4; alpha is 1 - 2 / 4.
+
+    Within items: squared differences 0 and 4, over the four ratings 0 + 0 + 4 + 4 divided by 4: 2. Between all four:
+    the six pairs differ by 0 1 3 1 3 2, squared 0 1 9 1 9 4, in both directions 48, divided by 4 * 3: 4.
+    """
+    assert krippendorff_alpha(*table("1 2\n1 4"), "interval") == pytest.approx(0.5)
+
+
+def test_alpha_of_chance_is_0():
+    rng = np.random.default_rng(3)
+    items = np.repeat(np.arange(600), 4).astype(str).tolist()
+    raters = list("abcd") * 600
+    for level in LEVELS:
+        assert abs(krippendorff_alpha(items, raters, rng.integers(1, 6, size=2400), level)) < 0.05
+
+
+def test_alpha_that_is_not_defined():
+    for level in LEVELS:
+        assert np.isnan(krippendorff_alpha(["a", "b"], ["x", "x"], [1, 2], level))  # one rating per item
+        assert np.isnan(krippendorff_alpha(["a", "a"], ["x", "y"], [2, 2], level))  # nothing varies
+    with pytest.raises(ValueError, match="level: expected one of interval, ordinal, nominal, got 'ratio'"):
+        krippendorff_alpha(["a"], ["x"], [1], "ratio")
+
+
+@pytest.fixture
+def ratings(tmp_path):
+    """Item a is the second example of FILTERED, b the third, c has one rating."""
+    rows = [
+        {"item": item, "rater": f"r{place}", "score": score, "question": f"who is {item}", "prediction": item}
+        | {"references": [item, "other"], "system": "s"}
+        for item, scores in {"a": [5, 5, 5, 5, 1], "b": [1, 2, 3, 4, 5], "c": [2]}.items()
+        for place, score in enumerate(scores)
+    ]
+    return write(tmp_path / "ratings.jsonl", rows)
+
+
+def test_command(ratings, tmp_path):
+    done = run(ratings, "--output", tmp_path / "items.jsonl", "--format", "json")
+    assert done.exit_code == 0, done.output
+    rows = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
+    assert rows[0] == {
+        "id": "a", "question": "who is a", "prediction": "a", "references": ["a", "other"], "system": "s",
+        "score": 5.0, "mean_of_all": 4.2, "ratings": 5, "dropped": 1,
+    }  # fmt: skip
+    assert [(row["score"], row["dropped"]) for row in rows] == [(5.0, 1), (3.0, 2), (2.0, 0)]
+    report = json.loads(done.stdout)
+    assert (report["items"], report["ratings"], report["dropped"], report["items_with_one_rating"]) == (3, 11, 3, 1)
+    assert report["ratings_per_item"] == {
+        "before": pytest.approx(11 / 3, rel=1e-5),
+        "after": pytest.approx(8 / 3, rel=1e-5),
+    }
+    # r4 said 1 where the score is 5, and 5 where it is 3
+    assert report["raters"]["r4"] == {"ratings": 2, "dropped": 2, "mean_distance": -1.0}
+    alpha = report["alpha"]
+    assert alpha["before"]["interval"] < alpha["after"]["interval"]
+    items, raters, scores = zip(
+        *((r["item"], r["rater"], r["score"]) for r in map(json.loads, open(ratings))), strict=True
+    )
+    assert alpha["before"]["ordinal"] == pytest.approx(krippendorff_alpha(items, raters, scores, "ordinal"), rel=1e-5)
+
+
+def test_agree_reads_what_raters_writes(ratings, tmp_path):
+    run(ratings, "--output", tmp_path / "items.csv")
+    done = CliRunner().invoke(app, ["agree", str(tmp_path / "items.csv"), "--resamples", "100", "--format", "json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["human"]["maximum"] == 5.0
+
+
+def test_tables(ratings):
+    shown = run(ratings).stdout
+    assert "3 items, 5 raters" in shown
+    assert "Krippendorff's alpha, interval" in shown
+    assert shown.index("r4") < shown.index("r1 ")  # most dropped first
+    assert "| rater | ratings | dropped |" in run(ratings, "--format", "markdown").stdout
+
+
+def test_columns_of_other_names_and_csv(tmp_path):
+    (tmp_path / "r.csv").write_text("sample,worker,stars\n1,x,3\n1,y,4\n2,x,3\n", encoding="utf-8")
+    report = RatersRun([str(tmp_path / "r.csv")], {"item": "sample", "score": "stars"}).report()
+    assert (report["items"], report["raters"]["x"]["ratings"]) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"item": "a", "rater": "x", "score": "good"}, "score: expected a number, got 'good'"),
+        ({"item": "a", "rater": "x", "score": float("nan")}, "score: expected a number, got nan"),
+        ({"item": "a", "rater": None, "score": 1}, "rater: expected a value, got none"),
+        (
+            {"item": "a", "score": 1},
+            "no rater (a column named rater or annotator or worker); columns found: item, score",
+        ),
+        ({"item": "b", "rater": "x", "score": 2}, "rater 'x' has rated item 'b' before, at"),
+    ],
+)
+def test_bad_rows(tmp_path, row, said):
+    good = [{"item": "b", "rater": name, "score": 2} for name in "xy"]
+    file = write(tmp_path / "r.jsonl", [*good, row])
+    done = run(file)
+    assert done.exit_code == 1
+    assert "line 3" in done.stderr.replace("\n", " ")
+    assert said in done.stderr.replace("\n", " ")
+    done = run(file, "--on-error", "skip", "--format", "json")
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["bad_rows"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--column", "note=x"], "column: expected one of item, rater, score"),
+        (["--limit", "0"], "limit: expected a number above 0"),
+        (["--drop", "-1"], "at_most: expected a number of at least 0"),
+        (["--output", "nowhere/x.jsonl"], "there is no folder"),
+    ],
+)
+def test_bad_usage(ratings, arguments, said):
+    done = run(ratings, *arguments)
+    assert done.exit_code == 2
+    assert said in done.stderr
+
+
+def test_empty_file(tmp_path):
+    done = run(write(tmp_path / "empty.jsonl", []))
+    assert done.exit_code == 1
+    assert "no ratings; is this the right file?" in done.stderr
