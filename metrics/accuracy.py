@@ -242,8 +242,9 @@ def prediction_powered(
     rows = (np.r_[values, column] for values, column in zip((human, judged), PAIRS.T, strict=True))
     center, error = ppi_mean(*rows, weights, *others)
     half = stats.norm.ppf((1 + confidence) / 2) * error
+    low, high = min(estimate, center - half), max(estimate, center + half)  # never beside the estimate
     return Accuracy(
-        *(float(np.clip(value, 0, 1)) for value in (estimate, center - half, center + half)),
+        *(float(np.clip(value, 0, 1)) for value in (estimate, low, high)),
         "ppi++",
         "the labelled answers are taken to be drawn by chance from the system's answers",
     )
@@ -251,6 +252,8 @@ def prediction_powered(
 
 def ppi_mean(human, judged, weights, others, total, squares) -> tuple[np.ndarray, np.ndarray]:
     """Return the PPI++ estimate of the mean of human verdicts and its standard error; see `prediction_powered`.
+
+    The same as in the package ppi-python, which would bring numba and a downloader for the sake of these lines.
 
     Args:
         human: (rows,) human verdicts.

@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import label_ranking_average_precision_score
+from statsmodels.stats.proportion import proportion_confint
 
 ACCURACIES = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
 JUDGES = ((0.9, 0.8), (0.95, 0.9), (0.85, 0.7), (0.97, 0.95))  # sensitivity, specificity
@@ -47,6 +48,13 @@ def test_wilson_covers_the_share_judged_correct(number, share):
     results = [from_verdicts([1] * k + [0] * (number - k)) for k in range(number + 1)]
     holds = [result.low <= share <= result.high for result in results]
     assert stats.binom.pmf(np.arange(number + 1), number, share)[holds].sum() == pytest.approx(0.95, abs=0.02)
+
+
+@pytest.mark.parametrize(("accepted", "number", "confidence"), [(0, 7, 0.95), (33, 40, 0.9), (500, 500, 0.99)])
+def test_wilson_is_that_of_statsmodels(accepted, number, confidence):
+    result = from_verdicts([1] * accepted + [0] * (number - accepted), confidence)
+    expected = proportion_confint(accepted, number, 1 - confidence, method="wilson")
+    assert (result.low, result.high) == pytest.approx(expected)
 
 
 def test_wilson_misses_the_accuracy_when_the_judge_errs():
