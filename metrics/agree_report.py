@@ -431,7 +431,8 @@ svg { max-width: 100%; height: auto; }
 """
 
 
-def _html_table(table: Table) -> str:
+def html_table(table: Table) -> str:
+    """Return a table in HTML."""
     header = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.header)
     lines = [f'<div class="wide"><table><thead><tr>{header}</tr></thead>', "<tbody>"]
     for place, (name, *cells) in enumerate(table.rows):
@@ -461,7 +462,7 @@ def as_html(report: Mapping) -> str:
     for table in tables(report):
         body.append(f"<h2>{escape(table.title)}</h2>")
         body += [charts[table.title]] if table.title in charts else []
-        body.append(_html_table(table))
+        body.append(html_table(table))
         body += [f'<p class="explanation">{escape(table.explanation)}</p>'] if table.explanation else []
     rest = [f"<li>{escape(line)}</li>" for line in facts(report)[1:] if not line.startswith("note: ")]
     body += ["<h2>What the numbers rest on</h2>", '<ul class="facts">', *rest, "</ul>"]

@@ -21,7 +21,8 @@ _CONTROLS = [*range(0x20), *range(0x7F, 0xA0), 0x200E, 0x200F, *range(0x202A, 0x
 _VISIBLE = dict.fromkeys(_CONTROLS, "\ufffd") | dict.fromkeys((0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85), " ")
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
+    """Return a text without characters that control a terminal or the direction of writing."""
     return text.translate(_VISIBLE)
 
 
@@ -91,9 +92,9 @@ def print_explanation(explained: Explanation, console) -> None:
                 step = _step(max(part.weights, default=0.0))
                 styles = [f"#000000 on {STEPS[step - 1][1]}"] * (step > 0)
                 styles += ["underline"] * part.found + ["bold"] * part.in_order
-                line.append(_visible(part.text), " ".join(styles))
+                line.append(visible(part.text), " ".join(styles))
             else:
-                line.append(_visible(part.text))
+                line.append(visible(part.text))
                 if part.weights:
                     marks = "B" * part.found + "L" * part.in_order
                     line.append(
@@ -104,7 +105,7 @@ def print_explanation(explained: Explanation, console) -> None:
     def show(label: str, text: Text) -> None:
         console.print(Text.assemble((f"{label}  ", "bold"), text), soft_wrap=not coloured)
 
-    show("Question", Text(_visible(explained.question)))
+    show("Question", Text(visible(explained.question)))
     for number, (prediction, reference) in enumerate(explained.pairs):
         console.print()
         if len(explained.pairs) > 1:
@@ -136,6 +137,17 @@ def print_explanation(explained: Explanation, console) -> None:
     console.print(Text(explained.signature, "dim"), soft_wrap=True)
 
 
+HEAT_MAP_STYLE = """
+.text { margin: 0; line-height: 2.4; }
+.word { display: inline-block; max-width: 100%; line-height: 1.9; }
+ruby { ruby-position: under; }
+rt { font-size: .65rem; color: var(--quiet); padding: 0 .15em; font-variant-numeric: tabular-nums; }
+.piece { padding: .1em 0; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+.found { text-decoration: underline; text-decoration-thickness: .12em; text-underline-offset: .15em; }
+.in-order { font-weight: bold; }
+.unread { color: var(--quiet); font-style: italic; }
+""" + "".join(f".step{i} {{ background: {c}; color: #000000; }}\n" for i, (_, c) in enumerate(STEPS, 1))
+
 _STYLE = """
 :root { color-scheme: light dark; --ground: #ffffff; --ink: #1c1b1a; --quiet: #5f5b57; --line: #d6d3d1; }
 @media (prefers-color-scheme: dark) {
@@ -146,14 +158,6 @@ body { margin: 0 auto; padding: 1rem; max-width: 46rem; background: var(--ground
 h1 { font-size: 1.3rem; }
 h2 { font-size: 1rem; margin: 1.5rem 0 0; }
 h3 { font-size: .85rem; font-weight: normal; color: var(--quiet); margin: .8rem 0 0; }
-.text { margin: 0; line-height: 2.4; }
-.word { display: inline-block; max-width: 100%; line-height: 1.9; }
-ruby { ruby-position: under; }
-rt { font-size: .65rem; color: var(--quiet); padding: 0 .15em; font-variant-numeric: tabular-nums; }
-.piece { padding: .1em 0; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-.found { text-decoration: underline; text-decoration-thickness: .12em; text-underline-offset: .15em; }
-.in-order { font-weight: bold; }
-.unread { color: var(--quiet); font-style: italic; }
 .legend, .signature { font-size: .85rem; color: var(--quiet); }
 .legend { padding: 0; list-style: none; }
 .scores { overflow-x: auto; overflow-wrap: normal; }
@@ -164,7 +168,12 @@ tbody th { font-weight: normal; }
 """
 
 
-def _heat_map_html(parts: list[Segment]) -> str:
+def heat_map_html(parts: list[Segment]) -> str:
+    """Return a text as HTML, every word piece with its weight; `HEAT_MAP_STYLE` is what it looks like.
+
+    Args:
+        parts: the segments of a text.
+    """
     html, word = [], []
 
     def end_word() -> None:
@@ -173,7 +182,7 @@ def _heat_map_html(parts: list[Segment]) -> str:
             word.clear()
 
     for part in parts:
-        text = escape(_visible(part.text))
+        text = escape(visible(part.text))
         if part.weights:
             numbers = " ".join(f"{weight:.2f}" for weight in part.weights)
             marks = {"found": "in the other text too", "in-order": "in the common subsequence"}
@@ -193,13 +202,26 @@ def _heat_map_html(parts: list[Segment]) -> str:
     return "".join(html) if any(part.text.strip() for part in parts) else '<span class="unread">(empty)</span>'
 
 
+def heat_map_legend() -> list[str]:
+    """Return what the marks of `heat_map_html` mean, as items of an HTML list."""
+    swatches = " ".join(
+        f'<span class="piece step{i}">&nbsp;{low:.2f}&nbsp;</span>' for i, (low, _) in enumerate(STEPS, 1)
+    )
+    return [
+        "<li>The number below a word piece is its keyphrase weight, from 0 to 1: how much it answers the question. "
+        f"Background from {swatches} on.</li>",
+        f'<li><span class="found">underlined</span>: {_FOUND}</li>',
+        f'<li><span class="in-order">bold</span>: {_IN_ORDER}</li>',
+    ]
+
+
 def explanation_html(explained: Explanation) -> str:
     """Return an explanation as one HTML page that needs nothing else: no script, no outside resource.
 
     Args:
         explained: the explanation.
     """
-    question = escape(_visible(explained.question))
+    question = escape(visible(explained.question))
     body = [
         "<h1>What KPQA weighs in this answer</h1>",
         "<h2>Question</h2>",
@@ -209,16 +231,10 @@ def explanation_html(explained: Explanation) -> str:
         several = len(explained.pairs) > 1
         body.append(f"<h2>{_reference(explained, number) if several else 'Answer'}</h2>")
         for label, parts in (("Prediction", prediction), ("Reference", reference)):
-            body.append(f'<h3>{label}</h3>\n<p class="text" dir="auto">{_heat_map_html(parts)}</p>')
-    swatches = " ".join(
-        f'<span class="piece step{i}">&nbsp;{low:.2f}&nbsp;</span>' for i, (low, _) in enumerate(STEPS, 1)
-    )
+            body.append(f'<h3>{label}</h3>\n<p class="text" dir="auto">{heat_map_html(parts)}</p>')
     body += [
         '<ul class="legend">',
-        "<li>The number below a word piece is its keyphrase weight, from 0 to 1: how much it answers the question. "
-        f"Background from {swatches} on.</li>",
-        f'<li><span class="found">underlined</span>: {_FOUND}</li>',
-        f'<li><span class="in-order">bold</span>: {_IN_ORDER}</li>',
+        *heat_map_legend(),
         *[f"<li>{_cut_note(explained)}</li>"] * bool(explained.cut_texts),
         "</ul>",
         "<h2>Scores</h2>",
@@ -230,14 +246,13 @@ def explanation_html(explained: Explanation) -> str:
     for name, *cells in rows:
         body.append(f'<tr><th scope="row">{name}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>')
     body += ["</tbody></table></div>", f'<p class="signature">{escape(explained.signature)}</p>']
-    colours = "".join(f".step{i} {{ background: {c}; color: #000000; }}\n" for i, (_, c) in enumerate(STEPS, 1))
     head = [
         '<meta charset="utf-8">',
         # Even if escaping failed, a browser would run and fetch nothing.
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>KPQA: {question}</title>",
-        f"<style>{_STYLE}{colours}</style>",
+        f"<style>{_STYLE}{HEAT_MAP_STYLE}</style>",
     ]
     lines = ["<!DOCTYPE html>", '<html lang="en">', "<head>", *head, "</head>", "<body>", *body, "</body>", "</html>"]
     return "\n".join(lines) + "\n"
@@ -272,7 +287,7 @@ def _stop(message: str, status: int) -> typer.Exit:
 
 
 def _lines(message: str) -> str:
-    return "\n".join(map(_visible, message.split("\n")))
+    return "\n".join(map(visible, message.split("\n")))
 
 
 def explain(
