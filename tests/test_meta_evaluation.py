@@ -1,0 +1,177 @@
+"""The page of all metrics and their peers on human judgments: made from small files, twice."""
+
+import gzip
+import importlib.util
+import json
+import sys
+
+import numpy as np
+import pytest
+
+QUESTIONS = ("who", "when did", "why does", "where is", "what is")
+
+
+@pytest.fixture(scope="module")
+def meta(repository):
+    spec = importlib.util.spec_from_file_location("meta_evaluation", repository / "training" / "meta_evaluation.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["meta_evaluation"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def made_up(number_of_questions, systems, labels, seed):
+    rng = np.random.default_rng(seed)
+    words = [f"word{n}" for n in range(30)]
+    rows = []
+    for number in range(number_of_questions):
+        reference = rng.choice(words, 5, replace=False).tolist()
+        for system in systems:
+            kept = int(rng.integers(0, 6))
+            answer = reference[:kept] + rng.choice(words, 5 - kept).tolist()
+            score = float(np.clip(kept / 5 + 0.1 * rng.normal(), 0, 1))
+            rows.append(
+                {
+                    "id": f"{number}-{system}",
+                    "question": f"{QUESTIONS[number % 5]} number {number}",
+                    "references": [" ".join(reference), "something else"],
+                    "candidate": " ".join(answer),
+                    "score": score,
+                    "label": int(score > 0.5) if labels else None,
+                    "system": system,
+                    "source": "made up",
+                    "extra": {},
+                }
+            )
+    return rows
+
+
+@pytest.fixture
+def judgments(tmp_path):
+    folder = tmp_path / "judgments"
+    folder.mkdir()
+    sets = {
+        "kpqa_marco": made_up(60, ["UniLM", "MHPGM"], False, 0),
+        "evouna_nq": made_up(40, ["a", "b", "c"], True, 1),
+        "own": made_up(12, [None], False, 2),
+    }
+    for name, rows in sets.items():
+        with gzip.open(folder / f"{name}.dev.jsonl.gz", "wt", encoding="utf-8") as file:
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+    return folder
+
+
+def run(meta, monkeypatch, folder, output, *arguments):
+    options = ["--peers", "squad", "bleu", "rouge", "--ours", "aev", "aev_content", "--resamples", "100"]
+    monkeypatch.setattr(
+        sys, "argv", ["meta_evaluation.py", "--judgments", str(folder), "--output", str(output), *options, *arguments]
+    )
+    meta.main()
+
+
+def test_page_and_second_run(meta, monkeypatch, judgments, tmp_path):
+    output = tmp_path / "out"
+    run(meta, monkeypatch, judgments, output)
+    results = json.loads((output / "results" / "meta_evaluation.json").read_text())
+    assert list(results["sets"]) == ["kpqa_marco", "evouna_nq", "own"]
+    page = (output / "RESULTS.md").read_text()
+    for heading in (
+        "(Table 7 of",
+        "(Table 9 of",
+        "(Figure 4 of",
+        "(Tables 3 and 6 of",
+        "## Others",
+        "## Pairs of systems",
+    ):
+        assert heading in page
+    for link in ("meta_heat_map.svg", "meta_types_kpqa_marco.svg", "meta_curves_evouna_nq.svg"):
+        assert f"(results/{link})" in page
+        assert (output / "results" / link).read_text().startswith("<svg")
+    assert str(tmp_path) not in page + json.dumps(results)
+    # What follows the overlap of words is close to the humans here; exact match sees nothing.
+    found = results["sets"]["kpqa_marco"]
+    assert found["metrics"]["BLEU-1"]["pearson"]["value"] > 0.8
+    assert found["metrics"]["SQuAD EM"]["pearson"]["value"] < found["metrics"]["SQuAD F1"]["pearson"]["value"]
+    best = found["best_and_rest"]["pearson"]
+    assert best["best"] == max(found["metrics"], key=lambda title: found["metrics"][title]["pearson"]["value"])
+    assert set(best["rest"]) == set(found["metrics"]) - {best["best"]}
+    assert best["rest"]["SQuAD EM"]["permutation_p_holm"] >= best["rest"]["SQuAD EM"]["permutation_p"]
+
+    before = {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
+    for name in ("squad", "bleu", "rouge"):
+        peer = meta.PEERS[name]
+        monkeypatch.setitem(meta.PEERS, name, meta.Peer(peer.signature, lambda rows: pytest.fail("computed again")))
+    run(meta, monkeypatch, judgments, output)
+    assert {path: path.read_bytes() for path in output.rglob("*") if path.is_file()} == before
+
+
+def test_scores_are_computed_again_for_other_rows_and_other_metrics(meta, tmp_path):
+    path, calls = tmp_path / "scores" / "x.json", []
+
+    def compute():
+        calls.append(1)
+        return {"X": [float(len(calls))]}
+
+    for facts in ({"data": "a"}, {"data": "a"}, {"data": "b"}):
+        scores = meta.cached(path, facts, False, compute)
+    assert scores == {"X": [2.0]}
+    assert meta.cached(path, {"data": "b"}, True, compute) == {"X": [3.0]}
+
+
+ROWS = [
+    {"question": "q", "candidate": "the big cat sat", "references": ["a cat sat", "dogs ran off today"]},
+    {"question": "q", "candidate": "yes", "references": ["no", "Yes."]},
+    {"question": "q", "candidate": "nothing shared", "references": ["other words"]},
+]
+
+
+def test_peers_by_hand(meta):
+    """Row 0: SQuAD drops articles, big cat sat against cat sat: P 2/3, R 1, F1 0.8.
+
+    BLEU-1: "cat" and "sat" of 4 tokens match, the closest reference has 4 tokens: 0.5. ROUGE-L: cat sat of 4 and of 3
+    tokens: P 1/2, R 2/3, F1 4/7. Row 1: the second reference is the same but for case and the full stop; to BLEU,
+    which minds the case, it is another word.
+    """
+    squad = meta.squad(ROWS)
+    assert squad["SQuAD F1"] == pytest.approx([0.8, 1, 0], abs=1e-6)
+    assert squad["SQuAD EM"] == [0, 1, 0]
+    assert meta.bleu(ROWS)["BLEU-1"] == pytest.approx([0.5, 0, 0], abs=1e-9)
+    assert meta.rouge(ROWS)["ROUGE-L"] == pytest.approx([4 / 7, 1, 0])
+
+
+def test_peers_of_java_and_of_the_encoder(meta):
+    """No arithmetic by hand here: the same text is best, nothing in common is worst, the best reference counts."""
+    rows = [*ROWS, {"question": "q", "candidate": "a cat sat", "references": ["dogs ran", "a cat sat"]}]
+    for peer in (meta.meteor, meta.bertscore, meta.cosine):
+        (scores,) = peer(rows).values()
+        assert scores[3] == pytest.approx(1, abs=1e-5)
+        assert scores[3] > scores[0] > scores[2]
+    (cider,) = meta.cider(rows).values()
+    assert cider[3] > cider[0] > cider[2] == 0
+    empty = [{"question": "q", "candidate": "", "references": ["a cat"]}, rows[3]]
+    assert meta.bertscore(empty)["BERTScore"] == pytest.approx([0, 1], abs=1e-5)
+
+
+def test_our_scores_are_those_of_the_module(meta):
+    import genqa_metrics
+    from genqa_metrics.scorers import make_scorer
+
+    expected = genqa_metrics.load("aev").compute(
+        predictions=[row["candidate"] for row in ROWS],
+        references=[row["references"] for row in ROWS],
+        per_example=True,
+    )["aev_per_example"]
+    assert meta.our_scores(make_scorer("aev"), {"aev": "AEv"}, ROWS)["AEv"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--sets", "none"], "--sets: no none.dev.jsonl.gz"),
+        (["--peers", "moverscore"], "--peers: expected some of"),
+        (["--judgments", "nowhere"], "--judgments: no NAME.dev.jsonl.gz in nowhere"),
+    ],
+)
+def test_bad_usage(meta, monkeypatch, judgments, tmp_path, arguments, said):
+    with pytest.raises(SystemExit, match=said):
+        run(meta, monkeypatch, judgments, tmp_path / "out", *arguments)
