@@ -122,12 +122,12 @@ def _as_classifier(
             "value": value,
             "held_out": agreement.held_out(scores, correct, clusters, criterion, seed),
         }
-    in_range = scores.min() >= 0 and scores.max() <= 1
+    in_range = scores.min() >= -1e-6 and scores.max() <= 1 + 1e-6  # a cosine of 1 may come out a little above it
     return {
         "auc": _estimate(float(roc_auc_score(correct, scores)), samples),
         "average_precision": float(average_precision_score(correct, scores)),
         "thresholds": thresholds,
-        "calibration": agreement.calibration(scores, correct) if in_range else None,
+        "calibration": agreement.calibration(np.clip(scores, 0, 1), correct) if in_range else None,
         "roc": _thinned(false, hits),
         "precision_recall": _thinned(recall[::-1], precision[::-1]),
     }

@@ -171,7 +171,7 @@ def _group_tables(report: Mapping) -> list[Table]:
                 f"By {grouping.replace('_', ' ')}",
                 header,
                 rows,
-                "Pearson r with 95% interval, number of answers above; '-': too few answers, or equal scores.",
+                "Pearson r with 95% interval, number of answers above; '-': fewer than 10 answers, or equal scores.",
             )
         )
     return tables
@@ -264,12 +264,14 @@ def print_table(table: Table, console) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
+    from .explain import visible
+
     shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
     for place, name in enumerate(table.header):
         shown.add_column(Text(name), justify="left" if place == 0 else "right", vertical="bottom", no_wrap=True)
     for place, row in enumerate(table.rows):
         style = "bold green" if place in table.marked else ""
-        shown.add_row(*(Text(cell, style=style if column < 2 else "") for column, cell in enumerate(row)))
+        shown.add_row(*(Text(visible(cell), style=style if column < 2 else "") for column, cell in enumerate(row)))
     console.print(Text(table.title, style="bold"))
     # A table that is too wide for the terminal goes over the edge; cut numbers would be of no use.
     width = console.width
