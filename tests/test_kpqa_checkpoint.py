@@ -5,6 +5,7 @@ from pathlib import Path
 import evaluate
 import numpy as np
 import pytest
+from genqa_metrics import agreement
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import load_models
 
@@ -77,7 +78,7 @@ def test_agreement_with_human_judgments(kpqa, shared_data, name):
     scores = evaluate_kpqa.metric_scores(rows, Encoder(load_models(device="cpu")))
     human = np.array([row["score"] for row in rows])
     found = {
-        metric: (evaluate_kpqa.pearson(values, human), evaluate_kpqa.spearman(values, human))
+        metric: (agreement.pearson(values, human), agreement.spearman(values, human))
         for metric, values in scores.items()
     }
     best = np.max([found[metric] for metric in found if metric.endswith("_kpqa")], axis=0)

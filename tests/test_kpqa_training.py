@@ -313,15 +313,6 @@ def test_unknown_source(monkeypatch, tiny_encoder, rows_folder, tmp_path):  # no
         train(monkeypatch, tiny_encoder, rows_folder, tmp_path, "--sources", "nothing")
 
 
-def test_rank_pairs():
-    """Two systems, three questions: gaps of .8, .5 (not above .5) and .9; the metric is right, -, wrong."""
-    rows = [
-        {"question": q, "references": ["r"], "score": score}
-        for q, score in (("a", 0.9), ("a", 0.1), ("b", 0.5), ("b", 0.0), ("c", 1.0), ("c", 0.1))
-    ]
-    assert evaluate_kpqa.ranked_as_humans_do(rows, [0.5, 0.4, 0.0, 1.0, 0.2, 0.3]) == (0.5, 2)
-
-
 @pytest.fixture(scope="module")
 def judgments(tmp_path_factory):
     """Two systems' answers to twenty questions in every set: the right number, or another one."""
@@ -361,6 +352,11 @@ def test_all_tables_and_their_result_file(monkeypatch, judgments, tmp_path):
     assert str(judgments.parent) not in result["command"]
     file = evaluate_kpqa.judgment_file(judgments, "kpqa_avsd")
     assert result["data"][file.name] == models_of.file_digest(file)
+    scores = [one["score"] for one in evaluate_kpqa.read_set(judgments, "kpqa_avsd")]
+    assert result["rank_pairs"]["kpqa_avsd"]["pairs"] == sum(
+        a != b for a, b in zip(scores[::2], scores[1::2], strict=True)
+    )
+    assert result["rank_pairs"]["kpqa_avsd"]["rougeL_kpqa"] == 1.0 > result["rank_pairs"]["kpqa_avsd"]["bertscore"]
     for name in evaluate_kpqa.SETS:
         weighted, plain = (result["agreement"][name][metric]["pearson"] for metric in ("rougeL_kpqa", "rougeL"))
         assert weighted[0] > plain[0]
@@ -402,7 +398,7 @@ def test_difference_of_two_checkpoints():
     measured = {
         label: {"a": dict.fromkeys(evaluate_kpqa.WEIGHTED, scores)} for label, scores in (("x", human), ("y", worse))
     }
-    found = evaluate_kpqa.compared(measured, {"a": human}, 200)
+    found = evaluate_kpqa.compared(measured, {"a": human}, {"a": np.arange(40)}, 200)
     assert found["x"]["a"]["bleu1_kpqa"] == {"pearson": 1.0, "spearman": 1.0}
     values = found["y"]["a"]["bleu1_kpqa"]
     assert values["pearson"] == pytest.approx(1 / 3**0.5, abs=1e-4)

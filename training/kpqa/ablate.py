@@ -110,6 +110,7 @@ def main() -> None:
 
     rows = {name: evaluate_kpqa.read_set(args.judgments, name) for name in evaluate_kpqa.SETS}
     human = {name: np.array([row["score"] for row in own]) for name, own in rows.items()}
+    clusters = {name: evaluate_kpqa.question_numbers(own) for name, own in rows.items()}
     measured, signatures = {}, {}
     for name, added in chosen.items():
         output = Path(args.output_dir) / name.replace(",", "").replace("/", "_").replace(" ", "_")
@@ -122,7 +123,7 @@ def main() -> None:
     files = [evaluate_kpqa.judgment_file(args.judgments, name) for name in rows]
     files += [data.local_file(source.partition("=")[0], args.data_dir) for source in recipe.sources]
     result = {
-        "ablations": evaluate_kpqa.compared(measured, human, args.resamples),
+        "ablations": evaluate_kpqa.compared(measured, human, clusters, args.resamples),
         "runs": chosen,
         "steps": args.max_steps,
         "training_seed": training.seed,

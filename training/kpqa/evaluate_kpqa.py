@@ -12,7 +12,11 @@ import re
 import shlex
 import sys
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+
+import numpy as np
+from genqa_metrics import agreement
 
 SETS = ("kpqa_marco", "kpqa_avsd", "kpqa_narrativeqa", "kpqa_semeval", "kpqa_marcomulti")
 METRICS = ("bleu1", "bleu1_kpqa", "rougeL", "rougeL_kpqa", "bertscore", "bertscore_kpqa")
@@ -70,7 +74,6 @@ def read_set(folder: str, name: str) -> list[dict]:
 
 def metric_scores(rows: list[dict], encoder) -> dict:
     """Return metric -> (rows,) scores of the candidates, the maximum over the references."""
-    import numpy as np
     from genqa_metrics.kpqa.scoring import pair_statistics, row_scores
 
     numbers = np.repeat(np.arange(len(rows)), [len(row["references"]) for row in rows])
@@ -82,45 +85,46 @@ def metric_scores(rows: list[dict], encoder) -> dict:
     return {metric: scores[metric] for metric in METRICS}
 
 
-def pearson(x, y, axis=-1):
-    """Return Pearson's r along an axis; NaN where one side is constant."""
-    from scipy.stats import pearsonr
-
-    return pearsonr(x, y, axis=axis).statistic
+def question_numbers(rows: list[dict]) -> np.ndarray:
+    """Return the number of every row's question, 0, 1, ...: what a bootstrap sample draws."""
+    return np.unique([row["question"] for row in rows], return_inverse=True)[1]
 
 
-def spearman(x, y, axis=-1):
-    """Return Spearman's rho along an axis; NaN where one side is constant."""
-    from scipy.stats import rankdata
-
-    return pearson(rankdata(x, axis=axis), rankdata(y, axis=axis), axis)
-
-
-def with_interval(statistic, samples: tuple, resamples: int) -> list[float]:
-    """Return a statistic of paired samples and its 95% interval: [value, low, high], by the percentile bootstrap.
+def with_intervals(scores: dict, human, clusters, resamples: int) -> dict:
+    """Return metric -> "pearson" and "spearman" -> [correlation, low, high], the ends of its 95% bootstrap interval.
 
     Args:
-        statistic: function of as many (..., rows) arrays as there are samples, with an argument `axis`.
-        samples: (rows,) arrays; a resample takes the same rows of all.
-        resamples: number of resamples.
+        scores: metric -> (rows,) scores.
+        human: (rows,) judgments.
+        clusters: (rows,) see `question_numbers`.
+        resamples: bootstrap samples.
     """
-    from scipy.stats import bootstrap
-
-    found = bootstrap(samples, statistic, paired=True, n_resamples=resamples, method="percentile", rng=SEED)
-    return [round(float(v), 4) for v in (statistic(*samples, axis=-1), *found.confidence_interval)]
+    resampled = {"pearson": agreement.resampled_pearson, "spearman": agreement.resampled_spearman}
+    statistics = {
+        (metric, name): partial(function, values, human)
+        for metric, values in scores.items()
+        for name, function in resampled.items()
+    }
+    samples = agreement.bootstrap(statistics, clusters, resamples, SEED)
+    found: dict = {metric: {} for metric in scores}
+    for (metric, name), values in samples.items():
+        value = getattr(agreement, name)(scores[metric], human)
+        found[metric][name] = [round(v, 4) for v in (value, *agreement.interval(values))]
+    return found
 
 
 def correlations(scores, human) -> list[float]:
     """Return [Pearson's r, Spearman's rho] of scores with human judgments."""
-    return [round(float(statistic(scores, human)), 4) for statistic in (pearson, spearman)]
+    return [round(agreement.pearson(scores, human), 4), round(agreement.spearman(scores, human), 4)]
 
 
-def compared(measured: dict, human: dict, resamples: int) -> dict:
+def compared(measured: dict, human: dict, clusters: dict, resamples: int) -> dict:
     """Return how every checkpoint agrees with people, and how far it is from the first (Table 4).
 
     Args:
         measured: label -> set -> metric -> (rows,) scores.
         human: set -> (rows,) judgments.
+        clusters: set -> (rows,) see `question_numbers`.
         resamples: bootstrap samples.
 
     Returns:
@@ -128,43 +132,26 @@ def compared(measured: dict, human: dict, resamples: int) -> dict:
         first checkpoint with its 95% interval.
     """
 
-    def difference(x, first, y, axis=-1):
-        return pearson(x, y, axis) - pearson(first, y, axis)
+    def difference(x, first, y, counts):
+        return agreement.resampled_pearson(x, y, counts) - agreement.resampled_pearson(first, y, counts)
 
     base = next(iter(measured.values()))
-    result = {}
+    result: dict = {}
     for label, sets in measured.items():
-        result[label] = {name: {} for name in sets}
+        result[label] = {}
         for name, scores in sets.items():
-            for metric in WEIGHTED:
-                values = dict(zip(("pearson", "spearman"), correlations(scores[metric], human[name]), strict=True))
-                if sets is not base:
-                    samples = scores[metric], base[name][metric], human[name]
-                    values["difference"] = with_interval(difference, samples, resamples)
-                result[label][name][metric] = values
+            of_set = {
+                m: dict(zip(("pearson", "spearman"), correlations(scores[m], human[name]), strict=True))
+                for m in WEIGHTED
+            }
+            if sets is not base:
+                statistics = {m: partial(difference, scores[m], base[name][m], human[name]) for m in WEIGHTED}
+                samples = agreement.bootstrap(statistics, clusters[name], resamples, SEED)
+                for m in WEIGHTED:
+                    value = agreement.pearson(scores[m], human[name]) - agreement.pearson(base[name][m], human[name])
+                    of_set[m]["difference"] = [round(v, 4) for v in (value, *agreement.interval(samples[m]))]
+            result[label][name] = of_set
     return result
-
-
-def ranked_as_humans_do(rows: list[dict], scores, gap: float = RANK_GAP) -> tuple[float, int]:
-    """Return the share of pairs of answers to a question that are ranked as humans do, and their number (Table 7).
-
-    Args:
-        rows: rows with `question`, `system` and human `score`.
-        scores: (rows,) scores of a metric.
-        gap: only pairs whose human scores differ by more than this count.
-
-    Returns:
-        Share in 0..1 (equal scores count as wrong, as in the paper's strict ranking) and number of pairs.
-    """
-    from collections import defaultdict
-    from itertools import combinations
-
-    groups = defaultdict(list)
-    for row, score in zip(rows, scores, strict=True):
-        groups[row["question"], tuple(row["references"])].append((row["score"], float(score)))
-    pairs = [(a, b) for group in groups.values() for a, b in combinations(group, 2) if abs(a[0] - b[0]) > gap]
-    right = sum((a[0] - b[0]) * (a[1] - b[1]) > 0 for a, b in pairs)
-    return right / max(1, len(pairs)), len(pairs)
 
 
 def question_type(question: str) -> str:
@@ -202,8 +189,6 @@ def question_type(question: str) -> str:
 
 def groups(rows: list[dict], label) -> dict:
     """Return label -> (rows,) booleans, for every label that `label` gives to the rows, sorted."""
-    import numpy as np
-
     labels = np.array([str(label(row)) for row in rows])
     return {name: labels == name for name in sorted(set(labels.tolist()))}
 
@@ -219,13 +204,7 @@ def measured_sets(data: dict, scores: dict, human: dict, resamples: int) -> dict
     """
     result = {"agreement": {}, "rank_pairs": {}, "systems": {}, "question_types": {}}
     for name, rows in data.items():
-        result["agreement"][name] = {
-            metric: {
-                statistic.__name__: with_interval(statistic, (values, human[name]), resamples)
-                for statistic in (pearson, spearman)
-            }
-            for metric, values in scores[name].items()
-        }
+        result["agreement"][name] = with_intervals(scores[name], human[name], question_numbers(rows), resamples)
 
         def of_groups(groups: dict, name=name) -> dict:
             return {
@@ -237,9 +216,11 @@ def measured_sets(data: dict, scores: dict, human: dict, resamples: int) -> dict
 
         systems = groups(rows, lambda row: row["system"])
         if len(systems) > 1:
-            shares = {metric: ranked_as_humans_do(rows, values) for metric, values in scores[name].items()}
-            pairs = next(iter(shares.values()))[1]
-            result["rank_pairs"][name] = {"pairs": pairs} | {m: round(share, 4) for m, (share, _) in shares.items()}
+            asked = [(row["question"], *row["references"]) for row in rows]
+            better, worse = agreement.answer_pairs(asked, [row["system"] for row in rows], human[name], RANK_GAP)
+            result["rank_pairs"][name] = {"pairs": len(better)} | {
+                m: round(float(np.mean(values[better] > values[worse])), 4) for m, values in scores[name].items()
+            }
             result["systems"][name] = of_groups(systems)
         result["question_types"][name] = of_groups(groups(rows, lambda row: question_type(row["question"])))
     return result
@@ -353,7 +334,6 @@ def write_result(markdown: str | Path, marker: str, text: str, name: str, result
 
 def main() -> None:
     """Print the tables, and put them into a file if asked."""
-    import numpy as np
     from genqa_metrics.kpqa.encoding import Encoder
     from genqa_metrics.kpqa.loading import load_models
     from transformers import HfArgumentParser
@@ -361,6 +341,7 @@ def main() -> None:
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     data = {name: read_set(args.judgments, name) for name in args.sets}
     human = {name: np.array([row["score"] for row in rows]) for name, rows in data.items()}
+    clusters = {name: question_numbers(rows) for name, rows in data.items()}
     measured, signatures = {}, {}
     for entry in args.checkpoints:
         label, _, folder = entry.partition("=")
@@ -370,7 +351,7 @@ def main() -> None:
         signatures[label] = models.signature
     result = measured_sets(data, next(iter(measured.values())), human, args.resamples)
     if len(measured) > 1:
-        result["comparison"] = compared(measured, human, args.resamples)
+        result["comparison"] = compared(measured, human, clusters, args.resamples)
     result["checkpoints"] = signatures
     result |= facts([judgment_file(args.judgments, name) for name in data])
     text = tables(result)
