@@ -378,3 +378,21 @@ def test_analyse_takes_arrays():
         "pairs": 0,
         "metrics": {"m": None},
     }
+
+
+def test_commands_of_the_readme(repository, tmp_path, monkeypatch, rows):
+    """As they stand there, in the order in which one needs them."""
+    (tmp_path / "metrics").symlink_to(repository / "metrics")
+    monkeypatch.chdir(tmp_path)
+    ratings = ["item,rater,score,question,prediction,references,my_metric"]
+    ratings += [f"{n},{rater},{1 + (n + rater) % 5},who is {n},one,one,0.{n}" for n in range(9) for rater in range(3)]
+    (tmp_path / "ratings.csv").write_text("\n".join(ratings), encoding="utf-8")
+    write(tmp_path / "rated.jsonl", [row | {"my_metric": row["good"], "stars": row["score"]} for row in rows])
+    commands = re.findall(
+        r"^genqa-metrics ((?:agree|raters) .*)$", (repository / "README.md").read_text(), re.MULTILINE
+    )
+    assert len(commands) == 3
+    for command in commands:
+        done = CliRunner().invoke(app, command.split())
+        assert done.exit_code == 0, done.output
+    assert {"agreement.html", "agreement.json", "rated.jsonl"} <= {path.name for path in tmp_path.iterdir()}
