@@ -306,6 +306,159 @@ def _noted_rows(shown: int, style: str = "yellow"):
     return problem, rest
 
 
+@app.command(
+    no_args_is_help=True, short_help="Compare systems on the same questions, with intervals, tests and ranks."
+)
+def compare(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE",
+            help="Files as for `score`: one for every system, or one with a column 'system'.",
+            show_default=False,
+        ),
+    ],
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            "-m",
+            metavar="NAME",
+            help=f"Metric to compute, once for each: {', '.join(METRICS)}. Default: as for `score`, if --column names "
+            "no scores.",
+            show_default=False,
+        ),
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            "-c",
+            metavar="NAME[=COLUMN]",
+            help="Without '=': a column that holds scores, of a metric or of people, higher is better; once for each. "
+            "With '=': where a column has another name, as for `score`.",
+            show_default=False,
+        ),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            "-s",
+            metavar="METRIC.SETTING=VALUE",
+            help="Setting of a metric, as for `score`.",
+            show_default=False,
+        ),
+    ] = None,
+    settings: Annotated[
+        Path | None, typer.Option("--settings", metavar="FILE.json", help="Settings from a file, as for `score`.")
+    ] = None,
+    resamples: Annotated[
+        int, typer.Option("--resamples", metavar="N", help="Number of bootstrap samples, and of permutations.")
+    ] = 10_000,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed: same rows and seed, same numbers.")] = 0,
+    correction: Annotated[
+        str,
+        typer.Option(
+            "--correction",
+            metavar="NAME",
+            help="Correction of p-values for the number of pairs: holm, bonferroni, fdr (Benjamini-Hochberg) or none.",
+        ),
+    ] = "holm",
+    rows: Annotated[
+        int, typer.Option("--rows", metavar="N", help="Number of rows to show on which the systems differ most.")
+    ] = 6,
+    json_: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write everything, with all tests, to FILE as JSON.")
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", metavar="FILE", help="Write the tables to FILE as Markdown.")
+    ] = None,
+    latex: Annotated[
+        Path | None, typer.Option("--latex", metavar="FILE", help="Write the tables to FILE as LaTeX (booktabs).")
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html",
+            metavar="FILE",
+            help="Write tables, charts and KPQA's heat maps to FILE as one self-contained HTML page.",
+        ),
+    ] = None,
+    on_error: Annotated[
+        OnError,
+        typer.Option(
+            "--on-error",
+            help="A bad row, or a question that not all systems answer: fail at the first one, or report, count and "
+            "skip them.",
+        ),
+    ] = OnError.FAIL,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")] = Format.TABLE,
+) -> None:
+    """Compare systems on the same questions: which one is better, and could it be chance?
+
+    Rows are those of `score`. They are matched by `id` if systems share ids, else by question and references.
+
+    **Scores** with 95% bootstrap intervals. What is resampled are the questions, the same ones for all systems;
+    corpus scores such as AEv are computed anew from the sums of each resample.
+
+    **Tests** of every pair of systems: paired permutation test and paired bootstrap, corrected for their number.
+
+    **Ranks** with ties, clusters as in WMT, wins and losses by question, and the rows that differ most.
+
+    **Exit status**: 0 done, 1 failed, 2 bad usage.
+    """
+    from rich.console import Console
+    from rich.progress import Progress
+
+    outputs = {"--json": json_, "--markdown": markdown, "--latex": latex, "--html": html}
+    for option, path in outputs.items():
+        _check_output(option, path)
+    metrics = list(metric or ())
+    try:
+        for name in metrics:
+            if name not in METRICS:
+                raise ValueError(f"--metric: expected one of {', '.join(METRICS)}, got {name!r}")
+        from .agree_report import as_json
+        from .compare import CompareRun, explanations
+        from .compare_report import as_html, as_latex, as_markdown, print_report
+        from .files import FileError
+
+        values = _settings(settings, set_ or [], metrics)
+        names = [name for name in column or [] if "=" not in name]
+        mapped = _pairs("--column", [name for name in column or [] if "=" in name])
+        run = CompareRun(inputs, metrics, values, mapped, names, resamples, seed, correction, rows)
+    except ValueError as error:
+        raise _stop(f"{error}\nTry 'genqa-metrics compare --help'.", 2) from error
+    problem, rest = _noted_rows(SHOWN_BAD_ROWS)
+    console = Console(stderr=True)
+    try:
+        with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+            tasks: dict = {}
+
+            def progress(name: str, done: int, questions: int) -> None:
+                if name not in tasks:
+                    tasks[name] = bar.add_task(name, total=questions)
+                bar.update(tasks[name], completed=done)
+
+            report = run.report(on_error is OnError.SKIP, problem, progress)
+            page = as_html(report, explanations(run, report)) if html else ""
+    except FileError as error:
+        hint = "\n--on-error skip leaves bad rows out." if error.bad_row else ""
+        raise _stop(f"{error}{hint}", 1) from error
+    except (ValueError, RuntimeError) as error:
+        raise _stop(str(error), 1) from error
+    rest()
+    texts = as_json(report), as_markdown(report) + "\n", as_latex(report), page
+    _write_outputs({option: (path, text) for (option, path), text in zip(outputs.items(), texts, strict=True)})
+    if format_ is Format.JSON:
+        typer.echo(texts[0], nl=False)
+    elif format_ is Format.MARKDOWN:
+        typer.echo(texts[1], nl=False)
+    else:
+        print_report(report, _output_console())
+
+
 @app.command(no_args_is_help=True, short_help="Measure how well metrics agree with the human scores in files.")
 def agree(
     inputs: Annotated[
