@@ -210,7 +210,7 @@ def prediction_powered(
     mean, moved by what the judge says of the other answers as far as the judge has proved useful. It is not biased by
     the judge's errors, only widened. Few labels often show no error of the judge by chance, and the interval would be
     too narrow: as Agresti & Min (2005) do for matched pairs, half a row of each pair of verdicts is added for the
-    interval. With a judge that is right on 83 to 97% of answers and an accuracy of 0.3 to 0.95, it holds the truth in
+    interval. With a judge that is right on 75 to 97% of answers and an accuracy of 0.3 to 0.95, it holds the truth in
     93 to 97% of samples of 100 labels or more (89 to 95% as published), and in 94 to 100% with 30 labels.
 
     Args:
