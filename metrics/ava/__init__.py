@@ -1,0 +1,1 @@
+"""AVA, a judge of answer correctness, as a module of `evaluate`."""

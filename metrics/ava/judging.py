@@ -1,0 +1,181 @@
+"""From rows of texts to probabilities: references in order, each different triple judged once, in token budgets."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .modeling import CONFIGURATIONS, LINEAR, linear_features, segments, words
+from .models import budgeted, checked_budget, padded
+
+SEPARATOR = "; "  # between references that are read together
+
+
+def joined_references(references: Sequence[str], candidate: str) -> str:
+    """Return the references as one text, those that are most like the candidate first.
+
+    A model reads the beginning of a long list only; the reference that decides should be in it. A reference whose
+    words stand in the candidate in a row comes first, then by the share of its words that the candidate has.
+
+    Args:
+        references: the references of a row.
+        candidate: the answer to be judged.
+
+    Returns:
+        The different references joined by "; ".
+
+    >>> joined_references(["CA", "California", "california"], "It is in California.")
+    'California; CA'
+    """
+    said = words(candidate)
+    text, known = f" {' '.join(said)} ", set(said)
+    ranked = {}
+    for reference in references:
+        own = words(reference)
+        key = " ".join(own) or reference
+        if key not in ranked:
+            share = sum(word in known for word in own) / max(1, len(own))
+            ranked[key] = (not (own and f" {key} " in text), -share, len(ranked), reference)
+    return SEPARATOR.join(reference for *_, reference in sorted(ranked.values()))
+
+
+def encoded(
+    tokenizer, configuration: str, rows: Sequence[tuple[str, str, str]], max_length: int | None
+) -> list[list[dict]]:
+    """Return the word pieces of rows, for each encoder of a configuration.
+
+    Args:
+        tokenizer: tokenizer of the encoders.
+        configuration: name in `modeling.CONFIGURATIONS`.
+        rows: (question, reference, candidate).
+        max_length: word pieces of a pair; of longer ones the longer text loses its end. None cuts nothing.
+
+    Returns:
+        One list per encoder of one dict per row: input_ids, attention_mask and, where the model has them,
+        token_type_ids.
+    """
+    pairs = [segments(configuration, *row) for row in rows]
+    columns = []
+    for k in range(len(CONFIGURATIONS[configuration])):
+        batch = tokenizer(
+            [pair[k][0] for pair in pairs],
+            [pair[k][1] for pair in pairs],
+            truncation="longest_first" if max_length else False,
+            max_length=max_length,
+            return_attention_mask=True,
+            verbose=False,
+        )
+        columns.append([{name: batch[name][i] for name in batch} for i in range(len(rows))])
+    return columns
+
+
+class Judge:
+    """Gives triples of question, reference and candidate the probability that the candidate is correct.
+
+    Args:
+        loaded: model, tokenizer and settings, see `loading.LoadedJudge`.
+        batch_tokens: word pieces of a batch, padding included.
+
+    Attributes:
+        cut_triples: number of triples so far of which the model could not read the end.
+    """
+
+    def __init__(self, loaded, batch_tokens: int = 4096):
+        self.loaded = loaded
+        self.batch_tokens = checked_budget(batch_tokens)
+        self.cut_triples = 0
+
+    def warnings(self) -> list[str]:
+        """Return what a user should know about the triples judged so far, one sentence each."""
+        if not self.cut_triples:
+            return []
+        return [
+            f"{self.cut_triples} answers are longer than the model reads together with question and reference "
+            f"({self.loaded.max_length} word pieces); what is behind its limit was left out"
+        ]
+
+    def logits(self, triples: Sequence[tuple[str, str, str]]) -> np.ndarray:
+        """Return what the model says of every triple, before calibration.
+
+        Args:
+            triples: (question, reference, candidate), repetitions allowed; each different one is judged once.
+
+        Returns:
+            (triples,) floats, above 0 where the model leans to correct.
+        """
+        unique = {triple: i for i, triple in enumerate(dict.fromkeys(triples))}
+        if not unique:
+            return np.zeros(0)
+        rows, loaded = list(unique), self.loaded
+        if loaded.configuration == LINEAR:
+            values = np.array([linear_features(*row) for row in rows]) @ loaded.model["weight"] + loaded.model["bias"]
+            return values[[unique[triple] for triple in triples]]
+
+        import torch
+
+        columns = encoded(loaded.tokenizer, loaded.configuration, rows, loaded.max_length)
+        lengths = [max(len(column[i]["input_ids"]) for column in columns) for i in range(len(rows))]
+        full = [row for row, length in zip(rows, lengths, strict=True) if length >= loaded.max_length]
+        whole = encoded(loaded.tokenizer, loaded.configuration, full, None) if full else [[]]
+        self.cut_triples += sum(
+            any(len(column[i]["input_ids"]) > loaded.max_length for column in whole) for i in range(len(full))
+        )
+        device, values = loaded.model.device, np.zeros(len(rows))
+        for batch in budgeted(lengths, self.batch_tokens):
+            inputs = [padded([column[i] for i in batch]) for column in columns]
+            inputs = [{name: tensor.to(device) for name, tensor in part.items()} for part in inputs]
+            with torch.inference_mode():
+                output = loaded.model(**inputs[0]) if len(inputs) == 1 else loaded.model(pairs=inputs)
+            values[batch] = output.logits.float().cpu().numpy().reshape(-1)
+        return values[[unique[triple] for triple in triples]]
+
+    def probabilities(
+        self,
+        questions: Sequence[str],
+        references: Sequence[Sequence[str]],
+        predictions: Sequence[str],
+        reference_aggregation: str | None = None,
+    ) -> np.ndarray:
+        """Return the calibrated probability that each prediction is a correct answer.
+
+        Args:
+            questions: n questions.
+            references: n lists of references.
+            predictions: n answers.
+            reference_aggregation: "joined" reads all references of a row at once, "max" and "mean" one at a time;
+                None takes the checkpoint's own.
+
+        Returns:
+            (n,) probabilities; 0 for a prediction without any letter or digit.
+        """
+        how = reference_aggregation or self.loaded.reference_aggregation
+        rows, triples = [], []
+        for i, (question, texts, prediction) in enumerate(zip(questions, references, predictions, strict=True)):
+            if any(character.isalnum() for character in prediction):
+                given = [joined_references(texts, prediction)] if how == "joined" else list(dict.fromkeys(texts))
+                triples += [(question, text, prediction) for text in given]
+                rows += [i] * len(given)
+        found = self.loaded.calibrated(self.logits(triples))
+        return aggregated(found, np.array(rows, dtype=int), len(predictions), how)
+
+
+def aggregated(probabilities: np.ndarray, rows: np.ndarray, count: int, how: str) -> np.ndarray:
+    """Return one probability per row from those of its references.
+
+    Args:
+        probabilities: (pairs,) probability of every pair of a row and a reference.
+        rows: (pairs,) row of every pair.
+        count: number of rows; those without a pair get 0.
+        how: "max" or "mean" (the paper's) over the references; "joined" rows have one pair each.
+
+    Returns:
+        (count,) probabilities.
+
+    >>> aggregated(np.array([0.2, 0.6, 0.5]), np.array([0, 0, 2]), 3, "mean")
+    array([0.4, 0. , 0.5])
+    """
+    out = np.zeros(count)
+    if how == "mean":
+        np.add.at(out, rows, probabilities)
+        return out / np.maximum(1, np.bincount(rows, minlength=count))
+    np.maximum.at(out, rows, probabilities)
+    return out

@@ -1,0 +1,196 @@
+"""Loads a judge of answers with its calibration; no pickle, no remote code."""
+
+import json
+import math
+import os
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from .modeling import CONFIGURATIONS, LINEAR, ava_classes
+from .models import (
+    BASE_MODEL,
+    WEIGHTS,
+    base_encoder,
+    checked_device,
+    checked_dtype,
+    checkpoint_digest,
+    file_digest,
+    find_checkpoint,
+    quiet,
+)
+
+HUB_CHECKPOINT = "genqa-metrics/ava-minilm"  # the default where no package is installed
+SETTINGS_FILE = "ava_config.json"
+AGGREGATIONS = ("joined", "max", "mean")
+
+
+@dataclass(frozen=True)
+class LoadedJudge:
+    """A judge and what belongs to it: see `modeling.CONFIGURATIONS` and the settings in `ava_config.json`.
+
+    Attributes:
+        model: torch model whose logits are (rows, 1); of the linear judge its weight (4,) and bias.
+        tokenizer: tokenizer of the encoders, None for the linear judge.
+        configuration: name of the configuration.
+        max_length: word pieces of a pair of segments.
+        slope, intercept: Platt scaling, probability = sigmoid(slope * logit + intercept).
+        threshold: probability from which an answer counts as correct.
+        reference_aggregation: how several references become one probability.
+        signature: names weights and settings by digest.
+    """
+
+    model: object
+    tokenizer: object
+    configuration: str
+    max_length: int
+    slope: float
+    intercept: float
+    threshold: float
+    reference_aggregation: str
+    signature: str
+
+    def calibrated(self, logits: np.ndarray) -> np.ndarray:
+        """Return probabilities of logits, both (rows,)."""
+        return 1 / (1 + np.exp(-np.clip(self.slope * logits + self.intercept, -60, 60)))
+
+
+def read_settings(folder: Path) -> dict:
+    """Return the checked settings of a checkpoint, missing ones filled in.
+
+    Raises:
+        ValueError: if the file is missing or a setting is bad; names file and setting.
+    """
+    path = folder / SETTINGS_FILE
+    try:
+        given = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"checkpoint: {folder} has no readable {SETTINGS_FILE} ({type(error).__name__}); "
+            "a judge is made by training/ava/train_ava.py, which writes it"
+        ) from error
+    defaults = {
+        "configuration": None,
+        "max_length": 256,
+        "slope": 1.0,
+        "intercept": 0.0,
+        "threshold": 0.5,
+        "reference_aggregation": "mean",
+    }
+    settings = {name: given.get(name, value) for name, value in defaults.items()}
+    if settings["configuration"] not in (*CONFIGURATIONS, LINEAR):
+        known = ", ".join([*CONFIGURATIONS, LINEAR])
+        raise ValueError(f"checkpoint: {path}: configuration: expected one of {known}")
+    checked_threshold(settings["threshold"], f"checkpoint: {path}: threshold")
+    checked_aggregation(settings["reference_aggregation"], f"checkpoint: {path}: reference_aggregation")
+    for name in ("max_length", "slope", "intercept"):
+        if isinstance(settings[name], bool) or not isinstance(settings[name], int | float):
+            raise ValueError(f"checkpoint: {path}: {name}: expected a number, got {settings[name]!r}")
+    return settings
+
+
+def checked_threshold(threshold: object, name: str = "threshold") -> float | None:
+    """Return a threshold, None for the checkpoint's own.
+
+    Raises:
+        ValueError: if it is no number from 0 to 1.
+    """
+    if threshold is None:
+        return None
+    number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
+    if not number or not math.isfinite(threshold) or not 0 <= threshold <= 1:
+        raise ValueError(f"{name}: expected a number from 0 to 1, got {threshold!r}")
+    return float(threshold)
+
+
+def checked_aggregation(how: object, name: str = "reference_aggregation") -> str | None:
+    """Return how references are put together, None for the checkpoint's own way.
+
+    Raises:
+        ValueError: if there is no such way.
+    """
+    if how is not None and how not in AGGREGATIONS:
+        raise ValueError(f"{name}: expected one of {', '.join(AGGREGATIONS)}, got {how!r}")
+    return how
+
+
+def load_model(folder: Path, configuration: str):
+    """Return the model of a checkpoint and its tokenizer; an adapter is merged into its encoder.
+
+    Args:
+        folder: checkpoint folder, see `models.find_checkpoint`.
+        configuration: name in `modeling.CONFIGURATIONS`, or "linear".
+
+    Returns:
+        Model in evaluation mode, on the CPU in float32, and fast tokenizer; for "linear" weight and bias, and None.
+    """
+    if configuration == LINEAR:
+        from safetensors.numpy import load_file
+
+        tensors = load_file(folder / "model.safetensors")
+        return {"weight": tensors["weight"].reshape(4).astype(float), "bias": float(tensors["bias"][0])}, None
+
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    source = folder
+    if (folder / WEIGHTS[0]).is_file():
+        from peft import PeftModel
+
+        source = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))["base_model_name_or_path"]
+        source = base_encoder() if source == BASE_MODEL else source
+        model = AutoModelForSequenceClassification.from_pretrained(source, num_labels=1)
+        model = PeftModel.from_pretrained(model, str(folder)).merge_and_unload()
+    elif len(CONFIGURATIONS[configuration]) == 1:
+        model = AutoModelForSequenceClassification.from_pretrained(folder)
+    else:
+        model = ava_classes()[1].from_pretrained(folder)
+    own = (folder / "tokenizer.json").is_file()
+    return model.eval(), AutoTokenizer.from_pretrained(folder if own else source, use_fast=True)
+
+
+def load_judge(
+    checkpoint: str | os.PathLike | None = None,
+    revision: str | None = None,
+    device: str | None = None,
+    dtype: object = None,
+) -> LoadedJudge:
+    """Return a judge; loaded once per process and set of files.
+
+    Args:
+        checkpoint: folder or Hub id, None for the default.
+        revision: its branch, tag or commit on the Hub.
+        device: torch device, None for the best available.
+        dtype: name of a torch floating type, None for float32.
+
+    Returns:
+        The judge, ready to run.
+
+    Raises:
+        ValueError: if it is not found or cannot be loaded, or the device or type does not exist.
+    """
+    folder = find_checkpoint(checkpoint, revision, "ava", HUB_CHECKPOINT)
+    settings = read_settings(folder)
+    digest = f"{checkpoint_digest(folder)[:12]}-{file_digest(folder / SETTINGS_FILE)[:8]}"
+    return _loaded(folder, digest, tuple(settings.items()), checked_device(device), checked_dtype(dtype))
+
+
+@lru_cache(maxsize=4)
+def _loaded(folder: Path, digest: str, settings: tuple, device: str, dtype: str) -> LoadedJudge:
+    import torch
+
+    values = dict(settings)
+    try:
+        with quiet():
+            model, tokenizer = load_model(folder, values["configuration"])
+    except ImportError:
+        raise
+    except Exception as error:  # a damaged file raises errors of many kinds
+        raise ValueError(
+            f"checkpoint: {folder} cannot be loaded: {type(error).__name__}: {error}; fetch or train it again"
+        ) from error
+    if tokenizer is not None:
+        model.to(device, getattr(torch, dtype))
+    signature = f"checkpoint:{digest}|configuration:{values['configuration']}|dtype:{dtype}"
+    return LoadedJudge(model=model, tokenizer=tokenizer, signature=signature, **values)

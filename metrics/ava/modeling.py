@@ -1,0 +1,189 @@
+"""The judges of Vu & Moschitti (2021), section 4: which texts each of their configurations reads, and the models.
+
+A configuration is a list of pairs of segments over q (question), r (reference) and t (candidate); "qt" is q and t one
+after the other. Each pair is read by an encoder of its own; the classifier sees their pooled outputs side by side.
+"""
+
+import re
+from collections.abc import Sequence
+
+from .models import quiet
+
+_NOT_A_WORD = re.compile(r"[^\w\s]")
+
+CONFIGURATIONS: dict[str, tuple[tuple[str, str], ...]] = {
+    "a0-qr": (("q", "r"),),
+    "a0-rt": (("r", "t"),),
+    "a0-qt": (("q", "t"),),
+    "a0-all": (("q", "r"), ("r", "t"), ("q", "t")),
+    "a1-q_rt": (("q", "rt"),),
+    "a1-r_qt": (("r", "qt"),),
+    "a1-t_qr": (("t", "qr"),),
+    "a1-q_rt-t_qr": (("q", "rt"), ("t", "qr")),
+    "a1-r_qt-t_qr": (("r", "qt"), ("t", "qr")),
+    "a1-r_qt-q_rt": (("r", "qt"), ("q", "rt")),
+    "a1-all": (("q", "rt"), ("r", "qt"), ("t", "qr")),
+    "a2": (("r", "qt"), ("t", "qr")),
+}
+PEER_ATTENTION = ("a2",)
+LINEAR = "linear"
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in lower case, without punctuation.
+
+    >>> words("In 1,905 B.C.")
+    ['in', '1', '905', 'b', 'c']
+    """
+    return _NOT_A_WORD.sub(" ", text.lower()).split()
+
+
+def segments(configuration: str, question: str, reference: str, candidate: str) -> list[tuple[str, str]]:
+    """Return the pairs of texts that a configuration reads (section 4.2).
+
+    Args:
+        configuration: name in `CONFIGURATIONS`.
+        question: the question; one without punctuation at its end gets a question mark, so that its end is seen.
+        reference: the reference.
+        candidate: the answer to be judged.
+
+    Returns:
+        One pair of segments per encoder.
+
+    >>> segments("a1-r_qt", "who won", "Ann", "It was Ann.")
+    [('Ann', 'who won? It was Ann.')]
+    """
+    question = question.strip()
+    question += "" if question[-1:] in ("?", ".", "!", "") else "?"
+    texts = {"q": question, "r": reference, "t": candidate}
+    return [
+        tuple(" ".join(texts[symbol] for symbol in segment) for segment in pair)
+        for pair in CONFIGURATIONS[configuration]
+    ]
+
+
+def linear_features(question: str, reference: str, candidate: str, short_answer: str | None = None) -> list[float]:
+    """Return x1 to x4 of the linear judge (section 4.1).
+
+    Args:
+        question: the question q.
+        reference: the reference r.
+        candidate: the answer t to be judged.
+        short_answer: the short answer s; where there is none the reference takes its place.
+
+    Returns:
+        Whether s occurs in t, sim(r, t), sim(r, q) and sim(q, t), with sim(a, b) = 2 |a & b| / (|a| + |b|) on the sets
+        of their words.
+
+    >>> linear_features("who won?", "Ann", "Ann did.")
+    [1.0, 0.6666666666666666, 0.0, 0.0]
+    """
+    wanted = words(reference if short_answer is None else short_answer)
+    found = bool(wanted) and f" {' '.join(wanted)} " in f" {' '.join(words(candidate))} "
+
+    def sim(a: str, b: str) -> float:
+        first, second = set(words(a)), set(words(b))
+        return 2 * len(first & second) / (len(first) + len(second)) if first or second else 0.0
+
+    return [float(found), sim(reference, candidate), sim(reference, question), sim(question, candidate)]
+
+
+def judge_model(source, configuration: str, **kwargs):
+    """Return an untrained judge over an encoder: a sequence classifier of one output, or an `AvaModel` of several.
+
+    Args:
+        source: folder or Hub id of the encoder.
+        configuration: name in `CONFIGURATIONS`.
+        **kwargs: passed to `from_pretrained`.
+
+    Returns:
+        A model whose `logits` are (rows, 1): for one pair it takes the inputs of any encoder, for several `pairs`, a
+        list of such inputs.
+    """
+    from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
+
+    if len(CONFIGURATIONS[configuration]) == 1:
+        with quiet():
+            return AutoModelForSequenceClassification.from_pretrained(source, num_labels=1, **kwargs)
+    ava_config, ava_model = ava_classes()
+    encoder = AutoConfig.from_pretrained(source)
+    model = ava_model(ava_config(configuration=configuration, encoder=encoder.to_dict()))
+    trained = AutoModel.from_pretrained(source, **kwargs).state_dict()
+    for part in (*model.encoders, *model.peers):
+        part.load_state_dict(trained, strict=False)  # the cross attention of peers is new
+    return model
+
+
+_CLASSES: tuple = ()
+
+
+def ava_classes() -> tuple[type, type]:
+    """Return the classes AvaConfig and AvaModel; made on first use, because importing torch takes seconds."""
+    global _CLASSES
+    if _CLASSES:
+        return _CLASSES
+
+    import torch
+    from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
+    from transformers.modeling_outputs import SequenceClassifierOutput
+
+    class AvaConfig(PretrainedConfig):
+        """Configuration of a judge with several encoders: its name in CONFIGURATIONS and the encoder's own."""
+
+        model_type = "ava"
+
+        def __init__(self, configuration: str = "a1-all", encoder: dict | None = None, **kwargs):
+            self.configuration = configuration
+            self.encoder = encoder or {}
+            super().__init__(**kwargs)
+
+    class AvaModel(PreTrainedModel):
+        """A judge of several pairs of texts, each read by an encoder of its own (A0, A1) or in two rounds (A2)."""
+
+        config_class = AvaConfig
+
+        def __init__(self, config):
+            super().__init__(config)
+            count = len(CONFIGURATIONS[config.configuration])
+
+            def encoder(**changes):
+                kind = dict(config.encoder)
+                return AutoModel.from_config(AutoConfig.for_model(kind.pop("model_type"), **{**kind, **changes}))
+
+            self.encoders = torch.nn.ModuleList(encoder() for _ in range(count))
+            self.peers = torch.nn.ModuleList()
+            if config.configuration in PEER_ATTENTION:
+                for _ in range(count):
+                    peer = encoder(is_decoder=True, add_cross_attention=True)
+                    peer.config.is_decoder = False  # reads its own text in both directions
+                    peer.config.use_cache = False
+                    for module in peer.modules():
+                        if hasattr(module, "is_causal"):
+                            module.is_causal = False
+                    self.peers.append(peer)
+            size = self.encoders[0].config.hidden_size
+            self.dropout = torch.nn.Dropout(0.1)
+            self.classifier = torch.nn.Linear(count * size, 1)
+            self.post_init()
+
+        def forward(self, pairs: Sequence[dict], labels=None) -> SequenceClassifierOutput:
+            outputs = [encoder(**inputs) for encoder, inputs in zip(self.encoders, pairs, strict=True)]
+            if self.peers:  # section 4.3: each text is read again in the sight of the other one
+                outputs = [
+                    peer(
+                        **inputs,
+                        encoder_hidden_states=other.last_hidden_state,
+                        encoder_attention_mask=other_inputs["attention_mask"],
+                    )
+                    for peer, inputs, other, other_inputs in zip(
+                        self.peers, pairs, outputs[::-1], pairs[::-1], strict=True
+                    )
+                ]
+            pooled = [
+                output.last_hidden_state[:, 0] if output.get("pooler_output") is None else output.pooler_output
+                for output in outputs
+            ]
+            return SequenceClassifierOutput(logits=self.classifier(self.dropout(torch.cat(pooled, dim=-1))))
+
+    _CLASSES = (AvaConfig, AvaModel)
+    return _CLASSES

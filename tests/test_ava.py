@@ -1,0 +1,335 @@
+"""AVA as a module: tiny judges from a seed, the contract, verdicts that do not depend on their neighbours."""
+
+import json
+import random
+import warnings
+
+import evaluate
+import numpy as np
+import pytest
+import torch
+from genqa_metrics.ava import judging, loading, modeling
+from genqa_metrics.ava.judging import Judge, aggregated, joined_references
+from genqa_metrics.ava.modeling import CONFIGURATIONS, LINEAR
+from safetensors.numpy import save_file
+
+from tests.test_kpqa import QUESTIONS, WORDS, tiny_encoder  # noqa: F401
+
+SETTINGS = {"max_length": 64, "slope": 2.0, "intercept": -0.5, "threshold": 0.4, "reference_aggregation": "max"}
+
+
+def saved(model, tokenizer_folder, folder, **settings):
+    from transformers import AutoTokenizer
+
+    folder.mkdir(parents=True, exist_ok=True)
+    model.save_pretrained(folder)
+    AutoTokenizer.from_pretrained(tokenizer_folder).save_pretrained(folder)
+    (folder / "ava_config.json").write_text(json.dumps(SETTINGS | settings))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def judges(tiny_encoder, tmp_path_factory):  # noqa: F811
+    """Folders of tiny judges, one per configuration, made when first asked for."""
+    made = {}
+
+    def judge(configuration="a1-r_qt"):
+        if configuration not in made:
+            torch.manual_seed(3)
+            model = modeling.judge_model(tiny_encoder, configuration)
+            folder = tmp_path_factory.mktemp("judge") / configuration
+            made[configuration] = saved(model, tiny_encoder, folder, configuration=configuration)
+        return made[configuration]
+
+    return judge
+
+
+def load(repository, checkpoint, **arguments):
+    return evaluate.load(
+        str(repository / "metrics/ava/ava.py"),
+        checkpoint=str(checkpoint),
+        keep_in_memory=True,
+        progress=False,
+        device="cpu",
+        **arguments,
+    )
+
+
+@pytest.fixture(scope="session")
+def ava(judges, repository):
+    return load(repository, judges())
+
+
+def random_rows(count, seed=0):
+    source = random.Random(seed)
+
+    def text(longest=12):
+        return " ".join(source.choices([*WORDS, "xyz", "1,234.5"], k=source.randint(1, longest)))
+
+    return {
+        "questions": [source.choice(QUESTIONS) for _ in range(count)],
+        "predictions": [text() for _ in range(count)],
+        "references": [[text(4) for _ in range(source.randint(1, 3))] for _ in range(count)],
+    }
+
+
+def test_segments_are_those_of_the_paper():
+    """Table 4: the second segment is a concatenation; every configuration reads each of its symbols."""
+    found = {name: modeling.segments(name, "Who?", "R", "T") for name in CONFIGURATIONS}
+    assert found["a0-all"] == [("Who?", "R"), ("R", "T"), ("Who?", "T")]
+    assert found["a1-all"] == [("Who?", "R T"), ("R", "Who? T"), ("T", "Who? R")]
+    assert found["a2"] == [("R", "Who? T"), ("T", "Who? R")]
+    assert modeling.segments("a1-r_qt", "who ", "R", "T") == [("R", "who? T")]
+    assert modeling.segments("a1-r_qt", "", "R", "T") == [("R", " T")]
+
+
+def test_features_of_the_linear_judge():
+    """By hand: s = "ann lee" occurs in t; r, t share 2 of 2 + 4 words; r, q none of 2 + 3; q, t "won" of 3 + 4."""
+    features = modeling.linear_features("Who won it?", "Ann Lee", "It's Ann Lee.")
+    assert features == pytest.approx([1, 2 * 2 / (2 + 4), 0, 2 * 1 / (3 + 4)])
+    assert modeling.linear_features("Who?", "Ann Lee", "Ann", short_answer="Ann")[0] == 1
+    assert modeling.linear_features("Who?", "Ann Lee", "Ann")[0] == 0
+    assert modeling.linear_features("", "", "") == [0, 0, 0, 0]
+
+
+def test_the_likest_reference_comes_first():
+    references = ["Lisbon", "the city of Lisbon", "Porto", "lisbon!"]
+    assert joined_references(references, "It was the city of Porto") == "Porto; the city of Lisbon; Lisbon"
+    assert joined_references(["?", "!"], "no") == "?; !"
+
+
+@pytest.mark.parametrize(("how", "expected"), [("mean", [0.3, 0, 0.9]), ("max", [0.5, 0, 0.9])])
+def test_several_references(how, expected):
+    found = aggregated(np.array([0.1, 0.5, 0.9]), np.array([0, 0, 2]), 3, how)
+    assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+def test_every_configuration_is_the_plain_loop(judges, configuration, repository):
+    """Parity with one triple at a time through the model itself, then Platt scaling by hand."""
+    folder = judges(configuration)
+    rows = random_rows(12)
+    found = load(repository, folder).compute(**rows, per_example=True)["ava_score_per_example"]
+    model, tokenizer = loading.load_model(folder, configuration)
+    for i, (question, references, prediction) in enumerate(
+        zip(rows["questions"], rows["references"], rows["predictions"], strict=True)
+    ):
+        each = []
+        for reference in references:
+            pairs = modeling.segments(configuration, question, reference, prediction)
+            inputs = [tokenizer(*pair, return_tensors="pt") for pair in pairs]
+            with torch.no_grad():
+                output = model(**inputs[0]) if len(pairs) == 1 else model(pairs=[dict(part) for part in inputs])
+            each.append(1 / (1 + np.exp(0.5 - 2 * float(output.logits))))
+        assert found[i] == pytest.approx(max(each), abs=1e-5)
+    assert len({round(score, 6) for score in found}) > 6  # the judge reads what it is given
+
+
+def test_peers_read_both_ways_and_each_other(judges):
+    """A2: the first output depends on the last token of its own text and on every text of its peer."""
+    model, tokenizer = loading.load_model(judges("a2"), "a2")
+
+    def logit(*pairs):
+        with torch.no_grad():
+            inputs = [dict(tokenizer(*pair, return_tensors="pt")) for pair in pairs]
+            outputs = [encoder(**part) for encoder, part in zip(model.encoders, inputs, strict=True)]
+            return model.peers[0](
+                **inputs[0],
+                encoder_hidden_states=outputs[1].last_hidden_state,
+                encoder_attention_mask=inputs[1]["attention_mask"],
+            ).last_hidden_state[0, 0]
+
+    base = logit(("four", "how many ? seven"), ("seven", "how many ? four"))
+    assert not torch.allclose(base, logit(("four", "how many ? four"), ("seven", "how many ? four")), atol=1e-4)
+    assert not torch.allclose(base, logit(("four", "how many ? seven"), ("room", "who is in ? four")), atol=1e-4)
+
+
+def test_the_linear_judge(tmp_path, repository):
+    """Weights by hand: an answer that holds the reference (x1 = 1) scores sigmoid(2 * (1 - 0.5) - 0.5)."""
+    save_file({"weight": np.array([1.0, 0, 0, 0]), "bias": np.array([-0.5])}, tmp_path / "model.safetensors")
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "ava_config.json").write_text(json.dumps(SETTINGS | {"configuration": LINEAR}))
+    rows = {"questions": ["who?"] * 2, "predictions": ["It is Ann.", "Bob"], "references": ["Ann", "Ann"]}
+    found = load(repository, tmp_path).compute(**rows, per_example=True)
+    assert found["ava_score_per_example"] == pytest.approx([1 / (1 + np.exp(-0.5)), 1 / (1 + np.exp(1.5))])
+    assert found["ava_label_per_example"] == [1, 0]
+
+
+def test_results_are_plain_numbers(ava):
+    rows = random_rows(10)
+    found = ava.compute(**rows, per_example=True)
+    scores, labels = found["ava_score_per_example"], found["ava_label_per_example"]
+    assert {type(value) for value in scores} == {float}
+    assert {type(value) for value in labels} == {int}
+    assert labels == [int(score >= 0.4) for score in scores]
+    assert found["ava_accuracy"] == pytest.approx(np.mean(labels))
+    assert found["ava_score"] == pytest.approx(np.mean(scores))
+    assert found["ava_threshold"] == 0.4
+    assert set(ava.compute(**rows)) == {"ava_accuracy", "ava_score", "ava_threshold"}
+
+
+def test_threshold_and_aggregation_can_be_set(ava):
+    rows = random_rows(10)
+    scores = {}
+    for how in loading.AGGREGATIONS:
+        found = ava.compute(**rows, threshold=0.0, reference_aggregation=how, per_example=True)
+        assert found["ava_accuracy"] == 1.0
+        assert f"threshold:0|references:{how}|" in ava.signature()
+        scores[how] = np.array(found["ava_score_per_example"])
+    several = [len(set(texts)) > 1 for texts in rows["references"]]
+    assert np.all(scores["max"] >= scores["mean"] - 1e-9)
+    assert np.any(scores["max"][several] > scores["mean"][several])
+    single = [i for i, texts in enumerate(rows["references"]) if len(texts) == 1]
+    assert scores["joined"][single] == pytest.approx(scores["max"][single], abs=1e-5)
+
+
+def test_empty_predictions_score_0(ava):
+    rows = {"questions": ["who?"] * 4, "predictions": ["", "  ", "...", "Ann"], "references": ["", "a", ["b"], "Ann"]}
+    found = ava.compute(**rows, threshold=1e-9, per_example=True)
+    assert found["ava_score_per_example"][:3] == [0, 0, 0]
+    assert found["ava_label_per_example"] == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 60, 100_000])
+def test_verdicts_do_not_depend_on_batches_or_neighbours(ava, judges, repository, batch_tokens):
+    rows = random_rows(30)
+    alone = [
+        ava.compute(**{name: [column[i]] for name, column in rows.items()})["ava_score"]
+        for i in range(len(rows["questions"]))
+    ]
+    order = random.Random(1).sample(range(30), 30)
+    shuffled = {name: [column[i] for i in order] for name, column in rows.items()}
+    found = load(repository, judges(), batch_tokens=batch_tokens).compute(**shuffled, per_example=True)
+    assert found["ava_score_per_example"] == pytest.approx([alone[i] for i in order], abs=1e-5)
+
+
+def test_each_triple_is_judged_once_in_one_pass(judges):
+    loaded = loading.load_judge(judges())
+    seen = []
+    hook = loaded.model.register_forward_pre_hook(
+        lambda module, args, kwargs: seen.append(len(kwargs["input_ids"])), with_kwargs=True
+    )
+    try:
+        Judge(loaded).probabilities(["who?"] * 9, [["Ann", "Ann", "Bob"]] * 9, ["Ann"] * 8 + ["Bob"], "max")
+        assert sum(seen) == 4
+        seen.clear()
+        Judge(loaded).probabilities(["who?"] * 9, [["Ann", "Ann", "Bob"]] * 9, ["Ann"] * 8 + ["Bob"], "joined")
+        assert sum(seen) == 2
+    finally:
+        hook.remove()
+
+
+def test_chunks_give_what_the_whole_gives(ava, judges, repository, monkeypatch):
+    rows = random_rows(25)
+    whole = ava.compute(**rows, per_example=True)
+    parts = load(repository, judges())
+    monkeypatch.setattr(f"{type(parts).__module__}._CHUNK", 7)
+    assert parts.compute(**rows, per_example=True)["ava_score_per_example"] == pytest.approx(
+        whole["ava_score_per_example"], abs=1e-6
+    )
+
+
+def test_long_answers_lose_their_end_with_one_warning(ava):
+    rows = random_rows(4)
+    rows["predictions"][1] = "four " * 100
+    rows["predictions"][2] = "seven " * 100
+    rows["references"][1:3] = [["four"], ["seven", "four", "it"]]
+    with pytest.warns(UserWarning, match=r"ava: 4 answers are longer than the model reads .*\(64 word") as caught:
+        ava.compute(**rows)
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        question, reference = "who ?", "four"
+        answer = "seven " * (64 - 3 - 3)  # with [CLS] and two [SEP] exactly what the model reads
+        ava.compute(questions=[question], predictions=[answer], references=[reference])
+
+
+def test_the_default_reads_what_its_checkpoint_says(ava, judges, repository):
+    assert ava.segments == (("r", "qt"),)
+    assert load(repository, judges("a2")).segments == (("r", "qt"), ("t", "qr"))
+
+
+def test_signature_names_what_the_numbers_depend_on(judges, repository, tiny_encoder, tmp_path):  # noqa: F811
+    ava = load(repository, judges())
+    ava.compute(**random_rows(1))
+    signature = ava.signature()
+    assert loading.checkpoint_digest(judges())[:12] in signature
+    assert "|configuration:a1-r_qt|dtype:float32|threshold:0.4|references:max|version:" in signature
+    model, _ = loading.load_model(judges(), "a1-r_qt")
+    other = load(repository, saved(model, tiny_encoder, tmp_path / "x", configuration="a1-r_qt", intercept=0.1))
+    assert other.signature() != signature  # the calibration counts too
+
+
+def test_an_adapter_gives_what_it_gave_in_training(tiny_encoder, tmp_path):  # noqa: F811
+    from peft import LoraConfig, TaskType, get_peft_model
+    from transformers import AutoTokenizer
+
+    torch.manual_seed(0)
+    config = LoraConfig(
+        task_type=TaskType.SEQ_CLS, r=4, target_modules=["query", "key", "value", "dense"], init_lora_weights=False
+    )
+    model = get_peft_model(modeling.judge_model(tiny_encoder, "a1-r_qt"), config).eval()
+    model.save_pretrained(tmp_path)
+    loaded, tokenizer = loading.load_model(tmp_path, "a1-r_qt")
+    inputs = AutoTokenizer.from_pretrained(tiny_encoder)("four steps", "who is it ? four", return_tensors="pt")
+    with torch.no_grad():
+        assert loaded(**inputs).logits.numpy() == pytest.approx(model(**inputs).logits.numpy(), abs=1e-5)
+    assert tokenizer("four steps")["input_ids"] == inputs["input_ids"][0].tolist()[:4]
+
+
+def test_a_question_changes_the_verdict(judges):
+    judge = Judge(loading.load_judge(judges()))
+    values = judge.logits([("how many steps ?", "four", "four"), ("who is it ?", "four", "four")])
+    assert values[0] != values[1]
+
+
+def test_wrong_arguments_are_named(ava, judges, repository, tmp_path):
+    rows = random_rows(2)
+    for settings, message in (
+        ({"threshold": 1.5}, "threshold: expected a number from 0 to 1, got 1.5"),
+        ({"threshold": "0.5"}, "threshold: expected a number"),
+        ({"reference_aggregation": "min"}, "reference_aggregation: expected one of joined, max, mean, got 'min'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ava.compute(**rows, **settings)
+    with pytest.raises(TypeError, match="beta: not a setting of ava"):
+        ava.compute(**rows, beta=1)
+    with pytest.raises(ValueError, match="predictions, row 1: expected a string, got NoneType"):
+        ava.compute(**(rows | {"predictions": ["a", None]}))
+    with pytest.raises(ValueError, match="batch_tokens: expected a whole number of at least 1"):
+        load(repository, judges(), batch_tokens=0)
+    with pytest.raises(ValueError, match="checkpoint: expected a folder with a config"):
+        load(repository, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (None, "no readable ava_config.json .*FileNotFoundError.*train_ava.py"),
+        ({"configuration": "b1"}, "configuration: expected one of a0-qr, "),
+        ({"configuration": "a1-r_qt", "threshold": 2}, "threshold: expected a number from 0 to 1, got 2"),
+        ({"configuration": "a1-r_qt", "slope": "1"}, "slope: expected a number, got '1'"),
+        ({"configuration": "a1-r_qt", "reference_aggregation": "all"}, "reference_aggregation: expected one of"),
+    ],
+)
+def test_bad_settings_of_a_checkpoint_are_named(judges, tmp_path, settings, message):
+    for path in judges().iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    path = tmp_path / "ava_config.json"
+    path.unlink() if settings is None else path.write_text(json.dumps(settings))
+    with pytest.raises(ValueError, match=message):
+        loading.load_judge(tmp_path)
+
+
+def test_a_damaged_checkpoint_is_named(judges, tmp_path):
+    for path in judges().iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "model.safetensors").write_bytes(b"broken")
+    with pytest.raises(ValueError, match=r"cannot be loaded: .*; fetch or train it again"):
+        loading.load_judge(tmp_path)
+
+
+def test_tokens_of_nothing(judges):
+    loaded = loading.load_judge(judges())
+    assert judging.encoded(loaded.tokenizer, "a1-r_qt", [("", "", "")], 64)[0][0]["input_ids"]
+    assert Judge(loaded).logits([]).shape == (0,)

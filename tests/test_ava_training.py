@@ -1,0 +1,325 @@
+"""Training of judges: triples by hand, changes with a known verdict, tiny runs of every configuration, calibration."""
+
+import gzip
+import json
+import random
+import sys
+from pathlib import Path
+
+import evaluate
+import numpy as np
+import pytest
+from genqa_metrics.ava import loading
+from genqa_metrics.ava.modeling import CONFIGURATIONS
+from safetensors.torch import load_file
+
+from tests.test_ava import load, random_rows
+from tests.test_kpqa import tiny_encoder  # noqa: F401
+
+FOLDER = Path(__file__).parent.parent / "training/ava"
+sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "kpqa")]
+import evaluate_ava  # noqa: E402
+import train_ava  # noqa: E402
+import triples as t  # noqa: E402
+from data import Answer  # noqa: E402
+
+QUESTION = "who won the cup in 1990?"
+
+
+def triple(candidate="Ann Lee won it.", references=("Ann Lee",), label=1.0, question=QUESTION, kind="x"):
+    return t.Triple(question, tuple(references), candidate, label, kind)
+
+
+def test_ava_pos_and_ava_neg():
+    """Section 3.2 by hand: q1 has 2 correct, 2 wrong answers: 2 positives and 2 * 2 negatives; q2 has 1 correct."""
+    rows = [
+        {"question": question, "answer": answer, "label": label}
+        for question, answer, label in [
+            ("q1", "a", 1), ("q1", "b", 1), ("q1", "c", 0), ("q1", "d", 0), ("q2", "a", 1), ("q2", "c", 0)
+        ]
+    ]  # fmt: skip
+    found = {(x.question, x.references[0], x.candidate, x.label) for x in t.as2_triples(rows, None, random.Random(0))}
+    positive = {("q1", "a", "b", 1), ("q1", "b", "a", 1)}
+    negative = {("q1", r, c, 0) for r in "ab" for c in "cd"}
+    assert found == positive | negative
+    fewer = list(t.as2_triples(rows, 1, random.Random(0)))
+    assert sum(x.label == 0 for x in fewer) == 2
+
+
+def test_verdicts_and_grades():
+    rows = [
+        {"question": "q", "references": ["a"], "candidate": "b", "label": 1, "score": 0.2},
+        {"question": "q", "references": ["a"], "candidate": "b", "label": None, "score": 0.5},
+    ]
+    assert [x.label for x in t.judged_triples(rows, "n")] == [1.0, 0.5]
+    rows[1]["score"] = None
+    with pytest.raises(ValueError, match="n, row 1: expected a label or a score, got neither"):
+        t.judged_triples(rows, "n")
+
+
+def test_answers_of_other_systems_become_references():
+    rows = [triple("Ann Lee won it."), triple("It was Ann."), triple("Bob", label=0.0)]
+    found = t.other_system_triples(rows, random.Random(0))
+    assert [(x.references, x.candidate, x.label) for x in found[:2]] == [
+        (("It was Ann.",), "Ann Lee won it.", 1.0),
+        (("Ann Lee won it.",), "It was Ann.", 1.0),
+    ]
+    assert found[2].candidate == "Bob"
+    assert found[2].references[0] in ("Ann Lee won it.", "It was Ann.")
+
+
+ANSWERS = t.Answers(
+    [("who is it?", "Bob Ray"), ("who was he?", "Carl May"), ("when?", "May 1, 1990"), ("when?", "June 1950")]
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "expected"),
+    [
+        ("wrong_answer", triple(), {"Bob Ray won it.", "Carl May won it."}),
+        ("wrong_number", triple("In 1990, I think.", ("1990",), question="when?"), None),
+        ("wrong_number", triple("On May 3.", ("May 3",), question="when?"), None),
+        ("wrong_name", triple(), {f"{a} won it." for a in ("Bob Lee", "Ray Lee", "Carl Lee", "May Lee")}
+         | {f"{a} won it." for a in ("Ann Bob", "Ann Ray", "Ann Carl", "Ann May")}),
+        ("negated", triple("It was Ann Lee. He is old."), {f"It was{n} Ann Lee. He is old." for n in (" not", "n't")}),
+        ("negated", triple("I can not say. Ann Lee did not lose."), {"I can not say. Ann Lee did lose."}),
+        ("negated", triple("Ann Lee won."), {"Ann Lee lost."}),
+        ("swapped", triple("Then, Ann Lee beat Bob Ray in Rome."), {"Then, Bob Ray beat Ann Lee in Rome."}),
+    ],
+)  # fmt: skip
+def test_changes_make_wrong_answers(kind, given, expected):
+    references = set()
+    for seed in range(40):
+        (found,) = t.changed([given], kind, ANSWERS, random.Random(seed))
+        references.add(found.references)
+        if kind == "wrong_number":
+            assert given.references[0] not in found.candidate
+        elif found.references in (given.references, (given.candidate,)):
+            assert found.candidate in expected
+        else:  # the other way round: the reference denies what was right
+            assert found.references[0] in expected
+            assert found.label == float(found.candidate == found.references[0])
+            continue
+        assert found.label == 0
+        assert found.candidate != given.candidate
+    assert {given.references, (given.candidate,)} <= references
+    assert (len(references) > 2) == (kind in ("negated", "swapped"))
+
+
+def test_names_on_both_sides_of_and_are_not_swapped():
+    """Ann and Bob are Bob and Ann."""
+    assert t.changed([triple("It was Ann and Bob.", ("Ann",))], "swapped", ANSWERS, random.Random(0)) == []
+
+
+@pytest.mark.parametrize("kind", t.CHANGES)
+def test_what_cannot_be_changed_is_left_out(kind):
+    assert t.changed([triple("Bob", label=0.0)], kind, ANSWERS, random.Random(0)) == []
+    assert t.changed([triple("hm", ("?",), question="why?")], kind, t.Answers([]), random.Random(0)) == []
+
+
+def test_a_changed_number_keeps_its_form():
+    rng = random.Random(0)
+    for _ in range(50):
+        assert 1964 <= int(t.changed_number("1984", rng)) <= 2004
+        assert t.changed_number("7", rng) in set("12345689")
+        changed = t.changed_number("1,250", rng)
+        assert (len(changed), changed[1]) == (5, ",")
+        assert changed != "1,250"
+        assert t.changed_number("seven", rng) not in ("seven", "7")
+
+
+def test_flooding_keeps_the_verdict_and_off_topic_is_wrong():
+    rows = [triple(), triple("Bob Ray", label=0.0), triple("Paris", ("Paris",), question="where?")]
+    for seed in range(20):
+        for row in t.flooded(rows, random.Random(seed)):
+            own = [x for x in rows if x.question == row.question and x.candidate in row.candidate]
+            assert row.label in {x.label for x in own}
+            assert len(row.candidate) > max(len(x.candidate) for x in own)
+    made = [row for seed in range(30) for row in t.off_topic(rows, random.Random(seed))]
+    assert {row.label for row in made} == {0.0}
+    assert not any("Ann Lee" in row.candidate for row in made if row.references == ("Ann Lee",))
+    assert any(QUESTION.rstrip("?") in row.candidate for row in made)
+
+
+def test_aliases_are_right_answers():
+    rows = [triple(references=("NYC", "New York City", "new york city"))]
+    found = [row for seed in range(40) for row in t.aliases(rows, random.Random(seed))]
+    assert {row.label for row in found} == {1.0}
+    assert {row.candidate for row in found} == {"NYC", "New York City", "new york city"}
+    taken_out = [row for row in found if row.candidate not in row.references]
+    assert taken_out
+    assert all(t.normalised(row.candidate) not in map(t.normalised, row.references) for row in taken_out)
+
+
+def test_spans_make_right_and_wrong_answers():
+    text = "Ann Lee won it in 1990."
+    row = Answer("who won?", text, tuple([1.0] * 7 + [0.0] * (len(text) - 7)), "made")
+    shapes = set()
+    for seed in range(60):
+        right, wrong = t.span_triples([row], ANSWERS, random.Random(seed))
+        assert (right.label, wrong.label) == (1.0, 0.0)
+        assert "Ann Lee" in right.candidate
+        assert "Ann Lee" not in wrong.candidate
+        assert right.references == wrong.references
+        shapes.add((right.references[0], right.candidate))
+    assert shapes == {(a, b) for a in ("Ann Lee", text) for b in ("Ann Lee", text)}
+
+
+def test_yes_and_no():
+    rows = t.yes_no_triples(["The door is open ."], 2, random.Random(0))
+    assert len(rows) == 2
+    many = [row for seed in range(40) for row in t.yes_no_triples(["The door is open ."], 2, random.Random(seed))]
+    for row in many:
+        assert row.question.startswith("is the door open")
+        denied = ["not" in text or text.startswith("no") for text in (*row.references, row.candidate)]
+        assert row.label == float(denied[0] == denied[-1])
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Human verdicts, answer sentences and extractive rows, made up."""
+    folder = tmp_path_factory.mktemp("data")
+    rows = random_rows(24)
+    rows = [
+        {
+            "id": str(i), "question": f"{q} {i % 8}", "references": r, "candidate": r[0] if i % 2 else p,
+            "score": float(i % 2), "label": i % 2, "system": "AB"[i % 3 > 1], "source": "made",
+        }
+        for i, (q, p, r) in enumerate(zip(*(rows[n] for n in ("questions", "predictions", "references")), strict=True))
+    ]  # fmt: skip
+    for name in ("made.train", "made.dev"):
+        with gzip.open(folder / f"{name}.jsonl.gz", "wt") as file:
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+    sentences = [
+        {"question": f"q {i}", "answer": f"{word} {i}", "label": int(word in ("four", "seven"))}
+        for i in range(4)
+        for word in ("four", "seven", "room", "not")
+    ]
+    (folder / "sentences.jsonl").write_text("".join(json.dumps(row) + "\n" for row in sentences))
+    spans = {
+        "question": "who is it",
+        "context": "The test is Ann .",
+        "answers": {"text": ["Ann"], "answer_start": [12]},
+    }
+    (folder / "spans.jsonl").write_text((json.dumps(spans) + "\n") * 4)
+    return folder
+
+
+def train(monkeypatch, files, encoder, output, *more):
+    arguments = f"""train_ava.py --judged made.train=2 --judged_dir {files} --as2 sentences --as2_dir {files}
+        --spans spans --spans_dir {files} --augmented made.train --augment flooded off_topic=0.5 alias --yes_no 2
+        --single_reference 0.5 --plain 0.5 --dev made.dev --as2_dev sentences --encoder {encoder} --max_length 48
+        --output_dir {output} --use_cpu --report_to none --disable_tqdm 1 --logging_steps 5 --save_steps 4
+        --per_device_train_batch_size 4 --learning_rate 1e-3 --max_steps 8"""
+    monkeypatch.setattr(sys, "argv", [*arguments.split(), *more])
+    train_ava.main()
+    return output / "final"
+
+
+@pytest.mark.parametrize("configuration", [*CONFIGURATIONS, "linear"])
+def test_every_configuration_trains_and_is_loaded(
+    monkeypatch, files, tiny_encoder, tmp_path, repository, configuration  # noqa: F811
+):  # fmt: skip
+    final = train(monkeypatch, files, tiny_encoder, tmp_path, "--configuration", configuration)
+    rows = random_rows(6)
+    found = load(repository, final).compute(**rows, per_example=True)["ava_score_per_example"]
+    assert len({round(score, 9) for score in found}) > 2
+    card = (final / "README.md").read_text()
+    assert f"`{configuration}`" in card
+    assert loading.checkpoint_digest(final) in card
+    assert loading.file_digest(files / "made.train.jsonl.gz") in card
+    assert "| made.train | 24 | 2 | see the source | `" in card
+    assert "| flooded | " in card
+
+
+def test_an_adapter_resumes_where_it_was_killed(monkeypatch, files, tiny_encoder, tmp_path):  # noqa: F811
+    more = "--lora_rank", "4", "--class_weight", "2"
+    whole = train(monkeypatch, files, tiny_encoder, tmp_path / "whole", *more)
+    half = tmp_path / "half"
+    half.mkdir()
+    (tmp_path / "whole/checkpoint-4").rename(half / "checkpoint-4")
+    resumed = train(monkeypatch, files, tiny_encoder, half, *more)
+    first, second = (load_file(folder / "adapter_model.safetensors") for folder in (whole, resumed))
+    assert {str(tensor.dtype) for tensor in first.values()} == {"torch.float16"}
+    assert all(np.array_equal(first[name], second[name]) for name in first)
+    loading.load_judge(resumed)
+
+
+def test_it_stops_early_and_keeps_the_best(monkeypatch, capsys, files, tiny_encoder, tmp_path):  # noqa: F811
+    more = "--patience 1 --eval_strategy steps --eval_steps 4 --max_steps 40 --learning_rate 0".split()
+    train(monkeypatch, files, tiny_encoder, tmp_path, *more)
+    steps = sorted(int(path.name.split("-")[1]) for path in tmp_path.glob("checkpoint-*"))
+    assert max(steps) == 8  # nothing gets better at a learning rate of 0: the second evaluation is the last
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ("--configuration b2", "configuration: expected one of a0-qr, .*linear, got 'b2'"),
+        ("--configuration a2 --lora_rank 4", "lora_rank: an adapter needs a configuration of one pair, got 'a2'"),
+        ("--judged missing", "judged: no missing.jsonl.gz or missing.jsonl in"),
+        ("--as2 missing", "as2: no missing.jsonl.gz in .*, and the Hub names known are microsoft/wiki_qa"),
+        ("--augment upside_down", "augment: expected one of wrong_answer, .*alias, got 'upside_down'"),
+    ],
+)
+def test_wrong_arguments_are_named(monkeypatch, files, tiny_encoder, tmp_path, more, message):  # noqa: F811
+    with pytest.raises(ValueError, match=message):
+        train(monkeypatch, files, tiny_encoder, tmp_path, *more.split())
+    assert not list(tmp_path.iterdir())
+
+
+def test_stopping_early_needs_dev_rows():
+    with pytest.raises(ValueError, match="patience: stopping early needs dev rows; name a file with --dev"):
+        train_ava.check(train_ava.Arguments(patience=2))
+
+
+def test_calibration_error_by_hand():
+    """Bins [0.9, 1] hold 0.95 four times with 3 correct, a gap of 0.2; [0, 0.1] holds 0.05 twice with none: 0.05."""
+    probabilities = np.array([0.95] * 4 + [0.05] * 2)
+    labels = np.array([1, 1, 1, 0, 0, 0])
+    assert evaluate_ava.calibration_error(probabilities, labels) == pytest.approx((4 * 0.2 + 2 * 0.05) / 6)
+
+
+def test_platt_scaling_finds_the_scale():
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=20_000)
+    labels = rng.random(20_000) < evaluate_ava.sigmoid(2.0 * logits - 1.0)
+    assert evaluate_ava.platt(logits, labels) == pytest.approx((2.0, -1.0), abs=0.1)
+
+
+def test_the_threshold_fits_the_systems():
+    """A's share of correct answers is 1/2, B's 1/4; only thresholds in (0.6, 0.7] give both."""
+    probabilities = np.array([0.9, 0.7, 0.6, 0.2, 0.8, 0.6, 0.5, 0.1])
+    labels = np.array([1, 1, 0, 0, 1, 0, 0, 0])
+    systems = ["A"] * 4 + ["B"] * 4
+    assert 0.6 < evaluate_ava.best_threshold(probabilities, labels, systems) <= 0.7
+    scores = evaluate_ava.system_scores((probabilities >= 0.65).astype(float), labels, systems)
+    assert scores["rmse"] == 0
+    assert scores["kendall"] == pytest.approx(1)
+    flipped = evaluate_ava.system_scores(1.0 - (probabilities >= 0.65), labels, systems)
+    assert flipped["mean_absolute_error"] == pytest.approx((0 + 0.5) / 2)
+    assert flipped["bias"] == pytest.approx(0.25)
+
+
+def test_calibration_is_written_and_undone(monkeypatch, capsys, files, tiny_encoder, tmp_path, repository):  # noqa: F811
+    """The tables do not depend on the calibration that a checkpoint had before."""
+    final = train(monkeypatch, files, tiny_encoder, tmp_path)
+    for name in ("BINARY", "CALIBRATION"):
+        monkeypatch.setattr(evaluate_ava, name, ("made.dev",))
+    monkeypatch.setattr(evaluate_ava, "GRADED", ("made.dev",))
+    card = tmp_path / "card.md"
+    printed = []
+    capsys.readouterr()
+    for _ in range(2):
+        card.write_text("before <!-- scores -->old<!-- end of scores --> after")
+        command = f"evaluate_ava.py --judgments {files} --checkpoint {final} --calibrate --write {card}"
+        monkeypatch.setattr(sys, "argv", [*command.split(), "--json", str(tmp_path / "scores.json")])
+        evaluate_ava.main()
+        printed.append(capsys.readouterr().out)
+    assert printed[0].splitlines()[:5] == printed[1].splitlines()[:5]
+    settings = loading.read_settings(final)
+    assert settings["slope"] != 1.0
+    metric = evaluate.load(str(repository / "metrics/ava/ava.py"), checkpoint=str(final), keep_in_memory=True)
+    assert metric.compute(**random_rows(3))["ava_threshold"] == settings["threshold"]
+    assert card.read_text().startswith("before <!-- scores -->\n\nVerdicts")
+    assert json.loads((tmp_path / "scores.json").read_text())["settings"]["threshold"] == settings["threshold"]

@@ -1,0 +1,309 @@
+"""Calibrate a judge on dev files and report how well it agrees with people; writes the tables of README and card.
+
+Agreement is counted on rows and on systems: a system's accuracy estimated from the judge's verdicts against the one
+that people gave it (Vu & Moschitti, NAACL 2021, section 5.4). Probabilities are calibrated by Platt scaling. What is
+reported of the calibration files is cross-fitted: scaling and threshold for one half of the questions come from the
+other half.
+"""
+
+import argparse
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+from genqa_metrics.ava.judging import Judge
+from genqa_metrics.ava.loading import AGGREGATIONS, SETTINGS_FILE, load_judge
+from genqa_metrics.ava.models import checkpoint_digest, file_digest
+from scipy.stats import kendalltau, pearsonr, spearmanr
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+sys.path.insert(0, str(Path(__file__).parent))
+import triples as t
+
+BINARY = ("evouna_nq.dev", "evouna_tq.dev", "scientsbank.dev", "beetle.dev")
+GRADED = (
+    "sas_nqopen.dev",
+    "sas_squad.dev",
+    "mohler.dev",
+    "squality.dev",
+    "kpqa_marco.dev",
+    "kpqa_avsd.dev",
+    "kpqa_narrativeqa.dev",
+    "kpqa_semeval.dev",
+    "kpqa_marcomulti.dev",
+)
+CALIBRATION = ("evouna_nq.dev", "evouna_tq.dev")  # the verdicts of people on answers of systems
+BINS = 10
+
+
+def calibration_error(probabilities: np.ndarray, labels: np.ndarray) -> float:
+    """Return the expected calibration error: the mean gap of probability and accuracy in 10 bins of equal width.
+
+    >>> round(calibration_error(np.array([0.95, 0.95, 0.05, 0.05]), np.array([1, 1, 0, 1])), 3)
+    0.25
+    """
+    bins = np.minimum((probabilities * BINS).astype(int), BINS - 1)
+    gaps = np.bincount(bins, weights=probabilities - labels, minlength=BINS)
+    return float(np.abs(gaps).sum() / len(labels))
+
+
+def platt(logits: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
+    """Return slope and intercept of Platt scaling, the logistic regression of labels on logits."""
+    model = LogisticRegression(C=1e6).fit(logits[:, None], labels)
+    return float(model.coef_[0, 0]), float(model.intercept_[0])
+
+
+def sigmoid(values: np.ndarray) -> np.ndarray:
+    """Return the logistic function of values."""
+    return 1 / (1 + np.exp(-np.clip(values, -60, 60)))
+
+
+def system_accuracies(verdicts: np.ndarray, labels: np.ndarray, systems: list) -> np.ndarray:
+    """Return (systems, 2): the mean verdict of the judge and of people for every system, in order of their names."""
+    names = np.array([str(system) for system in systems])
+    return np.array([(verdicts[names == n].mean(), labels[names == n].mean()) for n in sorted(set(names))])
+
+
+def best_threshold(probabilities: np.ndarray, labels: np.ndarray, systems: list, by: str = "rmse") -> float:
+    """Return the threshold that estimates the accuracies of systems best, or makes the fewest errors on rows.
+
+    Args:
+        probabilities: (rows,) probabilities.
+        labels: (rows,) verdicts of people, 0 or 1.
+        systems: (rows,) system of every row.
+        by: "rmse" over systems, the paper's, or "error" on rows.
+
+    Returns:
+        The middle of the best thresholds of 0.05, 0.055, ..., 0.95.
+    """
+    grid = np.arange(0.05, 0.951, 0.005)
+
+    def loss(threshold):
+        verdicts = probabilities >= threshold
+        if by == "error":
+            return float((verdicts != labels).mean())
+        gaps = system_accuracies(verdicts, labels, systems)
+        return float(np.sqrt(((gaps[:, 0] - gaps[:, 1]) ** 2).mean()))
+
+    losses = np.array([loss(threshold) for threshold in grid])
+    return float(np.round(np.median(grid[losses <= losses.min() + 1e-12]), 4))
+
+
+def half(question: str) -> int:
+    """Return 0 or 1, the half of the data that a question falls into, by its hash."""
+    return hashlib.sha1(question.lower().encode()).digest()[0] % 2
+
+
+class Dev:
+    """The rows of a dev file and what the judge says of them, for each way to put references together."""
+
+    def __init__(self, path: Path, judge: Judge):
+        self.rows = t.read_rows(path)
+        self.digest = file_digest(path)
+        self.labels = np.array([row["score"] if row["label"] is None else row["label"] for row in self.rows], float)
+        self.systems = [f"{row['source']} {row['system']}" for row in self.rows]
+        self.halves = np.array([half(row["question"]) for row in self.rows])
+        columns = [[row[name] for row in self.rows] for name in ("question", "references", "candidate")]
+        self.raw = {how: judge.probabilities(*columns, how) for how in AGGREGATIONS}
+
+    def logits(self, how: str) -> np.ndarray:
+        """Return the uncalibrated logits of the rows."""
+        values = np.clip(self.raw[how], 1e-9, 1 - 1e-9)
+        return np.log(values) - np.log1p(-values)
+
+
+def calibrated(devs: list[Dev], how: str, by: str) -> dict:
+    """Return slope, intercept and threshold fitted on dev files together."""
+    logits, labels = (
+        np.concatenate(columns) for columns in zip(*((d.logits(how), d.labels) for d in devs), strict=True)
+    )
+    slope, intercept = platt(logits, labels)
+    systems = [system for d in devs for system in d.systems]
+    threshold = best_threshold(sigmoid(slope * logits + intercept), labels, systems, by)
+    return {"slope": slope, "intercept": intercept, "threshold": threshold, "reference_aggregation": how}
+
+
+def cross_fitted(devs: list[Dev], how: str, by: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return probabilities and verdicts of the rows of dev files, each by a fit on the other half of the questions."""
+    logits, labels, halves = (
+        np.concatenate(c) for c in zip(*((d.logits(how), d.labels, d.halves) for d in devs), strict=True)
+    )
+    systems = np.array([system for d in devs for system in d.systems])
+    probabilities, verdicts = np.zeros(len(labels)), np.zeros(len(labels))
+    for own in (0, 1):
+        fit, use = halves != own, halves == own
+        slope, intercept = platt(logits[fit], labels[fit])
+        scaled = sigmoid(slope * logits + intercept)
+        threshold = best_threshold(scaled[fit], labels[fit], list(systems[fit]), by)
+        probabilities[use], verdicts[use] = scaled[use], scaled[use] >= threshold
+    return probabilities, verdicts
+
+
+def row_scores(probabilities: np.ndarray, verdicts: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    """Return accuracy, precision, recall and F1 of "correct", AUC and expected calibration error."""
+    hits, said, true = (verdicts * labels).sum(), verdicts.sum(), labels.sum()
+    return {
+        "accuracy": float((verdicts == labels).mean()),
+        "precision": float(hits / max(1, said)),
+        "recall": float(hits / max(1, true)),
+        "f1": float(2 * hits / max(1, said + true)),
+        "auc": float(roc_auc_score(labels, probabilities)),
+        "calibration_error": calibration_error(probabilities, labels),
+    }
+
+
+def system_scores(verdicts: np.ndarray, labels: np.ndarray, systems: list) -> dict:
+    """Return mean absolute error, RMSE with deviation and Kendall's tau-b of systems' estimated accuracies."""
+    pairs = system_accuracies(verdicts, labels, systems)
+    gaps = np.abs(pairs[:, 0] - pairs[:, 1])
+    tau = kendalltau(pairs[:, 0], pairs[:, 1])
+    return {
+        "mean_absolute_error": float(gaps.mean()),
+        "rmse": float(np.sqrt((gaps**2).mean())),
+        "deviation": float(gaps.std()),
+        "bias": float((pairs[:, 0] - pairs[:, 1]).mean()),
+        "kendall": float(tau.statistic),
+        "p": float(tau.pvalue),
+    }
+
+
+def report(folder: Path, judgments: Path, by: str) -> tuple[dict, dict]:
+    """Return the settings fitted on the dev files and all scores of a checkpoint.
+
+    Args:
+        folder: checkpoint.
+        judgments: folder of the files of human verdicts.
+        by: see `best_threshold`.
+    """
+    loaded = load_judge(folder)
+    judge = Judge(loaded)
+    devs = {name: Dev(judgments / f"{name}.jsonl.gz", judge) for name in (*BINARY, *GRADED)}
+    for dev in devs.values():  # back to what the model says by itself
+        for how, values in dev.raw.items():
+            logits = np.log(np.clip(values, 1e-12, 1)) - np.log1p(-np.clip(values, 0, 1 - 1e-12))
+            dev.raw[how] = sigmoid((logits - loaded.intercept) / loaded.slope)
+    chosen = [devs[name] for name in CALIBRATION]
+    labels = np.concatenate([d.labels for d in chosen])
+    ways = {}
+    for how in AGGREGATIONS:
+        probabilities, verdicts = cross_fitted(chosen, how, by)
+        ways[how] = row_scores(probabilities, verdicts, labels)
+    how = max(ways, key=lambda name: ways[name]["accuracy"] + ways[name]["auc"])
+    settings = calibrated(chosen, how, by)
+
+    scores = {"aggregation": ways, "rows": {}, "systems": {}, "graded": {}}
+    probabilities, verdicts = cross_fitted(chosen, how, by)
+    scores["rows"]["evouna together"] = row_scores(probabilities, verdicts, labels)
+    scores["systems"]["evouna together"] = system_scores(verdicts, labels, [s for d in chosen for s in d.systems])
+    start = 0
+    for name in BINARY:
+        dev = devs[name]
+        scaled = sigmoid(settings["slope"] * dev.logits(how) + settings["intercept"])
+        said = (scaled >= settings["threshold"]).astype(float)
+        if name in CALIBRATION:
+            own = slice(start, start + len(dev.labels))
+            start = own.stop
+            scaled, said = probabilities[own], verdicts[own]
+            scores["systems"][name] = system_scores(said, dev.labels, dev.systems)
+        scores["rows"][name] = row_scores(scaled, said, dev.labels)
+    for name in GRADED:
+        dev = devs[name]
+        scaled = sigmoid(settings["slope"] * dev.logits(how) + settings["intercept"])
+        scores["graded"][name] = {
+            "pearson": float(pearsonr(scaled, dev.labels)[0]),
+            "spearman": float(spearmanr(scaled, dev.labels)[0]),
+        }
+    scores["digests"] = {name: dev.digest for name, dev in devs.items()} | {"checkpoint": checkpoint_digest(folder)}
+    return settings, scores
+
+
+def minimal_pairs(folder: Path) -> dict[str, tuple[int, int]]:
+    """Return, by kind of the minimal pairs of the tests, how many are passed and how many there are."""
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    from tests import minimal_pairs
+
+    loaded = load_judge(folder)
+    judge = Judge(loaded)
+
+    def verdicts(questions, references, answers):
+        return (judge.probabilities(questions, references, answers) >= loaded.threshold).astype(int).tolist()
+
+    return minimal_pairs.pass_rates(verdicts)
+
+
+def tables(settings: dict, scores: dict, passed: dict) -> str:
+    """Return the scores as Markdown tables."""
+    columns = ("accuracy", "precision", "recall", "f1", "auc", "calibration_error")
+    lines = [
+        "Verdicts, by row; of EVOUNA cross-fitted by question (see the head of `evaluate_ava.py`).\n",
+        "| file | accuracy | precision | recall | F1 | AUC | calibration error |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for name, row in scores["rows"].items():
+        lines.append(f"| {name} | " + " | ".join(f"{row[c]:.3f}" for c in columns) + " |")
+    lines += [
+        "\nAccuracy of systems, estimated from the verdicts, against that by people.\n",
+        "| file | mean absolute error | RMSE | bias | Kendall's tau-b (p) |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for name, row in scores["systems"].items():
+        lines.append(
+            f"| {name} | {row['mean_absolute_error']:.3f} | {row['rmse']:.3f} ± {row['deviation']:.3f} | "
+            f"{row['bias']:+.3f} | {row['kendall']:.3f} ({row['p']:.3f}) |"
+        )
+    lines += [
+        "\nProbability against graded judgments; none of the kpqa files was seen in training.\n",
+        "| file | Pearson | Spearman |",
+        "| --- | --- | --- |",
+    ]
+    lines += [f"| {name} | {row['pearson']:.3f} | {row['spearman']:.3f} |" for name, row in scores["graded"].items()]
+    lines += [
+        "\nSeveral references, on EVOUNA; the default is "
+        f'"{settings["reference_aggregation"]}", threshold {settings["threshold"]:g}.\n',
+        "| references | accuracy | F1 | AUC |",
+        "| --- | --- | --- | --- |",
+    ]
+    for how, row in scores["aggregation"].items():
+        lines.append(f"| {how} | {row['accuracy']:.3f} | {row['f1']:.3f} | {row['auc']:.3f} |")
+    lines += ["\nMinimal pairs (`tests/minimal_pairs`): both answers of a pair judged right.\n"]
+    lines += ["| kind | passed | of | share |", "| --- | --- | --- | --- |"]
+    lines += [f"| {kind} | {good} | {count} | {good / count:.2f} |" for kind, (good, count) in passed.items()]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Calibrate, evaluate, write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--judgments", type=Path, required=True, help="folder of the files of human verdicts")
+    parser.add_argument("--checkpoint", type=Path, required=True, help="folder of the judge")
+    parser.add_argument(
+        "--threshold_by", choices=("rmse", "error"), default="rmse", help="what the threshold minimises"
+    )
+    parser.add_argument("--calibrate", action="store_true", help=f"write the fitted settings to its {SETTINGS_FILE}")
+    parser.add_argument("--write", type=Path, help="Markdown file with <!-- scores --> marks to write the tables into")
+    parser.add_argument("--json", type=Path, help="result file")
+    args = parser.parse_args()
+
+    settings, scores = report(args.checkpoint, args.judgments, args.threshold_by)
+    if args.calibrate:
+        path = args.checkpoint / SETTINGS_FILE
+        content = json.loads(path.read_text(encoding="utf-8")) | settings
+        path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    passed = minimal_pairs(args.checkpoint)
+    text = tables(settings, scores, passed)
+    print(text)
+    if args.json:
+        result = {"command": "python training/ava/evaluate_ava.py", "threshold_by": args.threshold_by}
+        result |= {"settings": settings, "scores": scores, "minimal_pairs": passed}
+        args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    if args.write:
+        old = args.write.read_text(encoding="utf-8")
+        before, after = old.split("<!-- scores -->")[0], old.split("<!-- end of scores -->")[1]
+        args.write.write_text(f"{before}<!-- scores -->\n\n{text}\n\n<!-- end of scores -->{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""The model card of a judge: data with digests and licences, settings, results."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+_CARD = """\
+---
+base_model: {encoder}
+library_name: {library}
+license: apache-2.0
+language: en
+tags: [question-answering, evaluation, text-classification]
+---
+
+# Judge of answers for AVA
+
+Reads a question, its references and an answer, and gives the logit of the answer being correct; configuration
+`{configuration}` of `genqa_metrics.ava.modeling`. The metric `ava` of genqa-metrics judges with it (Vu & Moschitti,
+"AVA: an Automatic eValuation Approach for Question Answering Systems", NAACL 2021).
+{unlicensed}
+Made by `training/ava/train_ava.py`, seed {seed}. Weights: SHA-256 `{weights}`.
+
+## Agreement with people
+
+<!-- scores -->
+
+{scores}
+
+<!-- end of scores -->
+
+## Training data
+
+| source | triples | weight | licence | SHA-256 of the file |
+| --- | --- | --- | --- | --- |
+{sources}
+
+Sources without a file are made of the verdicts and sentences above them: see `training/ava/README.md`. Verdicts in
+files named `.dev` or `kpqa_` were used to choose and to calibrate, never to train.
+
+## Settings
+
+```json
+{settings}
+```
+
+## Limits
+
+English. It compares with the references and knows no facts beside them. Where a question asks for a list, an answer
+with a part of it is often judged correct.
+"""
+
+_NOT_STATED = "not stated"
+_TRAINING_SETTINGS = (
+    "learning_rate",
+    "per_device_train_batch_size",
+    "num_train_epochs",
+    "max_steps",
+    "lr_scheduler_type",
+    "warmup_steps",
+    "weight_decay",
+    "adam_beta1",
+    "adam_beta2",
+    "bf16",
+    "train_sampling_strategy",
+    "seed",
+)
+
+
+def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str, float]) -> None:
+    """Write README.md into the folder of a checkpoint.
+
+    Args:
+        folder: the checkpoint.
+        args: arguments of the training script.
+        training: arguments of the Trainer.
+        facts: `name`, `rows`, `weight` and `group` of every source: judged, as2, spans, "" for what is made of them.
+        scores: results of `Trainer.evaluate`, eval_<rows>_<score>.
+    """
+    from genqa_metrics.ava.models import checkpoint_digest, file_digest
+    from triples import local_file
+
+    licences = json.loads(Path(args.licences).read_text(encoding="utf-8")) if args.licences else {}
+    lines, unlicensed = [], []
+    for fact in facts:
+        path = local_file(fact["name"], getattr(args, f"{fact['group']}_dir")) if fact["group"] else None
+        licence = licences.get(fact["group"], {}).get(fact["name"].split(".")[0], "see the source")
+        if licence.startswith(_NOT_STATED):
+            unlicensed.append(fact["name"])
+        cells = [fact["name"], str(fact["rows"]), f"{fact['weight']:g}"]
+        cells += [licence if fact["group"] else "", f"`{file_digest(path)}`" if path else ""]
+        lines.append(f"| {' | '.join(cells)} |")
+    left_out = (
+        "judged",
+        "judged_dir",
+        "as2",
+        "as2_dir",
+        "spans",
+        "spans_dir",
+        "licences",
+        "dev",
+        "as2_dev",
+        "encoder",
+    )
+    settings = {name: value for name, value in asdict(args).items() if name not in left_out}
+    settings |= {name: getattr(training, name) for name in _TRAINING_SETTINGS}
+    names = [name[len("eval_") : -len("_pearson")] for name in scores if name.endswith("_pearson")]
+    table = ["| rows | accuracy | F1 | AUC | Pearson |", "| --- | --- | --- | --- | --- |"]
+    for name in names:
+        values = [scores.get(f"eval_{name}_{score}") for score in ("accuracy", "f1", "auc", "pearson")]
+        table.append(f"| {name} | " + " | ".join("" if v is None else f"{v:.3f}" for v in values) + " |")
+    card = _CARD.format(
+        encoder=args.encoder if "/" in args.encoder and not Path(args.encoder).is_dir() else "own encoder",
+        library="peft" if args.lora_rank else "transformers",
+        configuration=args.configuration,
+        unlicensed=(
+            f"\n**Some training data come without a stated licence**: {', '.join(unlicensed)}. See the table below.\n"
+            if unlicensed
+            else ""
+        ),
+        seed=training.seed,
+        weights=checkpoint_digest(folder),
+        sources="\n".join(lines),
+        settings=json.dumps(settings, indent=2, default=str),
+        scores="\n".join(table if names else ["Not measured yet: see `training/ava/evaluate_ava.py`."]),
+    )
+    (folder / "README.md").write_text(card, encoding="utf-8")

@@ -1,0 +1,367 @@
+"""Train a judge of answers: for a question, references and a candidate, the probability that it is correct."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Arguments:
+    """What is trained on what; settings of the optimiser are those of transformers.TrainingArguments."""
+
+    configuration: str = field(default="a1-r_qt", metadata={"help": "one of modeling.CONFIGURATIONS, or linear"})
+    judged: list[str] = field(
+        default_factory=list,
+        metadata={"help": "NAME or NAME=WEIGHT: files NAME.jsonl.gz of human verdicts; WEIGHT scales their rows"},
+    )
+    judged_dir: str | None = field(default=None, metadata={"help": "folder of the files of human verdicts"})
+    as2: list[str] = field(
+        default_factory=list, metadata={"help": "NAME or NAME=WEIGHT: answer-sentence selection, files or Hub names"}
+    )
+    as2_dir: str | None = field(default=None, metadata={"help": "folder of the answer-sentence selection files"})
+    as2_negatives: int | None = field(default=None, metadata={"help": "negatives of a reference at most; default all"})
+    spans: list[str] = field(
+        default_factory=list, metadata={"help": "NAME or NAME=WEIGHT: extractive QA files to make triples of"}
+    )
+    spans_dir: str | None = field(default=None, metadata={"help": "folder of the extractive QA files"})
+    augment: list[str] = field(
+        default_factory=list,
+        metadata={"help": "KIND=SHARE: triples made of the judged ones, SHARE of the rows; kinds: see the README"},
+    )
+    augmented: list[str] = field(
+        default_factory=lambda: ["evouna_nq.train", "evouna_tq.train"],
+        metadata={"help": "judged sources that triples are made of"},
+    )
+    yes_no: int = field(default=0, metadata={"help": "yes/no triples made of the sentences of the spans"})
+    single_reference: float = field(
+        default=0.0, metadata={"help": "share of rows with several references that keep the likest one only"}
+    )
+    plain: float = field(default=0.0, metadata={"help": "share of rows whose question loses case and question mark"})
+    licences: str | None = field(default=None, metadata={"help": "JSON file, source -> licence, for the model card"})
+    dev: list[str] = field(default_factory=list, metadata={"help": "judged files to measure on; the first chooses"})
+    as2_dev: list[str] = field(default_factory=list, metadata={"help": "answer-sentence files to measure on"})
+    dev_rows: int | None = field(default=None, metadata={"help": "rows used of every dev file, by chance"})
+    encoder: str = field(
+        default="sentence-transformers/all-MiniLM-L6-v2", metadata={"help": "folder or Hub id of the encoder"}
+    )
+    lora_rank: int = field(default=0, metadata={"help": "rank of the adapter; 0 trains all weights"})
+    lora_alpha: int = field(default=32, metadata={"help": "scale of the adapter"})
+    max_length: int = field(default=256, metadata={"help": "word pieces of a pair of segments"})
+    passes: int = field(default=1, metadata={"help": "times that every row is seen, made anew each time"})
+    class_weight: float = field(default=1.0, metadata={"help": "weight of incorrect rows in the loss"})
+    patience: int = field(default=0, metadata={"help": "evaluations without a better dev F1 before it stops; 0 never"})
+
+
+def check(args: Arguments) -> None:
+    """Refuse what cannot work, before any work is done.
+
+    Raises:
+        ValueError: names argument and fix.
+    """
+    from genqa_metrics.ava.modeling import CONFIGURATIONS, LINEAR
+
+    if args.configuration not in (*CONFIGURATIONS, LINEAR):
+        known = ", ".join([*CONFIGURATIONS, LINEAR])
+        raise ValueError(f"configuration: expected one of {known}, got {args.configuration!r}")
+    if args.lora_rank and len(CONFIGURATIONS.get(args.configuration, ())) != 1:
+        raise ValueError(
+            f"lora_rank: an adapter needs a configuration of one pair, got {args.configuration!r}; use --lora_rank 0"
+        )
+    if args.patience and not (args.dev or args.as2_dev):
+        raise ValueError("patience: stopping early needs dev rows; name a file with --dev or --as2_dev")
+
+
+def weighted(names: list[str]) -> list[tuple[str, float]]:
+    """Return (name, weight) of NAME or NAME=WEIGHT.
+
+    >>> weighted(["a", "b=0.5"])
+    [('a', 1.0), ('b', 0.5)]
+    """
+    return [(name.partition("=")[0], float(name.partition("=")[2] or 1)) for name in names]
+
+
+def share(rows: list, weight: float, rng) -> list:
+    """Return the rows `weight` times over; of a part of a time a random sample."""
+    whole = int(weight)
+    return list(rows) * whole + rng.sample(list(rows), round((weight - whole) * len(rows)))
+
+
+def training_triples(args: Arguments, rng) -> tuple[list, list[dict]]:
+    """Return the triples of one pass over all sources, and per source its name, rows, weight and group."""
+    import sys
+
+    import triples as t
+
+    def judged_rows(name):
+        path = t.local_file(name, args.judged_dir)
+        if path is None:
+            raise ValueError(f"judged: no {name}.jsonl.gz or {name}.jsonl in {args.judged_dir}")
+        return t.judged_triples(t.read_rows(path), name)
+
+    made, facts, base = [], [], []
+
+    def noted(name, rows, weight, group):
+        facts.append({"name": name, "rows": len(rows), "weight": weight, "group": group})
+
+    for name, weight in weighted(args.judged):
+        rows = judged_rows(name)
+        if name in args.augmented:
+            base += rows
+        made += share(rows, weight, rng)
+        noted(name, rows, weight, "judged")
+    for name, weight in weighted(args.as2):
+        rows = list(t.as2_triples(t.as2_rows(name, args.as2_dir), args.as2_negatives, rng))
+        made += share(rows, weight, rng)
+        noted(name, rows, weight, "as2")
+    sentences, changed = [], []
+    if args.spans:
+        sys.path.append(str(Path(__file__).parents[1] / "kpqa"))
+        import data as extractive
+
+        for name, weight in weighted(args.spans):
+            rows = list(extractive.answers(name, extractive.read_rows(name, args.spans_dir), 1.0, 1.0, 60))
+            answers = t.Answers((row.question, row.text[slice(*_span(row))]) for row in rows)
+            rows = share(rows, weight, rng)
+            sentences += [t.Triple(row.question, (row.text[slice(*_span(row))],), row.text, 1.0, name) for row in rows]
+            rows = list(t.span_triples(rows, answers, rng))
+            made += rows
+            noted(name, rows, weight, "spans")
+    answers = t.Answers((row.question, text) for row in base for text in row.references)
+    for kind, weight in weighted(args.augment):
+        if kind not in (*t.CHANGES, *t.MAKERS):
+            raise ValueError(f"augment: expected one of {', '.join([*t.CHANGES, *t.MAKERS])}, got {kind!r}")
+        if kind in t.CHANGES:
+            rows = share(t.changed([*base, *sentences], kind, answers, rng), weight, rng)
+            changed += rows
+        else:
+            given = [*base, *sentences, *changed] if kind == "flooded" else base
+            rows = share(t.MAKERS[kind](given, rng), weight, rng)
+        made += rows
+        noted(kind, rows, weight, "")
+    if args.yes_no:
+        texts = sorted({row.candidate for row in sentences if len(row.candidate.split()) < 20})
+        rng.shuffle(texts)
+        rows = t.yes_no_triples(texts, args.yes_no, rng)
+        made += rows
+        noted("yes_no", rows, 1.0, "")
+    return made, facts
+
+
+def _span(row) -> tuple[int, int]:
+    marked = [i for i, label in enumerate(row.labels) if label > 0]
+    return marked[0], marked[-1] + 1
+
+
+def examples(rows: list, args: Arguments, tokenizer, rng=None) -> list[dict]:
+    """Return the inputs and the label of every triple; with `rng` varied by the arguments' shares."""
+    import numpy as np
+    from genqa_metrics.ava.judging import SEPARATOR, encoded, joined_references
+
+    texts = []
+    for row in rows:
+        question, reference = row.question, joined_references(row.references, row.candidate)
+        if rng and len(row.references) > 1 and rng.random() < args.single_reference:
+            reference = reference.split(SEPARATOR)[0]
+        if rng and rng.random() < args.plain:
+            question = question.lower().rstrip(" ?")
+        texts.append((question, reference, row.candidate))
+    columns = encoded(tokenizer, args.configuration, texts, args.max_length)
+    for column in columns:
+        for row in column:  # lists of Python numbers would take ten times the memory
+            row.update({name: np.array(values, dtype=np.int32) for name, values in row.items()})
+    return [
+        {"pairs": [column[i] for column in columns], "input_ids": columns[0][i]["input_ids"], "labels": row.label}
+        for i, row in enumerate(rows)
+    ]
+
+
+def collate(batch: list[dict]) -> dict:
+    """Return padded inputs: those of an encoder if there is one pair, else `pairs`, a list of such inputs."""
+    import torch
+    from genqa_metrics.ava.models import padded
+
+    columns = [padded(rows) for rows in zip(*(example["pairs"] for example in batch), strict=True)]
+    inputs = dict(columns[0]) if len(columns) == 1 else {"pairs": columns}
+    return inputs | {"labels": torch.tensor([example["labels"] for example in batch])}
+
+
+def scores(predictions) -> dict[str, float]:
+    """Return what is logged of a dev set: accuracy, F1 and AUC of binary labels, Pearson's r of grades."""
+    import numpy as np
+    from scipy.stats import pearsonr, rankdata
+
+    logits, labels = predictions
+    logits = np.asarray(logits).reshape(-1)
+    result = {"pearson": float(pearsonr(logits, labels)[0]) if labels.std() else 0.0}
+    if set(np.unique(labels)) <= {0.0, 1.0}:
+        predicted, true = logits > 0, labels > 0.5
+        hits, n = float((predicted & true).sum()), float(true.sum())
+        area = (rankdata(logits)[true].sum() - n * (n + 1) / 2) / max(1.0, n * (len(true) - n))
+        result |= {
+            "accuracy": float((predicted == true).mean()),
+            "f1": 2 * hits / max(1.0, predicted.sum() + n),
+            "auc": float(area),
+        }
+    return result
+
+
+def write_settings(folder: Path, args: Arguments, **calibration: float) -> None:
+    """Write what `genqa_metrics.ava` reads beside the weights."""
+    import json
+
+    settings = {"configuration": args.configuration, "max_length": args.max_length, **calibration}
+    (folder / "ava_config.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+
+
+def write_checkpoint(model, tokenizer, args: Arguments, folder: Path) -> None:
+    """Write the trained model: an adapter in half precision, or the whole model with its tokenizer."""
+    from genqa_metrics.ava.models import BASE_MODEL, BASE_REVISION
+    from safetensors.torch import load_file, save_file
+
+    if args.lora_rank:
+        config = model.peft_config["default"]
+        config.base_model_name_or_path = args.encoder
+        config.revision = BASE_REVISION if args.encoder == BASE_MODEL else None
+        model.save_pretrained(folder)
+        path = folder / "adapter_model.safetensors"
+        save_file({name: tensor.half() for name, tensor in load_file(path).items()}, path, metadata={"format": "pt"})
+    else:
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    write_settings(folder, args)
+
+
+def train_linear(rows: list, args: Arguments, folder: Path, seed: int) -> None:
+    """Fit and write the linear judge (section 4.1): a support vector machine on x1 to x4 with Platt scaling."""
+    import json
+
+    import numpy as np
+    from genqa_metrics.ava.judging import joined_references
+    from genqa_metrics.ava.modeling import linear_features
+    from safetensors.numpy import save_file
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import cross_val_predict
+    from sklearn.svm import LinearSVC
+
+    rows = [row for row in rows if row.label in (0.0, 1.0)]
+    features = np.array(
+        [linear_features(r.question, joined_references(r.references, r.candidate), r.candidate) for r in rows]
+    )
+    labels = np.array([int(row.label) for row in rows])
+    machine = LinearSVC(class_weight={0: args.class_weight, 1: 1.0}, random_state=seed)
+    margins = cross_val_predict(machine, features, labels, method="decision_function")
+    scale = LogisticRegression(C=1e6).fit(margins[:, None], labels)
+    machine.fit(features, labels)
+    folder.mkdir(parents=True, exist_ok=True)
+    save_file({"weight": machine.coef_.reshape(4), "bias": machine.intercept_}, folder / "model.safetensors")
+    (folder / "config.json").write_text(json.dumps({"model_type": "ava-linear"}) + "\n", encoding="utf-8")
+    write_settings(folder, args, slope=float(scale.coef_[0, 0]), intercept=float(scale.intercept_[0]))
+
+
+def main() -> None:
+    """Train, log the dev scores, write the checkpoint."""
+    import random
+    import sys
+
+    import torch
+    from genqa_metrics.ava import modeling, models
+    from transformers import (
+        AutoTokenizer,
+        EarlyStoppingCallback,
+        HfArgumentParser,
+        Trainer,
+        TrainingArguments,
+        set_seed,
+    )
+    from transformers.trainer_utils import get_last_checkpoint
+
+    sys.path.insert(0, str(Path(__file__).parent))
+    import triples as t
+    from judge_card import write_card
+
+    parser = HfArgumentParser((Arguments, TrainingArguments))
+    args, training = parser.parse_args_into_dataclasses(args_file_flag="--config")
+    check(args)
+    set_seed(training.seed)
+
+    # 1. Triples of every source, and their word pieces.
+    encoder = str(models.base_encoder()) if args.encoder == models.BASE_MODEL else args.encoder
+    tokenizer = AutoTokenizer.from_pretrained(encoder)
+    rng = random.Random(training.seed)
+    folder = Path(training.output_dir) / "final"
+    train = []
+    for _ in range(args.passes):
+        rows, facts = training_triples(args, rng)
+        if not rows:
+            raise ValueError("judged, as2, spans: no triple is left to train on; name a source that has some")
+        if args.configuration == modeling.LINEAR:
+            train_linear(rows, args, folder, training.seed)
+            write_card(folder, args, training, facts, {})
+            return
+        train += examples(rows, args, tokenizer, rng)
+    for fact in facts:
+        print("{name}: {rows} triples, weight {weight:g}".format(**fact), flush=True)
+    dev = {}
+    for name in args.dev:
+        rows = t.judged_triples(t.read_rows(t.local_file(name, args.judged_dir)), name)
+        dev[name] = examples(rows, args, tokenizer)
+    for name in args.as2_dev:
+        dev[name] = examples(
+            list(t.as2_triples(t.as2_rows(name, args.as2_dir), args.as2_negatives, rng)), args, tokenizer
+        )
+    if args.dev_rows:
+        dev = {name: random.Random(0).sample(rows, min(args.dev_rows, len(rows))) for name, rows in dev.items()}
+    print(f"{len(train)} training examples, {sum(len(e['input_ids']) for e in train)} tokens", flush=True)
+
+    # 2. The model: all weights, or an adapter on every linear layer.
+    model = modeling.judge_model(encoder, args.configuration)
+    if args.lora_rank:
+        from peft import LoraConfig, TaskType, get_peft_model
+
+        config = LoraConfig(
+            task_type=TaskType.SEQ_CLS,
+            r=args.lora_rank,
+            lora_alpha=args.lora_alpha,
+            lora_dropout=0.05,
+            target_modules=["query", "key", "value", "dense"],
+        )
+        model = get_peft_model(model, config)
+        model.print_trainable_parameters()
+
+    def loss(outputs, labels, num_items_in_batch=None):
+        weight = torch.where(labels < 0.5, args.class_weight, 1.0)
+        logits = outputs.logits.float().reshape(-1)
+        return torch.nn.functional.binary_cross_entropy_with_logits(logits, labels, weight)
+
+    # 3. Training, from the last checkpoint if there is one.
+    training.remove_unused_columns = False
+    training.label_names = ["labels"]
+    callbacks = []
+    if args.patience:
+        training.load_best_model_at_end = True
+        training.metric_for_best_model = f"eval_{next(iter(dev))}_f1"
+        training.greater_is_better = True
+        callbacks = [EarlyStoppingCallback(early_stopping_patience=args.patience)]
+    trainer = Trainer(
+        model=model,
+        args=training,
+        train_dataset=train,
+        eval_dataset=dev or None,
+        data_collator=collate,
+        compute_loss_func=loss,
+        compute_metrics=scores,
+        processing_class=tokenizer,
+        callbacks=callbacks,
+    )
+    last = get_last_checkpoint(training.output_dir) if Path(training.output_dir).is_dir() else None
+    trainer.train(resume_from_checkpoint=last)
+
+    results = trainer.evaluate() if dev else {}
+
+    # 4. The checkpoint and its card.
+    write_checkpoint(trainer.model, tokenizer, args, folder)
+    write_card(folder, args, training, facts, results)
+    print(f"written to {folder}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
