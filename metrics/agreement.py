@@ -283,11 +283,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
     >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
     """
+    from .resampling import corrected
+
     p = np.asarray(p_values, dtype=float)
-    out, order = np.full(len(p), np.nan), np.argsort(p)
-    order = order[np.isfinite(p[order])]
-    factors = np.arange(len(order), 0, -1)
-    out[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * factors))
+    out, defined = np.full(len(p), np.nan), np.isfinite(p)
+    out[defined] = corrected(p[defined], "holm")
     return out.tolist()
 
 

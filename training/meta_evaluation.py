@@ -1,5 +1,6 @@
 """Measure how well metrics agree with human judgments of answers, beside their peers; write RESULTS.md.
 
+    pip install -c constraints.txt -e '.[train,meteor]'   # METEOR and CIDEr also need Java
     python training/meta_evaluation.py --judgments DATA/judgments
 
 One page like Tables 3, 6, 7, 9 and Figure 4 of Lee et al. (2021), for every NAME.dev.jsonl.gz in the folder. The
