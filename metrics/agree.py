@@ -621,8 +621,8 @@ class AgreeRun:
         given = [row.groups.get("question_type") for row in rows]
         if all(given):
             groups["question_type"] = given
-        elif all(row.question for row in rows):
-            groups["question_type, by rule"] = [question_type(row.question) for row in rows]
+        elif any(row.question for row in rows):
+            groups["question_type, by rule"] = [question_type(row.question or "") for row in rows]
         if any(row.system for row in rows):
             groups["system"] = [row.system or "(none)" for row in rows]
         groups["source"] = [row.groups.get("source") or row.file for row in rows]

@@ -187,7 +187,8 @@ def _thresholds(report: Mapping) -> Table | None:
         cells = [name]
         for criterion in CRITERIA:
             best = found["thresholds"][criterion]
-            cells.append(f"{number(best['value'])} ({number(best['held_out'])}) from {number(best['threshold'])}")
+            limit = "-" if best["threshold"] is None else f"{best['threshold']:.3g}"
+            cells.append(f"{number(best['value'])} ({number(best['held_out'])}) from {limit}")
         calibrated = found["calibration"]
         cells += [number(found["average_precision"])]
         cells += [number(calibrated["ece"]), number(calibrated["brier"])] if calibrated else ["-", "-"]
