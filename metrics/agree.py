@@ -611,8 +611,6 @@ class AgreeRun:
         if self.correct is None and all(label in (0.0, 1.0) for label in labels):
             return np.array(labels) == 1, f"{self.columns.get('label') or 'label'} = 1"
         limit = self.correct if self.correct is not None else float(human.min() + human.max()) / 2
-        if not np.ptp(human):
-            return human >= limit, f"{column} >= {limit:g}"
         return human >= limit, f"{column} >= {limit:g}"
 
     def _groups(self, rows: list[_Row]) -> dict[str, list[str]]:
