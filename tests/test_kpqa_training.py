@@ -367,30 +367,6 @@ def test_all_tables_and_their_result_file(monkeypatch, judgments, tmp_path):
         evaluate_kpqa.main()
 
 
-def test_types_of_questions():
-    expected = {
-        "who 's in the room ?": "PERSON",
-        "Whose hand is it?": "PERSON",
-        "where is he": "LOCATION",
-        "what is the capital of france": "LOCATION",
-        "In what country was Ann born?": "LOCATION",
-        "how long does it take to paint a house": "NUMERIC",
-        "when did it end": "NUMERIC",
-        "what year did it end": "NUMERIC",
-        "average wage of a painter": "NUMERIC",
-        "what color is the door": "ENTITY",
-        "which restaurant did they choose?": "ENTITY",
-        "what is a contra entry": "DESCRIPTION",
-        "what causes rain": "DESCRIPTION",
-        "what does a county clerk do": "DESCRIPTION",
-        "how to paint a room": "DESCRIPTION",
-        "why did they leave": "DESCRIPTION",
-        "definition of rain": "DESCRIPTION",
-        "is the door open ?": "YES_NO",
-    }
-    assert {question: evaluate_kpqa.question_type(question) for question in expected} == expected
-
-
 def test_difference_of_two_checkpoints():
     """Scores that are the judgments have r 1; of the others 3 of 4 rows agree: r is 0.5, or -0.5 apart."""
     human = np.array([0.0, 0.0, 1.0, 1.0] * 10)

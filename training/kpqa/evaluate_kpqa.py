@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from genqa_metrics import agreement
+from genqa_metrics.question_types import question_type
 
 SETS = ("kpqa_marco", "kpqa_avsd", "kpqa_narrativeqa", "kpqa_semeval", "kpqa_marcomulti")
 METRICS = ("bleu1", "bleu1_kpqa", "rougeL", "rougeL_kpqa", "bertscore", "bertscore_kpqa")
@@ -25,17 +26,6 @@ RANK_GAP = 0.5  # Table 7: more than 2 of the scale 1 to 5, which the files map 
 FEWEST_ROWS = 15  # of a question type that is reported
 SEED = 0  # of the bootstrap
 MARKERS = ("<!-- {} -->", "<!-- end of {} -->")
-
-_ASKED = re.compile(
-    r"\b(who(?:se|m|'s)?|where|when|why|what|which|"
-    r"how(?: (?:many|much|long|old|far|tall|big|high|deep|large|fast|often|wide|hot|soon))?)\b"
-)
-_NUMBER = re.compile(
-    r"\b(?:year|date|day|month|time|age|number|percent(?:age)?|amount|cost|price|salary|wage|average|size|height|length|"
-    r"weight|distance|temperature|temps|population)s?\b"
-)
-_PLACE = re.compile(r"\b(?:country|county|city|town|state|continent|place|capital|region|street|room|location)\b")
-_AUXILIARY = re.compile(r"(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should)\b")
 
 
 @dataclass
@@ -152,39 +142,6 @@ def compared(measured: dict, human: dict, clusters: dict, resamples: int) -> dic
                     of_set[m]["difference"] = [round(v, 4) for v in (value, *agreement.interval(samples[m]))]
             result[label][name] = of_set
     return result
-
-
-def question_type(question: str) -> str:
-    """Return the type of a question by its first question word (Figure 4; the files lack MS MARCO's own labels).
-
-    who is PERSON; where, and what/which with a place within three words, LOCATION; when, how many, how long and the
-    like, and what/which with a year, an age, a price ... within three words, NUMERIC; what/which with another noun
-    behind it ENTITY. Without a question word: YES_NO if a verb comes first, NUMERIC if a price, an average ... is
-    named. All others (why, how to, what is) DESCRIPTION.
-
-    >>> [question_type(q) for q in ("what county is it in", "What is the average wage?", "cost of a roof", "how to")]
-    ['LOCATION', 'NUMERIC', 'NUMERIC', 'DESCRIPTION']
-    """
-    question = question.lower().strip()
-    asked = _ASKED.search(question)
-    if _AUXILIARY.match(question):
-        return "YES_NO"
-    if not asked:
-        return "NUMERIC" if _NUMBER.search(question) else "DESCRIPTION"
-    word, rest = asked[1], question[asked.end() :].split()
-    if word.startswith("who"):
-        return "PERSON"
-    if word == "where":
-        return "LOCATION"
-    if word == "when" or " " in word:
-        return "NUMERIC"
-    if word in ("what", "which") and rest and not re.fullmatch("do|does|did|can|happens|happened|to", rest[0]):
-        start = " ".join(rest[: 4 if _AUXILIARY.match(rest[0]) else 3])
-        if _NUMBER.search(start) or _PLACE.search(start):
-            return "NUMERIC" if _NUMBER.search(start) else "LOCATION"
-        if not _AUXILIARY.match(rest[0]) and not rest[0].startswith(("cause", "'s")):
-            return "ENTITY"
-    return "DESCRIPTION"
 
 
 def groups(rows: list[dict], label) -> dict:
