@@ -180,6 +180,8 @@ def compared(corpora: dict[str, dict[str, list]], rankers: dict, judge: Judge, s
             for how, probabilities in judged(questions, judge).items():
                 threshold = known[how]["dev"]["threshold"] if split == "test" else None
                 known[how][split] = measured(questions, orders, probabilities, threshold)
+                rmse = known[how][split]["agreement"]["p_at_1"]["rmse"]
+                print(f"{corpus} {split}, {how}: RMSE of P@1 {rmse:.3f}", file=sys.stderr, flush=True)
         for how in REFERENCES:
             result[how][corpus] = known[how]
     return result
