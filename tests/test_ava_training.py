@@ -46,6 +46,22 @@ def test_ava_pos_and_ava_neg():
     assert sum(x.label == 0 for x in fewer) == 2
 
 
+def test_answer_sentences_of_the_hub(monkeypatch):
+    import datasets
+
+    def load_dataset(name, split):
+        columns = {"question": ["q"], "sentence": ["s"], "label": [1], "more": [0]}
+        assert (name, split) == ("org/as2", "validation")
+        return datasets.Dataset.from_dict(columns if wanted else {"text": ["q"]})
+
+    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
+    wanted = True
+    assert t.as2_rows("org/as2:validation", None) == [{"question": "q", "answer": "s", "label": 1}]
+    wanted = False
+    with pytest.raises(ValueError, match=r"as2: org/as2:validation: expected columns question, answer .* got text"):
+        t.as2_rows("org/as2:validation", None)
+
+
 def test_verdicts_and_grades():
     rows = [
         {"question": "q", "references": ["a"], "candidate": "b", "label": 1, "score": 0.2},
@@ -258,7 +274,7 @@ def test_it_stops_early_and_keeps_the_best(monkeypatch, capsys, files, tiny_enco
         ("--configuration b2", "configuration: expected one of a0-qr, .*linear, got 'b2'"),
         ("--configuration a2 --lora_rank 4", "lora_rank: an adapter needs a configuration of one pair, got 'a2'"),
         ("--judged missing", "judged: no missing.jsonl.gz or missing.jsonl in"),
-        ("--as2 missing", "as2: no missing.jsonl.gz in .*, and the Hub names known are microsoft/wiki_qa"),
+        ("--as2 missing", "as2: no missing.jsonl.gz or missing.jsonl in .*, and no Hub name with '/'"),
         ("--augment upside_down", "augment: expected one of wrong_answer, .*alias, got 'upside_down'"),
     ],
 )
@@ -295,7 +311,7 @@ def test_the_threshold_fits_the_systems():
     assert 0.6 < evaluate_ava.best_threshold(probabilities, labels, systems) <= 0.7
     scores = evaluate_ava.system_scores((probabilities >= 0.65).astype(float), labels, systems)
     assert scores["rmse"] == 0
-    assert scores["kendall"] == pytest.approx(1)
+    assert scores["tau"] == pytest.approx(1)
     flipped = evaluate_ava.system_scores(1.0 - (probabilities >= 0.65), labels, systems)
     assert flipped["mean_absolute_error"] == pytest.approx((0 + 0.5) / 2)
     assert flipped["bias"] == pytest.approx(0.25)

@@ -10,13 +10,15 @@ import argparse
 import hashlib
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import AGGREGATIONS, SETTINGS_FILE, load_judge
 from genqa_metrics.ava.models import checkpoint_digest, file_digest
-from scipy.stats import kendalltau, pearsonr, spearmanr
+from genqa_metrics.ranking import rank_agreement
+from scipy.stats import pearsonr, spearmanr
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
@@ -156,18 +158,11 @@ def row_scores(probabilities: np.ndarray, verdicts: np.ndarray, labels: np.ndarr
 
 
 def system_scores(verdicts: np.ndarray, labels: np.ndarray, systems: list) -> dict:
-    """Return mean absolute error, RMSE with deviation and Kendall's tau-b of systems' estimated accuracies."""
-    pairs = system_accuracies(verdicts, labels, systems)
-    gaps = np.abs(pairs[:, 0] - pairs[:, 1])
-    tau = kendalltau(pairs[:, 0], pairs[:, 1])
-    return {
-        "mean_absolute_error": float(gaps.mean()),
-        "rmse": float(np.sqrt((gaps**2).mean())),
-        "deviation": float(gaps.std()),
-        "bias": float((pairs[:, 0] - pairs[:, 1]).mean()),
-        "kendall": float(tau.statistic),
-        "p": float(tau.pvalue),
-    }
+    """Return how near the judge's accuracies of systems are to those by people, see `ranking.rank_agreement`."""
+    judged, true = system_accuracies(verdicts, labels, systems).T
+    agreement = asdict(rank_agreement(judged, true))
+    errors = judged - true
+    return agreement | {"mean_absolute_error": float(np.abs(errors).mean()), "bias": float(errors.mean())}
 
 
 def report(folder: Path, judgments: Path, by: str) -> tuple[dict, dict]:
@@ -251,8 +246,8 @@ def tables(settings: dict, scores: dict, passed: dict) -> str:
     ]
     for name, row in scores["systems"].items():
         lines.append(
-            f"| {name} | {row['mean_absolute_error']:.3f} | {row['rmse']:.3f} ± {row['deviation']:.3f} | "
-            f"{row['bias']:+.3f} | {row['kendall']:.3f} ({row['p']:.3f}) |"
+            f"| {name} | {row['mean_absolute_error']:.3f} | {row['rmse']:.3f} ± {row['std']:.3f} | "
+            f"{row['bias']:+.3f} | {row['tau']:.3f} ({row['p']:.3f}) |"
         )
     lines += [
         "\nProbability against graded judgments; none of the kpqa files was seen in training.\n",

@@ -43,6 +43,9 @@ class Arguments:
     encoder: str = field(
         default="sentence-transformers/all-MiniLM-L6-v2", metadata={"help": "folder or Hub id of the encoder"}
     )
+    start: str | None = field(
+        default=None, metadata={"help": "checkpoint folder of the same form to start from instead of the bare encoder"}
+    )
     lora_rank: int = field(default=0, metadata={"help": "rank of the adapter; 0 trains all weights"})
     lora_alpha: int = field(default=32, metadata={"help": "scale of the adapter"})
     max_length: int = field(default=256, metadata={"help": "word pieces of a pair of segments"})
@@ -263,7 +266,7 @@ def main() -> None:
     import sys
 
     import torch
-    from genqa_metrics.ava import modeling, models
+    from genqa_metrics.ava import loading, modeling, models
     from transformers import (
         AutoTokenizer,
         EarlyStoppingCallback,
@@ -313,18 +316,24 @@ def main() -> None:
     print(f"{len(train)} training examples, {sum(len(e['input_ids']) for e in train)} tokens", flush=True)
 
     # 2. The model: all weights, or an adapter on every linear layer.
-    model = modeling.judge_model(encoder, args.configuration)
+    if args.start and not args.lora_rank:
+        model, _ = loading.load_model(Path(args.start), args.configuration)
+    else:
+        model = modeling.judge_model(encoder, args.configuration)
     if args.lora_rank:
-        from peft import LoraConfig, TaskType, get_peft_model
+        from peft import LoraConfig, PeftModel, TaskType, get_peft_model
 
-        config = LoraConfig(
-            task_type=TaskType.SEQ_CLS,
-            r=args.lora_rank,
-            lora_alpha=args.lora_alpha,
-            lora_dropout=0.05,
-            target_modules=["query", "key", "value", "dense"],
-        )
-        model = get_peft_model(model, config)
+        if args.start:
+            model = PeftModel.from_pretrained(model, args.start, is_trainable=True)
+        else:
+            config = LoraConfig(
+                task_type=TaskType.SEQ_CLS,
+                r=args.lora_rank,
+                lora_alpha=args.lora_alpha,
+                lora_dropout=0.05,
+                target_modules=["query", "key", "value", "dense"],
+            )
+            model = get_peft_model(model, config)
         model.print_trainable_parameters()
 
     def loss(outputs, labels, num_items_in_batch=None):

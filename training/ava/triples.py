@@ -14,12 +14,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-AS2_HUB = {  # name on the Hub -> names of its columns for question, answer, label
-    "microsoft/wiki_qa": ("question", "answer", "label"),
-    "lucadiliello/trecqa": ("question", "answer", "label"),
-    "lucadiliello/selqa": ("question", "answer", "label"),
-    "AlexWortega/ASNQ": ("question", "answer", "label"),
-}
 EVASIONS = (
     "I don't know.",
     "I'm not sure.",
@@ -105,27 +99,31 @@ def local_file(name: str, folder: str | Path | None) -> Path | None:
     return next((path for path in paths if path.is_file()), None)
 
 
-def as2_rows(name: str, folder: str | Path | None, split: str = "train") -> list[dict]:
+def as2_rows(name: str, folder: str | Path | None) -> list[dict]:
     """Return question, answer and label of an answer-sentence selection corpus: a local file or one of the Hub.
 
     Args:
-        name: `NAME` for the file NAME.jsonl.gz in `folder`, else a name of `AS2_HUB`.
+        name: `NAME` for the file NAME.jsonl.gz in `folder`; else a name on the Hub such as microsoft/wiki_qa,
+            lucadiliello/trecqa or lucadiliello/asnq, with `:SPLIT` for another split than train.
         folder: folder of the local files.
-        split: split of a Hub data set.
 
     Raises:
-        ValueError: if there is neither.
+        ValueError: if there is neither, or the columns are others.
     """
     path = local_file(name, folder)
     if path:
         return read_rows(path)
-    if name not in AS2_HUB:
-        raise ValueError(f"as2: no {name}.jsonl.gz in {folder}, and the Hub names known are {', '.join(AS2_HUB)}")
+    if "/" not in name:
+        raise ValueError(f"as2: no {name}.jsonl.gz or {name}.jsonl in {folder}, and no Hub name with '/'")
     import datasets
 
-    columns = AS2_HUB[name]
-    rows = datasets.load_dataset(name, split=split)
-    return [dict(zip(("question", "answer", "label"), map(row.get, columns), strict=True)) for row in rows]
+    repository, _, split = name.partition(":")
+    rows = datasets.load_dataset(repository, split=split or "train")
+    answer = next((column for column in ("answer", "sentence") if column in rows.column_names), None)
+    if answer is None or not {"question", "label"} <= set(rows.column_names):
+        found = ", ".join(rows.column_names)
+        raise ValueError(f"as2: {name}: expected columns question, answer (or sentence) and label, got {found}")
+    return [{"question": row["question"], "answer": row[answer], "label": row["label"]} for row in rows]
 
 
 def as2_triples(rows: Iterable[dict], negatives: int | None, rng: random.Random) -> Iterator[Triple]:
