@@ -29,7 +29,7 @@ FAMILIES = {
         "kpqa_avsd": "AVSD",
         "kpqa_narrativeqa": "NarrativeQA",
         "kpqa_semeval": "SemEval",
-        "kpqa_marcomulti": "MS MARCO, several sentences",
+        "kpqa_marcomulti": "MS MARCO, long",
     },
     "Answers of systems to factoid questions, and summaries that answer": {
         "evouna_nq": "EVOUNA NQ",
@@ -374,6 +374,26 @@ def correlation_table(names: Sequence[str], sets: Mapping[str, dict]) -> str:
     return table(header, lines)
 
 
+def best_table(sets: Mapping[str, dict]) -> str:
+    """Return the p of every metric against the one with the best Pearson r of each set, as a table with its text."""
+    from genqa_metrics.agree_report import p_value
+
+    names = [name for found in _families(list(sets)).values() for name in found]
+    lines = []
+    for title in next(iter(sets.values()))["metrics"]:
+        tests = [sets[name]["best_and_rest"]["pearson"] for name in names]
+        cells = [
+            "best" if title == t["best"] else p_value(t["rest"].get(title, {}).get("permutation_p_holm"))
+            for t in tests
+        ]
+        lines.append([title, *cells])
+    text = (
+        "p of the difference in Pearson's r, by permutation of whole questions, corrected (Holm) for the number of "
+        "metrics. Williams' t, which takes answers for independent, and Spearman's rho are in the JSON file."
+    )
+    return text + "\n\n" + table(["metric", *map(_named, names)], lines)
+
+
 def group_table(grouping: str, places: Sequence[tuple[str, str]], sets: Mapping[str, dict]) -> str:
     """Return Pearson / Spearman of every metric in some groups, each (set, label)."""
     from genqa_metrics.agree_report import number
@@ -465,6 +485,7 @@ def page(facts: Mapping, sets: Mapping[str, dict], figures: Mapping[str, str]) -
         parts += [f"{_named(name)}: {note}." for name in names for note in sets[name]["notes"] if note in notes]
     if "heat map" in figures:
         parts += ["## At a glance", f"![Pearson r of every metric on every set]({figures['heat map']})"]
+    parts += ["## The best of every set against the rest", best_table(sets)]
     paired = [name for name in sets if sets[name]["rank_pairs"]["pairs"] >= MIN_PAIRS]
     if paired:
         lines = [[t, *(estimate(sets[n]["rank_pairs"]["metrics"][t]) for n in paired)] for t in titles]
@@ -523,6 +544,8 @@ def page(facts: Mapping, sets: Mapping[str, dict], figures: Mapping[str, str]) -
     parts += [f"![{title}]({file})" for title, file in figures.items() if title.startswith("Curves")]
     parts += [
         "## What the numbers rest on",
+        '- "AEv, content" has the settings for answers that are sentences and references that are names (README, quick '
+        "start): alpha 0, N 1, no penalty for wordiness, the reference that is recalled best.\n"
         '- BERTScore and cosine use the same encoder as KPQA and AVA. "Unweighted" are KPQA\'s own scores with equal '
         "weights; their tokens are word pieces, and BERTScore's vectors are the embeddings below the first layer.\n"
         "- PEDANTS (qa-metrics 0.2.42) is left out: it downloads pickled classifiers from GitHub when it is first "
@@ -537,6 +560,17 @@ def page(facts: Mapping, sets: Mapping[str, dict], figures: Mapping[str, str]) -
         ),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _command(args: Arguments) -> str:
+    """Return the command that gives the same page."""
+    known = Arguments(judgments="DATA/judgments")
+    words = ["python training/meta_evaluation.py --judgments DATA/judgments"]
+    for name in ("sets", "ours", "peers", "resamples", "seed"):
+        value = getattr(args, name)
+        if value != getattr(known, name):
+            words.append(f"--{name} {' '.join(value) if isinstance(value, list) else value}")
+    return " ".join(words)
 
 
 def main() -> None:
@@ -609,8 +643,10 @@ def main() -> None:
         for metric in report["metrics"].values():
             for curve in ("roc", "precision_recall"):
                 metric.get("classifier", {}).pop(curve, None)
+            if metric.get("classifier", {}).get("calibration"):
+                del metric["classifier"]["calibration"]["bins"]
     facts = {
-        "command": "python training/meta_evaluation.py --judgments DATA/judgments",
+        "command": _command(args),
         "python": platform.python_version(),
         "versions": {"genqa-metrics": __version__}
         | {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "torch", "transformers")},
@@ -619,7 +655,8 @@ def main() -> None:
         "permutations": PERMUTATIONS * args.resamples,
         "seed": args.seed,
     }
-    text = json.dumps({**facts, "sets": sets}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    lines = [f'"{name}": {json.dumps(report, ensure_ascii=False, allow_nan=False)}' for name, report in sets.items()]
+    text = json.dumps(facts, indent=1, ensure_ascii=False)[:-2] + ',\n "sets": {\n' + ",\n".join(lines) + "\n}}\n"
     (results / "meta_evaluation.json").write_text(text, encoding="utf-8")
     (output / "RESULTS.md").write_text(page(facts, sets, figures), encoding="utf-8")
     print(output / "RESULTS.md", file=sys.stderr)
