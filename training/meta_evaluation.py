@@ -544,8 +544,8 @@ def page(facts: Mapping, sets: Mapping[str, dict], figures: Mapping[str, str]) -
     parts += [f"![{title}]({file})" for title, file in figures.items() if title.startswith("Curves")]
     parts += [
         "## What the numbers rest on",
-        '- "AEv, content" has the settings for answers that are sentences and references that are names (README, quick '
-        "start): alpha 0, N 1, no penalty for wordiness, the reference that is recalled best.\n"
+        '- "AEv, content" has the settings for answers that are sentences and references that are names (README, '
+        "quick start): alpha 0, N 1, no penalty for wordiness, the reference that is recalled best.\n"
         '- BERTScore and cosine use the same encoder as KPQA and AVA. "Unweighted" are KPQA\'s own scores with equal '
         "weights; their tokens are word pieces, and BERTScore's vectors are the embeddings below the first layer.\n"
         "- PEDANTS (qa-metrics 0.2.42) is left out: it downloads pickled classifiers from GitHub when it is first "
