@@ -303,12 +303,10 @@ def print_report(report: Mapping, console) -> None:
 def svg_of(figure) -> str:
     """Return a figure as SVG, the same bytes for the same figure."""
     import matplotlib
-    from matplotlib import pyplot
 
     text = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": "genqa-metrics", "svg.fonttype": "none"}):
         figure.savefig(text, format="svg", metadata={"Date": None}, bbox_inches="tight")
-    pyplot.close(figure)
     svg = text.getvalue()
     return svg[svg.index("<svg") :]
 

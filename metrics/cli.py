@@ -676,6 +676,8 @@ def raters(
     except FileError as error:
         hint = "\n--on-error skip leaves bad rows out." if error.bad_row else ""
         raise _stop(f"{error}{hint}", 1) from error
+    except ValueError as error:
+        raise _stop(str(error), 1) from error
     rest()
     if format_ is Format.JSON:
         typer.echo(json.dumps(report, indent=2, ensure_ascii=False))
