@@ -17,6 +17,7 @@ from .files import FileError, Source, Writer
 from .rows import RowError
 
 LIMIT, AT_MOST = 1.0, 5
+MAX_VALUES = 10_000  # different ratings that nltk compares with each other
 LEVELS = ("interval", "ordinal", "nominal")
 COLUMNS = {
     "item": ("item", "id"),
@@ -70,7 +71,7 @@ def krippendorff_alpha(items: Sequence[str], raters: Sequence[str], scores: Sequ
         1 for full agreement, 0 for that of chance; NaN where no two ratings can be compared or all are equal.
 
     Raises:
-        ValueError: if there is no such level.
+        ValueError: if there is no such level, or there are more than 10,000 different ratings.
 
     >>> krippendorff_alpha(list("aabbcc"), list("xyxyxy"), [1, 1, 2, 2, 3, 3], "interval")
     1.0
@@ -85,6 +86,11 @@ def krippendorff_alpha(items: Sequence[str], raters: Sequence[str], scores: Sequ
     compared = np.flatnonzero(counts[numbers] > 1)
     if not len(compared) or not np.ptp(values[compared]):
         return float("nan")
+    if (distinct_values := len(np.unique(values))) > MAX_VALUES:
+        raise ValueError(
+            f"score: expected at most {MAX_VALUES:,} different ratings for Krippendorff's alpha, got "
+            f"{distinct_values:,}; round them"
+        )
     distance: Callable = {"interval": interval_distance, "nominal": binary_distance}.get(level)
     if level == "ordinal":
         distinct, frequencies = np.unique(values[compared], return_counts=True)
