@@ -293,7 +293,7 @@ def analyse(
             return scorer.resampled_scores(sums[..., :-1], sums[..., -1])
 
         values, resampled = scores(totals[:, own]), scores(drawn[..., own])
-        limits = {name: resampling.interval(resampled[name], CONFIDENCE) for name in scorer.names}
+        limits = {name: resampling.interval(resampled[name], questions, CONFIDENCE) for name in scorer.names}
         entry: dict[str, dict] = {
             "scores": {
                 name: {
@@ -318,7 +318,8 @@ def analyse(
                 difference = values[name][first] - values[name][second]
                 if corrected[i] < LEVEL:
                     better[(first, second) if difference > 0 else (second, first)] = True
-                low, high = resampling.interval(resampled[name][:, first] - resampled[name][:, second], CONFIDENCE)
+                apart = resampled[name][:, first] - resampled[name][:, second]
+                low, high = resampling.interval(apart, questions, CONFIDENCE)
                 rows.append(
                     {
                         "first": systems[first],

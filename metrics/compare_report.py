@@ -313,7 +313,7 @@ def _axis(low: float, high: float) -> tuple[float, float, float]:
 
     width = (high - low) or abs(high) or 1.0
     unit = 10.0 ** floor(log10(width))
-    step = next(step * unit for step in (0.1, 0.2, 0.5, 1, 2) if width / (step * unit) <= 4)
+    step = next(step * unit for step in (0.1, 0.2, 0.5, 1, 2, 5) if width / (step * unit) <= 4)
     start, stop = floor(low / step + 1e-9), ceil(high / step - 1e-9)
     return round(start * step, 10), round(max(stop, start + 1) * step, 10), round(step, 10)
 
@@ -359,17 +359,27 @@ def outcome_bar(pair: Mapping) -> str:
     return f'<svg class="outcomes" role="img" aria-label="{said}">{"".join(parts)}</svg>'
 
 
+_KEY = (
+    '<svg class="key"><rect class="wins" width="100%" height="100%"/></svg> wins '
+    '<svg class="key"><rect class="ties" width="100%" height="100%"/></svg> ties '
+    '<svg class="key"><rect class="losses" width="100%" height="100%"/></svg> losses of the first system. Bold: '
+    "significant at 5% (permutation test, corrected)."
+)
+
+
 def _pairs_html(report: Mapping, metric: str, name: str) -> str:
     """The table of pairs with bars of wins and losses."""
     table = pairs_table(report, metric, name)
-    header = [*table.header, ""]
-    lines = ['<div class="wide"><table><thead><tr>', *(f'<th scope="col">{escape(cell)}</th>' for cell in header)]
-    lines.append("</tr></thead><tbody>")
+    lines = ['<div class="wide"><table><thead><tr>']
+    lines += [f'<th scope="col">{escape(cell)}</th>' for cell in table.header]
+    lines.append("<td></td></tr></thead><tbody>")
     for place, ((first, *cells), pair) in enumerate(zip(table.rows, ranked_pairs(report, metric, name), strict=True)):
         marked = ' class="marked"' if place in table.marked else ""
         shown = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
         lines.append(f'<tr{marked}><th scope="row">{escape(first)}</th>{shown}<td>{outcome_bar(pair)}</td></tr>')
-    return "\n".join([*lines, "</tbody></table></div>", f'<p class="explanation">{escape(table.explanation)}</p>'])
+    return "\n".join(
+        [*lines, "</tbody></table></div>", f'<p class="explanation">{escape(table.explanation)} {_KEY}</p>']
+    )
 
 
 def _matrix_html(report: Mapping, metric: str, name: str) -> str:
@@ -418,7 +428,7 @@ def _rows_html(rows: Sequence[Mapping], explained: Sequence[Mapping]) -> str:
                 shown = heat_map_html(prediction)
                 lines.append(f'<h5>{label}</h5><p class="text" dir="auto">{shown}</p>')
                 lines.append(
-                    "<details><summary>the reference beside it</summary>"
+                    "<details><summary>the reference, beside this answer</summary>"
                     f'<p class="text" dir="auto">{heat_map_html(reference)}</p></details>'
                 )
             else:
@@ -450,14 +460,14 @@ tr.marked th, tr.marked td:nth-child(2) { font-weight: bold; }
 .matrix td, .matrix th { padding: .3rem .5rem; }
 .better { background: var(--better); } .worse { background: var(--worse); }
 .forest { display: grid; grid-template-columns: fit-content(30%) 1fr auto; column-gap: .8rem; align-items: center;
-  max-width: 46rem; }
+  max-width: 46rem; margin-bottom: 1rem; }
 .forest .value { font-variant-numeric: tabular-nums; } .line { width: 100%; height: 1.7rem; overflow: visible; }
 .grid { stroke: var(--line); } .interval { stroke: var(--mark); stroke-width: 3; stroke-linecap: round; }
 circle { fill: var(--mark); } .first .interval { stroke: var(--first); } .first circle { fill: var(--first); }
 .axis { position: relative; height: 1.4rem; font-size: .75rem; color: var(--quiet); }
-.axis span { position: absolute; transform: translateX(-50%); }
+.axis span { position: absolute; transform: translateX(-50%); white-space: nowrap; }
 .outcomes { width: 8rem; height: .8rem; display: block; } .wins { fill: var(--wins); } .ties { fill: var(--ties); }
-.losses { fill: var(--losses); }
+.losses { fill: var(--losses); } .key { width: .8rem; height: .8rem; }
 .row { border-left: 3px solid var(--line); padding-left: .8rem; margin: 1.2rem 0; }
 .references, .explanation, .facts, .legend { color: var(--quiet); font-size: .9rem; } .references { margin: 0; }
 .explanation { margin: .4rem 0; } .answer { margin: 0; } .or { font-style: italic; } .note { color: var(--note); }
@@ -484,11 +494,12 @@ def as_html(report: Mapping, explained: Sequence[Mapping] = ()) -> str:
         for place, name in enumerate(tested(report, metric)):
             ranking = found["tests"][name]["systems"]
             estimates = {system: found["scores"][name][system] for system in ordered(report, metric, name)}
-            body.append(f"<h3>{escape(name)}</h3>")
+            body += [f"<h3>{escape(name)}</h3>"] * (name != metric)
             body.append(forest_chart(estimates, [system for system in estimates if ranking[system]["cluster"] == 1]))
             if place == 0:
                 table = systems_table(report, metric)
-                body += [html_table(table), f'<p class="explanation">{escape(table.explanation)}</p>']
+                said = f"{table.explanation} Green and bold: first cluster."
+                body += [html_table(table), f'<p class="explanation">{escape(said)}</p>']
             body += [_matrix_html(report, metric, name)] * (systems > 2)
             pairs = _pairs_html(report, metric, name)
             folded = systems > 3 or place

@@ -72,18 +72,26 @@ def resampled_sums(weights: Iterable[np.ndarray], statistics: np.ndarray) -> np.
     return np.concatenate([chunk @ flat for chunk in weights]).reshape(-1, *statistics.shape[1:])
 
 
-def interval(scores: np.ndarray, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the percentile interval of bootstrap scores.
+def interval(scores: np.ndarray, rows: int, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of the expanded percentile interval of bootstrap scores.
+
+    Percentiles of the bootstrap are too narrow for few rows, as if a mean had z in place of t and n in place of n - 1;
+    expanded ones make up for it (Hesterberg 2015, "What teachers should know about the bootstrap", section 5.2).
 
     Args:
         scores: (samples, ...) scores of the bootstrap samples.
-        confidence: share of the samples within.
+        rows: number of rows, at least 1.
+        confidence: share of such intervals that hold the truth.
 
     Returns:
         Lower and upper ends, (...) each.
     """
-    tail = 50 * (1 - confidence)
-    low, high = np.percentile(scores, [tail, 100 - tail], axis=0)
+    from scipy import stats
+
+    tail = (1 - confidence) / 2
+    if rows > 1:
+        tail = stats.norm.sf(np.sqrt(rows / (rows - 1)) * stats.t.isf(tail, rows - 1))
+    low, high = np.percentile(scores, [100 * tail, 100 * (1 - tail)], axis=0)
     return low, high
 
 

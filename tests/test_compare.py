@@ -1,0 +1,495 @@
+"""`genqa-metrics compare`: which rows belong together, the numbers, what is written, what is said about bad input."""
+
+import json
+import re
+from hashlib import sha256
+from itertools import combinations
+
+import genqa_metrics
+import numpy as np
+import pytest
+from genqa_metrics import compare_report, resampling
+from genqa_metrics.aev import scoring
+from genqa_metrics.batch import Run
+from genqa_metrics.cli import app
+from genqa_metrics.compare import CompareRun, most_different, statistics_of
+from genqa_metrics.files import FileError
+from genqa_metrics.scorers import make_scorer
+from typer.testing import CliRunner
+
+QUESTIONS = [
+    ("how many steps?", ["four steps", "4"]),
+    ("who wrote Frankenstein?", ["Mary Shelley"]),
+    ("where is Zürich?", ["in Switzerland", "Switzerland, in Europe"]),
+    ("when did it sink?", ["in April 1912"]),
+]
+ANSWERS = {
+    "good": ["four steps", "Mary Shelley", "in Switzerland", "in 1912"],
+    "bad": ["seven steps", "Percy Shelley", "in Austria", ""],
+    "middling": ["four", "Mary W. Shelley", "in Austria", "in April 1912"],
+}
+
+
+def rows(system):
+    made = []
+    for number, ((question, references), answer) in enumerate(zip(QUESTIONS, ANSWERS[system], strict=True)):
+        made.append({"id": f"q{number}", "question": question, "references": references, "prediction": answer})
+    return made
+
+
+def save(path, lines):
+    path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def files(tmp_path):
+    return [save(tmp_path / f"{system}.jsonl", rows(system)) for system in ANSWERS]
+
+
+def report(paths, metrics=("aev",), samples=200, **options):
+    return CompareRun([str(path) for path in paths], metrics, samples=samples, **options).report()
+
+
+def run(*arguments, status=0):
+    """Run the command; return (standard output, standard error)."""
+    result = CliRunner().invoke(app, ["compare", *map(str, arguments)])
+    assert result.exit_code == status, result.output
+    if status:
+        assert result.stdout == ""
+    return result.stdout, " ".join(result.stderr.split())
+
+
+UNIGRAMS = {"max_order": 1}
+
+
+def row_scores(system):
+    settings = scoring.Settings(**UNIGRAMS)
+    statistics = scoring.statistics(ANSWERS[system], [r for _, r in QUESTIONS], settings)
+    return scoring.scores(statistics, settings, effective_order=True)["aev"].tolist()
+
+
+def without_inputs(found):
+    return {name: value for name, value in found.items() if name not in ("inputs", "matched_by")}
+
+
+def test_scores_are_those_of_score(files):
+    scores = Run([str(path) for path in files], ["aev"]).score().scores["aev"]
+    found = report(files)["metrics"]["aev"]["scores"]
+    for system, by_name in scores.items():
+        assert {name: found[name][system]["value"] for name in by_name} == pytest.approx(by_name, rel=1e-5)
+
+
+def test_corpus_scores_are_resampled_by_sums(files):
+    """Every bootstrap sample scored by itself: the answers drawn, as a corpus; no mean of the scores of rows."""
+    found = report(files, samples=100, seed=3, settings={"aev": UNIGRAMS})["metrics"]["aev"]
+    settings = scoring.Settings(**UNIGRAMS)
+    counts = np.concatenate(list(resampling.bootstrap_counts(4, 100, 3))).astype(int)
+    for system, answers in ANSWERS.items():
+        scores = []
+        for sample in counts:
+            texts = [text for text, count in zip(answers, sample, strict=True) for _ in range(count)]
+            references = [r for (_, r), count in zip(QUESTIONS, sample, strict=True) for _ in range(count)]
+            total = scoring.summed_statistics(texts, references, settings)
+            scores.append(float(scoring.scores(total, settings)["aev"]))
+        low, high = resampling.interval(np.array(scores), 4)
+        entry = found["scores"]["aev"][system]
+        assert (entry["low"], entry["high"]) == pytest.approx((low, high), rel=1e-5)
+        assert np.mean(row_scores(system)) != pytest.approx(entry["value"], abs=0.01)
+
+
+def test_pairs_and_outcomes(files):
+    """Question by question with AEv of single words: good has more of the reference than bad in all four."""
+    found = report(files, settings={"aev": UNIGRAMS})
+    assert found["systems"] == ["good", "bad", "middling"]
+    pairs = found["metrics"]["aev"]["tests"]["aev"]["pairs"]
+    assert [(pair["first"], pair["second"]) for pair in pairs] == list(combinations(found["systems"], 2))
+    assert (pairs[0]["wins"], pairs[0]["ties"], pairs[0]["losses"]) == (4, 0, 0)
+    for pair in pairs:
+        first, second = (row_scores(pair[side]) for side in ("first", "second"))
+        signs = [(a > b) - (a < b) for a, b in zip(first, second, strict=True)]
+        assert [pair["wins"], pair["ties"], pair["losses"]] == [signs.count(1), signs.count(0), signs.count(-1)]
+        scores = found["metrics"]["aev"]["scores"]["aev"]
+        value = scores[pair["first"]]["value"] - scores[pair["second"]]["value"]
+        assert pair["difference"]["value"] == pytest.approx(value, abs=1e-5)
+
+
+def test_given_scores_are_held_against_the_exact_test(tmp_path):
+    """Five questions, all won by 0.1: 2 of the 32 exchanges are as extreme, p = 1/16."""
+    for system, plus in (("a", 0.1), ("b", 0.0)):
+        save(tmp_path / f"{system}.jsonl", [{"id": i, "f1": 0.1 * i + plus} for i in range(5)])
+    found = report([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], (), 20_000, score_columns=["f1"])
+    assert found["matched_by"] == "id"
+    entry = found["metrics"]["f1"]
+    assert entry["scores"]["f1"]["a"]["value"] == pytest.approx(0.3)
+    (pair,) = entry["tests"]["f1"]["pairs"]
+    assert pair["permutation_p"] == pytest.approx(1 / 16, abs=0.006)
+    assert pair["difference"] == pytest.approx({"value": 0.1, "low": 0.1, "high": 0.1})
+    assert (pair["wins"], pair["first_better_in"]) == (5, 1.0)
+    assert found["notes"] == ["only 5 questions: intervals are rough"]
+
+
+def test_one_file_with_a_column_system_is_the_same(files, tmp_path):
+    together = save(tmp_path / "all.jsonl", [{**row, "system": name} for name in ANSWERS for row in rows(name)])
+    assert without_inputs(report([together])) == without_inputs(report(files))
+
+
+def test_rows_are_matched_in_any_order(files, tmp_path):
+    turned = save(tmp_path / "turned.jsonl", [{**row, "system": "bad"} for row in rows("bad")[::-1]])
+    assert without_inputs(report([files[0], turned])) == without_inputs(report(files[:2]))
+
+
+def test_rows_without_shared_ids_are_matched_by_question_and_references(files, tmp_path):
+    """Ids that are unique in a file, or none; references in another order, blanks that do not matter."""
+    other = [{**row, "id": f"bad-{i}"} for i, row in enumerate(rows("bad")[::-1])]
+    other[0]["references"] = other[0]["references"][::-1]
+    other[1]["question"] = f" {other[1]['question']}\n"
+    found = report([files[0], save(tmp_path / "bad2.jsonl", [{**row, "system": "bad"} for row in other])])
+    assert found["matched_by"] == "question and references"
+    assert found["metrics"] == report(files[:2])["metrics"] | {
+        "aev": report(files[:2])["metrics"]["aev"] | {"rows": found["metrics"]["aev"]["rows"]}
+    }
+    assert {row["id"] for row in found["metrics"]["aev"]["rows"]} == {None}
+
+
+def test_repeated_questions_are_matched_in_their_order(tmp_path):
+    for system, answers in (("a", "xy"), ("b", "yy")):
+        lines = [{"question": "q", "references": "x", "prediction": answer} for answer in answers]
+        save(tmp_path / f"{system}.jsonl", lines)
+    (pair,) = report([tmp_path / "a.jsonl", tmp_path / "b.jsonl"])["metrics"]["aev"]["tests"]["aev"]["pairs"]
+    assert (pair["wins"], pair["ties"]) == (1, 1)
+
+
+def test_rows_without_questions_are_matched_by_their_order(tmp_path):
+    def lines(answers, references):
+        return [{"prediction": a, "references": r} for a, r in zip(answers, references, strict=True)]
+
+    paths = [
+        save(tmp_path / "a.jsonl", lines(("yes", "no", "no"), ("yes", "no", "yes"))),
+        save(tmp_path / "b.jsonl", lines(("yes", "yes", "yes"), ("yes", "no", "yes"))),
+    ]
+    found = report(paths)
+    assert found["matched_by"] == "order of the rows and references"
+    assert found["questions"] == 3
+    save(paths[1], lines(("yes", "yes", "yes"), ("yes", "yes", "no")))
+    with pytest.raises(FileError, match=r"b\.jsonl, line 2: has the references .* but .*a\.jsonl, line 2"):
+        report(paths)
+
+
+def test_files_of_one_name_in_two_folders_are_two_systems(tmp_path):
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+    paths = [save(tmp_path / "one" / "out.jsonl", rows("good")), save(tmp_path / "two" / "out.jsonl", rows("bad"))]
+    assert report(paths)["systems"] == [str(path) for path in paths]
+
+
+def test_sets_of_questions(repository):
+    """F-meta of a file with three systems: scores as `score` has them, the row is a context."""
+    path = repository / "metrics" / "examples" / "questions.jsonl"
+    found = report([path], ("f_meta", "aev"))
+    scores = Run([str(path)], ["f_meta", "aev"]).score().scores
+    for metric in ("f_meta", "aev"):
+        for system, by_name in scores[metric].items():
+            for name, value in by_name.items():
+                assert found["metrics"][metric]["scores"][name][system]["value"] == pytest.approx(value, rel=1e-5)
+    assert found["questions"] == 14
+    assert found["text"] == "context"
+    pairs = found["metrics"]["f_meta"]["tests"]["f_meta"]["pairs"]
+    assert {pair["wins"] + pair["ties"] + pair["losses"] for pair in pairs} == {14}
+
+
+def test_kpqa_encodes_every_text_once(files):
+    """All systems go through one run: a reference is encoded once, not once per system; so are equal answers."""
+    scorer = make_scorer("kpqa")
+    encoded = []
+    whole = scorer.encoder.keyphrase_weights
+    scorer.encoder.keyphrase_weights = lambda pairs: encoded.extend(pairs) or whole(pairs)
+    run_ = CompareRun([str(path) for path in files], ["kpqa"], samples=100)
+    run_.scorers["kpqa"] = scorer
+    found = run_.report()
+    wanted = {(question, text) for question, references in QUESTIONS for text in references}
+    wanted |= {(question, answers[i]) for answers in ANSWERS.values() for i, (question, _) in enumerate(QUESTIONS)}
+    assert len(encoded) == len(wanted)
+    assert set(encoded) == wanted
+    scores = Run([str(path) for path in files], ["kpqa"]).score().scores["kpqa"]
+    for system, by_name in scores.items():
+        for name, value in by_name.items():
+            assert found["metrics"]["kpqa"]["scores"][name][system]["value"] == pytest.approx(value, abs=1e-4)
+    assert list(found["metrics"]["kpqa"]["tests"]) == ["rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa"]
+
+
+def test_blocks_make_no_difference(files, monkeypatch):
+    whole = report(files)
+    monkeypatch.setattr("genqa_metrics.compare.CHUNK_PREDICTIONS", 4)
+    assert report(files) == whole
+
+
+def test_statistics_of_equal_answers_are_computed_once(files):
+    class Counting:
+        per_prediction = True
+        seen = 0
+
+        def statistics(self, items):
+            self.seen += len(items)
+            return np.array([[len(text)] for item in items for text in item.predictions])
+
+    scorer = Counting()
+    run_ = CompareRun([str(path) for path in files])
+    by_system, *_ = run_._read(False, print)
+    lines = [list(question) for question in zip(*by_system.values(), strict=True)]
+    found = statistics_of(scorer, lines)
+    assert scorer.seen == 11  # "in Austria" was said twice
+    assert found[:, :, 0].tolist() == [[len(a[i]) for a in ANSWERS.values()] for i in range(4)]
+    assert (found[:, :, 1] == 1).all()
+
+
+def test_rows_that_differ_most():
+    scores = np.array([[0.5, 0.5, 0.5], [1.0, 0.0, 0.0], [0.2, 0.9, 0.3], [1.0, 1.0, 0.0], [0.0, 0.5, 1.0]])
+    assert most_different(scores, 10) == [1, 3, 4, 2]
+    two = np.array([[1.0, 0.0], [0.9, 0.0], [0.8, 0.0], [0.0, 0.1], [0.3, 0.3]])
+    assert most_different(two, 2) == [0, 3]
+    assert most_different(two, 4) == [0, 1, 2, 3]
+    assert most_different(two, 0) == []
+
+
+def test_same_seed_same_bytes(files, tmp_path):
+    outputs = []
+    for number in (1, 2):
+        names = [f"--{kind}={tmp_path / f'{kind}{number}'}" for kind in ("json", "markdown", "latex", "html")]
+        printed, _ = run(*files, "--resamples", 200, *names)
+        kinds = ("json", "markdown", "latex", "html")
+        outputs.append([printed, *((tmp_path / f"{kind}{number}").read_bytes() for kind in kinds)])
+    assert outputs[0] == outputs[1]
+    assert report(files, seed=1)["metrics"] != report(files, seed=2)["metrics"]
+
+
+def test_report_says_what_it_rests_on(files):
+    out, _ = run(*files, "--resamples", 200, "--seed", 7, "--format", "json")
+    found = json.loads(out)
+    assert found["genqa_metrics"] == genqa_metrics.__version__
+    assert found["signatures"]["aev"] == make_scorer("aev").signature
+    assert (found["settings"]["seed"], found["settings"]["resamples"]) == (7, 200)
+    for path, entry in zip(files, found["inputs"], strict=True):
+        assert entry == {"name": path.name, "sha256": sha256(path.read_bytes()).hexdigest(), "rows": 4}
+    for text in (
+        run(*files, "--resamples", 200, "--seed", 7)[0],
+        compare_report.as_markdown(found),
+        compare_report.as_latex(found),
+        compare_report.as_html(found),
+    ):
+        for fact in ("seed 7", make_scorer("aev").signature, found["inputs"][2]["sha256"], genqa_metrics.__version__):
+            assert fact in " ".join(text.split())
+
+
+def test_correction(files):
+    p_values = {}
+    for correction in ("none", "holm", "bonferroni", "fdr"):
+        pairs = report(files, correction=correction)["metrics"]["aev"]["tests"]["aev"]["pairs"]
+        p_values[correction] = np.array([pair["permutation_p_corrected"] for pair in pairs])
+        raw = np.array([pair["permutation_p"] for pair in pairs])
+    assert (p_values["none"] == raw).all()
+    assert p_values["bonferroni"] == pytest.approx(np.minimum(3 * raw, 1), rel=1e-5)
+    assert (p_values["holm"] <= p_values["bonferroni"] + 1e-9).all()
+    assert p_values["holm"] == pytest.approx(resampling.corrected(raw), rel=1e-4)
+
+
+def test_too_few_permutations_are_said(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [{"id": i, "system": f"s{j}", "f1": float(rng.random() + j)} for j in range(12) for i in range(40)]
+    path = save(tmp_path / "many.jsonl", lines)
+    found = report([path], (), 1000, score_columns=["f1"])
+    assert found["notes"] == [
+        "with 66 pairs and 1000 permutations no corrected p can be below 0.05; use --resamples 2640"
+    ]
+    ranks = found["metrics"]["f1"]["tests"]["f1"]["systems"]
+    assert {entry["cluster"] for entry in ranks.values()} == {1}
+    found = report([path], (), 2640, score_columns=["f1"])
+    ranks = found["metrics"]["f1"]["tests"]["f1"]["systems"]
+    assert [ranks[f"s{j}"]["cluster"] for j in range(12)] == list(range(12, 0, -1))
+    assert found["notes"] == []
+
+
+def test_markdown_and_terminal(files):
+    markdown, _ = run(*files, "--resamples", 200, "--format", "markdown")
+    assert "| system | ranks | cluster | aev |" in markdown
+    assert markdown.count("| good - bad |") == 1
+    out, err = run(*files, "--resamples", 200, "--rows", 1)
+    assert err == ""
+    assert "good - bad" in out
+    assert out.count("aev: rows that differ most") == 1
+    assert re.search(r"^good +1", out, re.MULTILINE)
+
+
+def test_html_is_self_contained_and_escaped(tmp_path):
+    evil = "<script>alert('x')</script>"
+    for system in ("a", "b & c"):
+        lines = [{"question": evil, "references": evil, "prediction": system + evil}]
+        lines += [{"question": "q2", "references": "r", "prediction": "r" if system == "a" else "s"}] * 3
+        save(tmp_path / f"{system}.jsonl", lines)
+    path = tmp_path / "page.html"
+    run(tmp_path / "a.jsonl", tmp_path / "b & c.jsonl", "--resamples", 100, "--html", path)
+    page = path.read_text()
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert "b &amp; c" in page
+    assert not re.search(r"(src|href)=", page)
+    assert "http" not in page.replace('http-equiv="Content-Security-Policy"', "")
+    assert "prefers-color-scheme: dark" in page
+    assert 'name="viewport"' in page
+    assert page.count("<svg") == page.count("</svg>") >= 3
+    for tag in ("table", "div", "section", "details", "ul", "p", "h2", "h3"):
+        assert len(re.findall(f"<{tag}[ >]", page)) == page.count(f"</{tag}>"), tag
+
+
+def test_html_has_the_heat_maps_of_the_best_and_the_worst_answer(files, tmp_path):
+    path = tmp_path / "page.html"
+    run(*files[:2], "--metric", "kpqa", "--resamples", 100, "--rows", 2, "--html", path)
+    page = path.read_text()
+    assert page.count('<section class="row">') == 2
+    assert page.count("<ruby") >= 8
+    assert "keyphrase weight" in page
+
+
+def test_latex_is_escaped(tmp_path):
+    for system in ("a_1", "50%"):
+        save(tmp_path / f"{system}.jsonl", [{"id": 1, "f_1": 1.0}, {"id": 2, "f_1": 0.5}])
+    found = report([tmp_path / "a_1.jsonl", tmp_path / "50%.jsonl"], (), score_columns=["f_1"])
+    latex = compare_report.as_latex(found)
+    body = "\n".join(line for line in latex.splitlines() if not line.startswith("%"))
+    assert r"\textbf{a\_1}" in body
+    assert r"\textbf{50\%}" in body
+    assert not re.search(r"(?<!\\)[%_#]", re.sub(r"\\label{[^}]*}", "", body))
+    assert body.count("{") == body.count("}")
+    assert body.count(r"\toprule") == body.count(r"\bottomrule") == 2
+    assert compare_report.latex("a\\b{c}^~") == r"a\textbackslash{}b\{c\}\textasciicircum{}\textasciitilde{}"
+
+
+def test_axis_holds_the_interval():
+    for low, high in ((0.31, 0.58), (0.0, 1.0), (0.5, 0.5), (-3.0, 7.5), (0.8991, 0.9003), (12.0, 99.0), (0.0, 0.0)):
+        start, stop, step = compare_report._axis(low, high)
+        assert start <= low <= high <= stop
+        assert 1 <= round((stop - start) / step) <= 6
+
+
+def test_questions_that_differ(files, tmp_path):
+    lines = rows("bad")
+    other = [*lines[:2], {**lines[2], "question": "where is Bern?"}, *lines[3:]]
+    path = save(tmp_path / "other.jsonl", other)
+    _, err = run(files[0], path, status=1)
+    assert "other.jsonl, line 3: is about 'where is Bern?', but" in err
+    assert "good.jsonl, line 3, about 'where is Zürich?'" in err
+    assert "--on-error skip" in err
+    path = save(path, [{k: v for k, v in row.items() if k != "id"} for row in other])
+    _, err = run(files[0], path, status=1)
+    assert "other.jsonl, line 3: 'where is Bern?' is not among the rows of system 'good'" in err
+    path = save(path, [{**lines[2], "references": ["Bern"], "id": "q2"}, lines[0], lines[1], lines[3]])
+    _, err = run(files[0], path, status=1)
+    assert "other.jsonl, line 1: has the references ['Bern'], but" in err
+
+
+def test_questions_that_some_systems_lack(files, tmp_path):
+    path = save(tmp_path / "short.jsonl", rows("bad")[:3])
+    _, err = run(files[0], path, status=1)
+    assert "good.jsonl, line 4: id 'q3' 'when did it sink?' is not among the rows of system 'short'" in err
+    out, err = run(files[0], path, "--on-error", "skip", "--resamples", 100, "--format", "json")
+    found = json.loads(out)
+    assert found["questions"] == 3
+    assert found["left_out"] == {"bad rows": 0, "questions that not all systems answer": 1}
+    assert "skipped: " in err
+    _, err = run(save(tmp_path / "none.jsonl", [{**rows("bad")[0], "id": "x", "question": "?"}]), path, status=1)
+    assert "none.jsonl" in err
+
+
+def test_bad_rows(files, tmp_path):
+    path = tmp_path / "broken.jsonl"
+    path.write_text(files[1].read_text() + "{not json}\n", encoding="utf-8")
+    _, err = run(files[0], path, status=1)
+    assert "broken.jsonl, line 5" in err
+    out, _ = run(files[0], path, "--on-error", "skip", "--resamples", 100, "--format", "json")
+    assert json.loads(out)["left_out"]["bad rows"] == 1
+
+
+@pytest.mark.parametrize(
+    ("made", "arguments", "status", "said"),
+    [
+        ({"a": rows("good")}, [], 1, "expected rows of at least two systems, got only 'a'"),
+        ({"a": rows("good"), "b": []}, [], 1, "b.jsonl: no rows; is this the right file?"),
+        ({"a": rows("good"), "b": rows("bad")}, ["--column", "label"], 1, "no column 'label', which --column names"),
+        ({"a": rows("good"), "b": rows("bad")}, ["--metric", "bleu"], 2, "--metric: expected one of aev"),
+        ({"a": rows("good"), "b": rows("bad")}, ["--resamples", "9"], 2, "resamples: expected at least 100, got 9"),
+        ({"a": rows("good"), "b": rows("bad")}, ["--seed", "-1"], 2, "seed: expected a number of at least 0"),
+        ({"a": rows("good"), "b": rows("bad")}, ["--correction", "x"], 2, "correction: expected one of holm"),
+        ({"a": rows("good"), "b": rows("bad")}, ["--rows", "-1"], 2, "rows: expected a number of at least 0"),
+        ({"a": rows("good"), "b": rows("bad")}, ["--html", "no/p.html"], 2, "there is no folder"),
+        ({"a": rows("good"), "b": rows("bad")}, ["--set", "kpqa.beta=2", "-m", "aev"], 2, "kpqa: has settings but"),
+        ({"a": [{"id": 1, "f": 1}], "b": [{"id": 1, "f": None}]}, ["-c", "f"], 1, "f: expected a number, got None"),
+        ({"a": [{"f": 1}], "b": [{"f": 2}]}, ["-c", "f"], 1, "rows cannot be matched: they need an 'id'"),
+        (
+            {"a": [*rows("good"), rows("good")[0]], "b": rows("bad")},
+            [],
+            1,
+            "a.jsonl, line 5: id 'q0' of system 'a' was there before, in",
+        ),
+        (
+            {"a": [{"prediction": "x", "references": "x"}], "b": [{"prediction": "y", "references": "x"}]},
+            ["-m", "kpqa"],
+            1,
+            "kpqa: needs a question in every row",
+        ),
+        (
+            {"a": rows("good"), "b": [{"question": "q", "prediction": ["a"], "references": "x"}]},
+            [],
+            1,
+            "b.jsonl: holds sets of predictions with a question, the files before it single answers",
+        ),
+        (
+            {"a": [{"context": "c", "references": ["x", "y"]}], "b": [{"context": "c", "references": ["x", "y"]}]},
+            [],
+            1,
+            "a.jsonl, line 1: has human questions but no predictions",
+        ),
+    ],
+)
+def test_errors(made, arguments, status, said, tmp_path):
+    paths = [save(tmp_path / f"{name}.jsonl", lines) for name, lines in made.items()]
+    _, err = run(*paths, *arguments, status=status)
+    assert said in err
+
+
+def test_bad_usage(files):
+    _, err = run(files[0], files[0], status=2)
+    assert "the same file is named twice" in err
+    _, err = run(files[0], "-", status=2)
+    assert "standard input cannot be read twice" in err
+    _, err = run(files[0], "missing.jsonl", status=2)
+    assert "missing.jsonl: no such file" in err
+
+
+def test_too_many_systems(tmp_path):
+    path = save(tmp_path / "many.jsonl", [{"id": 1, "system": f"s{i}", "f": 1.0} for i in range(101)])
+    with pytest.raises(FileError, match="at most 100 systems, got 101"):
+        report([path], (), score_columns=["f"])
+
+
+def test_real_systems(shared_data):
+    """Five systems of EVOUNA: human verdicts put GPT-4 and New Bing first; the numbers add up."""
+    path = shared_data / "judgments" / "evouna_nq.dev.jsonl.gz"
+    found = report([path], ("aev",), 1000, score_columns=["label"])
+    assert (found["questions"], len(found["systems"])) == (310, 5)
+    ranks = found["metrics"]["label"]["tests"]["label"]["systems"]
+    assert {system for system, entry in ranks.items() if entry["cluster"] == 1} == {"gpt4", "newbing"}
+    for metric in found["metrics"].values():
+        for test in metric["tests"].values():
+            assert len(test["pairs"]) == 10
+            for pair in test["pairs"]:
+                assert pair["wins"] + pair["ties"] + pair["losses"] == 310
+                assert pair["difference"]["low"] <= pair["difference"]["value"] <= pair["difference"]["high"]
+
+
+def test_readme_shows_what_is_printed(repository, monkeypatch):
+    shown = re.search(
+        r"<!-- checked by tests/test_compare.py -->\n```text\n(.*?)```", (repository / "README.md").read_text(), re.S
+    )
+    monkeypatch.chdir(repository)
+    out, _ = run("metrics/examples/answers.jsonl", "--metric", "aev", "--column", "label", "--rows", 0)
+    assert out.endswith("\n" + shown[1])

@@ -1,0 +1,300 @@
+"""Bootstrap, paired tests and ranks: held against sacrebleu, scipy and exact counts, and simulated."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from genqa_metrics import resampling
+from genqa_metrics.aev import scoring
+from sacrebleu.metrics import BLEU
+from sacrebleu.significance import PairedTest, _bootstrap_resample
+from scipy import stats
+
+
+def mean(sums):
+    """The score of a mean: the last of the statistics counts the rows."""
+    return sums[..., 0] / sums[..., 1]
+
+
+def with_count(scores):
+    """(rows, systems) scores -> (rows, systems, 2) statistics."""
+    return np.stack([scores, np.ones_like(scores)], axis=2)
+
+
+def permutation_p(statistics, score, pairs, samples=2000, seed=0):
+    exchanged = resampling.resampled_sums(resampling.swaps(len(statistics), samples, seed), statistics)
+    return resampling.permutation_p_values(exchanged, statistics.sum(axis=0), score, pairs)
+
+
+def bootstrap_scores(statistics, score, samples=2000, seed=0):
+    return score(resampling.resampled_sums(resampling.bootstrap_counts(len(statistics), samples, seed), statistics))
+
+
+WORDS = "a the cat dog sat ran on under mat tree red old quick to of and seven four".split()
+
+
+@pytest.fixture(scope="module")
+def translations():
+    """Four systems on 120 segments: the second is a little worse than the first, the third much worse."""
+    rng = np.random.default_rng(5)
+    references = [list(rng.choice(WORDS, rng.integers(5, 15))) for _ in range(120)]
+    systems = []
+    for noise in (0.25, 0.26, 0.45, 0.29):
+        systems.append(
+            [" ".join(rng.choice(WORDS) if rng.random() < noise else w for w in text) for text in references]
+        )
+    return systems, [[" ".join(text) for text in references]]
+
+
+@pytest.fixture(scope="module")
+def bleu(translations):
+    """Statistics of BLEU per segment, (rows, systems, k), and its score from sums of them."""
+    systems, references = translations
+    metric = BLEU()
+    statistics = np.stack([metric._extract_corpus_statistics(texts, references) for texts in systems], axis=1)
+
+    def score(sums):
+        flat = sums.reshape(-1, sums.shape[-1])
+        return np.array([metric._compute_score_from_stats(row.tolist()).score for row in flat]).reshape(
+            sums.shape[:-1]
+        )
+
+    return statistics.astype(float), score
+
+
+def test_permutation_test_is_that_of_sacrebleu(translations, bleu):
+    """Approximate randomisation on BLEU: the same p but for the draws (standard error below 0.008 at p 0.5)."""
+    systems, references = translations
+    statistics, score = bleu
+    named = list(zip("abc", systems[:3], strict=True))
+    _, theirs = PairedTest(named, {"bleu": BLEU()}, references, test_type="ar", n_samples=4000)()
+    ours = permutation_p(statistics, score, [(0, 1), (0, 2)], samples=4000)
+    assert ours == pytest.approx([result.p_value for result in theirs["BLEU"][1:]], abs=0.03)
+    assert ours[1] == pytest.approx(1 / 4001)
+    assert 0.05 < ours[0] < 0.95
+
+
+def test_bootstrap_is_that_of_sacrebleu(translations, bleu):
+    """Mean and interval of BLEU over bootstrap samples, within the error of the draws."""
+    systems, references = translations
+    statistics, score = bleu
+    ours = bootstrap_scores(statistics, score, samples=2000)[:, 0]
+    metric = BLEU()
+    _, drawn = _bootstrap_resample(metric._extract_corpus_statistics(systems[0], references), metric, 2000)
+    theirs = np.array([result.score for result in drawn])
+    assert ours.mean() == pytest.approx(theirs.mean(), abs=0.15 * theirs.std())
+    assert ours.std() == pytest.approx(theirs.std(), rel=0.08)
+    low, high = resampling.interval(ours, 10**9)
+    assert [low, high] == pytest.approx(np.percentile(theirs, [2.5, 97.5]), abs=0.2 * theirs.std())
+
+
+def test_clear_bootstrap_p_is_twice_the_one_sided_p_of_sacrebleu(bleu):
+    """In sacrebleu p is the share of |d*| - mean |d*| > |d|: one side, if all d* have one sign."""
+    statistics, score = bleu
+    statistics = statistics[:, [0, 3]]
+    drawn = bootstrap_scores(statistics, score, samples=10_000)
+    observed = score(statistics.sum(axis=0))
+    shifted = np.abs(drawn[:, 0] - drawn[:, 1])
+    one_sided = (1 + (shifted - shifted.mean() > abs(observed[0] - observed[1])).sum()) / 10_001
+    p_values, _ = resampling.bootstrap_p_values(drawn, observed, [(0, 1)])
+    assert 0.001 < p_values[0] < 0.05
+    assert p_values[0] == pytest.approx(2 * one_sided, rel=0.3)
+
+
+def test_permutation_test_of_means_is_that_of_scipy():
+    rng = np.random.default_rng(1)
+    scores = rng.random((60, 2)) + np.array([0.06, 0.0])
+    theirs = stats.permutation_test(
+        (scores[:, 0], scores[:, 1]),
+        lambda a, b, axis: np.mean(a, axis=axis) - np.mean(b, axis=axis),
+        permutation_type="samples",
+        n_resamples=20_000,
+        rng=np.random.default_rng(2),
+    )
+    assert permutation_p(with_count(scores), mean, [(0, 1)], 20_000)[0] == pytest.approx(theirs.pvalue, abs=0.015)
+
+
+def test_permutation_test_counts_all_permutations():
+    """Six rows have 64 permutations: the share of those with a difference as large is the exact p."""
+    scores = np.array([[0.9, 0.1], [0.8, 0.5], [0.4, 0.6], [0.7, 0.2], [0.6, 0.5], [0.3, 0.3]])
+    difference = scores[:, 0] - scores[:, 1]
+    exact = np.mean(
+        [abs(np.dot(signs, difference)) >= abs(difference.sum()) - 1e-12 for signs in product((1, -1), repeat=6)]
+    )
+    assert permutation_p(with_count(scores), mean, [(0, 1)], 50_000)[0] == pytest.approx(exact, abs=0.006)
+
+
+def test_intervals_of_means_are_those_of_scipy():
+    rng = np.random.default_rng(3)
+    scores = rng.beta(2, 5, (80, 2))
+    drawn = bootstrap_scores(with_count(scores), mean, 20_000)
+    expanded = 1 - 2 * stats.norm.cdf(-np.sqrt(80 / 79) * stats.t.ppf(0.975, 79))
+    assert 0.95 < expanded < 0.96
+    wanted = {"method": "percentile", "n_resamples": 20_000, "confidence_level": expanded, "rng": 4}
+    for system in (0, 1):
+        theirs = stats.bootstrap((scores[:, system],), np.mean, **wanted)
+        ends = resampling.interval(drawn[:, system], 80)
+        assert ends == pytest.approx(theirs.confidence_interval, abs=0.0015)
+    theirs = stats.bootstrap(
+        (scores[:, 0], scores[:, 1]), lambda a, b, axis: np.mean(a - b, axis=axis), paired=True, **wanted
+    )
+    assert resampling.interval(drawn[:, 0] - drawn[:, 1], 80) == pytest.approx(theirs.confidence_interval, abs=0.0025)
+
+
+def aev(sums):
+    return scoring.scores(sums, scoring.Settings())["aev"]
+
+
+def simulated_statistics(rows, pairs, seed):
+    """AEv statistics of pairs of equally good systems, (rows, 2 pairs, 11); a pair has its questions for itself.
+
+    Answers of 3 to 10 words to references of 1 to 8: where both are exactly as long in the mean, the brevity penalty
+    has a kink, and no bootstrap is right.
+    """
+    rng = np.random.default_rng(seed)
+    quality = rng.beta(2, 2, (rows, pairs)).repeat(2, axis=1)  # of a question, which makes the systems alike
+    theirs = rng.integers(1, 9, (rows, pairs)).repeat(2, axis=1)
+    lengths = rng.integers(3, 11, theirs.shape)
+    words = rng.binomial(np.minimum(lengths, theirs), quality)
+    bigrams = rng.binomial(np.maximum(words - 1, 0), 0.6)
+    columns = [lengths, theirs, np.zeros_like(words), words, lengths, words, theirs]
+    columns += [bigrams, lengths - 1, bigrams, theirs - 1]
+    return np.stack(columns, axis=2).astype(float)
+
+
+def simulated_means(rows, pairs, seed):
+    """Scores between 0 and 1 with many zeros and ones, as metrics give them; pairs as above."""
+    rng = np.random.default_rng(seed)
+    quality = rng.random((rows, pairs)).repeat(2, axis=1)
+    exact = rng.random(quality.shape) < 0.5
+    return with_count(np.where(exact, rng.random(quality.shape) < quality, rng.random(quality.shape)))
+
+
+SIMULATED = pytest.mark.parametrize(
+    ("simulated", "score"), [(simulated_means, mean), (simulated_statistics, aev)], ids=["mean", "aev"]
+)
+
+
+PAIRS = [(i, i + 1) for i in range(0, 500, 2)]
+
+
+@SIMULATED
+def test_tests_reject_a_true_null_in_one_of_twenty(simulated, score):
+    """Of 2,000 pairs of equally good systems each test at level 0.05 finds 5% +- 1.5 different."""
+    rejected = {"permutation": [], "bootstrap": []}
+    for seed in range(8):
+        statistics = simulated(150, 250, seed)
+        p_values = permutation_p(statistics, score, PAIRS, 400, seed)
+        rejected["permutation"] += (p_values < 0.05).tolist()
+        drawn = bootstrap_scores(statistics, score, 400, seed)
+        p_values, _ = resampling.bootstrap_p_values(drawn, score(statistics.sum(axis=0)), PAIRS)
+        rejected["bootstrap"] += (p_values < 0.05).tolist()
+    assert len(rejected["bootstrap"]) == 2000
+    for test, found in rejected.items():
+        assert np.mean(found) == pytest.approx(0.05, abs=0.015), test
+
+
+@SIMULATED
+def test_tests_find_a_difference(simulated, score):
+    """The same tests are not blind: one system with a third of its answers lost is found out."""
+    statistics = simulated(300, 1, 0)
+    lost = np.arange(300) % 3 == 0
+    worse = statistics.copy()
+    worse[lost, 1] = 0.0
+    if score is mean:
+        worse[lost, 1, 1] = 1.0
+    else:
+        worse[lost, 1, 1] = statistics[lost, 1, 1]
+        worse[lost, 1, 6] = statistics[lost, 1, 6]
+        worse[lost, 1, 10] = statistics[lost, 1, 10]
+    assert permutation_p(worse, score, [(0, 1)])[0] < 0.01
+    drawn = bootstrap_scores(worse, score)
+    p_values, shares = resampling.bootstrap_p_values(drawn, score(worse.sum(axis=0)), [(0, 1)])
+    assert p_values[0] < 0.01
+    assert shares[0] > 0.99
+
+
+@SIMULATED
+def test_intervals_cover_the_truth_in_19_of_20(simulated, score):
+    """The true score is that of 600,000 answers; 95% +- 2 of the intervals of 2,000 samples of 150 rows hold it."""
+    truth = float(score(simulated(300_000, 1, 999).sum(axis=(0, 1))))
+    covered, covered_differences = [], []
+    for seed in range(8):
+        drawn = bootstrap_scores(simulated(150, 250, seed), score, 1000, seed)
+        low, high = resampling.interval(drawn[:, ::2], 150)
+        covered += ((low <= truth) & (truth <= high)).tolist()
+        low, high = resampling.interval(drawn[:, ::2] - drawn[:, 1::2], 150)
+        covered_differences += ((low <= 0) & (0 <= high)).tolist()
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.02)
+    assert np.mean(covered_differences) == pytest.approx(0.95, abs=0.02)
+
+
+def test_equal_systems_do_not_differ():
+    scores = np.random.default_rng(0).random((50, 1)).repeat(2, axis=1)
+    statistics = with_count(scores)
+    assert permutation_p(statistics, mean, [(0, 1)], 100).tolist() == [1.0]
+    p_values, shares = resampling.bootstrap_p_values(
+        bootstrap_scores(statistics, mean, 100), mean(statistics.sum(axis=0)), [(0, 1)]
+    )
+    assert p_values.tolist() == [1.0]
+    assert shares.tolist() == [0.5]
+
+
+def test_order_of_a_pair_does_not_matter():
+    statistics = with_count(np.random.default_rng(0).random((50, 3)))
+    drawn, observed = bootstrap_scores(statistics, mean, 500), mean(statistics.sum(axis=0))
+    forward, backward = list(combinations(range(3), 2)), [(j, i) for i, j in combinations(range(3), 2)]
+    assert (permutation_p(statistics, mean, forward) == permutation_p(statistics, mean, backward)).all()
+    there, back = (resampling.bootstrap_p_values(drawn, observed, pairs) for pairs in (forward, backward))
+    assert there[0] == pytest.approx(back[0])
+    assert there[1] == pytest.approx(1 - back[1])
+
+
+@pytest.mark.parametrize("weights", [resampling.bootstrap_counts, resampling.swaps])
+def test_sums_over_chunks(weights, monkeypatch):
+    """Every sample is the weighted sum of all rows, whichever chunk it is in; the same seed gives the same."""
+    statistics = np.random.default_rng(0).random((37, 2, 3))
+    monkeypatch.setattr(resampling, "_CELLS", 37 * 9)
+    chunks = list(weights(37, 100, 7))
+    assert [len(chunk) for chunk in chunks] == [9] * 11 + [1]
+    expected = np.einsum("sr,rik->sik", np.concatenate(chunks), statistics)
+    assert resampling.resampled_sums(weights(37, 100, 7), statistics) == pytest.approx(expected)
+
+
+def test_bootstrap_draws_as_many_rows_as_there_are():
+    counts = np.concatenate(list(resampling.bootstrap_counts(40, 3000, 0)))
+    assert (counts.sum(axis=1) == 40).all()
+    assert counts.mean(axis=0) == pytest.approx(np.ones(40), abs=0.1)
+    assert counts.var() == pytest.approx(1 - 1 / 40, rel=0.05)
+
+
+def test_swaps_exchange_half_of_the_rows():
+    bits = np.concatenate(list(resampling.swaps(41, 3000, 0)))
+    assert set(np.unique(bits)) == {0.0, 1.0}
+    assert bits.mean(axis=0) == pytest.approx(np.full(41, 0.5), abs=0.05)
+
+
+def test_holm_by_hand():
+    """Sorted 0.01, 0.02, 0.02, 0.5 times 4, 3, 2, 1: 0.04, 0.06, 0.04 -> 0.06, 0.5."""
+    found = resampling.corrected(np.array([0.02, 0.5, 0.01, 0.02]))
+    assert found.tolist() == pytest.approx([0.06, 0.5, 0.04, 0.06])
+    assert resampling.corrected(np.array([0.02, 0.5]), "none").tolist() == [0.02, 0.5]
+    assert resampling.corrected(np.array([0.02, 0.5]), "bonferroni").tolist() == pytest.approx([0.04, 1.0])
+    assert resampling.corrected(np.array([0.01, 0.02]), "fdr").tolist() == pytest.approx([0.02, 0.02])
+
+
+def test_ranks_by_hand():
+    """B beats A and D, C beats D; A, B, C, D score 3, 4, 3.5, 1.
+
+    Ranked B C A D. After B: does B beat C? No. After C: do B and C beat A and D? C does not beat A. After A: A does
+    not beat D. So there is one cluster. Ranks: B 1 to 4 - 2, C 1 to 4 - 1, A 2 to 4, D 3 to 4.
+    """
+    better = np.zeros((4, 4), dtype=bool)
+    better[1, [0, 3]] = better[2, 3] = True
+    clusters, ranks = resampling.ranking(np.array([3.0, 4.0, 3.5, 1.0]), better)
+    assert clusters == [1, 1, 1, 1]
+    assert ranks == [(2, 4), (1, 2), (1, 3), (3, 4)]
+    better[0, 3] = True  # now all three beat D
+    clusters, ranks = resampling.ranking(np.array([3.0, 4.0, 3.5, 1.0]), better)
+    assert clusters == [1, 1, 1, 2]
+    assert ranks == [(2, 3), (1, 2), (1, 3), (4, 4)]
