@@ -24,7 +24,7 @@ CLUSTERS = (
 )
 
 
-def tested(report: Mapping, metric: str) -> list[str]:
+def compared_scores(report: Mapping, metric: str) -> list[str]:
     """Return the scores of a metric that were tested, the one that ranks first."""
     return list(report["metrics"][metric]["tests"])
 
@@ -55,7 +55,7 @@ def _short(metric: str, name: str) -> str:
 
 def finding(report: Mapping, metric: str) -> str:
     """Return in one sentence which systems are first."""
-    name = tested(report, metric)[0]
+    name = compared_scores(report, metric)[0]
     systems = report["metrics"][metric]["tests"][name]["systems"]
     order = ordered(report, metric, name)
     first = [system for system in order if systems[system]["cluster"] == 1]
@@ -72,7 +72,7 @@ def finding(report: Mapping, metric: str) -> str:
 def systems_table(report: Mapping, metric: str) -> Table:
     """Return the scores and ranks of the systems by one metric."""
     found = report["metrics"][metric]
-    names = tested(report, metric)
+    names = compared_scores(report, metric)
     parts = SHOWN.get(metric, ())
     ranking = found["tests"][names[0]]["systems"]
     rows, marked = [], set()
@@ -260,7 +260,7 @@ def as_latex(report: Mapping) -> str:
             f"{latex(table.explanation)} {latex(CLUSTERS)} Bold: first cluster."
         )
         parts.append(_latex_table(table, f"{metric.replace('_', '-')}-systems", caption))
-        for name in tested(report, metric):
+        for name in compared_scores(report, metric):
             table = pairs_table(report, metric, name, MAX_PAIRS)
             caption = f"{latex(name)}: differences of systems. {latex(table.explanation)} Bold: significant at 5\\%."
             parts.append(_latex_table(table, f"{name.replace('_', '-')}-pairs", caption))
@@ -278,7 +278,7 @@ def print_report(report: Mapping, console) -> None:
 
     for metric, found in report["metrics"].items():
         print_table(systems_table(report, metric), console)
-        name = tested(report, metric)[0]
+        name = compared_scores(report, metric)[0]
         print_table(pairs_table(report, metric, name, MAX_PAIRS), console)
         if found["rows"]:
             console.print(Text(f"{name}: rows that differ most", "bold"))
@@ -491,7 +491,7 @@ def as_html(report: Mapping, explained: Sequence[Mapping] = ()) -> str:
     body += [f'<p class="note">Note: {escape(visible(note))}.</p>' for note in report["notes"]]
     for metric, found in report["metrics"].items():
         body.append(f"<h2>{escape(metric)}</h2>")
-        for place, name in enumerate(tested(report, metric)):
+        for place, name in enumerate(compared_scores(report, metric)):
             ranking = found["tests"][name]["systems"]
             estimates = {system: found["scores"][name][system] for system in ordered(report, metric, name)}
             body += [f"<h3>{escape(name)}</h3>"] * (name != metric)
@@ -506,7 +506,7 @@ def as_html(report: Mapping, explained: Sequence[Mapping] = ()) -> str:
             body.append(f"<details><summary>all tests</summary>{pairs}</details>" if folded else pairs)
         if found["rows"]:
             heat = explained if metric == "kpqa" else ()
-            body.append(f"<h3>Rows that differ most by {escape(tested(report, metric)[0])}</h3>")
+            body.append(f"<h3>Rows that differ most by {escape(compared_scores(report, metric)[0])}</h3>")
             body += ['<ul class="legend">', *heat_map_legend(), "</ul>"] if heat else []
             body.append(_rows_html(found["rows"], heat))
     body += ["<h2>What the numbers rest on</h2>", f'<p class="explanation">{escape(CLUSTERS)}</p>']
