@@ -553,7 +553,7 @@ class CompareRun:
             )
         for metric, scorer in scorers.items():
             sums = dict(zip(matched.systems, statistics[metric][..., :-1].sum(axis=0), strict=True))
-            notes += [f"{metric}: {warning}" for warning in scorer.warnings(sums)]
+            notes += [f"{metric}: {warning}" for warning in _gathered(scorer.warnings(sums), matched.systems)]
         return notes
 
     def _read(
@@ -633,6 +633,27 @@ class CompareRun:
                 item.system = name
             rows[item.system] = _Row(item, source, given)
         return rows
+
+
+def _gathered(warnings: Sequence[str], systems: Sequence[str]) -> list[str]:
+    """Say once what is the same for several systems.
+
+    >>> _gathered(["a: too long", "b: too long", "b: too short"], ["a", "b"])
+    ['a, b: too long', 'b: too short']
+    """
+    of: dict[str, list[str]] = {}
+    for warning in warnings:
+        system = next((system for system in systems if warning.startswith(f"{system}: ")), "")
+        of.setdefault(warning.removeprefix(f"{system}: "), []).extend([system] * bool(system))
+    every = set(systems)
+    return [
+        f"all systems: {said}"
+        if len(names) > 2 and set(names) == every
+        else f"{', '.join(names)}: {said}"
+        if names
+        else said
+        for said, names in of.items()
+    ]
 
 
 def _plain_item(reader: RowReader, source: Source, line: int, values: dict, shape: Shape) -> Item:

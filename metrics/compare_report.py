@@ -6,6 +6,7 @@ from html import escape
 from .agree_report import Table, html_table, markdown_table, number, p_value, print_table
 from .explain import HEAT_MAP_STYLE, heat_map_html, heat_map_legend, visible
 
+MAX_NOTES = 5  # in the terminal, and unfolded on the page
 MAX_PAIRS = 15  # in the terminal and in LaTeX; of more pairs those of neighbours in the ranking
 SHOWN = {  # parts of a metric's score that tables show beside the tested ones
     "aev": ("aev_precision", "aev_recall", "brevity_penalty", "wordiness_penalty"),
@@ -164,13 +165,21 @@ def _correction(report: Mapping) -> str:
     return CORRECTED[report["settings"]["correction"]].format(tests=f"{tests:,} tests")
 
 
-def facts(report: Mapping) -> list[str]:
-    """Return what the numbers rest on, one sentence or line each."""
+def facts(report: Mapping, most_notes: int | None = None) -> list[str]:
+    """Return what the numbers rest on, one sentence or line each.
+
+    Args:
+        report: see `compare.CompareRun.report`.
+        most_notes: number of notes after which the others are only counted.
+    """
     lines = [
         f"{len(report['systems'])} systems, {report['questions']:,} questions, matched by {report['matched_by']}",
     ]
     lines += [f"left out: {count:,} {what}" for what, count in report["left_out"].items() if count]
-    lines += [f"note: {note}" for note in report["notes"]]
+    notes = report["notes"]
+    lines += [f"note: {note}" for note in notes[:most_notes]]
+    if most_notes is not None and len(notes) > most_notes:
+        lines.append(f"note: ... and {len(notes) - most_notes} more in --json, --markdown and --html")
     lines += [f"{source['name']}: {source['rows']:,} rows, SHA-256 {source['sha256']}" for source in report["inputs"]]
     lines += list(report["signatures"].values())
     settings = report["settings"]
@@ -296,7 +305,7 @@ def print_report(report: Mapping, console) -> None:
                 console.print(line, no_wrap=True, overflow="ellipsis")
         console.print()
     console.print(Text(CLUSTERS, style="dim"))
-    for line in facts(report):
+    for line in facts(report, MAX_NOTES):
         console.print(Text(line, style="bold yellow" if line.startswith("note: ") else "dim"), soft_wrap=True)
     console.print()
     for metric in report["metrics"]:
@@ -488,7 +497,10 @@ def as_html(report: Mapping, explained: Sequence[Mapping] = ()) -> str:
     body = [f"<h1>{title}</h1>", "<ul>"]
     body += [f'<li class="finding">{escape(visible(finding(report, metric)))}</li>' for metric in report["metrics"]]
     body.append("</ul>")
-    body += [f'<p class="note">Note: {escape(visible(note))}.</p>' for note in report["notes"]]
+    notes = [f'<p class="note">Note: {escape(visible(note))}.</p>' for note in report["notes"]]
+    body += notes[:MAX_NOTES]
+    if len(notes) > MAX_NOTES:
+        body += [f"<details><summary>{len(notes) - MAX_NOTES} more notes</summary>", *notes[MAX_NOTES:], "</details>"]
     for metric, found in report["metrics"].items():
         body.append(f"<h2>{escape(metric)}</h2>")
         for place, name in enumerate(compared_scores(report, metric)):
