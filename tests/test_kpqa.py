@@ -9,8 +9,8 @@ import evaluate
 import numpy as np
 import pytest
 import torch
-from genqa_metrics.kpqa import encoding, loading
 from genqa_metrics.kpqa import kpqa as script
+from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa import models as models_of
 from genqa_metrics.kpqa.encoding import Encoder, aligned
 from genqa_metrics.kpqa.models import budgeted
@@ -116,7 +116,7 @@ def test_weights_are_the_models_own(models):
 
 @pytest.mark.parametrize("batch_tokens", [1, 60, 100_000])
 def test_results_do_not_depend_on_batches_or_neighbours(monkeypatch, models, batch_tokens):
-    monkeypatch.setattr(encoding, "CPU_BATCH", 100_000)
+    monkeypatch.setattr(models_of, "CPU_BATCH", 100_000)
     pairs = [(q, p) for q, p, _ in random_rows(40)]
     alone = [Encoder(models).tokens([pair])[0][0] for pair in pairs]
     shuffled = random.Random(1).sample(pairs, len(pairs))
@@ -137,7 +137,7 @@ def test_a_cpu_takes_small_batches(models):
     Encoder(models, 100_000).keyphrase_weights([(q, p) for q, p, _ in random_rows(300)])
     hook.remove()
     assert len(sizes) > 1
-    assert max(sizes) <= encoding.CPU_BATCH
+    assert max(sizes) <= models_of.CPU_BATCH
 
 
 def test_each_pair_is_encoded_and_each_text_embedded_once(tiny_checkpoint, tiny_encoder):

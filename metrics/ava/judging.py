@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .modeling import CONFIGURATIONS, LINEAR, linear_features, segments, words
-from .models import budgeted, checked_budget, padded
+from .models import budget_on, budgeted, checked_budget, padded
 
 SEPARATOR = "; "  # between references that are read together
 
@@ -73,7 +73,7 @@ class Judge:
 
     Args:
         loaded: model, tokenizer and settings, see `loading.LoadedJudge`.
-        batch_tokens: word pieces of a batch, padding included.
+        batch_tokens: word pieces of a batch at most, padding included; see `models.budget_on`.
 
     Attributes:
         cut_triples: number of triples so far of which the model could not read the end.
@@ -120,7 +120,7 @@ class Judge:
             any(len(column[i]["input_ids"]) > loaded.max_length for column in whole) for i in range(len(full))
         )
         device, values = loaded.model.device, np.zeros(len(rows))
-        for batch in budgeted(lengths, self.batch_tokens):
+        for batch in budgeted(lengths, budget_on(device.type, self.batch_tokens)):
             inputs = [padded([column[i] for i in batch]) for column in columns]
             inputs = [{name: tensor.to(device) for name, tensor in part.items()} for part in inputs]
             with torch.inference_mode():

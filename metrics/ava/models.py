@@ -18,6 +18,7 @@ import numpy as np
 BASE_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 BASE_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+CPU_BATCH = 1024  # word pieces: larger batches hold more padding and leave the processor's cache
 WEIGHTS = ("adapter_model.safetensors", "model.safetensors")
 
 
@@ -195,6 +196,15 @@ def checked_budget(batch_tokens: object) -> int:
     if isinstance(batch_tokens, bool) or not isinstance(batch_tokens, int) or batch_tokens < 1:
         raise ValueError(f"batch_tokens: expected a whole number of at least 1, got {batch_tokens!r}")
     return batch_tokens
+
+
+def budget_on(device_type: str, batch_tokens: int) -> int:
+    """Return the token budget that is used on a device: on a CPU never more than CPU_BATCH.
+
+    >>> budget_on("cpu", 4096), budget_on("cuda", 4096)
+    (1024, 4096)
+    """
+    return min(batch_tokens, CPU_BATCH) if device_type == "cpu" else batch_tokens
 
 
 def token_limit(model, tokenizer) -> int:

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .models import checked_budget, run_padded, token_limit
+from .models import budget_on, checked_budget, run_padded, token_limit
 from .scoring import Tokens
 
 MIN_ANSWER = 64  # word pieces left to an answer, however long its question is
-CPU_BATCH = 1024  # word pieces: larger batches hold more padding and leave the processor's cache
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Encoder:
 
     Args:
         models: predictor, encoder and their tokenizers, see `loading.Models`.
-        batch_tokens: word pieces of a batch at most, padding included; on a CPU never more than CPU_BATCH.
+        batch_tokens: word pieces of a batch at most, padding included; see `models.budget_on`.
         with_question: False for a predictor trained without questions (-KP).
 
     Attributes:
@@ -36,9 +35,7 @@ class Encoder:
         self.predictor, self.tokenizer = models.predictor, models.tokenizer
         self.embedder, self.embedding_tokenizer = models.embedder, models.embedding_tokenizer
         self.layer = models.layer
-        self.batch_tokens = checked_budget(batch_tokens)
-        if self.predictor.device.type == "cpu":
-            self.batch_tokens = min(self.batch_tokens, CPU_BATCH)
+        self.batch_tokens = budget_on(self.predictor.device.type, checked_budget(batch_tokens))
         self.with_question = with_question
         self.cut_texts = 0
 

@@ -12,8 +12,6 @@ rows.
 import argparse
 import gzip
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +19,7 @@ import torch
 from genqa_metrics.ava.judging import Judge, encoded, joined_references
 from genqa_metrics.ava.loading import load_judge
 
-from tests.benchmarks.bench_kpqa import megabytes, timed
-from tests.benchmarks.report import facts, write
+from tests.benchmarks.report import facts, measured_apart, peak_of, timed, write
 
 METRIC = Path(__file__).parents[2] / "metrics/ava/ava.py"
 
@@ -82,11 +79,7 @@ def memory_of(rows: list[dict], count: int) -> dict:
         )
 
     compute(rows[:300])  # what the libraries set up at first use
-    before = megabytes("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # the peak counts from here
-    elapsed, _ = timed(lambda: compute(rows[-count:]))
-    peak = round(megabytes("VmHWM") - before)
-    return {"rows": count, "before_mb": round(before), "peak_above_mb": peak, "processor_seconds": round(elapsed)}
+    return {"rows": count} | peak_of(lambda: compute(rows[-count:]))
 
 
 def main() -> None:
@@ -107,13 +100,7 @@ def main() -> None:
         print(json.dumps(memory_of(rows, arguments.memory_of)))
         return
     if arguments.memory:
-        measured = []
-        for count in arguments.memory:
-            command = [sys.executable, "-m", "tests.benchmarks.bench_ava", "--data", str(arguments.data)]
-            command += ["--threads", str(arguments.threads), "--memory_of", str(count)]
-            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-            measured.append(json.loads(done.stdout.splitlines()[-1]))
-        result = {"memory": measured}
+        result = {"memory": measured_apart(arguments.memory)}
     else:
         result = speed(rows, arguments.repeats)
     result |= facts([arguments.data], ["genqa-metrics", "torch", "transformers"])

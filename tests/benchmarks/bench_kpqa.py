@@ -17,33 +17,24 @@ import argparse
 import dataclasses
 import gzip
 import json
-import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 import torch
-from genqa_metrics.kpqa import encoding
+from genqa_metrics.kpqa import models as shared
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import load_models
 from genqa_metrics.kpqa.models import base_encoder
 from genqa_metrics.kpqa.scoring import METRICS, pair_statistics, row_scores
 
-from tests.benchmarks.report import facts, write
+from tests.benchmarks.report import facts, measured_apart, peak_of, timed, write
 
 METRIC = Path(__file__).parents[2] / "metrics/kpqa/kpqa.py"
-
-
-def timed(function: Callable) -> tuple[float, object]:
-    """Return the processor time of a call in seconds, and its result."""
-    start = time.process_time()
-    result = function()
-    return time.process_time() - start, result
 
 
 def one_at_a_time(models, pairs: list[tuple[str, str]]) -> list[np.ndarray]:
@@ -58,12 +49,12 @@ def one_at_a_time(models, pairs: list[tuple[str, str]]) -> list[np.ndarray]:
     return weights
 
 
-def in_batches(models, pairs: list[tuple[str, str]], budget: int = encoding.CPU_BATCH) -> list[np.ndarray]:
+def in_batches(models, pairs: list[tuple[str, str]], budget: int = shared.CPU_BATCH) -> list[np.ndarray]:
     """Return the weights of every pair's text as the metric computes them, in batches of another size."""
-    usual = encoding.CPU_BATCH
-    encoding.CPU_BATCH = budget
+    usual = shared.CPU_BATCH
+    shared.CPU_BATCH = budget
     weights = [weights for _, weights in Encoder(models, budget).keyphrase_weights(pairs)]
-    encoding.CPU_BATCH = usual
+    shared.CPU_BATCH = usual
     return weights
 
 
@@ -107,9 +98,9 @@ def time_in_models(models, rows: list[dict]) -> float:
 
 def matrix_rate(dtype: torch.dtype) -> float:
     """Return the machine's own rate of matrix products of the encoder's sizes, in GFLOP per second."""
-    left, right = torch.randn(encoding.CPU_BATCH, 384, dtype=dtype), torch.randn(1536, 384, dtype=dtype)
+    left, right = torch.randn(shared.CPU_BATCH, 384, dtype=dtype), torch.randn(1536, 384, dtype=dtype)
     seconds = min(timed(lambda: torch.nn.functional.linear(left, right))[0] for _ in range(50))
-    return 2 * encoding.CPU_BATCH * 384 * 1536 / seconds / 1e9
+    return 2 * shared.CPU_BATCH * 384 * 1536 / seconds / 1e9
 
 
 def speed(rows: list[dict], repeats: int) -> dict:
@@ -166,12 +157,6 @@ def speed(rows: list[dict], repeats: int) -> dict:
     }
 
 
-def megabytes(field: str) -> float:
-    """Return a field of this process's status, VmRSS or VmHWM, in MB (Linux)."""
-    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-    return int(next(line for line in lines if line.startswith(field)).split()[1]) / 1024
-
-
 def small_predictor(folder: str) -> str:
     """Save a predictor of one small layer into a folder, with the base encoder's tokenizer; return the folder."""
     from transformers import AutoTokenizer, BertConfig, BertForTokenClassification
@@ -204,18 +189,13 @@ def _memory(kpqa, rows: list[dict], count: int) -> dict:
 
     kpqa.compute(**columns(range(1000)), per_example=True)  # what the libraries set up at first use
     inputs = columns(range(10_000, 10_000 + count))
-    before = megabytes("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # the peak counts from here
-    elapsed, results = timed(lambda: kpqa.compute(**inputs, per_example=True))
-    peak = megabytes("VmHWM")
+    results = {}
+    measured = peak_of(lambda: results.update(kpqa.compute(**inputs, per_example=True)))
     scores = [value for value in results.values() if isinstance(value, list)]
-    return {
+    return measured | {
         "rows": count,
-        "before_mb": round(before),
-        "peak_above_mb": round(peak - before),
         "inputs_mb": round(sum(sys.getsizeof(text) for column in inputs.values() for text in column) / 2**20, 1),
         "scores_mb": round(sum(sys.getsizeof(v) + sum(map(sys.getsizeof, v)) for v in scores) / 2**20, 1),
-        "processor_seconds": round(elapsed),
     }
 
 
@@ -237,13 +217,7 @@ def main() -> None:
         print(json.dumps(memory_of(rows, arguments.memory_of)))
         return
     if arguments.memory:
-        measured = []
-        for count in arguments.memory:
-            command = [sys.executable, "-m", "tests.benchmarks.bench_kpqa", "--data", str(arguments.data)]
-            command += ["--threads", str(arguments.threads), "--memory_of", str(count)]
-            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-            measured.append(json.loads(done.stdout.splitlines()[-1]))
-        result = {"memory": measured}
+        result = {"memory": measured_apart(arguments.memory)}
     else:
         result = speed(rows, arguments.repeats)
     result |= facts([arguments.data], ["genqa-metrics", "torch", "transformers"])

@@ -4,7 +4,10 @@ import hashlib
 import json
 import platform
 import shlex
+import subprocess
 import sys
+import time
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -50,3 +53,36 @@ def write(result: dict, output: Path | None) -> None:
         print(text)
     else:
         output.write_text(text + "\n", encoding="utf-8")
+
+
+def timed(function: Callable) -> tuple[float, object]:
+    """Return the processor time of a call in seconds, and its result."""
+    start = time.process_time()
+    result = function()
+    return time.process_time() - start, result
+
+
+def megabytes(field: str) -> float:
+    """Return a field of this process's status, VmRSS or VmHWM, in MB (Linux)."""
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return int(next(line for line in lines if line.startswith(field)).split()[1]) / 1024
+
+
+def peak_of(function: Callable) -> dict:
+    """Return what this process holds before a call, the peak of the call above it, and its processor time."""
+    before = megabytes("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # the peak counts from here
+    elapsed, _ = timed(function)
+    peak = megabytes("VmHWM") - before
+    return {"before_mb": round(before), "peak_above_mb": round(peak), "processor_seconds": round(elapsed)}
+
+
+def measured_apart(counts: list[int]) -> list[dict]:
+    """Return what this benchmark prints with `--memory_of COUNT` for every count, each in a process of its own."""
+    module = f"tests.benchmarks.{Path(sys.argv[0]).stem}"
+    measured = []
+    for count in counts:
+        command = [sys.executable, "-m", module, *sys.argv[1:], "--memory_of", str(count)]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        measured.append(json.loads(done.stdout.splitlines()[-1]))
+    return measured

@@ -39,6 +39,7 @@ GRADED = (
 )
 CALIBRATION = ("evouna_nq.dev", "evouna_tq.dev")  # the verdicts of people on answers of systems
 BINS = 10
+MARKS = "<!-- scores -->", "<!-- end of scores -->"
 
 
 def calibration_error(probabilities: np.ndarray, labels: np.ndarray) -> float:
@@ -278,7 +279,7 @@ def main() -> None:
         "--threshold_by", choices=("rmse", "error"), default="rmse", help="what the threshold minimises"
     )
     parser.add_argument("--calibrate", action="store_true", help=f"write the fitted settings to its {SETTINGS_FILE}")
-    parser.add_argument("--write", type=Path, help="Markdown file with <!-- scores --> marks to write the tables into")
+    parser.add_argument("--write", type=Path, nargs="+", default=[], help=f"files with {MARKS[0]}, for the tables")
     parser.add_argument("--json", type=Path, help="result file")
     args = parser.parse_args()
 
@@ -294,10 +295,10 @@ def main() -> None:
         result = {"command": "python training/ava/evaluate_ava.py", "threshold_by": args.threshold_by}
         result |= {"settings": settings, "scores": scores, "minimal_pairs": passed}
         args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    if args.write:
-        old = args.write.read_text(encoding="utf-8")
-        before, after = old.split("<!-- scores -->")[0], old.split("<!-- end of scores -->")[1]
-        args.write.write_text(f"{before}<!-- scores -->\n\n{text}\n\n<!-- end of scores -->{after}", encoding="utf-8")
+    for path in args.write:
+        old = path.read_text(encoding="utf-8")
+        before, after = old.split(MARKS[0])[0], old.split(MARKS[1])[1]
+        path.write_text(f"{before}{MARKS[0]}\n\n{text}\n\n{MARKS[1]}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

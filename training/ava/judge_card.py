@@ -1,6 +1,8 @@
 """The model card of a judge: data with digests and licences, settings, results."""
 
 import json
+import shlex
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -19,7 +21,11 @@ Reads a question, its references and an answer, and gives the logit of the answe
 `{configuration}` of `genqa_metrics.ava.modeling`. The metric `ava` of genqa-metrics judges with it (Vu & Moschitti,
 "AVA: an Automatic eValuation Approach for Question Answering Systems", NAACL 2021).
 {unlicensed}
-Made by `training/ava/train_ava.py`, seed {seed}. Weights: SHA-256 `{weights}`.
+Made with seed {seed} by these commands, in which folders stand for your own copies. Weights: SHA-256 `{weights}`.
+
+```bash
+{commands}
+```
 
 ## Agreement with people
 
@@ -65,6 +71,17 @@ _TRAINING_SETTINGS = (
     "train_sampling_strategy",
     "seed",
 )
+
+
+def commands(start: str | None) -> str:
+    """Return the command of this run, after those of the checkpoint that it started from; of paths only the names."""
+    words = [f"training/ava/{Path(word).name}" if Path(word).is_file() else word for word in sys.argv]
+    words = [Path(word).name if Path(word).is_absolute() else word for word in words]
+    before = ""
+    if start:
+        card = (Path(start) / "README.md").read_text(encoding="utf-8")
+        before = card.split("```bash\n")[1].split("```")[0]
+    return before + shlex.join(["python", *words])
 
 
 def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str, float]) -> None:
@@ -119,6 +136,7 @@ def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str
             else ""
         ),
         seed=training.seed,
+        commands=commands(args.start),
         weights=checkpoint_digest(folder),
         sources="\n".join(lines),
         settings=json.dumps(settings, indent=2, default=str),
