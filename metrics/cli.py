@@ -306,6 +306,34 @@ def _noted_rows(shown: int, style: str = "yellow"):
     return problem, rest
 
 
+def _reported(run, on_error: OnError) -> dict:
+    """Return the report of a run of `agree` or `compare`, with a progress bar when standard error is a terminal."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from .files import FileError
+
+    problem, rest = _noted_rows(SHOWN_BAD_ROWS)
+    console = Console(stderr=True)
+    try:
+        with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+            tasks: dict = {}
+
+            def progress(name: str, done: int, rows: int) -> None:
+                if name not in tasks:
+                    tasks[name] = bar.add_task(name, total=rows)
+                bar.update(tasks[name], completed=done)
+
+            report = run.report(on_error is OnError.SKIP, problem, progress)
+    except FileError as error:
+        hint = "\n--on-error skip leaves bad rows out." if error.bad_row else ""
+        raise _stop(f"{error}{hint}", 1) from error
+    except (ValueError, RuntimeError) as error:
+        raise _stop(str(error), 1) from error
+    rest()
+    return report
+
+
 @app.command(
     no_args_is_help=True, short_help="Compare systems on the same questions, with intervals, tests and ranks."
 )
@@ -408,9 +436,6 @@ def compare(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
     outputs = {"--json": json_, "--markdown": markdown, "--latex": latex, "--html": html}
     for option, path in outputs.items():
         _check_output(option, path)
@@ -422,7 +447,6 @@ def compare(
         from .agree_report import as_json
         from .compare import CompareRun, explanations
         from .compare_report import as_html, as_latex, as_markdown, print_report
-        from .files import FileError
 
         values = _settings(settings, set_ or [], metrics)
         names = [name for name in column or [] if "=" not in name]
@@ -430,25 +454,11 @@ def compare(
         run = CompareRun(inputs, metrics, values, mapped, names, resamples, seed, correction, rows)
     except ValueError as error:
         raise _stop(f"{error}\nTry 'genqa-metrics compare --help'.", 2) from error
-    problem, rest = _noted_rows(SHOWN_BAD_ROWS)
-    console = Console(stderr=True)
+    report = _reported(run, on_error)
     try:
-        with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-            tasks: dict = {}
-
-            def progress(name: str, done: int, questions: int) -> None:
-                if name not in tasks:
-                    tasks[name] = bar.add_task(name, total=questions)
-                bar.update(tasks[name], completed=done)
-
-            report = run.report(on_error is OnError.SKIP, problem, progress)
-            page = as_html(report, explanations(run, report)) if html else ""
-    except FileError as error:
-        hint = "\n--on-error skip leaves bad rows out." if error.bad_row else ""
-        raise _stop(f"{error}{hint}", 1) from error
+        page = as_html(report, explanations(run, report)) if html else ""
     except (ValueError, RuntimeError) as error:
         raise _stop(str(error), 1) from error
-    rest()
     texts = as_json(report), as_markdown(report) + "\n", as_latex(report), page
     _write_outputs({option: (path, text) for (option, path), text in zip(outputs.items(), texts, strict=True)})
     if format_ is Format.JSON:
@@ -566,9 +576,6 @@ def agree(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
     for option, path in (("--json", json_), ("--markdown", markdown), ("--html", html)):
         _check_output(option, path)
     metrics = list(metric or ())
@@ -578,7 +585,6 @@ def agree(
                 raise ValueError(f"--metric: expected one of {', '.join(METRICS)}, got {name!r}")
         from .agree import AgreeRun
         from .agree_report import as_html, as_json, as_markdown, print_report
-        from .files import FileError
 
         values = _settings(settings, set_ or [], metrics)
         names = [name for name in column or [] if "=" not in name]
@@ -586,24 +592,7 @@ def agree(
         run = AgreeRun(inputs, metrics, values, mapped, names, group or [], correct, gap, resamples, seed)
     except ValueError as error:
         raise _stop(f"{error}\nTry 'genqa-metrics agree --help'.", 2) from error
-    problem, rest = _noted_rows(SHOWN_BAD_ROWS)
-    console = Console(stderr=True)
-    try:
-        with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-            tasks: dict = {}
-
-            def progress(name: str, done: int, rows: int) -> None:
-                if name not in tasks:
-                    tasks[name] = bar.add_task(name, total=rows)
-                bar.update(tasks[name], completed=done)
-
-            report = run.report(on_error is OnError.SKIP, problem, progress)
-    except FileError as error:
-        hint = "\n--on-error skip leaves bad rows out." if error.bad_row else ""
-        raise _stop(f"{error}{hint}", 1) from error
-    except (ValueError, RuntimeError) as error:
-        raise _stop(str(error), 1) from error
-    rest()
+    report = _reported(run, on_error)
     made = {
         "--json": (json_, as_json(report)),
         "--markdown": (markdown, as_markdown(report) + "\n"),
