@@ -364,6 +364,23 @@ def digest_of(path: str) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def checked_sources(inputs: Sequence[str]) -> list[Source]:
+    """Return the files of a report, which names their digests.
+
+    Raises:
+        ValueError: if one does not exist, is named twice, or is standard input.
+    """
+    try:
+        if "-" in inputs:
+            raise FileError("standard input cannot be read twice, for its digest and its rows; name a file")
+        sources = [Source(path) for path in inputs]
+    except FileError as error:
+        raise ValueError(str(error)) from error
+    if len({Path(source.path).resolve() for source in sources}) < len(sources):
+        raise ValueError("input: the same file is named twice; name it once")
+    return sources
+
+
 def length_group(answer: str) -> str:
     """Return the class of an answer's length in words, separated by white space.
 
@@ -423,14 +440,7 @@ class AgreeRun:
         if gap is not None and not 0 <= gap < math.inf:
             raise ValueError(f"gap: expected a number of at least 0, got {gap}")
         self.correct, self.gap, self.number, self.seed = correct, gap, number, seed
-        try:
-            if "-" in inputs:
-                raise FileError("standard input cannot be read twice, for its digest and its rows; name a file")
-            self.sources = [Source(path) for path in inputs]
-        except FileError as error:
-            raise ValueError(str(error)) from error
-        if len({source.path for source in self.sources}) < len(self.sources):
-            raise ValueError("input: the same file is named twice; name it once")
+        self.sources = checked_sources(inputs)
         self.scorers = {metric: make_scorer(metric, settings.get(metric)) for metric in self.metrics}
         names = [name for metric in self.metrics for name in self._names(metric)]
         for column in self.score_columns:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from . import resampling
-from .agree import digest_of, rounded
+from .agree import checked_sources, digest_of, rounded
 from .batch import CHUNK_CHARACTERS, CHUNK_PREDICTIONS, default_metrics
 from .files import FileError, Source
 from .rows import COLUMNS, Item, RowError, RowReader, Shape
@@ -420,14 +420,7 @@ class CompareRun:
             expected = ", ".join(resampling.CORRECTIONS)
             raise ValueError(f"correction: expected one of {expected}, got {correction!r}")
         self.samples, self.seed, self.correction, self.shown_rows = samples, seed, correction, shown_rows
-        try:
-            if "-" in inputs:
-                raise FileError("standard input cannot be read twice, for its digest and its rows; name a file")
-            self.sources = [Source(path) for path in inputs]
-        except FileError as error:
-            raise ValueError(str(error)) from error
-        if len({Path(source.path).resolve() for source in self.sources}) < len(self.sources):
-            raise ValueError("input: the same file is named twice; name it once")
+        self.sources = checked_sources(inputs)
         self.scorers: dict[str, object] = {
             metric: make_scorer(metric, settings.get(metric)) for metric in self.metrics
         }
