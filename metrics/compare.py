@@ -238,6 +238,11 @@ def statistics_of(
     return np.concatenate(parts)
 
 
+def _tested(metric: str, scorer) -> tuple[str, ...]:
+    # A column of scores can have the name of a metric.
+    return (scorer.main,) if isinstance(scorer, _Column) else TESTED.get(metric, (scorer.main,))
+
+
 def _row_scores(scorer, statistics: np.ndarray, name: str) -> np.ndarray:
     """Return (questions, systems) scores; of a set of predictions the score of their mean statistics."""
     means = statistics[..., :-1] / np.maximum(statistics[..., -1:], 1)
@@ -304,7 +309,7 @@ def analyse(
             },
             "tests": {},
         }
-        for name in TESTED.get(metric, (scorer.main,)):
+        for name in _tested(metric, scorer):
             p_values = resampling.permutation_p_values(
                 exchanged[..., own], totals[:, own], lambda sums, name=name, scores=scores: scores(sums)[name], pairs
             )
@@ -483,7 +488,7 @@ class CompareRun:
             statistics[column] = np.stack([values, np.ones_like(values)], axis=2)
         found = analyse(matched.systems, scorers, statistics, self.samples, self.seed, self.correction)
         for metric, scorer in scorers.items():
-            name = TESTED.get(metric, (scorer.main,))[0]
+            name = _tested(metric, scorer)[0]
             by_row = _row_scores(scorer, statistics[metric], name)
             rows = most_different(by_row, self.shown_rows)
             found[metric]["rows"] = [self._row(matched, row, by_row[row]) for row in rows]
@@ -638,15 +643,11 @@ def _gathered(warnings: Sequence[str], systems: Sequence[str]) -> list[str]:
     for warning in warnings:
         system = next((system for system in systems if warning.startswith(f"{system}: ")), "")
         of.setdefault(warning.removeprefix(f"{system}: "), []).extend([system] * bool(system))
-    every = set(systems)
-    return [
-        f"all systems: {said}"
-        if len(names) > 2 and set(names) == every
-        else f"{', '.join(names)}: {said}"
-        if names
-        else said
-        for said, names in of.items()
-    ]
+    notes = []
+    for said, names in of.items():
+        who = "all systems" if len(names) > 2 and len(names) == len(systems) else ", ".join(names)
+        notes.append(f"{who}: {said}" if who else said)
+    return notes
 
 
 def _plain_item(reader: RowReader, source: Source, line: int, values: dict, shape: Shape) -> Item:
@@ -696,7 +697,7 @@ def explanations(run: CompareRun, report: Mapping) -> list[dict[str, object]]:
     """
     from .explanation import explanation
 
-    if "kpqa" not in report["metrics"]:
+    if "kpqa" not in run.scorers:
         return []
     models = run.scorers["kpqa"].models
     return [

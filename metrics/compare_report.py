@@ -74,7 +74,7 @@ def systems_table(report: Mapping, metric: str) -> Table:
     """Return the scores and ranks of the systems by one metric."""
     found = report["metrics"][metric]
     names = compared_scores(report, metric)
-    parts = SHOWN.get(metric, ())
+    parts = [name for name in SHOWN.get(metric, ()) if name in found["scores"]]
     ranking = found["tests"][names[0]]["systems"]
     rows, marked = [], set()
     for place, system in enumerate(ordered(report, metric, names[0])):

@@ -130,6 +130,14 @@ def test_given_scores_are_held_against_the_exact_test(tmp_path):
     assert found["notes"] == ["only 5 questions: intervals are rough"]
 
 
+def test_columns_may_have_the_names_of_metrics(tmp_path):
+    lines = [{"id": i, "system": s, "aev": float(s == "a"), "kpqa": 0.5} for i in range(3) for s in "ab"]
+    path, page = save(tmp_path / "all.jsonl", lines), tmp_path / "page.html"
+    out, _ = run(path, "-c", "aev", "-c", "kpqa", "--resamples", 100, "--html", page)
+    assert "column:kpqa|mean" in out
+    assert "kpqa" in page.read_text()
+
+
 def test_one_file_with_a_column_system_is_the_same(files, tmp_path):
     together = save(tmp_path / "all.jsonl", [{**row, "system": name} for name in ANSWERS for row in rows(name)])
     assert without_inputs(report([together])) == without_inputs(report(files))
