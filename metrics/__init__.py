@@ -3,7 +3,7 @@
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-METRICS = ("aev", "f_meta", "kpqa")
+METRICS = ("aev", "ava", "f_meta", "kpqa")
 
 try:
     __version__ = version("genqa-metrics")
@@ -15,7 +15,7 @@ def load(name: str, **kwargs):
     """Load a metric of the installed package; needs no network.
 
     Args:
-        name: "aev", "f_meta" or "kpqa".
+        name: "aev", "ava", "f_meta" or "kpqa".
         **kwargs: arguments of `evaluate.load`, for example `num_process`, and of the metric itself.
 
     Returns:

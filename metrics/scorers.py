@@ -161,9 +161,7 @@ class _KpqaScorer:
     def statistics(self, items: Sequence[Item]) -> np.ndarray:
         from .kpqa.scoring import pair_statistics, row_scores
 
-        for item in items:
-            if item.text is None:
-                raise ValueError(f"{item.file}, line {item.line}: question: expected a string for kpqa, got null")
+        _check_questions(items, "kpqa")
         answers = [(item, text) for item in items for text in item.predictions]
         pairs = [(item.text, text, reference) for item, text in answers for reference in item.references]
         rows = np.repeat(np.arange(len(answers)), [len(item.references) for item, _ in answers])
@@ -184,6 +182,62 @@ class _KpqaScorer:
         return mean_scores(self.names, totals, rows)
 
 
+class _AvaScorer:
+    """AVA: probability and verdict of a row are its statistics; their mean is the score of a corpus."""
+
+    per_prediction = True
+    needs_question = True
+    main = "ava_accuracy"
+    names = ("ava_accuracy", "ava_score")
+
+    def __init__(self, threshold=None, reference_aggregation=None, batch_tokens=4096, **models):
+        from .ava.judging import Judge
+        from .ava.loading import checked_aggregation, checked_threshold, load_judge
+        from .ava.shared import VERSION
+
+        loaded = load_judge(**models)
+        self.judge = Judge(loaded, batch_tokens)
+        threshold = checked_threshold(threshold)
+        self.threshold = loaded.threshold if threshold is None else threshold
+        self.aggregation = checked_aggregation(reference_aggregation) or loaded.reference_aggregation
+        settings = f"threshold:{self.threshold:g}|references:{self.aggregation}"
+        self.signature = f"ava|{loaded.signature}|{settings}|version:{VERSION}"
+
+    @staticmethod
+    def setting_names() -> tuple[str, ...]:
+        models = "checkpoint", "revision", "device", "dtype"
+        return ("threshold", "reference_aggregation", "batch_tokens", *models)
+
+    def statistics(self, items: Sequence[Item]) -> np.ndarray:
+        _check_questions(items, "ava")
+        answers = [(item, text) for item in items for text in item.predictions]
+        scores = self.judge.probabilities(
+            [item.text for item, _ in answers],
+            [item.references for item, _ in answers],
+            [text for _, text in answers],
+            self.aggregation,
+        )
+        return np.stack([scores >= self.threshold, scores], axis=1)
+
+    def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
+        return dict(zip(self.names, statistics.T, strict=True))
+
+    def warnings(self, sums: Mapping[str, np.ndarray]) -> list[str]:
+        return self.judge.warnings()
+
+    def corpus_scores(self, total: np.ndarray, rows: int) -> dict[str, float]:
+        return dict(zip(self.names, (total / max(rows, 1)).tolist(), strict=True))
+
+    def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
+        return mean_scores(self.names, totals, rows)
+
+
+def _check_questions(items: Sequence[Item], metric: str) -> None:
+    for item in items:
+        if item.text is None:
+            raise ValueError(f"{item.file}, line {item.line}: question: expected a string for {metric}, got null")
+
+
 def mean_scores(names: Sequence[str], totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
     """Return the scores of corpora that are means over rows.
 
@@ -199,14 +253,14 @@ def mean_scores(names: Sequence[str], totals: np.ndarray, rows: np.ndarray) -> d
     return {name: means[..., place] for place, name in enumerate(names)}
 
 
-SCORERS = {"aev": _AevScorer, "f_meta": _FMetaScorer, "kpqa": _KpqaScorer}
+SCORERS = {"aev": _AevScorer, "ava": _AvaScorer, "f_meta": _FMetaScorer, "kpqa": _KpqaScorer}
 
 
 def make_scorer(metric: str, settings: Mapping | None = None):
     """Return what computes one metric from items.
 
     Args:
-        metric: "aev", "f_meta" or "kpqa".
+        metric: "aev", "ava", "f_meta" or "kpqa".
         settings: settings of the metric's `compute`, by name.
 
     Raises:

@@ -11,7 +11,8 @@ def _shown_scores(metric: str, scores: dict[str, float]) -> dict[str, float]:
     """Leave the metric's name out of those of its parts, and show one quotient for the two lengths."""
     if metric == "kpqa":  # precision and recall of its parts are in --output and --format json; here they are too wide
         return {name: value for name, value in scores.items() if not name.endswith(("_precision", "_recall"))}
-    shown = {name.removeprefix(f"{metric}_"): value for name, value in scores.items()}
+    main = SCORERS[metric].main
+    shown = {name if name == main else name.removeprefix(f"{metric}_"): value for name, value in scores.items()}
     if "prediction_length" in shown:
         length = shown.pop("prediction_length")
         shown["length_ratio"] = length / max(shown.pop("reference_length"), 1)

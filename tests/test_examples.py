@@ -73,7 +73,8 @@ def test_every_value_in_the_remarks_is_that_of_the_modules(answers, questions, c
     show(width=100)
     said = " ".join(capsys.readouterr().out.split())
     right = Counter(row["system"] for row in answers if row["label"])
-    assert f"chatty is right {right['chatty']} times and terse {right['terse']} times" in said
+    share = {system: f"{count} times ({count / (len(answers) / 2):.2f})" for system, count in right.items()}
+    assert f"chatty is right {share['chatty']} and terse {share['terse']}" in said
     assert f"Answers: {len(answers) // 2} questions" in said
     assert f"Questions: {len(questions)} short texts" in said
 
@@ -93,13 +94,20 @@ def test_every_value_in_the_remarks_is_that_of_the_modules(answers, questions, c
     seven = aev.compute(predictions=[steps["prediction"]], references=[steps["references"]])["aev"]
     assert f"still gets AEv {seven:.2f}" in said
 
-    kpqa = genqa_metrics.load("kpqa", progress=False)
-    rouge = {}
+    ava, kpqa = genqa_metrics.load("ava", progress=False), genqa_metrics.load("kpqa", progress=False)
+    judged, rouge = {}, {}
     for system in ("terse", "chatty"):
         mine = [row for row in answers if row["system"] == system]
         inputs = {"predictions": [r["prediction"] for r in mine], "references": [r["references"] for r in mine]}
         rouge[system] = kpqa.compute(questions=[r["question"] for r in mine], **inputs)
-    assert f"agrees: {rouge['chatty']['rougeL_kpqa']:.2f} against {rouge['terse']['rougeL_kpqa']:.2f}." in said
+        judged[system] = ava.compute(questions=[r["question"] for r in mine], **inputs)["ava_accuracy"]
+        assert 0 < judged[system] - right[system] / len(mine) < 0.2
+    assert f"says {judged['chatty']:.2f} and {judged['terse']:.2f}: the right order" in said
+    assert judged["chatty"] > judged["terse"]
+    assert (
+        f"agrees with the order: {rouge['chatty']['rougeL_kpqa']:.2f} against {rouge['terse']['rougeL_kpqa']:.2f}."
+        in said
+    )
     assert rouge["chatty"]["rougeL_kpqa"] > rouge["terse"]["rougeL_kpqa"]
     assert rouge["chatty"]["rougeL"] < rouge["terse"]["rougeL"]
     inputs = {"predictions": [steps["prediction"]], "references": [steps["references"]]}
@@ -138,7 +146,7 @@ def test_the_demo_fits_in_100_columns_and_its_commands_do_the_same(folder, repos
     unwrapped = [
         line
         for line in done.stdout.splitlines()
-        if not line.startswith(("The same table", "aev|", "f_meta|", "kpqa|"))
+        if not line.startswith(("The same table", "aev|", "ava|", "f_meta|", "kpqa|"))
     ]
     assert max(map(len, unwrapped)) <= 100
     for command in commands:

@@ -18,6 +18,11 @@ ROWS = {
         "predictions": ["There are seven steps.", "It is in Paris.", "", "42 km"],
         "references": [["Four steps are involved.", "four"], ["Paris"], ["nothing"], ["42 kilometres", "42 km"]],
     },
+    "ava": {
+        "questions": ["how many steps are there?", "where is it?", "what is there?", "how far is it?"],
+        "predictions": ["There are seven steps.", "It is in Paris.", "", "42 km"],
+        "references": [["Four steps are involved.", "four"], ["Paris"], ["nothing"], ["42 kilometres", "42 km"]],
+    },
     "kpqa": {
         "questions": ["how many steps are there?", "where is it?", "what is there?", "how far is it?"],
         "predictions": ["There are seven steps.", "It is in Paris.", "", "42 km"],
@@ -141,6 +146,8 @@ def test_shared_code_is_the_same_in_every_folder(repository):
     original = (repository / "metrics/aev/shared.py").read_bytes()
     for name in genqa_metrics.METRICS:
         assert (repository / "metrics" / name / "shared.py").read_bytes() == original, "run `make copies`"
+    models = (repository / "metrics/kpqa/models.py").read_bytes()
+    assert (repository / "metrics/ava/models.py").read_bytes() == models, "run `make copies`"
 
 
 def test_one_version(repository):
@@ -205,5 +212,5 @@ def test_wheel_holds_what_the_modules_need(repository, tmp_path):
 
 
 def test_unknown_metric_is_refused():
-    with pytest.raises(ValueError, match="name: expected one of aev, f_meta, kpqa, got 'bleu'"):
+    with pytest.raises(ValueError, match="name: expected one of aev, ava, f_meta, kpqa, got 'bleu'"):
         genqa_metrics.load("bleu")

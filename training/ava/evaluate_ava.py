@@ -101,21 +101,30 @@ def half(question: str) -> int:
 
 
 class Dev:
-    """The rows of a dev file and what the judge says of them, for each way to put references together."""
+    """The rows of a dev file and the uncalibrated logits of the judge, for ways to put references together.
 
-    def __init__(self, path: Path, judge: Judge):
+    Args:
+        path: file of human verdicts.
+        judge: the judge.
+        ways: of `AGGREGATIONS`; "max" and "mean" judge against each reference by itself, which takes long.
+    """
+
+    def __init__(self, path: Path, judge: Judge, ways: tuple[str, ...]):
         self.rows = t.read_rows(path)
         self.digest = file_digest(path)
         self.labels = np.array([row["score"] if row["label"] is None else row["label"] for row in self.rows], float)
         self.systems = [f"{row['source']} {row['system']}" for row in self.rows]
         self.halves = np.array([half(row["question"]) for row in self.rows])
         columns = [[row[name] for row in self.rows] for name in ("question", "references", "candidate")]
-        self.raw = {how: judge.probabilities(*columns, how) for how in AGGREGATIONS}
+        self._logits = {}
+        for how in ways:
+            calibrated = np.clip(judge.probabilities(*columns, how), 1e-12, 1 - 1e-12)
+            logits = np.log(calibrated) - np.log1p(-calibrated)
+            self._logits[how] = (logits - judge.loaded.intercept) / judge.loaded.slope
 
     def logits(self, how: str) -> np.ndarray:
         """Return the uncalibrated logits of the rows."""
-        values = np.clip(self.raw[how], 1e-9, 1 - 1e-9)
-        return np.log(values) - np.log1p(-values)
+        return self._logits[how]
 
 
 def calibrated(devs: list[Dev], how: str, by: str) -> dict:
@@ -174,14 +183,9 @@ def report(folder: Path, judgments: Path, by: str) -> tuple[dict, dict]:
         judgments: folder of the files of human verdicts.
         by: see `best_threshold`.
     """
-    loaded = load_judge(folder)
-    judge = Judge(loaded)
-    devs = {name: Dev(judgments / f"{name}.jsonl.gz", judge) for name in (*BINARY, *GRADED)}
-    for dev in devs.values():  # back to what the model says by itself
-        for how, values in dev.raw.items():
-            logits = np.log(np.clip(values, 1e-12, 1)) - np.log1p(-np.clip(values, 0, 1 - 1e-12))
-            dev.raw[how] = sigmoid((logits - loaded.intercept) / loaded.slope)
-    chosen = [devs[name] for name in CALIBRATION]
+    judge = Judge(load_judge(folder))
+    devs = {name: Dev(judgments / f"{name}.jsonl.gz", judge, AGGREGATIONS) for name in CALIBRATION}
+    chosen = list(devs.values())
     labels = np.concatenate([d.labels for d in chosen])
     ways = {}
     for how in AGGREGATIONS:
@@ -189,6 +193,9 @@ def report(folder: Path, judgments: Path, by: str) -> tuple[dict, dict]:
         ways[how] = row_scores(probabilities, verdicts, labels)
     how = max(ways, key=lambda name: ways[name]["accuracy"] + ways[name]["auc"])
     settings = calibrated(chosen, how, by)
+    for name in (*BINARY, *GRADED):
+        if name not in devs:
+            devs[name] = Dev(judgments / f"{name}.jsonl.gz", judge, (how,))
 
     scores = {"aggregation": ways, "rows": {}, "systems": {}, "graded": {}}
     probabilities, verdicts = cross_fitted(chosen, how, by)

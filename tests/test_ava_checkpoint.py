@@ -1,0 +1,76 @@
+"""The bundled judge: small, found by itself, close to people, hard to fool; its card says what is measured."""
+
+import json
+import re
+from pathlib import Path
+
+import evaluate
+import numpy as np
+import pytest
+from genqa_metrics.ava.judging import Judge
+from genqa_metrics.ava.loading import load_judge
+
+from tests import minimal_pairs
+from tests.test_ava_training import evaluate_ava
+
+FOLDER = Path(__file__).parent.parent
+CHECKPOINT = FOLDER / "metrics/ava/checkpoint"
+
+
+@pytest.fixture(scope="module")
+def ava():
+    return evaluate.load(str(FOLDER / "metrics/ava/ava.py"), keep_in_memory=True, progress=False, device="cpu")
+
+
+def test_it_is_small_and_holds_no_pickle():
+    files = list(CHECKPOINT.iterdir())
+    assert sum(f.stat().st_size for f in files) <= 3 * 2**20
+    assert {f.name for f in files} == {
+        "README.md", "adapter_config.json", "adapter_model.safetensors", "ava_config.json"
+    }  # fmt: skip
+
+
+def test_it_is_the_default_and_reads_a_row_once(ava):
+    assert ava.segments == (("r", "qt"),)
+    assert json.loads((CHECKPOINT / "ava_config.json").read_text())["configuration"] == "a1-r_qt"
+    ava.compute(questions=["who?"], predictions=["Ann"], references=["Ann"])
+    assert "|references:max|" in ava.signature()
+
+
+def test_one_reference_or_twenty(ava):
+    """Other references that are nothing like the answer change little."""
+    others = [f"{name} {i}" for i, name in enumerate(["Berlin", "the Danube", "Carl May", "blue"] * 5)]
+    rows = {"questions": ["who wrote hamlet"] * 2, "predictions": ["It was written by William Shakespeare."] * 2}
+    found = ava.compute(**rows, references=[["Shakespeare"], ["Shakespeare", *others]], per_example=True)
+    assert found["ava_label_per_example"] == [1, 1]
+
+
+@pytest.fixture(scope="module")
+def measured():
+    card = (CHECKPOINT / "README.md").read_text(encoding="utf-8")
+    return {
+        kind: (int(good), int(of)) for kind, good, of in re.findall(r"\| (\w+) \| (\d+) \| (\d+) \| [\d.]+ \|", card)
+    }
+
+
+def test_minimal_pairs_are_passed_as_the_card_says(measured):
+    passed = evaluate_ava.minimal_pairs(CHECKPOINT)
+    assert set(passed) == set(minimal_pairs.KINDS)
+    for kind, (good, count) in passed.items():
+        assert measured[kind][1] == count
+        assert abs(measured[kind][0] - good) <= 1, kind  # another processor may round a row near the threshold
+
+
+def test_agreement_with_people(shared_data):
+    """Near what the card reports, on a part of the rows so that it takes seconds."""
+    judge = Judge(load_judge())
+    rows = []
+    for name in evaluate_ava.CALIBRATION:
+        rows += evaluate_ava.t.read_rows(shared_data / "judgments" / f"{name}.jsonl.gz")[::4]
+    columns = [[row[name] for row in rows] for name in ("question", "references", "candidate")]
+    probabilities = judge.probabilities(*columns)
+    labels = np.array([row["label"] for row in rows])
+    scores = evaluate_ava.row_scores(probabilities, probabilities >= judge.loaded.threshold, labels)
+    assert scores["accuracy"] > 0.90
+    assert scores["auc"] > 0.94
+    assert scores["calibration_error"] < 0.05
