@@ -26,6 +26,7 @@ bench: $(VENV)/installed-test
 	$(BIN)/python -m tests.benchmarks.bench_aev --data $(DATA)/system_level/mt_wmt21_deen.jsonl.gz
 	$(BIN)/python -m tests.benchmarks.bench_f_meta --data $(DATA)/question_generation/qamr.test.jsonl.gz
 	$(BIN)/python -m tests.benchmarks.bench_kpqa --data $(DATA)/judgments/kpqa_marco.dev.jsonl.gz
+	$(BIN)/python -m tests.benchmarks.bench_ava --data $(DATA)/judgments/evouna_nq.dev.jsonl.gz
 
 copies:  # shared.py of aev and models.py of kpqa are the originals
 	for metric in metrics/*/shared.py; do cmp -s metrics/aev/shared.py $$metric || cp metrics/aev/shared.py $$metric; done

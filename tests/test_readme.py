@@ -50,6 +50,10 @@ def test_speed_is_what_the_results_say(readme, repository):
     bleu, rouge, bare = (row["times_as_fast"] for row in json.loads((results / "f_meta.json").read_text())["results"])
     kpqa = json.loads((results / "kpqa.json").read_text())
     assert f"one text at a time | {kpqa['times_as_fast_as_the_loop']:.1f} |" in readme
+    ava = json.loads((results / "ava.json").read_text())
+    assert f"one triple at a time | {ava['times_as_fast_as_the_loop']:.1f} |" in readme
+    assert f"AVA judges {ava['answers_a_second_and_core']} answers" in readme
+    assert f"a million in {ava['core_hours_a_million_answers']:.1f} core-hours" in readme
     assert f"spends {100 * kpqa['share_of_time_in_the_models']:.0f}% of its time" in readme
     assert f"| {aev['peers_together_over_aev_grid']:.1f} | {aev['peak_mib_by_pairs']['100000']} MiB beside" in readme
     assert f"same values to 1e-15 | {bleu:.0f} |" in readme
