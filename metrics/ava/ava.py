@@ -17,8 +17,8 @@ _CHUNK = 4096  # rows that are tokenized and judged between two steps of the pro
 
 _DESCRIPTION = """\
 AVA reads a question, one or several references and an answer, and gives the probability that the answer is correct.
-A transformer trained on human verdicts judges meaning, not overlap: "a dozen" is right where the reference says "12",
-and "thirteen" is wrong however much of the sentence agrees.
+A transformer trained on human verdicts reads the answer as a person would: a long answer can be right, and one that
+shares most words with the reference wrong.
 """
 
 _KWARGS_DESCRIPTION = """
@@ -37,9 +37,9 @@ Returns:
 Examples:
     >>> ava = evaluate.load("metrics/ava")
     >>> results = ava.compute(
-    ...     questions=["How many eggs are in a dozen?"] * 2,
-    ...     predictions=["There are twelve eggs in a dozen.", "There are thirteen eggs in a dozen."],
-    ...     references=["12", "12"],
+    ...     questions=["Who wrote Hamlet?"] * 2,
+    ...     predictions=["William Shakespeare wrote it around 1600.", "It was written by Christopher Marlowe."],
+    ...     references=["Shakespeare", "Shakespeare"],
     ...     per_example=True,
     ... )
     >>> results["ava_label_per_example"]
