@@ -183,8 +183,8 @@ def training_pairs(questions: Sequence[Question], seed: int) -> list[tuple[str, 
 def trained_cross_encoder(questions: Sequence[Question], folder: str | Path, seed: int, checkpoint=None) -> Path:
     """Train a cross-encoder on labelled answers, unless it is there, and return its folder.
 
-    It starts from the encoder of KPQA's predictor, which has read questions beside sentences. One run from MiniLM, which
-    has only ever read one text at a time, stayed at chance; it also had another learning rate and batch size.
+    It starts from the encoder of KPQA's predictor, which has read questions beside sentences. One run from MiniLM,
+    which has only ever read one text at a time, stayed at chance; it also had another learning rate and batch size.
 
     Args:
         questions: questions of the training parts.
