@@ -52,7 +52,8 @@ files named `.dev` or `kpqa_` were used to choose and to calibrate, never to tra
 
 ## Limits
 
-English. It compares with the references and knows no facts beside them. Where a question asks for a list, an answer
+English. A wrong name that is close to the right one is often accepted, and so are the same words in another order and
+many negations: see the minimal pairs where they are reported. It compares with the references and knows no facts beside them. Where a question asks for a list, an answer
 with a part of it is often judged correct.
 """
 
@@ -74,9 +75,9 @@ _TRAINING_SETTINGS = (
 
 
 def commands(start: str | None) -> str:
-    """Return the command of this run, after those of the checkpoint that it started from; of paths only the names."""
+    """Return the command of this run, after those of the checkpoint that it started from; of paths only the ends."""
     words = [f"training/ava/{Path(word).name}" if Path(word).is_file() else word for word in sys.argv]
-    words = [Path(word).name if Path(word).is_absolute() else word for word in words]
+    words = ["/".join(Path(word).parts[-2:]) if Path(word).is_absolute() else word for word in words]
     before = ""
     if start:
         card = (Path(start) / "README.md").read_text(encoding="utf-8")
