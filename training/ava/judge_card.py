@@ -53,8 +53,9 @@ files named `.dev` or `kpqa_` were used to choose and to calibrate, never to tra
 ## Limits
 
 English. A wrong name that is close to the right one is often accepted, and so are the same words in another order and
-many negations: see the minimal pairs where they are reported. It compares with the references and knows no facts beside them. Where a question asks for a list, an answer
-with a part of it is often judged correct.
+many negations: see the minimal pairs where they are reported. It compares with the references and knows no facts
+beside them. Where a question asks for a list, an answer with a
+part of it is often judged correct.
 """
 
 _NOT_STATED = "not stated"
