@@ -1,0 +1,287 @@
+"""Contexts with their questions, words as vectors of the bundled encoder, and padded batches."""
+
+import gzip
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+PAD, UNKNOWN, START, END = range(4)
+SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
+DEV_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Context:
+    """A text and the human questions about it, both as tokens in lower case separated by blanks."""
+
+    text: str
+    references: tuple[str, ...]
+
+
+def _tokenised(text: str, source: str) -> str:
+    from genqa_metrics.f_meta.overlap import words
+
+    # The files of Du et al. are tokenised as the Penn treebank is; tokenised again they would be another data set.
+    return " ".join(text.split() if source.startswith("squad_du2017") else words(text))
+
+
+def _column(row: Mapping, names: Sequence[str], where: str) -> object:
+    for name in names:
+        if row.get(name):
+            return row[name]
+    raise ValueError(
+        f"{where}: expected a column {' or '.join(names)} with a value, got {', '.join(row) or 'nothing'}"
+    )
+
+
+def read_contexts(source: str, folder: str | Path | None = None) -> list[Context]:
+    """Return the contexts of a source with all their questions, in the order of their first row.
+
+    Args:
+        source: `NAME` for the file NAME.jsonl.gz or NAME.jsonl in `folder`, else `NAME` or `NAME:SPLIT` of the Hub.
+            Columns: `context` or `sentence`, and `references` (a list) or `question`.
+        folder: folder of the local files.
+
+    Returns:
+        One `Context` per different text.
+
+    Raises:
+        ValueError: if there is no such source, or a row has no text or question.
+    """
+    paths = [Path(folder or ".") / f"{source}{suffix}" for suffix in (".jsonl.gz", ".jsonl")]
+    path = next((path for path in paths if path.is_file()), None)
+    if path:
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as lines:
+            rows: Iterable[Mapping] = list(map(json.loads, lines))
+    elif "/" in source:
+        from datasets import load_dataset
+
+        name, _, split = source.partition(":")
+        rows = load_dataset(name, split=split or "train")
+    else:
+        raise ValueError(f"sources: no {source}.jsonl.gz or {source}.jsonl in {folder}, and no Hub name with '/'")
+    found: dict[str, dict[str, None]] = {}
+    for i, row in enumerate(rows):
+        where = f"{source}, row {i}"
+        text = _tokenised(_column(row, ("sentence", "context"), where), source)
+        questions = _column(row, ("references", "question"), where)
+        for question in [questions] if isinstance(questions, str) else questions:
+            found.setdefault(text, {})[_tokenised(question, source)] = None
+    return [Context(text, tuple(questions)) for text, questions in found.items()]
+
+
+def is_dev(text: str, share: float = DEV_SHARE) -> bool:
+    """Return whether a context belongs to the held-out part: by its hash, the same in every run.
+
+    >>> [is_dev(text) for text in ("a", "b", "c", "d", "e", "f")]
+    [False, False, False, False, False, True]
+    """
+    return int(hashlib.sha256(text.encode()).hexdigest()[:8], 16) / 2**32 < share
+
+
+class WordVectors:
+    """Vectors of words: the mean of the encoder's embeddings of their word pieces, scaled to a variance of 1.
+
+    Args:
+        folder: folder of the encoder: tokenizer and model.safetensors.
+        size: numbers of a vector, the first principal components of the embeddings; None keeps the embeddings.
+    """
+
+    def __init__(self, folder: str | Path, size: int | None = None):
+        from safetensors import safe_open
+        from transformers import AutoTokenizer
+
+        self.folder = Path(folder)
+        self.tokenizer = AutoTokenizer.from_pretrained(self.folder)
+        with safe_open(self.folder / "model.safetensors", "np") as file:
+            name = next(name for name in file.keys() if name.endswith("word_embeddings.weight"))
+            self._table = file.get_tensor(name).astype(np.float32)
+        if size is not None and not 1 <= size <= self._table.shape[1]:
+            raise ValueError(f"vector: expected a size from 1 to {self._table.shape[1]}, got {size}")
+        if size is not None and size < self._table.shape[1]:
+            self._table = self._table - self._table.mean(axis=0)
+            _, axes = np.linalg.eigh(self._table.T.astype(np.float64) @ self._table)
+            axes = axes[:, : -size - 1 : -1]
+            # The sign of an axis is arbitrary; a model that is loaded elsewhere must find the same one.
+            axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(size)])
+            self._table = self._table @ axes.astype(np.float32)
+        self._scale = float(self._table.std())
+        self._known: dict[str, int] = {}
+        self._vectors = np.zeros((0, self._table.shape[1]), np.float32)
+
+    @property
+    def size(self) -> int:
+        """Numbers of a vector."""
+        return self._table.shape[1]
+
+    def __call__(self, words: Sequence[str]) -> np.ndarray:
+        """Return (words, size) vectors."""
+        new = [word for word in dict.fromkeys(words) if word not in self._known]
+        if new:
+            pieces = self.tokenizer(new, add_special_tokens=False)["input_ids"]
+            rows = [self._table[p or [self.tokenizer.unk_token_id]].mean(axis=0) / self._scale for p in pieces]
+            self._known |= {word: len(self._known) + i for i, word in enumerate(new)}
+            self._vectors = np.concatenate([self._vectors, np.array(rows, np.float32)])
+        return self._vectors[[self._known[word] for word in words]]
+
+
+def encoder_states(folder: str | Path, texts: Sequence[str]) -> list[np.ndarray]:
+    """Return the encoder's last states of every text, one per word: the mean over the word's pieces.
+
+    Args:
+        folder: folder of the encoder.
+        texts: words separated by blanks; what the encoder cannot read because the text is too long is 0.
+
+    Returns:
+        Per text an array, words x size.
+    """
+    from genqa_metrics.kpqa.models import CPU_BATCH, quiet, run_padded, token_limit
+    from transformers import AutoModel, AutoTokenizer
+
+    with quiet():
+        model = AutoModel.from_pretrained(folder, add_pooling_layer=False).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    split = [text.split() for text in texts]
+    encoded = tokenizer(split, is_split_into_words=True, truncation=True, max_length=token_limit(model, tokenizer))
+    rows = [
+        {"input_ids": ids, "attention_mask": mask}
+        for ids, mask in zip(encoded["input_ids"], encoded["attention_mask"], strict=True)
+    ]
+    states = run_padded(rows, lambda inputs: model(**inputs).last_hidden_state, CPU_BATCH)
+    results = []
+    for i, (words, row) in enumerate(zip(split, states, strict=True)):
+        of_word = np.array([-1 if word is None else word for word in encoded.word_ids(i)])
+        sums, counts = np.zeros((len(words), row.shape[1]), np.float32), np.zeros(len(words), np.float32)
+        np.add.at(sums, of_word[of_word >= 0], row[of_word >= 0])
+        np.add.at(counts, of_word[of_word >= 0], 1)
+        results.append(sums / np.maximum(counts, 1)[:, None])
+    return results
+
+
+def mean_states(folder: str | Path, texts: Sequence[str], cache: str | Path | None = None) -> np.ndarray:
+    """Return the mean of the encoder's states over the words of every text (equation 12), scaled to a variance of 1.
+
+    Args:
+        folder: folder of the encoder.
+        texts: words separated by blanks, none empty.
+        cache: folder to keep the result in; None keeps nothing.
+
+    Returns:
+        (texts, size) vectors.
+    """
+    from genqa_metrics.kpqa.models import checkpoint_digest
+    from safetensors.numpy import load_file, save_file
+
+    facts = "\n".join([checkpoint_digest(Path(folder)), *texts])
+    path = Path(cache) / f"{hashlib.sha256(facts.encode()).hexdigest()[:16]}.safetensors" if cache else None
+    if path and path.is_file():
+        return load_file(path)["means"]
+    means = np.array([states.mean(axis=0) for states in encoder_states(folder, texts)], np.float32)
+    means /= means.std()
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_file({"means": means}, path)
+    return means
+
+
+def vocabulary(questions: Iterable[str], min_count: int) -> list[str]:
+    """Return the output vocabulary: the special tokens, then words by frequency, those of one frequency by alphabet.
+
+    >>> vocabulary(["who won ?", "who lost ?"], min_count=2)
+    ['<pad>', '<unk>', '<s>', '</s>', '?', 'who']
+    """
+    counts = Counter(word for question in questions for word in question.split())
+    kept = [word for word, count in counts.items() if count >= min_count]
+    return [*SPECIAL, *sorted(kept, key=lambda word: (-counts[word], word))]
+
+
+class Examples:
+    """Makes the inputs of the model from texts: word numbers, vectors and masks.
+
+    Args:
+        words: the output vocabulary.
+        vectors: gives the vectors of words.
+        max_context: words of a context that are read.
+        max_question: words of a question that are learned.
+        contextual: read the encoder's states of the context in place of the vectors of its words.
+    """
+
+    def __init__(self, words: Sequence[str], vectors: WordVectors, max_context=60, max_question=20, contextual=False):
+        self.words, self.vectors = list(words), vectors
+        self.number = {word: i for i, word in enumerate(self.words)}
+        self.max_context, self.max_question, self.contextual = max_context, max_question, contextual
+
+    def of_contexts(self, texts: Sequence[str]) -> list[dict]:
+        """Return {"input_ids": the words of the context, "states": the encoder's states if they are read} per text."""
+        rows = [{"input_ids": text.split()[: self.max_context]} for text in texts]
+        if self.contextual:
+            known = dict.fromkeys(" ".join(row["input_ids"]) for row in rows)
+            known = dict(zip(known, encoder_states(self.vectors.folder, list(known)), strict=True))
+            for row in rows:
+                row["states"] = known[" ".join(row["input_ids"])]
+        return rows
+
+    def of_pairs(self, pairs: Sequence[tuple[str, str]], means: np.ndarray) -> list[dict]:
+        """Return training examples.
+
+        Args:
+            pairs: context and question.
+            means: (pairs, size) mean states of the questions.
+        """
+        rows = self.of_contexts([text for text, _ in pairs])
+        for row, (_, question), mean in zip(rows, pairs, means, strict=True):
+            row |= {"question": question.split()[: self.max_question], "question_mean": mean}
+        return rows
+
+    def collate(self, rows: Sequence[Mapping]) -> dict:
+        """Return a padded batch of B rows with contexts of T words and questions of L words.
+
+        Args:
+            rows: what `of_contexts` or `of_pairs` returned.
+
+        Returns:
+            `context`: (B, T, read) what the encoder reads; `context_words`: (B, T, size) vectors of the words, which
+            the decoder reads when a word was copied; `lengths`: (B,); `copyable`: (B, T) whether the word is outside
+            the vocabulary; for training also `previous`: (B, L + 1, size) vectors of the question's words, the first
+            0 (the start), `target`: (B, L + 1) their numbers, the last END, then -100, and `question_mean`: (B, mean).
+        """
+        import torch
+
+        longest = max(len(row["input_ids"]) for row in rows)
+        static = np.zeros((len(rows), longest, self.vectors.size), np.float32)
+        copyable = np.zeros((len(rows), longest), bool)
+        for i, row in enumerate(rows):
+            words = row["input_ids"]
+            static[i, : len(words)] = self.vectors(words)
+            copyable[i, : len(words)] = [word not in self.number for word in words]
+        read = static
+        if self.contextual:
+            read = np.zeros((len(rows), longest, rows[0]["states"].shape[1]), np.float32)
+            for i, row in enumerate(rows):
+                read[i, : len(row["input_ids"])] = row["states"]
+        batch = {
+            "context": torch.from_numpy(read),
+            "context_words": torch.from_numpy(static),
+            "lengths": torch.tensor([len(row["input_ids"]) for row in rows]),
+            "copyable": torch.from_numpy(copyable),
+        }
+        if "question" not in rows[0]:
+            return batch
+        longest = max(len(row["question"]) for row in rows) + 1
+        previous = np.zeros((len(rows), longest, self.vectors.size), np.float32)
+        target = np.full((len(rows), longest), -100)
+        for i, row in enumerate(rows):
+            words = row["question"]
+            previous[i, 1 : len(words) + 1] = self.vectors(words)
+            target[i, : len(words) + 1] = [*(self.number.get(word, UNKNOWN) for word in words), END]
+        means = np.stack([row["question_mean"] for row in rows])
+        return batch | {
+            "previous": torch.from_numpy(previous),
+            "target": torch.from_numpy(target),
+            "question_mean": torch.from_numpy(means),
+        }

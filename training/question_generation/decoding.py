@@ -1,0 +1,163 @@
+"""Beam search over a whole batch at once, and random beam selection (section 5)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from model import END, PAD, START, UNKNOWN, Encoded, Generator, State
+
+MAX_WORDS = 30
+
+
+class Beams:
+    """The finished beams of a batch of B rows.
+
+    Attributes:
+        words: (B, width, steps) numbers of words; behind the end PAD.
+        copied: (B, width, steps) place in the context of the word that stands for UNKNOWN.
+        scores: (B, width) log-probabilities, the best first; -inf where there are fewer beams.
+    """
+
+    def __init__(self, words: torch.Tensor, copied: torch.Tensor, scores: torch.Tensor):
+        self.words, self.copied, self.scores = words.cpu().numpy(), copied.cpu().numpy(), scores.cpu().numpy()
+
+    def text(self, row: int, beam: int, vocabulary: Sequence[str], context: Sequence[str]) -> str:
+        """Return a beam as words with blanks between them."""
+        said = []
+        for word, place in zip(self.words[row, beam], self.copied[row, beam], strict=True):
+            if word in (END, PAD):
+                break
+            said.append(context[place] if word == UNKNOWN else vocabulary[word])
+        return " ".join(said)
+
+
+def _repeated(tensors, times: int):
+    return type(tensors)(
+        *(tuple(t.repeat_interleave(times, 0) for t in x) if isinstance(x, tuple) else x.repeat_interleave(times, 0)
+          for x in tensors)
+    )  # fmt: skip
+
+
+def _chosen(state: State, rows: torch.Tensor) -> State:
+    return State(state.context[rows], tuple(x[rows] for x in state.hidden), tuple(x[rows] for x in state.cell))
+
+
+@torch.inference_mode()
+def beam_search(
+    model: Generator, batch: dict, latent: torch.Tensor | None = None, width: int = 3, max_words: int = MAX_WORDS
+) -> Beams:
+    """Return the `width` likeliest questions that a beam search finds for every row.
+
+    A beam that has ended keeps its log-probability and its place. UNKNOWN is said only where the context has a word
+    outside the vocabulary; it stands for the one that gets most attention, as in Du et al. (2017).
+
+    Args:
+        model: in evaluation mode.
+        batch: what `Examples.collate` returned, B rows.
+        latent: (B, d), one draw per row; None for a model without a latent variable.
+        width: beams of a row.
+        max_words: words after which a question is cut off.
+    """
+    encoded, state = model.encode(batch["context"], batch["lengths"])
+    rows, device = len(batch["context"]), batch["context"].device
+    encoded, state = _repeated(encoded, width), _repeated(state, width)
+    words_of, copyable = (batch[name].repeat_interleave(width, 0) for name in ("context_words", "copyable"))
+    if latent is not None:
+        latent = latent.repeat_interleave(width, 0)
+    impossible = torch.zeros(rows * width, len(model.config.words), device=device)
+    impossible[:, [PAD, START]] = -torch.inf
+    impossible[~copyable.any(1), UNKNOWN] = -torch.inf
+    only_pad = torch.full((len(model.config.words),), -torch.inf, device=device)
+    only_pad[PAD] = 0
+    first = torch.arange(rows, device=device)[:, None] * width
+    scores = torch.full((rows, width), -torch.inf, device=device)
+    scores[:, 0] = 0
+    ended = torch.zeros(rows * width, dtype=torch.bool, device=device)
+    previous = words_of.new_zeros(rows * width, words_of.shape[2])
+    words = torch.zeros(rows * width, 0, dtype=torch.long, device=device)
+    copied = words.clone()
+    for _ in range(max_words):
+        state, attention = model.step(model.read(previous, latent), state, encoded)
+        place = attention.masked_fill(~copyable, -1).argmax(1)
+        steps = model.speaks(state.context).float().log_softmax(-1) + impossible
+        steps[ended] = only_pad
+        totals = (scores[:, :, None] + steps.view(rows, width, -1)).flatten(1)
+        scores, best = totals.topk(width, dim=1)
+        parents = (first + best // steps.shape[1]).flatten()
+        chosen = (best % steps.shape[1]).flatten()
+        state, place, ended = _chosen(state, parents), place[parents], ended[parents]
+        words = torch.cat([words[parents], chosen[:, None]], 1)
+        copied = torch.cat([copied[parents], place[:, None]], 1)
+        ended = ended | (chosen == END)
+        if ended.all():
+            break
+        own = words_of[torch.arange(len(place), device=device), place]
+        previous = torch.where((chosen == UNKNOWN)[:, None], own, model.vectors[chosen])
+    return Beams(words.view(rows, width, -1), copied.view(rows, width, -1), scores)
+
+
+@torch.inference_mode()
+def draws_of_prior(model: Generator, batch: dict, noise: torch.Tensor) -> torch.Tensor:
+    """Return z = mean + sigma * noise of p(z|x): (B, d) standard normal noise -> (B, d)."""
+    encoded, _ = model.encode(batch["context"], batch["lengths"])
+    mean, log_sigma = model.prior_of(encoded)
+    return mean + log_sigma.exp() * noise.to(mean.device)
+
+
+def generate(
+    model: Generator,
+    examples,
+    contexts: Sequence[str],
+    counts: Sequence[int],
+    seed: int = 0,
+    width: int = 3,
+    top: int = 1,
+    batch_size: int = 64,
+) -> list[list[str]]:
+    """Return `counts[i]` questions for every context: the latent variable is drawn, and a beam chosen, once for each.
+
+    Args:
+        model: a generator in evaluation mode.
+        examples: a data.Examples with the model's vocabulary.
+        contexts: words separated by blanks, in lower case.
+        counts: questions wanted of every context.
+        seed: of the latent variables and of the chosen beams; they do not depend on `batch_size`.
+        width: beams.
+        top: b of random beam selection: a question is drawn from the b best beams with equal probability; 1 takes the
+            best, so that a model without a latent variable asks the same question again and again.
+        batch_size: rows that are decoded together.
+
+    Raises:
+        ValueError: if `top` is not from 1 to `width`.
+    """
+    if not 1 <= top <= width:
+        raise ValueError(f"top: expected a number of beams from 1 to width ({width}), got {top}")
+    device = model.vectors.device
+    rng = np.random.default_rng(seed)
+    picks = [rng.integers(top, size=count) for count in counts]
+    # Without a latent variable every search of a context is the same one: it is done once.
+    searches = [
+        (i, j) for i, count in enumerate(counts) for j in range(count if model.config.latent else min(count, 1))
+    ]
+    noise = None
+    if model.config.latent:
+        noise = torch.randn(len(searches), model.config.latent, generator=torch.Generator().manual_seed(seed))
+    rows = examples.of_contexts(contexts)
+    order = sorted(range(len(searches)), key=lambda n: len(rows[searches[n][0]]["input_ids"]))
+    said: list[list[str]] = [[""] * count for count in counts]
+    for start in range(0, len(order), batch_size):
+        numbers = order[start : start + batch_size]
+        inputs = [rows[searches[n][0]] for n in numbers]
+        batch = {name: tensor.to(device) for name, tensor in examples.collate(inputs).items()}
+        latent = None if noise is None else draws_of_prior(model, batch, noise[numbers])
+        beams = beam_search(model, batch, latent, width)
+        found = np.isfinite(beams.scores).sum(axis=1)
+        for row, n in enumerate(numbers):
+            i, j = searches[n]
+            for question in [j] if model.config.latent else range(counts[i]):
+                beam = min(int(picks[i][question]), int(found[row]) - 1)
+                said[i][question] = beams.text(row, beam, examples.words, inputs[row]["input_ids"])
+    return said
+
+
+__all__ = ["Beams", "Encoded", "beam_search", "draws_of_prior", "generate"]

@@ -1,0 +1,252 @@
+"""The generator: BiLSTM encoder, attention, input feeding, and for d > 0 a latent variable (section 4).
+
+Equations are those of Schlichtkrull & Cheng, "Evaluating for Diversity in Question Generation over Text", 2020.
+B rows, T words of the context, L words of the question, H the hidden size, d the size of the latent variable.
+"""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+PAD, UNKNOWN, START, END = range(4)  # as in data.py
+
+
+@dataclass
+class Config:
+    """What a saved generator needs to be built again.
+
+    Attributes:
+        words: the output vocabulary, special tokens first.
+        latent: d, the size of the latent variable; 0 is the deterministic baseline.
+        layers: LSTM layers of the encoder and of the decoder.
+        hidden: H, the size of the encoder's two directions together and of the decoder.
+        vector: size of a word's vector.
+        read: size of what the encoder reads of a word.
+        mean: size of the mean state of a question, which the posterior reads.
+        dropout: share of the numbers dropped between layers, and where the encoder reads and the decoder speaks.
+        kl_rate: weight of the KL term that every iteration adds, from 0 to 1.
+        kl_steps: training steps that are an iteration of `kl_rate`.
+        latent_dropout: probability that an example is decoded without its latent variable.
+        free_bits: nats per dimension below which the KL term of a batch does not push.
+        max_context, max_question, contextual: see data.Examples.
+    """
+
+    words: list[str] = field(default_factory=list)
+    latent: int = 0
+    layers: int = 1
+    hidden: int = 600
+    vector: int = 384
+    read: int = 384
+    mean: int = 384
+    dropout: float = 0.3
+    kl_rate: float = 0.03
+    kl_steps: int = 1
+    latent_dropout: float = 0.2
+    free_bits: float = 0.0
+    max_context: int = 60
+    max_question: int = 20
+    contextual: bool = False
+
+
+class State(NamedTuple):
+    """What the decoder carries from step to step."""
+
+    context: torch.Tensor  # (B, H), c
+    hidden: tuple[torch.Tensor, ...]  # (B, H) of every layer, k
+    cell: tuple[torch.Tensor, ...]  # (B, H) of every layer
+
+
+class Encoded(NamedTuple):
+    """What the decoder knows of the context."""
+
+    states: torch.Tensor  # (B, T, H), b
+    keys: torch.Tensor  # (B, T, H), W_a b
+    mask: torch.Tensor  # (B, T), whether there is a word
+    mean: torch.Tensor  # (B, H), h_c
+
+
+def kl_divergence(mean, log_sigma, prior_mean, prior_log_sigma) -> torch.Tensor:
+    """Return KL(N(mean, sigma^2) || N(prior_mean, prior_sigma^2)) of every dimension, in nats; all (B, d).
+
+    >>> one = torch.ones(1, 1)
+    >>> kl_divergence(one, 0 * one, 0 * one, 0 * one).item()
+    0.5
+    """
+    ratio = (2 * (log_sigma - prior_log_sigma)).exp()
+    distance = ((mean - prior_mean) / prior_log_sigma.exp()) ** 2
+    return prior_log_sigma - log_sigma + (ratio + distance - 1) / 2
+
+
+class Generator(nn.Module):
+    """Question generator of Du et al. (2017), with `config.latent` > 0 the variational one of the paper."""
+
+    def __init__(self, config: Config):
+        super().__init__()
+        if config.hidden % 2 or config.hidden < 2:
+            raise ValueError(f"hidden: expected an even number of at least 2, got {config.hidden}")
+        self.config = config
+        size, hidden, latent = config.vector, config.hidden, config.latent
+        self.encoder = nn.LSTM(
+            config.read,
+            hidden // 2,
+            config.layers,
+            batch_first=True,
+            bidirectional=True,
+            dropout=config.dropout if config.layers > 1 else 0.0,
+        )
+        self.keys = nn.Linear(hidden, hidden, bias=False)  # W_a
+        self.reads = nn.Linear(size + latent, 4 * hidden)  # the LSTM's weights of e_t and z
+        self.recurs = nn.Linear(2 * hidden, 4 * hidden, bias=False)  # of c_{t-1} and k_{t-1}
+        self.upper = nn.ModuleList(nn.LSTMCell(hidden, hidden) for _ in range(config.layers - 1))
+        self.combines = nn.Linear(2 * hidden, hidden, bias=False)  # W_c
+        self.speaks = nn.Linear(hidden, len(config.words))  # W_o, b_o
+        self.register_buffer("vectors", torch.zeros(len(config.words), size))
+        self.register_buffer("steps", torch.zeros((), dtype=torch.long))
+        self.dropout = nn.Dropout(config.dropout)
+        if latent:
+            self.posterior = nn.Sequential(
+                nn.Linear(hidden + config.mean, hidden), nn.ReLU(), nn.Linear(hidden, 2 * latent)
+            )
+            self.prior = nn.Sequential(nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 2 * latent))
+
+    def encode(self, context: torch.Tensor, lengths: torch.Tensor) -> tuple[Encoded, State]:
+        """Return the encoded contexts and the decoder's first state.
+
+        Args:
+            context: (B, T, read) vectors; behind a row's length they are ignored.
+            lengths: (B,) words of every row, at least 1.
+        """
+        longest = context.shape[1]
+        packed = nn.utils.rnn.pack_padded_sequence(
+            self.dropout(context), lengths.cpu(), batch_first=True, enforce_sorted=False
+        )
+        packed, last = self.encoder(packed)
+        states, _ = nn.utils.rnn.pad_packed_sequence(packed, batch_first=True, total_length=longest)
+        mask = torch.arange(longest, device=context.device) < lengths.to(context.device)[:, None]
+        mean = (states * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+        hidden, cell = (
+            tuple(torch.cat([layer[0], layer[1]], -1) for layer in side.view(-1, 2, *side.shape[1:])) for side in last
+        )
+        return Encoded(states, self.keys(states), mask, mean), State(hidden[-1], hidden, cell)
+
+    def prior_of(self, encoded: Encoded) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return mean and log sigma of p(z|x), (B, d) each (equations 15 to 17)."""
+        return self.prior(encoded.mean).float().chunk(2, -1)
+
+    def posterior_of(self, encoded: Encoded, question_mean: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return mean and log sigma of q(z|x, y), (B, d) each (equations 11 to 14)."""
+        return self.posterior(torch.cat([encoded.mean, question_mean], -1)).float().chunk(2, -1)
+
+    def read(self, previous: torch.Tensor, latent: torch.Tensor | None) -> torch.Tensor:
+        """Return what the decoder's LSTM gets of e_t and z: (..., size) and (..., d) -> (..., 4 H)."""
+        return self.reads(previous if latent is None else torch.cat([previous, latent], -1))
+
+    def step(self, read: torch.Tensor, state: State, encoded: Encoded) -> tuple[State, torch.Tensor]:
+        """Return the next state and the attention, (B, T), of one step (equations 4 to 7 and 9).
+
+        Args:
+            read: (B, 4 H), what `read` returned for the previous word.
+            state: the state before the step.
+            encoded: the contexts.
+        """
+        gates = read + self.recurs(torch.cat([state.context, state.hidden[0]], -1))
+        enter, forget, new, out = gates.chunk(4, -1)
+        cells = [forget.sigmoid() * state.cell[0] + enter.sigmoid() * new.tanh()]
+        hidden = [out.sigmoid() * cells[0].tanh()]
+        for cell, k, memory in zip(self.upper, state.hidden[1:], state.cell[1:], strict=True):
+            k, memory = cell(self.dropout(hidden[-1]), (k, memory))
+            hidden.append(k)
+            cells.append(memory)
+        query = hidden[-1]
+        scores = (encoded.keys * query[:, None]).sum(-1)  # for one query this is 5 times as fast as bmm on a CPU
+        attention = scores.masked_fill(~encoded.mask, -torch.inf).softmax(-1)
+        seen = (encoded.states * attention[..., None]).sum(1)
+        context = self.combines(torch.cat([seen, query], -1)).tanh()
+        return State(context, tuple(hidden), tuple(cells)), attention
+
+    def kl_weight(self) -> float:
+        """Return the weight of the KL term at the present step of training, from 0 to 1."""
+        return min(1.0, self.config.kl_rate * (int(self.steps) // self.config.kl_steps))
+
+    def forward(self, context, lengths, previous, target, question_mean, context_words=None, copyable=None) -> dict:
+        """Return the loss of a batch, the negative ELBO of equation 10 per question, and its parts.
+
+        Args:
+            context: (B, T, read), see data.Examples.collate, as all others.
+            lengths: (B,).
+            previous: (B, L + 1, size).
+            target: (B, L + 1).
+            question_mean: (B, mean).
+            context_words: not needed with the true words at hand.
+            copyable: likewise.
+
+        Returns:
+            "loss"; "nll": (B,) negative log-likelihood of the questions; "tokens": (B,) words of the questions, the
+            end included; "kl": (B, d) KL of every dimension. In training mode z is a draw from the posterior, is
+            dropped whole for some examples, and the KL term is annealed; else z is the posterior's mean and the loss
+            the whole negative ELBO.
+        """
+        encoded, state = self.encode(context, lengths)
+        latent, kl = None, context.new_zeros(len(context), 1)
+        if self.config.latent:
+            prior, posterior = self.prior_of(encoded), self.posterior_of(encoded, question_mean)
+            kl = kl_divergence(*posterior, *prior)
+            latent = posterior[0]
+            if self.training:
+                latent = latent + posterior[1].exp() * torch.randn_like(latent)
+                kept = torch.rand(len(latent), 1, device=latent.device) >= self.config.latent_dropout
+                latent = latent * kept
+            latent = latent[:, None].expand(-1, previous.shape[1], -1)
+        reads = self.read(previous, latent)
+        contexts = []
+        for read in reads.unbind(1):
+            state, _ = self.step(read, state, encoded)
+            contexts.append(state.context)
+        logits = self.speaks(self.dropout(torch.stack(contexts, 1)))
+        losses = functional.cross_entropy(logits.flatten(0, 1).float(), target.flatten(), reduction="none")
+        nll = losses.view_as(target).sum(1)
+        if self.training:
+            weight = self.kl_weight()
+            self.steps += 1
+            penalty = kl.mean(0).clamp(min=self.config.free_bits).sum() if self.config.latent else kl.sum()
+            loss = nll.mean() + weight * penalty
+        else:
+            loss = (nll + kl.sum(1)).mean()
+        return {"loss": loss, "nll": nll, "tokens": (target != -100).sum(1), "kl": kl}
+
+
+def save(model: Generator, folder: str | Path) -> None:
+    """Write config.json and model.safetensors."""
+    from safetensors.torch import save_file
+
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"model_type": "question-generator", **asdict(model.config)}, indent=1, ensure_ascii=False)
+    (folder / "config.json").write_text(text + "\n", encoding="utf-8")
+    weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def load(folder: str | Path) -> Generator:
+    """Return a saved generator, ready to generate.
+
+    Raises:
+        ValueError: if the folder holds none.
+    """
+    from safetensors.torch import load_file
+
+    folder = Path(folder)
+    paths = folder / "config.json", folder / "model.safetensors"
+    if not all(path.is_file() for path in paths):
+        raise ValueError(f"model: expected config.json and model.safetensors in {folder}; train one first")
+    settings = json.loads(paths[0].read_text(encoding="utf-8"))
+    if settings.pop("model_type", None) != "question-generator":
+        raise ValueError(f"model: {paths[0]} is not of a question generator of train_generator.py")
+    model = Generator(Config(**settings))
+    model.load_state_dict(load_file(paths[1]))
+    return model.eval()

@@ -1,0 +1,181 @@
+"""Train a generator of questions: the deterministic baseline, or the variational one with a latent variable."""
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+ACTIVE = 0.01  # nat of mean KL above which a dimension of the latent variable is in use
+SHARED = ("latent", "hidden", "dropout", "kl_rate", "kl_steps", "latent_dropout", "free_bits")
+SHARED += ("max_context", "max_question", "contextual")  # arguments that the model keeps
+
+
+@dataclass
+class Arguments:
+    """What is trained on what; settings of the optimiser are those of transformers.TrainingArguments."""
+
+    sources: list[str] = field(
+        default_factory=list, metadata={"help": "files NAME.jsonl.gz in data_dir, or NAME or NAME:SPLIT of the Hub"}
+    )
+    data_dir: str | None = field(default=None, metadata={"help": "folder of the local files"})
+    dev_share: float = field(default=0.1, metadata={"help": "share of the contexts held out, by their hash"})
+    dev_rows: int | None = field(default=None, metadata={"help": "pairs used of the held-out part, by chance"})
+    encoder: str = field(
+        default="sentence-transformers/all-MiniLM-L6-v2", metadata={"help": "folder or Hub id of the encoder"}
+    )
+    contextual: bool = field(
+        default=False, metadata={"help": "read the encoder's states in place of its word-piece embeddings"}
+    )
+    latent: int = field(default=0, metadata={"help": "size of the latent variable; 0: the deterministic baseline"})
+    layers: int | None = field(default=None, metadata={"help": "LSTM layers; default 2, with a latent variable 1"})
+    hidden: int = field(default=600, metadata={"help": "size of the encoder's two directions together"})
+    vector: int | None = field(default=None, metadata={"help": "principal components of the embeddings; default all"})
+    dropout: float = field(default=0.3, metadata={"help": "share of numbers dropped between layers"})
+    min_count: int = field(default=3, metadata={"help": "times a word is in the questions, else it is only copied"})
+    max_context: int = field(default=60, metadata={"help": "words of a context that are read"})
+    max_question: int = field(default=20, metadata={"help": "words of a question that are learned"})
+    kl_rate: float = field(default=0.03, metadata={"help": "weight that every iteration adds to the KL term"})
+    kl_steps: int = field(default=1, metadata={"help": "training steps that are an iteration of kl_rate"})
+    latent_dropout: float = field(default=0.2, metadata={"help": "probability that z is dropped whole"})
+    free_bits: float = field(default=0.0, metadata={"help": "nats per dimension that the KL term leaves free"})
+    patience: int = field(default=0, metadata={"help": "evaluations without a better loss before it stops; 0 never"})
+    cache: str | None = field(default=None, metadata={"help": "folder for the encoder's states of the questions"})
+
+
+def check(args: Arguments) -> None:
+    """Refuse what cannot work, before any work is done.
+
+    Raises:
+        ValueError: names argument and fix.
+    """
+    if not args.sources:
+        raise ValueError("sources: nothing to train on; name a file of data_dir or a data set of the Hub")
+    for name, low, high in (("dropout", 0, 0.99), ("latent_dropout", 0, 1), ("dev_share", 0, 0.99)):
+        if not low <= getattr(args, name) <= high:
+            raise ValueError(f"{name}: expected a number from {low} to {high}, got {getattr(args, name)}")
+    for name, least in (("latent", 0), ("hidden", 2), ("kl_steps", 1), ("max_context", 1), ("max_question", 1)):
+        if getattr(args, name) < least:
+            raise ValueError(f"{name}: expected a number of at least {least}, got {getattr(args, name)}")
+    if args.patience and not args.dev_share:
+        raise ValueError("patience: stopping early needs held-out contexts; set dev_share above 0")
+
+
+def measures(predictions) -> dict[str, float]:
+    """Return what is logged of held-out pairs: loss per word, perplexity and the dimensions in use."""
+    import numpy as np
+
+    (nll, tokens, kl), _ = predictions
+    words = tokens.sum()
+    return {
+        "nll_per_word": float(nll.sum() / words),
+        "perplexity": float(np.exp(nll.sum() / words)),
+        "kl": float(kl.sum(axis=1).mean()),
+        "active_dimensions": int((kl.mean(axis=0) > ACTIVE).sum()),
+    }
+
+
+def train(args: Arguments, training) -> dict:
+    """Train, from the last checkpoint if there is one, and write the model to `output_dir`/final.
+
+    Args:
+        args: what is trained on what.
+        training: a transformers.TrainingArguments.
+
+    Returns:
+        What was written to train.json: measures of the held-out part with the mean KL of every dimension, and facts.
+    """
+    import json
+    import random
+    import sys
+
+    import torch
+    from genqa_metrics.kpqa.models import BASE_MODEL, base_encoder, checkpoint_digest, quiet
+    from transformers import EarlyStoppingCallback, Trainer, set_seed
+    from transformers.trainer_utils import get_last_checkpoint
+
+    sys.path.insert(0, str(Path(__file__).parent))
+    import data
+    from model import Config, Generator, save
+
+    check(args)
+    set_seed(training.seed)
+
+    # 1. Pairs of context and question.
+    contexts = [context for source in args.sources for context in data.read_contexts(source, args.data_dir)]
+    pairs: dict[bool, list[tuple[str, str]]] = {False: [], True: []}
+    for context in contexts:
+        pairs[data.is_dev(context.text, args.dev_share)] += [(context.text, text) for text in context.references]
+    held_out, pairs = pairs[True], pairs[False]
+    if not pairs or (args.dev_share and not held_out):
+        raise ValueError(f"sources: {len(pairs)} pairs to train on and {len(held_out)} held out; name larger sources")
+    if args.dev_rows:
+        held_out = random.Random(0).sample(held_out, min(args.dev_rows, len(held_out)))
+
+    # 2. Their words as vectors, the mean states of the questions.
+    encoder = base_encoder() if args.encoder == BASE_MODEL else Path(args.encoder)
+    with quiet():
+        vectors = data.WordVectors(encoder, args.vector)
+        questions = list(dict.fromkeys(text for _, text in pairs + held_out))
+        means = data.mean_states(encoder, questions, args.cache)
+    place = {text: i for i, text in enumerate(questions)}
+    words = data.vocabulary((text for _, text in pairs), args.min_count)
+    examples = data.Examples(words, vectors, args.max_context, args.max_question, args.contextual)
+    made = [
+        examples.of_pairs(part, means[[place[text] for _, text in part]]) if part else None
+        for part in (pairs, held_out)
+    ]
+    print(f"{len(pairs)} pairs, {len(held_out)} held out, {len(words)} words to say", flush=True)
+
+    # 3. The model.
+    config = Config(
+        words=words,
+        layers=args.layers or (1 if args.latent else 2),
+        vector=vectors.size,
+        read=means.shape[1] if args.contextual else vectors.size,
+        mean=means.shape[1],
+        **{name: getattr(args, name) for name in SHARED},
+    )
+    model = Generator(config)
+    model.vectors.copy_(torch.from_numpy(vectors(words)))
+
+    # 4. Training.
+    training.remove_unused_columns = False
+    training.label_names = ["target"]
+    if args.patience:
+        training.load_best_model_at_end = True
+        training.metric_for_best_model = "eval_loss"
+        training.greater_is_better = False
+    trainer = Trainer(
+        model=model,
+        args=training,
+        train_dataset=made[0],
+        eval_dataset=made[1],
+        data_collator=examples.collate,
+        compute_metrics=measures,
+        callbacks=[EarlyStoppingCallback(early_stopping_patience=args.patience)] if args.patience else [],
+    )
+    last = get_last_checkpoint(training.output_dir) if Path(training.output_dir).is_dir() else None
+    trainer.train(resume_from_checkpoint=last)
+
+    # 5. The model and what was measured.
+    facts = {"arguments": asdict(args), "seed": training.seed, "pairs": len(pairs), "held_out": len(held_out)}
+    facts |= {"steps": trainer.state.global_step, "encoder_sha256": checkpoint_digest(encoder), "dev": {}}
+    if held_out:
+        found = trainer.predict(made[1])
+        facts["dev"] = {name.removeprefix("test_"): value for name, value in found.metrics.items()}
+        facts["kl_per_dimension"] = found.predictions[2].mean(axis=0).tolist() if args.latent else []
+    folder = Path(training.output_dir) / "final"
+    save(trainer.accelerator.unwrap_model(trainer.model), folder)
+    (folder / "train.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    print(f"written to {folder}: {facts['dev']}", flush=True)
+    return facts
+
+
+def main() -> None:
+    """Train one generator."""
+    from transformers import HfArgumentParser, TrainingArguments
+
+    parser = HfArgumentParser((Arguments, TrainingArguments))
+    train(*parser.parse_args_into_dataclasses(args_file_flag="--config"))
+
+
+if __name__ == "__main__":
+    main()
