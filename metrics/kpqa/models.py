@@ -35,19 +35,46 @@ def file_digest(path: Path) -> str:
 
 
 def hub_folder(name: str, revision: str | None, is_good: Callable[[Path], bool], tried: list[str]) -> Path | None:
-    """Return the folder of a model on the Hub (or in its cache), or None and one more line in `tried`."""
-    from huggingface_hub import snapshot_download
+    """Return the folder of a model on the Hub (or in its cache), or None and one more line in `tried`.
 
-    wanted = ["*.json", "*.safetensors", "*.txt"]
+    Args:
+        name: Hub id, a branch, tag or commit may follow: "org/name@v1".
+        revision: branch, tag or commit; goes before one in the name.
+        is_good: whether a folder holds what is wanted.
+        tried: what was tried so far, for an error message.
+    """
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
+
+    repository, _, pinned = name.partition("@")
+    wanted = {"allow_patterns": ["*.json", "*.safetensors", "*.txt"], "ignore_patterns": ["*/*"]}
     try:
-        folder = Path(snapshot_download(name, revision=revision, allow_patterns=wanted))
-    except Exception as error:  # huggingface_hub, requests and httpx raise many kinds
-        tried.append(f"{name} on the Hub: {type(error).__name__}: {error}".splitlines()[0])
-        return None
-    if not is_good(folder):
-        tried.append(f"{name} on the Hub: not the expected files")
-        return None
-    return folder
+        folder = Path(snapshot_download(repository, revision=revision or pinned or None, **wanted))
+    except RevisionNotFoundError:
+        why = f"it has no branch, tag or commit {revision or pinned}"
+    except RepositoryNotFoundError:
+        why = "there is no such repository, or it is private and you are not logged in"
+    except Exception as error:  # huggingface_hub and httpx raise many kinds
+        why = f"{type(error).__name__}: {error}".splitlines()[0]
+    else:
+        if damaged := [path for path in folder.glob("*.safetensors") if _is_damaged(path)]:
+            for path in damaged:  # or the cache would give it again and again
+                path.resolve().unlink()
+                path.unlink()
+            names = ", ".join(path.name for path in damaged)
+            why = f"{names} is damaged, its SHA-256 is not that on the Hub; it was deleted from the cache, load again"
+        elif is_good(folder):
+            return folder
+        else:
+            why = f"not the expected files, only {', '.join(sorted(path.name for path in folder.iterdir())) or 'none'}"
+    tried.append(f"{name} on the Hub: {why}")
+    return None
+
+
+def _is_damaged(path: Path) -> bool:
+    """Return whether a file in the Hub's cache, a link to a blob that is named by its SHA-256, has another one."""
+    name = os.path.basename(os.readlink(path)) if path.is_symlink() else ""
+    return len(name) == 64 and file_digest(path) != name
 
 
 def base_encoder() -> Path:
@@ -86,8 +113,9 @@ def find_checkpoint(checkpoint: str | os.PathLike | None, revision: str | None, 
     """Return the folder of a checkpoint: the one asked for, else the installed package's own, else the Hub's.
 
     Args:
-        checkpoint: a local folder, a Hub id, or None for the default.
-        revision: branch, tag or commit on the Hub.
+        checkpoint: a local folder, a Hub id, also with a revision ("org/name@v1"), or None for the default.
+        revision: branch, tag or commit on the Hub. `evaluate.load` keeps an argument of this name for itself: there
+            it is the module's own revision, and a checkpoint's is written behind its id.
         metric: name of the metric's folder in the installed package.
         hub_name: Hub id of the default.
 
@@ -121,10 +149,8 @@ def find_checkpoint(checkpoint: str | os.PathLike | None, revision: str | None, 
     folder = hub_folder(name, revision, is_checkpoint, tried)
     if folder:
         return folder
-    raise ValueError(
-        f"checkpoint: none found. Tried: {'; '.join(tried)}. Install genqa-metrics, which brings one, "
-        "pass checkpoint=FOLDER, or go online once"
-    )
+    fix = "Install genqa-metrics, which brings one" if checkpoint is None else "Check the name"
+    raise ValueError(f"checkpoint: none found. Tried: {'; '.join(tried)}. {fix}, pass checkpoint=FOLDER, or go online")
 
 
 def is_checkpoint(folder: Path) -> bool:

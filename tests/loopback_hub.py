@@ -1,0 +1,324 @@
+"""A Hugging Face Hub on the loopback interface, as much of it as huggingface_hub, evaluate and transformers ask for.
+
+Repositories have commits, tags and files; large files go up through Git LFS. Nothing but the real clients talks to it:
+start it with `LoopbackHub(folder)` and give a subprocess its `environment(...)`.
+"""
+
+import base64
+import fnmatch
+import hashlib
+import json
+import re
+import sysconfig
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+TOKEN = "hf_loopback"
+OWNER, ORGANIZATION = "someone", "ns"
+LARGE = ("*.safetensors", "*.bin", "*.png")  # what the Hub keeps in Git LFS
+KINDS = {"models/": "model", "spaces/": "space", "datasets/": "dataset", None: "model"}
+REPOSITORY = r"(?P<repository>[\w.-]+/[\w.-]+)"
+API = rf"/api/(?P<kind>models/|spaces/|datasets/){REPOSITORY}"
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of a commit: digest of its content, size, and whether it is in Git LFS."""
+
+    sha256: str
+    git_sha1: str
+    size: int
+    is_large: bool
+
+    @property
+    def etag(self) -> str:
+        return self.sha256 if self.is_large else self.git_sha1
+
+
+@dataclass
+class Repository:
+    """Commits, newest last, and the names that point at one."""
+
+    commits: dict[str, dict[str, File]] = field(default_factory=dict)
+    tags: dict[str, str] = field(default_factory=dict)
+
+    def find(self, revision: str) -> str | None:
+        """Return the commit that a branch, tag or commit names."""
+        if revision == "main":
+            return list(self.commits)[-1]
+        return self.tags.get(revision, revision if revision in self.commits else None)
+
+
+class LoopbackHub:
+    """The server and what it holds.
+
+    Attributes:
+        url: its address.
+        requests: (method, path) of every request, in order.
+        repositories: (kind, name) -> Repository.
+        corrupt: SHA-256 of files that are served with a wrong last byte.
+        unavailable: names of repositories for which the answer is 503.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.repositories: dict[tuple[str, str], Repository] = {}
+        self.requests: list[tuple[str, str]] = []
+        self.corrupt: set[str] = set()
+        self.unavailable: set[str] = set()
+        handler = type("Handler", (_Handler,), {"hub": self})
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def stop(self) -> None:
+        """Close the port: every later connection is refused."""
+        self.server.shutdown()
+        self.server.server_close()
+
+    def environment(self, home: Path, **more: str) -> dict[str, str]:
+        """Return the environment of a process that knows this Hub and no other, and not this repository.
+
+        Started with `python -S`, such a process does not read .pth files, so it does not find an editable install.
+        """
+        return {
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(home),
+            "HF_HOME": str(home / "huggingface"),
+            "HF_ENDPOINT": self.url,
+            "HF_TOKEN": TOKEN,
+            "HF_HUB_DISABLE_XET": "1",
+            "HF_HUB_DISABLE_TELEMETRY": "1",
+            "HF_UPDATE_DOWNLOAD_COUNTS": "0",
+            "NO_PROXY": "127.0.0.1",
+            "OMP_NUM_THREADS": "1",
+            "PYTHONPATH": sysconfig.get_paths()["purelib"],
+            "TOKENIZERS_PARALLELISM": "false",
+            **more,
+        }
+
+    def bodies(self) -> list[str]:
+        """Return the paths of the files that were downloaded."""
+        return [path for method, path in self.requests if method == "GET" and "/resolve/" in path]
+
+    def writes(self) -> list[str]:
+        """Return the requests that changed something: new repositories, commits, uploads, tags."""
+        changing = ("/api/repos/create", "/commit/", "/tag/", "/lfs/")
+        return [f"{m} {p}" for m, p in self.requests if m not in ("GET", "HEAD") and any(c in p for c in changing)]
+
+    def add(self, kind: str, name: str, files: dict[str, bytes], tag: str | None = None) -> str:
+        """Commit files to a repository, created where needed, without a client; returns the commit."""
+        repository = self.repositories.setdefault((kind, name), Repository())
+        tree = dict(repository.commits[repository.find("main")]) if repository.commits else {}
+        commit = self.commit(repository, tree | {path: self.store(path, body) for path, body in files.items()})
+        if tag:
+            repository.tags[tag] = commit
+        return commit
+
+    def commit(self, repository: Repository, tree: dict[str, File]) -> str:
+        """Add a commit of these files; returns its name."""
+        content = repr((len(repository.commits), sorted(tree.items())))
+        name = hashlib.sha1(content.encode()).hexdigest()
+        repository.commits[name] = tree
+        return name
+
+    def store(self, path: str, body: bytes, is_large: bool | None = None) -> File:
+        """Keep the content of a file."""
+        sha256 = hashlib.sha256(body).hexdigest()
+        (self.folder / sha256).write_bytes(body)
+        git_sha1 = hashlib.sha1(b"blob %d\0" % len(body) + body).hexdigest()
+        return File(sha256, git_sha1, len(body), is_large_name(path) if is_large is None else is_large)
+
+    def content(self, kind: str, name: str, revision: str = "main") -> dict[str, bytes]:
+        """Return the files of a repository."""
+        repository = self.repositories[kind, name]
+        tree = repository.commits[repository.find(revision)]
+        return {path: (self.folder / file.sha256).read_bytes() for path, file in tree.items()}
+
+
+def is_large_name(path: str) -> bool:
+    """Return whether a file goes to Git LFS."""
+    return any(fnmatch.fnmatch(path, pattern) for pattern in LARGE)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers one request; the routes are the table ROUTES at the end of this file."""
+
+    hub: LoopbackHub
+    protocol_version = "HTTP/1.1"
+
+    def answer(self):
+        url = urlsplit(self.path)
+        path = unquote(url.path)
+        self.hub.requests.append((self.command, path))
+        self.body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if any(f"/{name}" in path for name in self.hub.unavailable):
+            return self.error(503, None)
+        for methods, pattern, needs_token, route in ROUTES:
+            match = re.fullmatch(pattern, path)
+            if match and self.command in methods:
+                if needs_token and self.headers.get("Authorization") != f"Bearer {TOKEN}":
+                    return self.error(401, None)
+                return route(self, **match.groupdict())
+        return self.error(404, None)
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = answer
+
+    def reply(self, code: int, body: bytes = b"", **headers):
+        self.send_response(code)
+        for name, value in {"Content-Length": len(body), **headers}.items():
+            self.send_header(name.replace("_", "-"), str(value))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def json(self, content: object, code: int = 200):
+        self.reply(code, json.dumps(content).encode(), Content_Type="application/json")
+
+    def error(self, code: int, name: str | None):
+        self.reply(code, b"{}", **({"X_Error_Code": name} if name else {}))
+
+    def found(self, kind: str | None, repository: str, revision: str) -> tuple[Repository, str] | None:
+        """Return repository and commit, or answer 404 and return None."""
+        it = self.hub.repositories.get((KINDS[kind], repository))
+        commit = it.find(revision) if it else None
+        if commit is None:
+            self.error(404, "RevisionNotFound" if it else "RepoNotFound")
+            return None
+        return it, commit
+
+    def whoami(self):
+        self.json({"type": "user", "name": OWNER, "orgs": [{"name": ORGANIZATION}], "auth": {}})
+
+    def validate(self):
+        self.json({"errors": [], "warnings": []})
+
+    def create(self):
+        asked = json.loads(self.body)
+        key = asked.get("type", "model"), f"{asked['organization'] or OWNER}/{asked['name']}"
+        url = f"{self.hub.url}/{'spaces/' if key[0] == 'space' else ''}{key[1]}"
+        is_new = key not in self.hub.repositories
+        if is_new:
+            self.hub.repositories[key] = Repository()
+            self.hub.add(*key, {".gitattributes": b"*.safetensors filter=lfs\n"})
+        self.json({"url": url, "name": key[1]}, 200 if is_new else 409)
+
+    def info(self, kind, repository, revision="main"):
+        if found := self.found(kind, repository, revision):
+            it, commit = found
+            files = [{"rfilename": path} for path in it.commits[commit]]
+            self.json({"id": repository, "sha": commit, "siblings": files, "tags": [], "private": False})
+
+    def tree(self, kind, repository, revision):
+        if found := self.found(kind, repository, revision):
+            it, commit = found
+            self.json([_entry(path, file) for path, file in it.commits[commit].items()])
+
+    def paths(self, kind, repository, revision):
+        if found := self.found(kind, repository, revision):
+            it, commit = found
+            wanted = json.loads(self.body)["paths"]
+            self.json([_entry(path, file) for path, file in it.commits[commit].items() if path in wanted])
+
+    def preupload(self, kind, repository, revision):
+        if found := self.found(kind, repository, revision):
+            it, commit = found
+            answers = []
+            for asked in json.loads(self.body)["files"]:
+                known = it.commits[commit].get(asked["path"])
+                mode = "lfs" if is_large_name(asked["path"]) else "regular"
+                oid = known.etag if known else None
+                answers.append({"path": asked["path"], "uploadMode": mode, "shouldIgnore": False, "oid": oid})
+            self.json({"files": answers})
+
+    def large(self, kind, repository):
+        objects = []
+        for asked in json.loads(self.body)["objects"]:
+            if not (self.hub.folder / asked["oid"]).is_file():
+                asked["actions"] = {"upload": {"href": f"{self.hub.url}/lfs/{asked['oid']}"}}
+            objects.append(asked)
+        self.json({"transfer": "basic", "objects": objects})
+
+    def put(self, oid):
+        if hashlib.sha256(self.body).hexdigest() != oid:
+            return self.error(422, None)
+        self.hub.store(oid, self.body)
+        return self.reply(200)
+
+    def commit(self, kind, repository, revision):
+        if not (found := self.found(kind, repository, revision)):
+            return
+        it, parent = found
+        tree = dict(it.commits[parent])
+        for line in self.body.splitlines():
+            key, value = json.loads(line).values()
+            if key == "header" and value.get("parentCommit", parent) != parent:
+                return self.error(412, None)
+            if key == "file":
+                tree[value["path"]] = self.hub.store(value["path"], base64.b64decode(value["content"]), False)
+            elif key == "lfsFile":
+                tree[value["path"]] = self.hub.store(
+                    value["path"], (self.hub.folder / value["oid"]).read_bytes(), True
+                )
+            elif key == "deletedFile":
+                del tree[value["path"]]
+        commit = self.hub.commit(it, tree)
+        self.json({"success": True, "commitUrl": f"{self.hub.url}/{repository}/commit/{commit}", "commitOid": commit})
+
+    def tag(self, kind, repository, revision):
+        if self.command == "DELETE":
+            del self.hub.repositories[KINDS[kind], repository].tags[revision]
+            return self.json({})
+        if found := self.found(kind, repository, revision):
+            it, commit = found
+            tag = json.loads(self.body)["tag"]
+            if tag in it.tags:
+                return self.json({"error": "Tag reference exists already"}, 409)
+            it.tags[tag] = commit
+            return self.json({})
+
+    def resolve(self, kind, repository, revision, name):
+        if not (found := self.found(kind, repository, revision)):
+            return None
+        it, commit = found
+        file = it.commits[commit].get(name)
+        if file is None:
+            return self.reply(404, b"", X_Error_Code="EntryNotFound", X_Repo_Commit=commit)
+        body = (self.hub.folder / file.sha256).read_bytes()
+        if file.sha256 in self.hub.corrupt:
+            body = body[:-1] + bytes([body[-1] ^ 1])
+        return self.reply(200, body, ETag=f'"{file.etag}"', X_Repo_Commit=commit)
+
+    def log_message(self, *args):
+        pass
+
+
+def _entry(path: str, file: File) -> dict:
+    large = {"lfs": {"oid": file.sha256, "size": file.size, "pointerSize": 130}} if file.is_large else {}
+    return {"type": "file", "path": path, "size": file.size, "oid": file.git_sha1, **large}
+
+
+REVISION = r"(?P<revision>[^/]+)"
+ROUTES = [
+    (("GET",), r"/api/whoami-v2", True, _Handler.whoami),
+    (("POST",), r"/api/validate-yaml", False, _Handler.validate),
+    (("POST",), r"/api/repos/create", True, _Handler.create),
+    (("GET",), API, False, _Handler.info),
+    (("GET",), rf"{API}/revision/{REVISION}", False, _Handler.info),
+    (("GET",), rf"{API}/tree/{REVISION}", False, _Handler.tree),
+    (("POST",), rf"{API}/paths-info/{REVISION}", False, _Handler.paths),
+    (("POST",), rf"{API}/preupload/{REVISION}", True, _Handler.preupload),
+    (("POST",), rf"/(?P<kind>spaces/)?{REPOSITORY}\.git/info/lfs/objects/batch", True, _Handler.large),
+    (("PUT",), r"/lfs/(?P<oid>[0-9a-f]{64})", False, _Handler.put),
+    (("POST",), rf"{API}/commit/{REVISION}", True, _Handler.commit),
+    (("POST", "DELETE"), rf"{API}/tag/{REVISION}", True, _Handler.tag),
+    (
+        ("GET", "HEAD"),
+        rf"/(?P<kind>spaces/|datasets/)?{REPOSITORY}/resolve/{REVISION}/(?P<name>.+)",
+        False,
+        _Handler.resolve,
+    ),
+]

@@ -1,0 +1,307 @@
+"""Publishing to a loopback Hub with the real client: exact trees, no second upload, clear refusals."""
+
+import json
+import re
+import shutil
+import sys
+
+import genqa_metrics
+import huggingface_hub
+import pytest
+import torch
+import transformers
+from genqa_metrics.ava.loading import load_judge
+from genqa_metrics.kpqa import loading
+from huggingface_hub import ModelCard, RepoCard, constants
+
+from tests.loopback_hub import TOKEN, LoopbackHub
+from tests.test_ava import judges  # noqa: F401
+from tests.test_kpqa import saved, tiny_encoder  # noqa: F401
+from training import publish
+
+REPOSITORIES = [
+    ("model", "ns/ava-minilm"),
+    ("model", "ns/kpqa-minilm"),
+    ("space", "ns/aev"),
+    ("space", "ns/ava"),
+    ("space", "ns/f_meta"),
+    ("space", "ns/kpqa"),
+]
+RECORDS = {
+    "kpqa": {"agreement": {"made": {"bleu1": {}, "bleu1_kpqa": {"pearson": [0.51], "spearman": [0.43]}}}},
+    "ava": {
+        "scores": {
+            "rows": {"made.dev": {"accuracy": 0.9, "f1": 0.8, "auc": 0.7}},
+            "graded": {"more.dev": {"pearson": 0.6}},
+        }
+    },
+}
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """A Hub of our own; the client in this process talks to it and to nothing else."""
+    folder = tmp_path / "hub"
+    folder.mkdir()
+    it = LoopbackHub(folder)
+    monkeypatch.setattr(constants, "ENDPOINT", it.url)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    yield it
+    it.stop()
+
+
+@pytest.fixture(scope="module")
+def tiny_checkpoints(tiny_encoder, judges, tmp_path_factory):  # noqa: F811
+    """An adapter for kpqa and a whole judge, with cards and records of results."""
+    from peft import LoraConfig, TaskType, get_peft_model
+
+    torch.manual_seed(0)
+    config = LoraConfig(task_type=TaskType.TOKEN_CLS, r=4, target_modules=["query"], init_lora_weights=False)
+    adapter = tmp_path_factory.mktemp("adapter")
+    get_peft_model(loading.token_classifier(tiny_encoder), config).save_pretrained(adapter)
+    judge = tmp_path_factory.mktemp("judge")
+    shutil.copytree(judges(), judge, dirs_exist_ok=True)
+    checkpoints = {"kpqa": adapter, "ava": judge}
+    for name, folder in checkpoints.items():
+        (folder / "README.md").write_text(f"---\nlicense: mit\n---\n\n# One of {name}\n\n## Limits\n\nTiny.\n")
+    return checkpoints
+
+
+@pytest.fixture
+def tiny(tiny_checkpoints, tmp_path, monkeypatch):
+    """Publish the tiny checkpoints instead of the bundled ones."""
+    records = {}
+    for name, folder in tiny_checkpoints.items():
+        content = json.loads(json.dumps(RECORDS[name]))
+        digest = loading.checkpoint_digest(folder)
+        if name == "kpqa":
+            content["checkpoints"] = {"kpqa": f"checkpoint:{digest[:12]}|embedding:0123"}
+        else:
+            content["scores"]["digests"] = {"checkpoint": digest}
+        records[name] = tmp_path / f"{name}.json"
+        records[name].write_text(json.dumps(content))
+    monkeypatch.setattr(publish, "CHECKPOINTS", tiny_checkpoints)
+    monkeypatch.setattr(publish, "RECORDS", records)
+    return records
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Run the script with arguments; returns what it printed."""
+
+    def run(*arguments, namespace="ns"):
+        command = ["publish.py", "--namespace", namespace, "--output_dir", str(tmp_path / "trees"), *arguments]
+        monkeypatch.setattr(sys, "argv", command)
+        capsys.readouterr()
+        publish.main()
+        return capsys.readouterr().out.splitlines()
+
+    return run
+
+
+def files(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_what_is_published_is_what_a_dry_run_writes(hub, tiny, run, tmp_path):
+    lines = run("--dry-run")
+    assert hub.requests == []
+    assert [tuple(line.split(":")[0].split()) for line in lines] == REPOSITORIES
+    trees = {(kind, name): files(tmp_path / f"trees/{kind}s" / name) for kind, name in REPOSITORIES}
+    shutil.rmtree(tmp_path / "trees")
+    run()
+    assert set(hub.repositories) == set(REPOSITORIES)
+    for (kind, name), tree in trees.items():
+        for revision in ("main", "v" + genqa_metrics.__version__):
+            published = hub.content(kind, name, revision)
+            del published[".gitattributes"]
+            assert published == tree
+
+
+def test_a_second_run_uploads_nothing(hub, tiny, run):
+    assert all(line.endswith("deleted, tagged v" + genqa_metrics.__version__) for line in run())
+    writes = hub.writes()
+    assert len([w for w in writes if "/commit/" in w]) == len(REPOSITORIES)
+    assert [line.split(": ")[1] for line in run()] == ["unchanged"] * len(REPOSITORIES)
+    assert hub.writes() == writes
+
+
+def test_an_interrupted_run_is_finished_by_the_next(hub, tiny, run):
+    hub.unavailable.add("ns/ava/commit")  # the Space, not the model
+    with pytest.raises(huggingface_hub.errors.HfHubHTTPError, match="503"):
+        run("--metrics", "aev", "ava")
+    hub.unavailable.clear()
+    *done, last = [line.split(": ")[1] for line in run("--metrics", "aev", "ava")]
+    assert done == ["unchanged"] * 2
+    assert "files uploaded, 0 deleted, tagged" in last
+    assert hub.repositories["space", "ns/ava"].tags
+
+
+def test_a_published_version_does_not_change(hub, tiny, run, monkeypatch, tmp_path):
+    run()
+    writes = hub.writes()
+    write_space = publish.write_space
+
+    def changed(name, namespace, tag, folder):
+        write_space(name, namespace, tag, folder)
+        if name == "aev":
+            (folder / "stop_words.py").unlink()
+            (folder / "README.md").write_text("---\ntitle: new\n---\n")
+
+    monkeypatch.setattr(publish, "write_space", changed)
+    tag = "v" + genqa_metrics.__version__
+    with pytest.raises(ValueError, match=f"ns/aev: {tag} is published already .* raise the version"):
+        run()
+    assert hub.writes() == writes
+    moved = [line for line in run("--move_tag") if not line.endswith("unchanged")]
+    assert moved == [f"space ns/aev: 1 files uploaded, 1 deleted, tagged {tag}"]
+    assert hub.content("space", "ns/aev", tag) == hub.content("space", "ns/aev")
+    assert "stop_words.py" not in hub.content("space", "ns/aev")
+    assert ".gitattributes" in hub.content("space", "ns/aev")
+    monkeypatch.setattr(publish, "version_tag", lambda: "v9.9.9")
+    run()
+    assert set(hub.repositories["space", "ns/aev"].tags) == {tag, "v9.9.9"}
+
+
+def test_a_commit_of_somebody_else_meanwhile_is_not_lost(hub, tiny, run, monkeypatch):
+    run("--metrics", "aev")
+    hub.add("space", "ns/aev", {"theirs.txt": b"1"})
+    changes = publish.changes
+
+    def slow(folder, remote):
+        hub.add("space", "ns/aev", {"more.txt": b"2"})
+        return changes(folder, remote)
+
+    sha = huggingface_hub.HfApi.repo_info
+    before = hub.repositories["space", "ns/aev"].find("main")
+    monkeypatch.setattr(huggingface_hub.HfApi, "repo_info", lambda *a, **k: _pinned(sha(*a, **k), before))
+    monkeypatch.setattr(publish, "changes", slow)
+    with pytest.raises(huggingface_hub.errors.HfHubHTTPError, match="412"):
+        run("--metrics", "aev", "--move_tag")
+    assert "theirs.txt" in hub.content("space", "ns/aev")
+
+
+def _pinned(info, sha):
+    info.sha = sha
+    return info
+
+
+@pytest.mark.parametrize("name", ["ava", "kpqa"])
+def test_plain_transformers_load_the_published_model(hub, tiny, run, tiny_checkpoints, name, tmp_path):
+    """Weights of the adapter are merged: the plain model gives the logits of the module's own loader."""
+    run("--metrics", name)
+    folder = tmp_path / "downloaded"
+    for path, body in hub.content("model", f"ns/{name}-minilm").items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(body)
+    model = getattr(transformers, publish.CLASSES[name]).from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    inputs = tokenizer("how many steps ?", "there are seven", return_tensors="pt")
+    expected, _ = publish._merged(name)
+    with torch.no_grad():
+        assert torch.equal(model(**inputs).logits, expected(**inputs).logits)
+    assert {path for path in files(folder) if path.startswith("adapter/")} == (
+        {"adapter/adapter_config.json", "adapter/adapter_model.safetensors"} if name == "kpqa" else set()
+    )
+    if name == "ava":
+        assert load_judge(folder, device="cpu").threshold == load_judge(tiny_checkpoints[name], device="cpu").threshold
+
+
+def test_cards_hold_what_was_measured(hub, tiny, run, tmp_path):
+    run("--dry-run")
+    card = ModelCard.load(tmp_path / "trees/models/ns/kpqa-minilm/README.md")
+    assert {(r.dataset_name, r.metric_type, r.metric_value) for r in card.data.eval_results} == {
+        ("made.dev", "pearsonr", 0.51),
+        ("made.dev", "spearmanr", 0.43),
+    }
+    assert card.data.license == "mit"
+    merged = loading.checkpoint_digest(tmp_path / "trees/models/ns/kpqa-minilm")
+    assert f"SHA-256 `{merged}`" in card.text
+    assert card.text.index('evaluate.load("ns/kpqa")') < card.text.index("## Limits")
+    card = ModelCard.load(tmp_path / "trees/models/ns/ava-minilm/README.md")
+    assert [(r.dataset_name, r.metric_value) for r in card.data.eval_results] == [
+        ("made.dev", 0.9),
+        ("made.dev", 0.8),
+        ("made.dev", 0.7),
+        ("more.dev", 0.6),
+    ]
+    assert "adapter" not in card.text
+
+
+def test_a_space_is_complete(tiny, run, tmp_path, repository):
+    """Every sibling, what the demo includes, the requirements of both, the one default checkpoint."""
+    run("--dry-run", namespace="me")
+    for name in genqa_metrics.METRICS:
+        folder = tmp_path / "trees/spaces/me" / name
+        script = (folder / f"{name}.py").read_text()
+        assert all((folder / f"{sibling}.py").is_file() for sibling in re.findall(r"^from \.(\w+)", script, re.M))
+        wanted = set((repository / "metrics" / name / "requirements.txt").read_text().split())
+        extra = repository / "spaces" / name / "requirements.txt"
+        wanted |= set(extra.read_text().split()) if extra.is_file() else set()
+        assert set((folder / "requirements.txt").read_text().split()) == wanted
+        front = RepoCard.load(folder / "README.md").data
+        assert (folder / front.app_file).is_file()
+        assert front.tags == ["evaluate", "metric"]
+        assert front.python_version == "3.11"
+        assert f'evaluate.load("me/{name}")' in (folder / "README.md").read_text()
+        names = {path.name for path in folder.rglob("*")}
+        assert not names & {"checkpoint", "includes.txt", "__pycache__", "__init__.py"}
+        assert not [path for path in folder.rglob("*.py") if 'evaluate.load("metrics/' in path.read_text()]
+        if name in ("ava", "kpqa"):
+            assert front.models == [f"me/{name}-minilm"]
+            default = f'HUB_CHECKPOINT = "me/{name}-minilm@v{genqa_metrics.__version__}"'
+            assert default in (folder / "loading.py").read_text()
+    assert 'HUB_CHECKPOINT = "genqa' in (repository / "metrics/kpqa/loading.py").read_text()
+
+
+def test_the_bundled_checkpoints_can_be_published(run, tmp_path):
+    """The records in training/ are of the checkpoints in metrics/, and their cards get the numbers."""
+    for name in publish.CHECKPOINTS:
+        results = publish.recorded_results(name)
+        assert len(results) >= 10
+        assert all(0 < result.metric_value <= 1 for result in results)
+
+
+def test_refusals_before_anything_is_uploaded(hub, tiny, run, monkeypatch, tmp_path):
+    for arguments, namespace, message in (
+        ([], "not mine", "namespace: expected the name of a user or organization, got 'not mine'"),
+        ([], "ns/x", "namespace: expected the name of a user or organization"),
+        (["--metrics", "bleu"], "ns", "metrics: expected some of aev, ava, f_meta, kpqa, got 'bleu'"),
+        (["--metrics", "aev"], "foreign", "namespace: expected one of yours, someone, ns, got 'foreign'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            run(*arguments, namespace=namespace)
+    tiny["kpqa"].write_text(tiny["kpqa"].read_text().replace("checkpoint:", "checkpoint:0"))
+    with pytest.raises(ValueError, match=r"kpqa\.json: expected results of the checkpoint .*evaluate_kpqa\.py first"):
+        run()
+    monkeypatch.setenv("HF_TOKEN", "hf_wrong")
+    with pytest.raises(ValueError, match=r"not logged in to http://127\.0\.0\.1.*hf auth login"):
+        run("--metrics", "aev")
+    assert hub.writes() == []
+
+
+def test_models_that_plain_transformers_cannot_load_are_refused(
+    tiny,
+    run,
+    tiny_encoder,  # noqa: F811
+    tiny_checkpoints,
+    judges,  # noqa: F811
+    monkeypatch,
+    tmp_path,
+):
+    """The paper's tanh head and judges of several encoders load in the modules only."""
+    monkeypatch.setattr(publish, "recorded_results", lambda name: [])
+    tanh = saved(loading.token_classifier(tiny_encoder, "tanh"), tiny_encoder, tmp_path / "tanh")
+    for name, folder, lost in (("kpqa", tanh, r"classifier\."), ("ava", judges("a1-all"), "ValueError")):
+        monkeypatch.setattr(publish, "CHECKPOINTS", {name: folder})
+        with pytest.raises(ValueError, match=rf"plain from_pretrained .* cannot load this model \({lost}"):
+            run("--dry-run", "--metrics", name)
+
+
+@pytest.mark.parametrize("text", ["", 'HUB_CHECKPOINT = "a/b"\nHUB_CHECKPOINT = "a/c"\n'])
+def test_there_is_one_default_checkpoint(text):
+    with pytest.raises(ValueError, match="expected one line HUB_CHECKPOINT"):
+        publish.default_checkpoint(text, "ns", "v1")

@@ -1,0 +1,438 @@
+"""Publish on the Hugging Face Hub: a Space per metric, a model repository per checkpoint. See PUBLISHING.md."""
+
+import json
+import re
+import shutil
+import sys
+from dataclasses import dataclass, field
+from hashlib import sha1
+from pathlib import Path
+
+from genqa_metrics import METRICS
+
+ROOT = Path(__file__).resolve().parent.parent
+CHECKPOINTS = {name: ROOT / "metrics" / name / "checkpoint" for name in ("ava", "kpqa")}
+RECORDS = {"ava": ROOT / "training/ava/results/bundled.json", "kpqa": ROOT / "training/kpqa/results/agreement.json"}
+CONSTANT = re.compile(r'^(HUB_CHECKPOINT = )"([^"/]+)/([^"@]+)(@[^"]+)?"', re.MULTILINE)
+TASKS = {"ava": "text-classification", "kpqa": "token-classification"}
+CLASSES = {"ava": "AutoModelForSequenceClassification", "kpqa": "AutoModelForTokenClassification"}
+ADAPTER = ("adapter_config.json", "adapter_model.safetensors")
+
+_USE = """\
+## Use
+
+```python
+import evaluate
+
+{name} = evaluate.load("{namespace}/{name}")  # this checkpoint is its default
+```
+
+```python
+from transformers import {auto}, AutoTokenizer
+
+model = {auto}.from_pretrained("{repository}", revision="{tag}")
+tokenizer = AutoTokenizer.from_pretrained("{repository}", revision="{tag}")
+```
+
+"""
+_SETTINGS = """\
+The model gives a logit. Calibration, threshold and what the segments hold are in `ava_config.json`, for the metric.
+
+"""
+_FILES = """\
+`model.safetensors` (SHA-256 `{merged}`) is the whole model in float32: the adapter of {rank} below, merged into its
+encoder. The adapter alone is in the folder `adapter`, for `PeftModel.from_pretrained(encoder, "{repository}",
+subfolder="adapter")`.
+
+"""
+
+
+@dataclass
+class Arguments:
+    """What is published where."""
+
+    namespace: str = field(metadata={"help": "user or organization on the Hub"})
+    dry_run: bool = field(default=False, metadata={"help": "only write the trees to --output_dir"})
+    output_dir: str = field(default="build/hub", metadata={"help": "folder that the trees are written to"})
+    metrics: list[str] = field(default_factory=lambda: list(METRICS), metadata={"help": "the metrics to publish"})
+    move_tag: bool = field(default=False, metadata={"help": "let the version's tag name other files than before"})
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A repository to be: its Hub id, its kind ("model" or "space") and the folder with exactly its files."""
+
+    name: str
+    kind: str
+    folder: Path
+
+
+def check(args: Arguments) -> None:
+    """Refuse what cannot work, before anything is written.
+
+    Raises:
+        ValueError: names argument and fix.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", args.namespace):
+        raise ValueError(f"namespace: expected the name of a user or organization, got {args.namespace!r}")
+    for name in args.metrics:
+        if name not in METRICS:
+            raise ValueError(f"metrics: expected some of {', '.join(METRICS)}, got {name!r}")
+        if not (ROOT / "spaces" / name / "app.py").is_file():
+            raise ValueError(f"metrics: {name} has no demo; expected spaces/{name}/app.py")
+
+
+def version_tag() -> str:
+    """Return the tag of this version: v0.1.0 for 0.1.0, because evaluate.load(revision="0.1.0") looks for that."""
+    from genqa_metrics.aev.shared import VERSION
+
+    return f"v{VERSION}"
+
+
+def default_checkpoint(text: str, namespace: str, tag: str) -> str:
+    """Return a module's source with its one default checkpoint in a namespace and at a tag.
+
+    Raises:
+        ValueError: if the source does not have exactly one such constant.
+
+    >>> default_checkpoint('HUB_CHECKPOINT = "old/kpqa-minilm"  # a remark', "me", "v1")
+    'HUB_CHECKPOINT = "me/kpqa-minilm@v1"  # a remark'
+    """
+    text, count = CONSTANT.subn(rf'\1"{namespace}/\3@{tag}"', text)
+    if count != 1:
+        raise ValueError(f'expected one line HUB_CHECKPOINT = "namespace/name", found {count}')
+    return text
+
+
+def checkpoint_repository(name: str, namespace: str) -> str:
+    """Return the Hub id of a metric's checkpoint."""
+    return f"{namespace}/{CONSTANT.search((ROOT / 'metrics' / name / 'loading.py').read_text(encoding='utf-8'))[3]}"
+
+
+def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
+    """Write the tree of a Space: the module, its siblings, its card, the demo and what the demo includes.
+
+    Args:
+        name: name of the metric.
+        namespace: user or organization.
+        tag: of the checkpoint that the module loads by default.
+        folder: where to; what it held before is gone.
+    """
+    from huggingface_hub import RepoCard
+
+    shutil.rmtree(folder, ignore_errors=True)
+    module, demo = ROOT / "metrics" / name, ROOT / "spaces" / name
+    shutil.copytree(demo, folder, ignore=shutil.ignore_patterns("__pycache__", "includes.txt", ".*"))
+    includes = demo / "includes.txt"
+    lines = includes.read_text(encoding="utf-8").split() if includes.is_file() else []
+    own = [path for path in module.iterdir() if path.is_file() and path.name != "__init__.py"]
+    for path in [*own, *(ROOT / line for line in lines)]:
+        if path.name != "requirements.txt":
+            text = path.read_text(encoding="utf-8")
+            text = text.replace(f'evaluate.load("metrics/{name}', f'evaluate.load("{namespace}/{name}')
+            (folder / path.name).write_text(text, encoding="utf-8")
+    wanted = {line for part in (module, demo) if (part / "requirements.txt").is_file() for line in _lines(part)}
+    (folder / "requirements.txt").write_text("\n".join(sorted(wanted)) + "\n", encoding="utf-8")
+    if name in CHECKPOINTS:
+        loading = folder / "loading.py"
+        loading.write_text(default_checkpoint(loading.read_text(encoding="utf-8"), namespace, tag), encoding="utf-8")
+        card = RepoCard.load(folder / "README.md")
+        card.data["models"] = [checkpoint_repository(name, namespace)]
+        card.save(folder / "README.md")
+
+
+def _lines(folder: Path) -> list[str]:
+    return (folder / "requirements.txt").read_text(encoding="utf-8").split()
+
+
+def write_model(name: str, namespace: str, tag: str, folder: Path) -> None:
+    """Write the tree of a checkpoint: the whole model, its tokenizer and settings, the adapter beside, the card.
+
+    Args:
+        name: name of the metric.
+        namespace: user or organization.
+        tag: the version, for the card.
+        folder: where to; what it held before is gone.
+
+    Raises:
+        ValueError: if plain transformers cannot load the model, or the recorded results are those of another one.
+    """
+    from genqa_metrics.kpqa.models import quiet
+    from huggingface_hub import ModelCard
+
+    source = CHECKPOINTS[name]
+    results = recorded_results(name)  # before any work
+    shutil.rmtree(folder, ignore_errors=True)
+    with quiet():
+        model, tokenizer = _merged(name)
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        _check_plain(name, folder)
+    is_adapter = (source / ADAPTER[1]).is_file()
+    copied = {"ava_config.json": folder} | dict.fromkeys(ADAPTER, folder / "adapter")
+    for file, place in copied.items():
+        if (source / file).is_file():
+            place.mkdir(exist_ok=True)
+            shutil.copyfile(source / file, place / file)
+
+    repository = checkpoint_repository(name, namespace)
+    facts = {"name": name, "namespace": namespace, "repository": repository, "tag": tag, "auto": CLASSES[name]}
+    use = _USE.format(**facts) + (_SETTINGS if name == "ava" else "")
+    if is_adapter:
+        rank = f"rank {json.loads((source / ADAPTER[0]).read_text(encoding='utf-8'))['r']}"
+        use += _FILES.format(**facts, merged=_digest(folder), rank=rank)
+    card = ModelCard.load(source / "README.md")
+    card.text = card.text.replace("\n## ", f"\n{use}## ", 1)
+    card.data.library_name = "transformers"
+    card.data.pipeline_tag = TASKS[name]
+    card.data.model_name = repository.split("/")[1]
+    card.data.eval_results = results
+    card.save(folder / "README.md")
+
+
+def _merged(name: str) -> tuple:
+    """Return the model of a checkpoint, an adapter merged into its encoder, and its tokenizer."""
+    if name == "ava":
+        from genqa_metrics.ava.loading import load_judge
+
+        judge = load_judge(CHECKPOINTS[name], device="cpu")
+        if judge.tokenizer is None:
+            raise ValueError(f"{CHECKPOINTS[name]}: the linear judge is no model of transformers; publish another one")
+        return judge.model, judge.tokenizer
+    from genqa_metrics.kpqa.loading import load_token_classifier
+
+    model, tokenizer = load_token_classifier(CHECKPOINTS[name])
+    model.config.id2label, model.config.label2id = {0: "other", 1: "keyphrase"}, {"other": 0, "keyphrase": 1}
+    return model, tokenizer
+
+
+def _check_plain(name: str, folder: Path) -> None:
+    """Refuse a model that a plain `from_pretrained` would load without some of its weights."""
+    import transformers
+
+    try:
+        _, found = getattr(transformers, CLASSES[name]).from_pretrained(folder, output_loading_info=True)
+        lost = sorted(set().union(*(found[kind] for kind in ("missing_keys", "unexpected_keys", "mismatched_keys"))))
+    except (ValueError, OSError) as error:
+        lost = [f"{type(error).__name__}: {error}".splitlines()[0]]
+    if lost:
+        raise ValueError(
+            f"{CHECKPOINTS[name]}: a plain from_pretrained of transformers cannot load this model ({lost[0]}); "
+            "publish a checkpoint with one encoder and a linear head"
+        )
+
+
+def _digest(folder: Path) -> str:
+    from genqa_metrics.kpqa.models import checkpoint_digest
+
+    return checkpoint_digest(folder)
+
+
+def recorded_results(name: str) -> list:
+    """Return what was measured with a checkpoint as results of a model card.
+
+    Args:
+        name: name of the metric.
+
+    Returns:
+        `huggingface_hub.EvalResult` objects.
+
+    Raises:
+        ValueError: if the record is of another checkpoint; names the command that makes it anew.
+    """
+    from huggingface_hub import EvalResult
+
+    record = json.loads(RECORDS[name].read_text(encoding="utf-8"))
+    digest = _digest(CHECKPOINTS[name])
+    if name == "ava":
+        scores = record["scores"]
+        measured = scores["digests"]["checkpoint"]
+        rows = [
+            (data, kind, scores["rows"][data][key], label)
+            for data in scores["rows"]
+            for key, kind, label in (
+                ("accuracy", "accuracy", "Accuracy"),
+                ("f1", "f1", "F1"),
+                ("auc", "roc_auc", "AUC"),
+            )
+        ]
+        rows += [
+            (data, "pearsonr", values["pearson"], "Pearson's r with graded judgments")
+            for data, values in scores["graded"].items()
+        ]
+    else:
+        measured = record["checkpoints"]["kpqa"].removeprefix("checkpoint:").split("|")[0]
+        rows = [
+            (f"{data}.dev", kind, values[key][0], f"{label} of {metric} with human judgments")
+            for data, metrics in record["agreement"].items()
+            for metric, values in metrics.items()
+            if metric.endswith("_kpqa")
+            for key, kind, label in (
+                ("pearson", "pearsonr", "Pearson's r"),
+                ("spearman", "spearmanr", "Spearman's rho"),
+            )
+        ]
+    if not digest.startswith(measured):
+        raise ValueError(
+            f"{RECORDS[name]}: expected results of the checkpoint {digest[:12]}, got those of {measured[:12]}; "
+            f"run training/{name}/evaluate_{name}.py first"
+        )
+    return [
+        EvalResult(
+            task_type=TASKS[name],
+            dataset_type=data.split(".")[0].replace(" ", "_"),
+            dataset_name=data,
+            metric_type=kind,
+            metric_name=label,
+            metric_value=round(float(value), 4),
+        )
+        for data, kind, value, label in rows
+    ]
+
+
+def write_trees(args: Arguments) -> list[Repository]:
+    """Write the files of every repository to a folder, models before the Spaces that load them.
+
+    Args:
+        args: what is published where.
+
+    Returns:
+        The repositories, in the order of publishing.
+    """
+    tag, output = version_tag(), Path(args.output_dir)
+    repositories = []
+    for name in args.metrics:
+        if name in CHECKPOINTS:
+            repository = checkpoint_repository(name, args.namespace)
+            write_model(name, args.namespace, tag, output / "models" / repository)
+            repositories.append(Repository(repository, "model", output / "models" / repository))
+    for name in args.metrics:
+        folder = output / "spaces" / args.namespace / name
+        write_space(name, args.namespace, tag, folder)
+        repositories.append(Repository(f"{args.namespace}/{name}", "space", folder))
+    return repositories
+
+
+def remote_files(api, repository: Repository, revision: str) -> dict[str, str] | None:
+    """Return path -> digest of the files on the Hub, None if there is no such repository or revision.
+
+    The digest is a SHA-256 (64 digits) of large files and Git's SHA-1 (40 digits) of others. `.gitattributes` is the
+    Hub's own business and left out.
+    """
+    from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
+    from huggingface_hub.hf_api import RepoFile
+
+    try:
+        entries = list(
+            api.list_repo_tree(repository.name, recursive=True, revision=revision, repo_type=repository.kind)
+        )
+    except (RepositoryNotFoundError, RevisionNotFoundError):
+        return None
+    files = [entry for entry in entries if isinstance(entry, RepoFile) and entry.path != ".gitattributes"]
+    return {file.path: file.lfs.sha256 if file.lfs else file.blob_id for file in files}
+
+
+def changes(folder: Path, remote: dict[str, str]) -> tuple[list[str], list[str]]:
+    """Return the paths to upload and the paths to delete that make a repository equal to a folder.
+
+    Args:
+        folder: what it is to hold.
+        remote: what it holds, see `remote_files`.
+    """
+    from genqa_metrics.kpqa.models import file_digest
+
+    def is_same(path: Path, digest: str | None) -> bool:
+        if digest is None or len(digest) == 64:
+            return digest == file_digest(path)
+        content = path.read_bytes()
+        return digest == sha1(b"blob %d\0" % len(content) + content).hexdigest()
+
+    local = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    upload = [name for name, path in sorted(local.items()) if not is_same(path, remote.get(name))]
+    return upload, sorted(set(remote) - set(local))
+
+
+def upload(api, repository: Repository, tag: str) -> str:
+    """Make a repository on the Hub equal to its folder in at most one commit, and tag it.
+
+    Args:
+        api: `huggingface_hub.HfApi`.
+        repository: what and where.
+        tag: moved here if it names other files.
+
+    Returns:
+        What was done, in a few words.
+    """
+    from huggingface_hub import CommitOperationAdd, CommitOperationDelete
+
+    where = {"repo_id": repository.name, "repo_type": repository.kind}
+    tagged = remote_files(api, repository, tag)
+    remote = remote_files(api, repository, "main")
+    if remote is None:
+        api.create_repo(**where, space_sdk="gradio" if repository.kind == "space" else None)
+        remote = remote_files(api, repository, "main") or {}
+    added, deleted = changes(repository.folder, remote)
+    done = []
+    if added or deleted:
+        operations = [CommitOperationAdd(path, repository.folder / path) for path in added]
+        operations += [CommitOperationDelete(path) for path in deleted]
+        api.create_commit(
+            **where,
+            operations=operations,
+            commit_message=f"Publish {tag}",
+            parent_commit=api.repo_info(**where).sha,  # refused if somebody else commits meanwhile
+        )
+        done.append(f"{len(added)} files uploaded, {len(deleted)} deleted")
+    if tagged is None or any(changes(repository.folder, tagged)):
+        if tagged is not None:
+            api.delete_tag(**where, tag=tag)
+        api.create_tag(**where, tag=tag)
+        done.append(f"tagged {tag}")
+    return ", ".join(done) or "unchanged"
+
+
+def check_access(api, args: Arguments, repositories: list[Repository]) -> None:
+    """Refuse to begin what could not be finished: no login, a foreign namespace, a version published with other files.
+
+    Raises:
+        ValueError: says what to do.
+    """
+    from huggingface_hub.errors import HfHubHTTPError, LocalTokenNotFoundError
+
+    try:
+        me = api.whoami()
+    except (HfHubHTTPError, LocalTokenNotFoundError) as error:
+        raise ValueError(f"not logged in to {api.endpoint}: run `hf auth login`, or set HF_TOKEN") from error
+    mine = [me["name"], *(organization["name"] for organization in me.get("orgs", []))]
+    if args.namespace not in mine:
+        raise ValueError(f"namespace: expected one of yours, {', '.join(mine)}, got {args.namespace!r}")
+    tag = version_tag()
+    for repository in repositories if not args.move_tag else []:
+        tagged = remote_files(api, repository, tag)
+        if tagged is not None and any(changes(repository.folder, tagged)):
+            raise ValueError(
+                f"{repository.name}: {tag} is published already and its files differ; raise the version in setup.cfg "
+                "and metrics/aev/shared.py, or let people who pinned it get other files with --move_tag"
+            )
+
+
+def main() -> None:
+    """Write the trees; unless it is a dry run, upload what differs."""
+    from huggingface_hub import HfApi
+    from transformers import HfArgumentParser
+
+    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    check(args)
+    repositories = write_trees(args)
+    if args.dry_run:
+        for repository in repositories:
+            print(f"{repository.kind} {repository.name}: {repository.folder}")
+        return
+    api = HfApi()
+    check_access(api, args, repositories)
+    for repository in repositories:
+        print(f"{repository.kind} {repository.name}: {upload(api, repository, version_tag())}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
