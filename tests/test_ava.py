@@ -98,6 +98,32 @@ def test_the_likest_reference_comes_first():
     assert joined_references(["?", "!"], "no") == "?; !"
 
 
+def test_shared_words_are_marked_in_both_texts(judges):
+    """West Germany comes before "beat" in both texts only once: the other shared words are in another order."""
+    reference, candidate = "West Germany beat Hungary", "Hungary, I think, beat West  Germany."
+    assert judging.shared_words(reference, candidate) == {"west": 2, "germany": 2, "beat": 1, "hungary": 1}
+    assert judging.shared_words("Ann", "ANN!") == {"ann": 2}
+    assert judging.shared_words("Ann", "Bob") == judging.shared_words("", "") == {}
+    tokenizer = loading.load_judge(judges()).tokenizer
+    row = ("how many steps ?", "four steps", "it is four.")
+    ((inputs,),) = judging.encoded(tokenizer, "a1-r_qt", [row], 64, mark_shared=True)
+    said = [tokenizer.decode([token]) for token in inputs["input_ids"]]
+    assert [word for word, mark in zip(said, inputs["token_type_ids"], strict=True) if mark] == ["four", "four"]
+    assert set(inputs["token_type_ids"]) == {0, 2}
+    ((plain,),) = judging.encoded(tokenizer, "a0-qr", [row], 64, mark_shared=True)  # it must not know the candidate
+    assert set(plain["token_type_ids"]) == {0, 1}
+
+
+def test_an_encoder_without_token_types_cannot_see_marks(tmp_path):
+    from transformers import DistilBertConfig, DistilBertModel
+
+    DistilBertModel(DistilBertConfig(vocab_size=9, dim=4, n_heads=2, n_layers=1, hidden_dim=4)).save_pretrained(
+        tmp_path
+    )
+    with pytest.raises(ValueError, match="mark_shared: DistilBertModel has no token types"):
+        modeling.judge_model(tmp_path, "a1-r_qt", mark_shared=True)
+
+
 @pytest.mark.parametrize(("how", "expected"), [("mean", [0.3, 0, 0.9]), ("max", [0.5, 0, 0.9])])
 def test_several_references(how, expected):
     found = aggregated(np.array([0.1, 0.5, 0.9]), np.array([0, 0, 2]), 3, how)
@@ -260,18 +286,22 @@ def test_signature_names_what_the_numbers_depend_on(judges, repository, tiny_enc
     assert other.signature() != signature  # the calibration counts too
 
 
-def test_an_adapter_gives_what_it_gave_in_training(tiny_encoder, tmp_path):  # noqa: F811
+@pytest.mark.parametrize("mark_shared", [False, True])
+def test_an_adapter_gives_what_it_gave_in_training(tiny_encoder, tmp_path, mark_shared):  # noqa: F811
     from peft import LoraConfig, TaskType, get_peft_model
     from transformers import AutoTokenizer
 
     torch.manual_seed(0)
     config = LoraConfig(
-        task_type=TaskType.SEQ_CLS, r=4, target_modules=["query", "key", "value", "dense"], init_lora_weights=False
-    )
-    model = get_peft_model(modeling.judge_model(tiny_encoder, "a1-r_qt"), config).eval()
+        task_type=TaskType.SEQ_CLS, r=4, target_modules=["query", "key", "value", "dense"], init_lora_weights=False,
+        modules_to_save=["token_type_embeddings"] if mark_shared else None,
+    )  # fmt: skip
+    model = get_peft_model(modeling.judge_model(tiny_encoder, "a1-r_qt", mark_shared), config).eval()
     model.save_pretrained(tmp_path)
-    loaded, tokenizer = loading.load_model(tmp_path, "a1-r_qt")
+    loaded, tokenizer = loading.load_model(tmp_path, "a1-r_qt", mark_shared)
     inputs = AutoTokenizer.from_pretrained(tiny_encoder)("four steps", "who is it ? four", return_tensors="pt")
+    if mark_shared:
+        inputs["token_type_ids"][0, :3] = torch.tensor([0, 2, 1])
     with torch.no_grad():
         assert loaded(**inputs).logits.numpy() == pytest.approx(model(**inputs).logits.numpy(), abs=1e-5)
     assert tokenizer("four steps")["input_ids"] == inputs["input_ids"][0].tolist()[:4]
@@ -308,6 +338,7 @@ def test_wrong_arguments_are_named(ava, judges, repository, tmp_path):
         (None, "no readable ava_config.json .*FileNotFoundError.*train_ava.py"),
         ({"configuration": "b1"}, "configuration: expected one of a0-qr, "),
         ({"configuration": "a1-r_qt", "threshold": 2}, "threshold: expected a number from 0 to 1, got 2"),
+        ({"configuration": "a1-r_qt", "mark_shared": 1}, "mark_shared: expected true or false, got 1"),
         ({"configuration": "a1-r_qt", "slope": "1"}, "slope: expected a number, got '1'"),
         ({"configuration": "a1-r_qt", "reference_aggregation": "all"}, "reference_aggregation: expected one of"),
     ],

@@ -97,6 +97,10 @@ ANSWERS = t.Answers(
         ("wrong_number", triple("On May 3.", ("May 3",), question="when?"), None),
         ("wrong_name", triple(), {f"{a} won it." for a in ("Bob Lee", "Ray Lee", "Carl Lee", "May Lee")}
          | {f"{a} won it." for a in ("Ann Bob", "Ann Ray", "Ann Carl", "Ann May")}),
+        ("neighbour", triple("Ann Lee won it before Bob Ray."),
+         {"Bob Ray", "It was Bob Ray.", "Bob Ray won it before Bob Ray."}),
+        ("neighbour", triple("In 1990, not 1991.", ("1990",), question="when?"),
+         {"1991", "It is 1991.", "In 1991, not 1991."}),
         ("negated", triple("It was Ann Lee. He is old."), {f"It was{n} Ann Lee. He is old." for n in (" not", "n't")}),
         ("negated", triple("I can not say. Ann Lee did not lose."), {"I can not say. Ann Lee did lose."}),
         ("negated", triple("Ann Lee won."), {"Ann Lee lost."}),
@@ -155,6 +159,30 @@ def test_flooding_keeps_the_verdict_and_off_topic_is_wrong():
     assert {row.label for row in made} == {0.0}
     assert not any("Ann Lee" in row.candidate for row in made if row.references == ("Ann Lee",))
     assert any(QUESTION.rstrip("?") in row.candidate for row in made)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (triple(), {("Ann Lee", "Lee won it.")}),
+        (triple("Two of them.", ("2",), 0.0, "how many?"), {("2", "2 of them."), ("two", "Two of them.")}),
+        (triple("On 4 July 1776.", ("4 July 1776",), question="when?"), None),
+        (triple("In 1,002 or 2.5 or 7:30 cases.", ("x",), question="when?"), set()),
+    ],
+)
+def test_other_forms_keep_the_verdict(given, expected):
+    found = set()
+    for seed in range(40):
+        for made in t.reworded([given], random.Random(seed)):
+            assert made.label == given.label
+            found.add((made.references[0], made.candidate))
+    if expected is None:
+        assert {"On July 4, 1776.", "On the 4th of July 1776.", "On Jul 4, 1776."} < {
+            candidate for _, candidate in found
+        }
+        assert all("1776" in reference and "1776" in candidate for reference, candidate in found)
+    else:
+        assert found == expected
 
 
 def test_aliases_are_right_answers():
@@ -236,7 +264,7 @@ def train(monkeypatch, files, encoder, output, *more):
 def test_every_configuration_trains_and_is_loaded(
     monkeypatch, files, tiny_encoder, tmp_path, repository, configuration  # noqa: F811
 ):  # fmt: skip
-    final = train(monkeypatch, files, tiny_encoder, tmp_path, "--configuration", configuration)
+    final = train(monkeypatch, files, tiny_encoder, tmp_path, "--configuration", configuration, "--mark_shared", "1")
     rows = random_rows(6)
     found = load(repository, final).compute(**rows, per_example=True)["ava_score_per_example"]
     assert len({round(score, 9) for score in found}) > 2
@@ -249,7 +277,7 @@ def test_every_configuration_trains_and_is_loaded(
 
 
 def test_an_adapter_resumes_where_it_was_killed(monkeypatch, files, tiny_encoder, tmp_path):  # noqa: F811
-    more = "--lora_rank", "4", "--class_weight", "2"
+    more = "--lora_rank", "4", "--class_weight", "2", "--mark_shared", "1"
     whole = train(monkeypatch, files, tiny_encoder, tmp_path / "whole", *more)
     half = tmp_path / "half"
     half.mkdir()
@@ -258,7 +286,8 @@ def test_an_adapter_resumes_where_it_was_killed(monkeypatch, files, tiny_encoder
     first, second = (load_file(folder / "adapter_model.safetensors") for folder in (whole, resumed))
     assert {str(tensor.dtype) for tensor in first.values()} == {"torch.float16"}
     assert all(np.array_equal(first[name], second[name]) for name in first)
-    loading.load_judge(resumed)
+    assert any("token_type_embeddings" in name for name in first)
+    assert loading.load_judge(resumed).mark_shared
 
 
 def test_it_stops_early_and_keeps_the_best(monkeypatch, capsys, files, tiny_encoder, tmp_path):  # noqa: F811
@@ -275,7 +304,7 @@ def test_it_stops_early_and_keeps_the_best(monkeypatch, capsys, files, tiny_enco
         ("--configuration a2 --lora_rank 4", "lora_rank: an adapter needs a configuration of one pair, got 'a2'"),
         ("--judged missing", "judged: no missing.jsonl.gz or missing.jsonl in"),
         ("--as2 missing", "as2: no missing.jsonl.gz or missing.jsonl in .*, and no Hub name with '/'"),
-        ("--augment upside_down", "augment: expected one of wrong_answer, .*alias, got 'upside_down'"),
+        ("--augment upside_down", "augment: expected one of wrong_answer, .*reworded, got 'upside_down'"),
     ],
 )
 def test_wrong_arguments_are_named(monkeypatch, files, tiny_encoder, tmp_path, more, message):  # noqa: F811

@@ -1,10 +1,11 @@
 """From rows of texts to probabilities: references in order, each different triple judged once, in token budgets."""
 
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 
 import numpy as np
 
-from .modeling import CONFIGURATIONS, LINEAR, linear_features, segments, words
+from .modeling import CONFIGURATIONS, LINEAR, WORD, linear_features, segments, words
 from .models import budget_on, budgeted, checked_budget, padded
 
 SEPARATOR = "; "  # between references that are read together
@@ -39,7 +40,11 @@ def joined_references(references: Sequence[str], candidate: str) -> str:
 
 
 def encoded(
-    tokenizer, configuration: str, rows: Sequence[tuple[str, str, str]], max_length: int | None
+    tokenizer,
+    configuration: str,
+    rows: Sequence[tuple[str, str, str]],
+    max_length: int | None,
+    mark_shared: bool = False,
 ) -> list[list[dict]]:
     """Return the word pieces of rows, for each encoder of a configuration.
 
@@ -48,6 +53,8 @@ def encoded(
         configuration: name in `modeling.CONFIGURATIONS`.
         rows: (question, reference, candidate).
         max_length: word pieces of a pair; of longer ones the longer text loses its end. None cuts nothing.
+        mark_shared: token_type_ids are the marks of `shared_words`, 0 for other words, instead of numbers of the
+            segments: what an answer lacks, and what it says in another order, is then seen in the first layer.
 
     Returns:
         One list per encoder of one dict per row: input_ids, attention_mask and, where the model has them,
@@ -64,8 +71,51 @@ def encoded(
             return_attention_mask=True,
             verbose=False,
         )
-        columns.append([{name: batch[name][i] for name in batch} for i in range(len(rows))])
+        column = [{name: batch[name][i] for name in batch} for i in range(len(rows))]
+        if mark_shared and {"r", "t"} <= set("".join(CONFIGURATIONS[configuration][k])):
+            for inputs, pair, row, encoding in zip(column, pairs, rows, batch.encodings, strict=True):
+                inputs["token_type_ids"] = marked(encoding, pair[k], shared_words(*row[1:]))
+        columns.append(column)
     return columns
+
+
+def shared_words(reference: str, candidate: str) -> dict[str, int]:
+    """Return the words that reference and candidate share: 2 for those that come in the same order in both, else 1.
+
+    >>> shared_words("Ann Lee beat Bob.", "Bob lost: Ann Lee beat him")
+    {'ann': 2, 'lee': 2, 'beat': 2, 'bob': 1}
+    """
+    first, second = words(reference), words(candidate)
+    both = set(second)
+    marks = {word: 1 for word in first if word in both}
+    if len(marks) > 1:
+        for start, _, size in SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks():
+            marks.update(dict.fromkeys(first[start : start + size], 2))
+        return marks
+    return dict.fromkeys(marks, 2)
+
+
+def marked(encoding, pair: tuple[str, str], marks: dict[str, int]) -> list[int]:
+    """Return the mark of the word that each word piece of a pair of segments belongs to, 0 for words without.
+
+    Args:
+        encoding: what a fast tokenizer made of the pair.
+        pair: the two segments.
+        marks: word in lower case -> mark.
+    """
+    places = [
+        {
+            place: marks[said]
+            for word in WORD.finditer(text)
+            if (said := word[0].lower()) in marks
+            for place in range(*word.span())
+        }
+        for text in pair
+    ]
+    return [
+        0 if segment is None else places[segment].get(start, 0)
+        for segment, (start, _) in zip(encoding.sequence_ids, encoding.offsets, strict=True)
+    ]
 
 
 class Judge:
@@ -112,7 +162,7 @@ class Judge:
 
         import torch
 
-        columns = encoded(loaded.tokenizer, loaded.configuration, rows, loaded.max_length)
+        columns = encoded(loaded.tokenizer, loaded.configuration, rows, loaded.max_length, loaded.mark_shared)
         lengths = [max(len(column[i]["input_ids"]) for column in columns) for i in range(len(rows))]
         full = [row for row, length in zip(rows, lengths, strict=True) if length >= loaded.max_length]
         whole = encoded(loaded.tokenizer, loaded.configuration, full, None) if full else [[]]
@@ -148,14 +198,34 @@ class Judge:
             (n,) probabilities; 0 for a prediction without any letter or digit.
         """
         how = reference_aggregation or self.loaded.reference_aggregation
+        logits, rows = self.pairs(questions, references, predictions, how == "joined")
+        return aggregated(self.loaded.calibrated(logits), rows, len(predictions), how)
+
+    def pairs(
+        self,
+        questions: Sequence[str],
+        references: Sequence[Sequence[str]],
+        predictions: Sequence[str],
+        joined: bool,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return what the model says of every pair of a row and one of its references, before calibration.
+
+        Args:
+            questions: n questions.
+            references: n lists of references.
+            predictions: n answers; one without any letter or digit makes no pair.
+            joined: whether the references of a row make one text.
+
+        Returns:
+            (pairs,) logits and (pairs,) rows that they belong to.
+        """
         rows, triples = [], []
         for i, (question, texts, prediction) in enumerate(zip(questions, references, predictions, strict=True)):
             if any(character.isalnum() for character in prediction):
-                given = [joined_references(texts, prediction)] if how == "joined" else list(dict.fromkeys(texts))
+                given = [joined_references(texts, prediction)] if joined else list(dict.fromkeys(texts))
                 triples += [(question, text, prediction) for text in given]
                 rows += [i] * len(given)
-        found = self.loaded.calibrated(self.logits(triples))
-        return aggregated(found, np.array(rows, dtype=int), len(predictions), how)
+        return self.logits(triples), np.array(rows, dtype=int)
 
 
 def aggregated(probabilities: np.ndarray, rows: np.ndarray, count: int, how: str) -> np.ndarray:

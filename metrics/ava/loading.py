@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .modeling import CONFIGURATIONS, LINEAR, ava_classes
+from .modeling import CONFIGURATIONS, LINEAR, ava_classes, judge_model
 from .models import (
     BASE_MODEL,
     WEIGHTS,
@@ -36,6 +36,7 @@ class LoadedJudge:
         tokenizer: tokenizer of the encoders, None for the linear judge.
         configuration: name of the configuration.
         max_length: word pieces of a pair of segments.
+        mark_shared: whether token types mark the words that reference and candidate share, see `judging.encoded`.
         slope, intercept: Platt scaling, probability = sigmoid(slope * logit + intercept).
         threshold: probability from which an answer counts as correct.
         reference_aggregation: how several references become one probability.
@@ -46,6 +47,7 @@ class LoadedJudge:
     tokenizer: object
     configuration: str
     max_length: int
+    mark_shared: bool
     slope: float
     intercept: float
     threshold: float
@@ -74,6 +76,7 @@ def read_settings(folder: Path) -> dict:
     defaults = {
         "configuration": None,
         "max_length": 256,
+        "mark_shared": False,
         "slope": 1.0,
         "intercept": 0.0,
         "threshold": 0.5,
@@ -85,6 +88,8 @@ def read_settings(folder: Path) -> dict:
         raise ValueError(f"checkpoint: {path}: configuration: expected one of {known}")
     checked_threshold(settings["threshold"], f"checkpoint: {path}: threshold")
     checked_aggregation(settings["reference_aggregation"], f"checkpoint: {path}: reference_aggregation")
+    if not isinstance(settings["mark_shared"], bool):
+        raise ValueError(f"checkpoint: {path}: mark_shared: expected true or false, got {settings['mark_shared']!r}")
     for name in ("max_length", "slope", "intercept"):
         if isinstance(settings[name], bool) or not isinstance(settings[name], int | float):
             raise ValueError(f"checkpoint: {path}: {name}: expected a number, got {settings[name]!r}")
@@ -116,12 +121,13 @@ def checked_aggregation(how: object, name: str = "reference_aggregation") -> str
     return how
 
 
-def load_model(folder: Path, configuration: str):
+def load_model(folder: Path, configuration: str, mark_shared: bool = False):
     """Return the model of a checkpoint and its tokenizer; an adapter is merged into its encoder.
 
     Args:
         folder: checkpoint folder, see `models.find_checkpoint`.
         configuration: name in `modeling.CONFIGURATIONS`, or "linear".
+        mark_shared: setting of the checkpoint.
 
     Returns:
         Model in evaluation mode, on the CPU in float32, and fast tokenizer; for "linear" weight and bias, and None.
@@ -140,7 +146,7 @@ def load_model(folder: Path, configuration: str):
 
         source = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))["base_model_name_or_path"]
         source = base_encoder() if source == BASE_MODEL else source
-        model = AutoModelForSequenceClassification.from_pretrained(source, num_labels=1)
+        model = judge_model(source, configuration, mark_shared)
         model = PeftModel.from_pretrained(model, str(folder)).merge_and_unload()
     elif len(CONFIGURATIONS[configuration]) == 1:
         model = AutoModelForSequenceClassification.from_pretrained(folder)
@@ -183,7 +189,7 @@ def _loaded(folder: Path, digest: str, settings: tuple, device: str, dtype: str)
     values = dict(settings)
     try:
         with quiet():
-            model, tokenizer = load_model(folder, values["configuration"])
+            model, tokenizer = load_model(folder, values["configuration"], values["mark_shared"])
     except ImportError:
         raise
     except Exception as error:  # a damaged file raises errors of many kinds

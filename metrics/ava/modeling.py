@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from .models import quiet
 
-_NOT_A_WORD = re.compile(r"[^\w\s]")
+WORD = re.compile(r"\w+")
 
 CONFIGURATIONS: dict[str, tuple[tuple[str, str], ...]] = {
     "a0-qr": (("q", "r"),),
@@ -27,6 +27,7 @@ CONFIGURATIONS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 PEER_ATTENTION = ("a2",)
 LINEAR = "linear"
+SHARED_MARKS = 3  # token types of a judge that sees shared words: not shared, in another order, in the same order
 
 
 def words(text: str) -> list[str]:
@@ -35,7 +36,7 @@ def words(text: str) -> list[str]:
     >>> words("In 1,905 B.C.")
     ['in', '1', '905', 'b', 'c']
     """
-    return _NOT_A_WORD.sub(" ", text.lower()).split()
+    return WORD.findall(text.lower())
 
 
 def segments(configuration: str, question: str, reference: str, candidate: str) -> list[tuple[str, str]]:
@@ -88,30 +89,50 @@ def linear_features(question: str, reference: str, candidate: str, short_answer:
     return [float(found), sim(reference, candidate), sim(reference, question), sim(question, candidate)]
 
 
-def judge_model(source, configuration: str, **kwargs):
+def judge_model(source, configuration: str, mark_shared: bool = False):
     """Return an untrained judge over an encoder: a sequence classifier of one output, or an `AvaModel` of several.
 
     Args:
         source: folder or Hub id of the encoder.
         configuration: name in `CONFIGURATIONS`.
-        **kwargs: passed to `from_pretrained`.
+        mark_shared: token types are marks of shared words, see `judging.encoded`.
 
     Returns:
         A model whose `logits` are (rows, 1): for one pair it takes the inputs of any encoder, for several `pairs`, a
         list of such inputs.
     """
-    from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
+    from transformers import AutoModel, AutoModelForSequenceClassification
 
     if len(CONFIGURATIONS[configuration]) == 1:
         with quiet():
-            return AutoModelForSequenceClassification.from_pretrained(source, num_labels=1, **kwargs)
+            model = AutoModelForSequenceClassification.from_pretrained(source, num_labels=1)
+        if mark_shared:
+            _widen_types(model.base_model)
+        return model
     ava_config, ava_model = ava_classes()
-    encoder = AutoConfig.from_pretrained(source)
-    model = ava_model(ava_config(configuration=configuration, encoder=encoder.to_dict()))
-    trained = AutoModel.from_pretrained(source, **kwargs).state_dict()
+    encoder = AutoModel.from_pretrained(source)
+    if mark_shared:
+        _widen_types(encoder)
+    model = ava_model(ava_config(configuration=configuration, encoder=encoder.config.to_dict()))
+    trained = encoder.state_dict()
     for part in (*model.encoders, *model.peers):
         part.load_state_dict(trained, strict=False)  # the cross attention of peers is new
     return model
+
+
+def _widen_types(encoder) -> None:
+    """Give an encoder one token type per mark of shared words, all near its first."""
+    import torch
+
+    old = getattr(getattr(encoder, "embeddings", None), "token_type_embeddings", None)
+    if old is None:
+        raise ValueError(
+            f"mark_shared: {type(encoder).__name__} has no token types; take an encoder like BERT or RoBERTa"
+        )
+    weight = old.weight.detach()[:1].repeat(SHARED_MARKS, 1)
+    weight[1:] += 0.02 * torch.randn_like(weight[1:])
+    encoder.embeddings.token_type_embeddings = torch.nn.Embedding.from_pretrained(weight, freeze=False)
+    encoder.config.type_vocab_size = SHARED_MARKS
 
 
 _CLASSES: tuple = ()

@@ -14,10 +14,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.ava.judging import Judge
+from genqa_metrics.ava.judging import Judge, aggregated
 from genqa_metrics.ava.loading import AGGREGATIONS, SETTINGS_FILE, load_judge
 from genqa_metrics.ava.models import checkpoint_digest, file_digest
 from genqa_metrics.ranking import rank_agreement
+from scipy.special import expit as sigmoid
+from scipy.special import logit
 from scipy.stats import pearsonr, spearmanr
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -57,11 +59,6 @@ def platt(logits: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
     """Return slope and intercept of Platt scaling, the logistic regression of labels on logits."""
     model = LogisticRegression(C=1e6).fit(logits[:, None], labels)
     return float(model.coef_[0, 0]), float(model.intercept_[0])
-
-
-def sigmoid(values: np.ndarray) -> np.ndarray:
-    """Return the logistic function of values."""
-    return 1 / (1 + np.exp(-np.clip(values, -60, 60)))
 
 
 def system_accuracies(verdicts: np.ndarray, labels: np.ndarray, systems: list) -> np.ndarray:
@@ -116,11 +113,12 @@ class Dev:
         self.systems = [f"{row['source']} {row['system']}" for row in self.rows]
         self.halves = np.array([half(row["question"]) for row in self.rows])
         columns = [[row[name] for row in self.rows] for name in ("question", "references", "candidate")]
+        pairs = {joined: judge.pairs(*columns, joined) for joined in {how == "joined" for how in ways}}
         self._logits = {}
         for how in ways:
-            calibrated = np.clip(judge.probabilities(*columns, how), 1e-12, 1 - 1e-12)
-            logits = np.log(calibrated) - np.log1p(-calibrated)
-            self._logits[how] = (logits - judge.loaded.intercept) / judge.loaded.slope
+            logits, rows = pairs[how == "joined"]
+            probabilities = aggregated(sigmoid(logits), rows, len(self.rows), how)
+            self._logits[how] = logit(np.clip(probabilities, 1e-12, 1 - 1e-12))
 
     def logits(self, how: str) -> np.ndarray:
         """Return the uncalibrated logits of the rows."""

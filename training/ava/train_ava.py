@@ -49,6 +49,9 @@ class Arguments:
     lora_rank: int = field(default=0, metadata={"help": "rank of the adapter; 0 trains all weights"})
     lora_alpha: int = field(default=32, metadata={"help": "scale of the adapter"})
     max_length: int = field(default=256, metadata={"help": "word pieces of a pair of segments"})
+    mark_shared: bool = field(
+        default=False, metadata={"help": "token types mark the words that reference and candidate share"}
+    )
     passes: int = field(default=1, metadata={"help": "times that every row is seen, made anew each time"})
     class_weight: float = field(default=1.0, metadata={"help": "weight of incorrect rows in the loss"})
     patience: int = field(default=0, metadata={"help": "evaluations without a better dev F1 before it stops; 0 never"})
@@ -136,7 +139,7 @@ def training_triples(args: Arguments, rng) -> tuple[list, list[dict]]:
             rows = share(t.changed([*base, *sentences], kind, answers, rng), weight, rng)
             changed += rows
         else:
-            given = [*base, *sentences, *changed] if kind == "flooded" else base
+            given = [*base, *sentences, *changed] if kind in ("flooded", "reworded") else base
             rows = share(t.MAKERS[kind](given, rng), weight, rng)
         made += rows
         noted(kind, rows, weight, "")
@@ -167,7 +170,7 @@ def examples(rows: list, args: Arguments, tokenizer, rng=None) -> list[dict]:
         if rng and rng.random() < args.plain:
             question = question.lower().rstrip(" ?")
         texts.append((question, reference, row.candidate))
-    columns = encoded(tokenizer, args.configuration, texts, args.max_length)
+    columns = encoded(tokenizer, args.configuration, texts, args.max_length, args.mark_shared)
     for column in columns:
         for row in column:  # lists of Python numbers would take ten times the memory
             row.update({name: np.array(values, dtype=np.int32) for name, values in row.items()})
@@ -211,7 +214,8 @@ def write_settings(folder: Path, args: Arguments, **calibration: float) -> None:
     """Write what `genqa_metrics.ava` reads beside the weights."""
     import json
 
-    settings = {"configuration": args.configuration, "max_length": args.max_length, **calibration}
+    names = ("configuration", "max_length", "mark_shared")
+    settings = {name: getattr(args, name) for name in names} | calibration
     (folder / "ava_config.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
 
 
@@ -317,9 +321,9 @@ def main() -> None:
 
     # 2. The model: all weights, or an adapter on every linear layer.
     if args.start and not args.lora_rank:
-        model, _ = loading.load_model(Path(args.start), args.configuration)
+        model, _ = loading.load_model(Path(args.start), args.configuration, args.mark_shared)
     else:
-        model = modeling.judge_model(encoder, args.configuration)
+        model = modeling.judge_model(encoder, args.configuration, args.mark_shared)
     if args.lora_rank:
         from peft import LoraConfig, PeftModel, TaskType, get_peft_model
 
@@ -332,6 +336,7 @@ def main() -> None:
                 lora_alpha=args.lora_alpha,
                 lora_dropout=0.05,
                 target_modules=["query", "key", "value", "dense"],
+                modules_to_save=["token_type_embeddings"] if args.mark_shared else None,
             )
             model = get_peft_model(model, config)
         model.print_trainable_parameters()

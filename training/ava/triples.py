@@ -32,6 +32,11 @@ _MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})\b", re.IGNORECASE)
 _NUMBERS = "one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred".split()
 _NUMBER = re.compile(rf"\d+(?:[.,]\d+)*|\b(?:{'|'.join(_NUMBERS)})\b", re.IGNORECASE)
 _YEAR = re.compile(r"\b1[0-9]\d\d\b|\b20\d\d\b")
+_VALUES = dict(zip(_NUMBERS[1:12], range(2, 13), strict=True))
+_DATE = re.compile(
+    rf"\b(?:(?P<month>{'|'.join(_MONTHS)}) (?P<day>\d\d?)(?:st|nd|rd|th)?,? (?P<year>\d{{4}})"
+    rf"|(?P<day2>\d\d?)(?:st|nd|rd|th)?(?: of)? (?P<month2>{'|'.join(_MONTHS)}),? (?P<year2>\d{{4}}))\b"
+)
 _AUXILIARY = re.compile(r"\b(is|are|was|were|has|have|had|can|could|will|would|should|did|does|do)\b(?! not|n't)")
 _NOT = re.compile(r"\b(is|are|was|were|has|have|had|can|could|will|would|should|did|does|do)(?: not|n't)\b")
 _OPPOSITES = dict(
@@ -338,10 +343,40 @@ def _swapped(triple: Triple, answers: Answers, rng: random.Random) -> str | None
     return text[:a] + text[c:d] + text[b:c] + text[a:b] + text[d:]
 
 
+def _neighbour(triple: Triple, answers: Answers, rng: random.Random) -> str | None:
+    """Another name or number that stands near the right answer takes its place."""
+    found = _occurrence(triple.references, triple.candidate)
+    if found is None:
+        return None
+    text, pattern = triple.candidate, _NUMBER if _NUMBER.search(found[0]) else _NAME
+    if pattern is _NAME and not found[0][:1].isupper():
+        return None
+    known = set(normalised(f"{triple.question} {' '.join(triple.references)}").split())
+    others = [
+        other[0]
+        for other in pattern.finditer(text)
+        if not known & set(normalised(other[0]).split())
+        and other[0] not in _STARTERS
+        and not (pattern is _NAME and _MONTH.search(other[0]))
+        and not _SYMMETRIC.fullmatch(text[min(other.end(), found.end()) : max(other.start(), found.start())])
+    ]
+    if not others:
+        return None
+    other = rng.choice(others)
+    shape = rng.random()
+    if shape < 0.4:
+        return other
+    if shape < 0.6:
+        return f"It is {other}." if pattern is _NUMBER else f"It was {other}."
+    text = re.sub(rf"(?<!\w){re.escape(found[0])}(?!\w)", lambda _: other, text)
+    return None if _occurrence(triple.references, text) else text
+
+
 CHANGES: dict[str, Callable] = {  # every one makes an incorrect answer of a correct one
     "wrong_answer": _with_wrong_answer,
     "wrong_number": _with_wrong_number,
     "wrong_name": _with_wrong_name,
+    "neighbour": _neighbour,
     "negated": _negated,
     "swapped": _swapped,
 }
@@ -414,11 +449,53 @@ def aliases(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
     return made
 
 
+def _other_form(text: str, rng: random.Random) -> str:
+    """Return a text with its first date or number written in another way, or as it is."""
+    if found := _DATE.search(text):
+        day, month, year = (found[name] or found[f"{name}2"] for name in ("day", "month", "year"))
+        ending = "th" if 10 < int(day) < 20 else {"1": "st", "2": "nd", "3": "rd"}.get(day[-1], "th")
+        forms = [f"{month} {day}, {year}", f"{day} {month} {year}", f"the {day}{ending} of {month} {year}"]
+        forms += [f"{month[:3]} {day}, {year}", f"{month} {day}{ending}, {year}"]
+        new = rng.choice([form for form in forms if form != found[0]])
+    elif found := re.search(rf"(?i)\b(?:{'|'.join(_VALUES)})\b|(?<![\d.,:-])\b(?:[2-9]|1[0-2])\b(?![.,:-]?\d)", text):
+        said = found[0].lower()
+        new = str(_VALUES[said]) if said in _VALUES else next(w for w, value in _VALUES.items() if value == int(said))
+    else:
+        return text
+    return text[: found.start()] + new + text[found.end() :]
+
+
+def reworded(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
+    """Return the triples with dates and numbers of one side written in another way, and surnames for whole names.
+
+    "two" for "2", "4 July 1776" for "July 4, 1776": the verdict stays. A surname stands for a person in correct
+    answers to questions with "who" only.
+    """
+    made = []
+    for triple in triples:
+        found = _occurrence(triple.references, triple.candidate)
+        person = found and re.search(r"\bwho\b", triple.question, re.IGNORECASE) and triple.label == 1
+        words = found[0].split() if person else []
+        if 2 <= len(words) <= 3 and all(re.fullmatch(r"[A-Z][\w'.-]+", word) for word in words):
+            text = triple.candidate.replace(found[0], words[-1])
+            made.append(replace(triple, references=(found[0],), candidate=text, kind="reworded"))
+        elif rng.random() < 0.5:
+            text = _other_form(triple.candidate, rng)
+            if text != triple.candidate:
+                made.append(replace(triple, candidate=text, kind="reworded"))
+        else:
+            texts = tuple(_other_form(text, rng) for text in triple.references)
+            if texts != triple.references:
+                made.append(replace(triple, references=texts, kind="reworded"))
+    return made
+
+
 MAKERS: dict[str, Callable] = {  # more triples of judged ones, beside the `CHANGES`
     "other_system": other_system_triples,
     "flooded": flooded,
     "off_topic": off_topic,
     "alias": aliases,
+    "reworded": reworded,
 }
 
 
@@ -462,7 +539,7 @@ def yes_no_triples(sentences: Sequence[str], count: int, rng: random.Random) -> 
     )
     clauses = [m.groups() for m in map(clause.fullmatch, sentences) if m]
     made = []
-    for i in range(min(count, 2 * len(clauses))):
+    for i in range(min(count, 5 * len(clauses))):
         subject, verb, rest = (text.strip() for text in clauses[i % len(clauses)])
         subject = subject[:1].lower() + subject[1:]
         pronoun = rng.choice(["he", "she", "it", "they", "i"])
