@@ -5,10 +5,12 @@ Import this before gradio: it switches off what would call home.
 
 import functools
 import os
+import shutil
 import sys
+import tempfile
 import traceback
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +27,7 @@ MAX_ROWS = 2_000
 MAX_FILE = 2**20  # bytes of an uploaded file
 MAX_BODY = 2 * MAX_FILE  # bytes of any other request
 ENDINGS = (".csv", ".jsonl")
+_EXAMPLES = tempfile.TemporaryDirectory(prefix="genqa-demo-", ignore_cleanup_errors=True)
 QUEUE = 32  # visitors that may wait; the next one is told that the demo is busy
 
 # Nothing but the page itself is loaded, run or sent to, whatever it may show. Gradio's charts and templates need
@@ -38,6 +41,10 @@ POLICY = (
 
 class Problem(ValueError):
     """What a visitor typed or uploaded cannot be used; the message says why and what to do."""
+
+
+class Untouched(Exception):
+    """A setting was moved before there is anything to score; the page stays as it is."""
 
 
 def find_metric(app: str, name: str) -> Path:
@@ -199,6 +206,19 @@ def upload_field() -> gr.File:
     return field
 
 
+def example_button(field: gr.File, example: Path) -> None:
+    """Add a button that puts a file of the demo into a field for uploads.
+
+    Args:
+        field: see `upload_field`.
+        example: the file; a copy in the temporary folder is what Gradio may serve wherever the demo was started.
+    """
+    path = Path(_EXAMPLES.name, example.name)
+    shutil.copyfile(example, path)
+    button = gr.Button("Take the example file", size="sm")
+    button.click(lambda: str(path), None, field, api_visibility="private")
+
+
 class Area(NamedTuple):
     """The part of a page that shows, one at a time: a hint, a message, or results."""
 
@@ -232,6 +252,8 @@ def shown(function: Callable, outputs: int) -> Callable:
     def run(*args, **kwargs):
         try:
             results = function(*args, **kwargs)
+        except Untouched:
+            return [gr.skip()] * (outputs + len(Area._fields))
         except ValueError as error:
             message = str(error)
         except Exception:
@@ -264,26 +286,24 @@ def connect(
         area: where a message stands in place of results.
         outputs: components in `area.results`, one per result.
         api_name: name of the event for programs; what they should call is documented by `gr.api`.
-        examples: where buttons with examples go, and label -> inputs; a click fills in and runs.
+        examples: where buttons with examples go, and label -> the first inputs; a click fills in and runs.
         **event: other arguments of the event.
     """
-    run, outputs = shown(function, len(outputs)), [*area, *outputs]
-    limits = {"concurrency_limit": 1, "concurrency_id": "page"}
-    gr.on(triggers, run, inputs, outputs, api_name=api_name, api_visibility="undocumented", **limits, **event)
+    run, results = shown(function, len(outputs)), [*area, *outputs]
+    event = {"show_progress_on": [area.hint, *outputs], "concurrency_limit": 1, "concurrency_id": "page"} | event
+    gr.on(triggers, run, inputs, results, api_name=api_name, api_visibility="undocumented", **event)
     if examples:
         column, rows = examples
+        width = len(next(iter(rows.values())))
         with column:
-            gr.Examples(
+            made = gr.Examples(
                 [list(row) for row in rows.values()],
-                list(inputs),
-                outputs,
-                run,
+                list(inputs[:width]),
                 example_labels=list(rows),
                 label="Examples",
-                run_on_click=True,
-                cache_examples=False,
                 api_visibility="private",
             )
+        made.load_input_event.then(run, inputs, results, api_visibility="private", **event)
 
 
 def answered(function: Callable) -> Callable:
@@ -299,21 +319,23 @@ def answered(function: Callable) -> Callable:
     return run
 
 
-def bars(groups: Sequence[tuple[str, Sequence[tuple[str, float]]]], caption: str) -> str:
+def bars(groups: Sequence[tuple[str, Sequence[tuple[str, float]]]], caption: str, muted: Collection[str] = ()) -> str:
     """Return a chart of scores from 0 to 1 as an HTML table; for labels of our own and numbers only.
 
     Args:
-        groups: (heading, [(label, score), ...]), the first bar of every group in the main colour.
+        groups: (heading or "", [(label, score), ...]).
         caption: what the chart shows.
+        muted: labels whose bars are grey.
     """
     rows = []
     for heading, values in groups:
-        rows.append(f'<tr><th colspan="3" scope="rowgroup">{heading}</th></tr>' if heading else "")
-        for place, (label, score) in enumerate(values):
-            width = 100 * min(1.0, max(0.0, score))
+        if heading:
+            rows.append(f'<tr><th colspan="3" scope="rowgroup">{heading}</th></tr>')
+        for label, score in values:
+            width, shade = 100 * min(1.0, max(0.0, score)), " muted" * (label in muted)
             rows.append(
-                f'<tr><th scope="row">{label}</th><td><div class="bar bar{place % 2}" '
-                f'style="width: {width:.1f}%"></div></td><td>{score:.3f}</td></tr>'
+                f'<tr><th scope="row">{label}</th><td><div class="bar{shade}" style="width: {width:.1f}%"></div></td>'
+                f"<td>{score:.3f}</td></tr>"
             )
     return f'<table class="numbers bars"><caption>{caption}</caption><tbody>{"".join(rows)}</tbody></table>'
 
@@ -332,7 +354,10 @@ THEME = gr.themes.Default(
 )
 
 CSS = """
-.gradio-container { max-width: 60rem !important; margin: 0 auto; overflow-wrap: anywhere; }
+.gradio-container { max-width: min(60rem, 100%) !important; margin: 0 auto; }
+.gradio-container, .gradio-container .column, .gradio-container .row { min-width: 0; }
+.gradio-container .block { max-width: 100%; }
+.prose, .heat, td { overflow-wrap: anywhere; }
 .problem { border-left: .3rem solid #dc2626 !important; }
 .problem textarea { font-size: 1rem; color: var(--body-text-color) !important;
   -webkit-text-fill-color: var(--body-text-color); opacity: 1; }
@@ -346,14 +371,27 @@ table.bars { width: 100%; }
 table.bars th { padding-left: 0; width: 1%; }
 table.bars th[colspan] { font-weight: 600; padding-top: .5rem; }
 table.bars td:last-child { text-align: right; padding-right: 0; width: 1%; }
-.bar { height: .9rem; min-width: 2px; border-radius: .2rem; }
-.bar0 { background: #2563eb; }
-.bar1 { background: #94a3b8; }
+.bar { height: .9rem; min-width: 2px; border-radius: .2rem; background: #2563eb; }
+.bar.muted { background: #94a3b8; }
+.line { position: relative; height: 1rem; border-bottom: 1px solid var(--border-color-primary); }
+.line > div { position: absolute; top: .35rem; height: .3rem; background: #94a3b8; border-radius: .15rem; }
+.line > .dot { top: .15rem; width: .7rem; height: .7rem; margin-left: -.35rem; border-radius: 50%;
+  background: #2563eb; }
+table.plane td { text-align: right; min-width: 3.2rem; }
+table.plane td.here { outline: .2rem solid #f97316; outline-offset: -.1rem; font-weight: 700; }
+table.matrix td, table.matrix thead th { text-align: right; border: 1px solid var(--border-color-primary); }
+table.matrix td { background: color-mix(in srgb, var(--match) var(--strength, 0%), transparent); --match: #fdba74; }
+.dark table.matrix td { --match: #9a3412; }
 .heat .textfield { background: #fafaf9; border-radius: .3rem; padding: .3rem !important; line-height: 2; }
 .heat .text { color: #1c1917 !important; }
 .heat .label { color: #1c1917 !important; font-size: .7rem; font-weight: 500; font-variant-numeric: tabular-nums; }
 .headline { font-size: 1.15rem; }
 footer { flex-wrap: wrap; }
+@media (max-width: 480px) {
+  table.numbers { font-size: var(--text-sm); }
+  table.numbers th, table.numbers td { padding: .15rem .25rem; }
+  table.plane td { min-width: 2.6rem; }
+}
 """
 
 

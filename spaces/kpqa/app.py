@@ -86,7 +86,7 @@ def score(question: str, answer: str, references: str) -> list:
         (name, [("with weights", scores[f"{metric}_kpqa"].value), ("without", scores[metric].value)])
         for metric, name in NAMES.items()
     ]
-    chart = common.bars(groups, "Scores from 0 to 1")
+    chart = common.bars(groups, "Scores from 0 to 1", muted={"without"})
     return [headline, of_answer, gr.update(value=of_reference, label=which), chart]
 
 
