@@ -248,7 +248,9 @@ class Examples:
             `context`: (B, T, read) what the encoder reads; `context_words`: (B, T, size) vectors of the words, which
             the decoder reads when a word was copied; `lengths`: (B,); `copyable`: (B, T) whether the word is outside
             the vocabulary; for training also `previous`: (B, L + 1, size) vectors of the question's words, the first
-            0 (the start), `target`: (B, L + 1) their numbers, the last END, then -100, and `question_mean`: (B, mean).
+            0 (the start), `target`: (B, L + 1) their numbers and END, UNKNOWN for a word that is outside the
+            vocabulary and in the context, -100 for one that is in neither and behind the end, `copies`: (B, L + 1, T)
+            where in the context that UNKNOWN is, and `question_mean`: (B, mean).
         """
         import torch
 
@@ -275,13 +277,21 @@ class Examples:
         longest = max(len(row["question"]) for row in rows) + 1
         previous = np.zeros((len(rows), longest, self.vectors.size), np.float32)
         target = np.full((len(rows), longest), -100)
+        copies = np.zeros((len(rows), longest, static.shape[1]), bool)
         for i, row in enumerate(rows):
             words = row["question"]
             previous[i, 1 : len(words) + 1] = self.vectors(words)
-            target[i, : len(words) + 1] = [*(self.number.get(word, UNKNOWN) for word in words), END]
+            for place, word in enumerate(words):
+                if word in self.number:
+                    target[i, place] = self.number[word]
+                elif word in row["input_ids"]:
+                    target[i, place] = UNKNOWN
+                    copies[i, place, [n for n, other in enumerate(row["input_ids"]) if other == word]] = True
+            target[i, len(words)] = END
         means = np.stack([row["question_mean"] for row in rows])
         return batch | {
             "previous": torch.from_numpy(previous),
             "target": torch.from_numpy(target),
+            "copies": torch.from_numpy(copies),
             "question_mean": torch.from_numpy(means),
         }

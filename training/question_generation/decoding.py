@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from model import END, PAD, START, UNKNOWN, Encoded, Generator, State
+from model import END, PAD, START, UNKNOWN, Generator, State, copy_log_probability
 
 MAX_WORDS = 30
 
@@ -49,7 +49,8 @@ def beam_search(
     """Return the `width` likeliest questions that a beam search finds for every row.
 
     A beam that has ended keeps its log-probability and its place. UNKNOWN is said only where the context has a word
-    outside the vocabulary; it stands for the one that gets most attention, as in Du et al. (2017).
+    outside the vocabulary; it stands for the one that gets most attention, as in Du et al. (2017), and has the
+    probability of both.
 
     Args:
         model: in evaluation mode.
@@ -58,7 +59,7 @@ def beam_search(
         width: beams of a row.
         max_words: words after which a question is cut off.
     """
-    encoded, state = model.encode(batch["context"], batch["lengths"])
+    encoded, state = model.encode(batch["context"], batch["lengths"], batch["context_words"])
     rows, device = len(batch["context"]), batch["context"].device
     encoded, state = _repeated(encoded, width), _repeated(state, width)
     words_of, copyable = (batch[name].repeat_interleave(width, 0) for name in ("context_words", "copyable"))
@@ -78,8 +79,11 @@ def beam_search(
     copied = words.clone()
     for _ in range(max_words):
         state, attention = model.step(model.read(previous, latent), state, encoded)
-        place = attention.masked_fill(~copyable, -1).argmax(1)
-        steps = model.speaks(state.context).float().log_softmax(-1) + impossible
+        place = attention.masked_fill(~copyable, -1).argmax(1, keepdim=True)
+        steps = model.speak(state.context).log_softmax(-1) + impossible
+        copies = torch.zeros_like(copyable).scatter(1, place, True) & copyable
+        steps[:, UNKNOWN] += copy_log_probability(attention[:, None], copyable, copies[:, None])[:, 0]
+        place = place[:, 0]
         steps[ended] = only_pad
         totals = (scores[:, :, None] + steps.view(rows, width, -1)).flatten(1)
         scores, best = totals.topk(width, dim=1)
@@ -99,7 +103,7 @@ def beam_search(
 @torch.inference_mode()
 def draws_of_prior(model: Generator, batch: dict, noise: torch.Tensor) -> torch.Tensor:
     """Return z = mean + sigma * noise of p(z|x): (B, d) standard normal noise -> (B, d)."""
-    encoded, _ = model.encode(batch["context"], batch["lengths"])
+    encoded, _ = model.encode(batch["context"], batch["lengths"], batch["context_words"])
     mean, log_sigma = model.prior_of(encoded)
     return mean + log_sigma.exp() * noise.to(mean.device)
 
@@ -158,6 +162,3 @@ def generate(
                 beam = min(int(picks[i][question]), int(found[row]) - 1)
                 said[i][question] = beams.text(row, beam, examples.words, inputs[row]["input_ids"])
     return said
-
-
-__all__ = ["Beams", "Encoded", "beam_search", "draws_of_prior", "generate"]

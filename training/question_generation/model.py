@@ -82,6 +82,30 @@ def kl_divergence(mean, log_sigma, prior_mean, prior_log_sigma) -> torch.Tensor:
     return prior_log_sigma - log_sigma + (ratio + distance - 1) / 2
 
 
+def copy_log_probability(attention: torch.Tensor, copyable: torch.Tensor, copies: torch.Tensor) -> torch.Tensor:
+    """Return the log-probability that the word that UNKNOWN stands for is the right one (Gulcehre et al. 2016).
+
+    The word is drawn from those that can be copied, with the attention as the odds.
+
+    Args:
+        attention: (B, L, T).
+        copyable: (B, T) whether the word of the context is outside the vocabulary.
+        copies: (B, L, T) whether it is the word that the question has there.
+
+    Returns:
+        (B, L) log-probabilities; 0 where nothing is copied.
+
+    >>> attention = torch.tensor([[[0.5, 0.3, 0.2]]])
+    >>> copyable = torch.tensor([[False, True, True]])
+    >>> copy_log_probability(attention, copyable, torch.tensor([[[False, True, False]]])).exp().item()
+    0.6000000238418579
+    """
+    attention = attention.float() + 1e-9
+    right, all_of_them = (attention * copies).sum(-1), (attention * copyable[:, None]).sum(-1)
+    some = copies.any(-1)
+    return right.where(some, 1).log() - all_of_them.where(some, 1).log()
+
+
 class Generator(nn.Module):
     """Question generator of Du et al. (2017), with `config.latent` > 0 the variational one of the paper."""
 
@@ -99,12 +123,14 @@ class Generator(nn.Module):
             bidirectional=True,
             dropout=config.dropout if config.layers > 1 else 0.0,
         )
+        self.skips = nn.Linear(size, hidden, bias=False)
         self.keys = nn.Linear(hidden, hidden, bias=False)  # W_a
         self.reads = nn.Linear(size + latent, 4 * hidden)  # the LSTM's weights of e_t and z
         self.recurs = nn.Linear(2 * hidden, 4 * hidden, bias=False)  # of c_{t-1} and k_{t-1}
         self.upper = nn.ModuleList(nn.LSTMCell(hidden, hidden) for _ in range(config.layers - 1))
         self.combines = nn.Linear(2 * hidden, hidden, bias=False)  # W_c
-        self.speaks = nn.Linear(hidden, len(config.words))  # W_o, b_o
+        self.projects = nn.Linear(hidden, size, bias=False)
+        self.bias = nn.Parameter(torch.zeros(len(config.words)))  # b_o
         self.register_buffer("vectors", torch.zeros(len(config.words), size))
         self.register_buffer("steps", torch.zeros((), dtype=torch.long))
         self.dropout = nn.Dropout(config.dropout)
@@ -114,12 +140,15 @@ class Generator(nn.Module):
             )
             self.prior = nn.Sequential(nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 2 * latent))
 
-    def encode(self, context: torch.Tensor, lengths: torch.Tensor) -> tuple[Encoded, State]:
+    def encode(
+        self, context: torch.Tensor, lengths: torch.Tensor, context_words: torch.Tensor
+    ) -> tuple[Encoded, State]:
         """Return the encoded contexts and the decoder's first state.
 
         Args:
             context: (B, T, read) vectors; behind a row's length they are ignored.
             lengths: (B,) words of every row, at least 1.
+            context_words: (B, T, size) vectors of the words, likewise.
         """
         longest = context.shape[1]
         packed = nn.utils.rnn.pack_padded_sequence(
@@ -128,6 +157,7 @@ class Generator(nn.Module):
         packed, last = self.encoder(packed)
         states, _ = nn.utils.rnn.pad_packed_sequence(packed, batch_first=True, total_length=longest)
         mask = torch.arange(longest, device=context.device) < lengths.to(context.device)[:, None]
+        states = states + self.skips(context_words) * mask[..., None]
         mean = (states * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
         hidden, cell = (
             tuple(torch.cat([layer[0], layer[1]], -1) for layer in side.view(-1, 2, *side.shape[1:])) for side in last
@@ -169,29 +199,37 @@ class Generator(nn.Module):
         context = self.combines(torch.cat([seen, query], -1)).tanh()
         return State(context, tuple(hidden), tuple(cells)), attention
 
+    def speak(self, context: torch.Tensor) -> torch.Tensor:
+        """Return the logits of the words, (..., V), for c, (..., H) (equation 8; W_o has the words' vectors in it)."""
+        table = self.vectors.T / self.vectors.shape[1] ** 0.5
+        return (self.projects(context) @ table).float() + self.bias
+
     def kl_weight(self) -> float:
         """Return the weight of the KL term at the present step of training, from 0 to 1."""
         return min(1.0, self.config.kl_rate * (int(self.steps) // self.config.kl_steps))
 
-    def forward(self, context, lengths, previous, target, question_mean, context_words=None, copyable=None) -> dict:
+    def forward(
+        self, context, lengths, context_words, copyable, previous, target, copies, question_mean
+    ) -> dict[str, torch.Tensor]:
         """Return the loss of a batch, the negative ELBO of equation 10 per question, and its parts.
 
         Args:
             context: (B, T, read), see data.Examples.collate, as all others.
             lengths: (B,).
+            context_words: (B, T, size).
+            copyable: (B, T).
             previous: (B, L + 1, size).
             target: (B, L + 1).
+            copies: (B, L + 1, T).
             question_mean: (B, mean).
-            context_words: not needed with the true words at hand.
-            copyable: likewise.
 
         Returns:
-            "loss"; "nll": (B,) negative log-likelihood of the questions; "tokens": (B,) words of the questions, the
-            end included; "kl": (B, d) KL of every dimension. In training mode z is a draw from the posterior, is
-            dropped whole for some examples, and the KL term is annealed; else z is the posterior's mean and the loss
-            the whole negative ELBO.
+            "loss"; "nll": (B,) negative log-likelihood of the questions; "tokens": (B,) words of the questions that
+            can be said, the end included; "kl": (B, d) KL of every dimension. In training mode z is a draw from the
+            posterior, is dropped whole for some examples, and the KL term is annealed; else z is the posterior's mean
+            and the loss the whole negative ELBO.
         """
-        encoded, state = self.encode(context, lengths)
+        encoded, state = self.encode(context, lengths, context_words)
         latent, kl = None, context.new_zeros(len(context), 1)
         if self.config.latent:
             prior, posterior = self.prior_of(encoded), self.posterior_of(encoded, question_mean)
@@ -203,13 +241,16 @@ class Generator(nn.Module):
                 latent = latent * kept
             latent = latent[:, None].expand(-1, previous.shape[1], -1)
         reads = self.read(previous, latent)
-        contexts = []
+        contexts, attentions = [], []
         for read in reads.unbind(1):
-            state, _ = self.step(read, state, encoded)
+            state, attention = self.step(read, state, encoded)
             contexts.append(state.context)
-        logits = self.speaks(self.dropout(torch.stack(contexts, 1)))
-        losses = functional.cross_entropy(logits.flatten(0, 1).float(), target.flatten(), reduction="none")
-        nll = losses.view_as(target).sum(1)
+            attentions.append(attention)
+        asked = target != -100
+        logits = self.speak(self.dropout(torch.stack(contexts, 1)[asked]))
+        losses = functional.cross_entropy(logits, target[asked], reduction="none")
+        losses = losses - copy_log_probability(torch.stack(attentions, 1), copyable, copies)[asked]
+        nll = losses.new_zeros(target.shape).masked_scatter(asked, losses).sum(1)
         if self.training:
             weight = self.kl_weight()
             self.steps += 1
@@ -217,7 +258,7 @@ class Generator(nn.Module):
             loss = nll.mean() + weight * penalty
         else:
             loss = (nll + kl.sum(1)).mean()
-        return {"loss": loss, "nll": nll, "tokens": (target != -100).sum(1), "kl": kl}
+        return {"loss": loss, "nll": nll, "tokens": asked.sum(1), "kl": kl}
 
 
 def save(model: Generator, folder: str | Path) -> None:
