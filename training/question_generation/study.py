@@ -39,7 +39,7 @@ class Arguments:
 
     data_dir: str = field(metadata={"help": "folder of squad_du2017.dev, squad_du2017.test and the other sets"})
     work: str = field(metadata={"help": "folder of the trained models and of the generated questions"})
-    config: str = field(default=str(FOLDER / "study.args"), metadata={"help": "arguments of train_generator.py"})
+    config: str = field(default=str(FOLDER / "squad.args"), metadata={"help": "arguments of train_generator.py"})
     seeds: list[int] = field(default_factory=lambda: [1, 2, 3], metadata={"help": "one training each"})
     test: str = field(default="squad_du2017.test", metadata={"help": "set that the results are of"})
     transfer: str = field(default="fairytaleqa.test", metadata={"help": "second set, nothing is trained on"})
