@@ -1,19 +1,29 @@
-"""Score files of any size: rows come in, statistics are summed per system, one result row goes out for each row in."""
+"""Score files of any size: rows come in, statistics are summed per system, one result row goes out for each row in.
+
+Reading, scoring and writing overlap: the calling thread reads ahead and writes behind, workers score.
+"""
 
 import json
+import math
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 
 import numpy as np
 
+from . import __version__
 from .files import FileError, Source, Writer
-from .rows import COLUMNS, SPLIT_HALF, Item, RowError, RowReader, Shape
+from .parts import PART_ROWS, Parts, is_folder
+from .reading import Reading, Window
+from .rows import COLUMNS, Item, Shape
 from .scorers import make_scorer
 
 CHUNK_PREDICTIONS = 1000
-CHUNK_CHARACTERS = 2**21
+CHUNK_CHARACTERS = 2**20
+MODEL_CHUNKS = {"cpu": 2, "cuda": 10, "mps": 10}  # a model sorts a window by length; large batches need larger windows
+MIN_WINDOW = 64
 MAX_SYSTEMS = 1000
 
 
@@ -46,129 +56,180 @@ class Report:
     warnings: list[str]
 
 
-class _Totals:
-    """Sums of statistics by system."""
+class Tally:
+    """What is summed over rows: all that the score of a corpus needs. Tallies can be added, and written as JSON.
 
-    def __init__(self, scorer):
-        self.scorer = scorer
-        self.sums: dict[str, np.ndarray] = {}
-        self.counts: dict[str, int] = {}
+    Attributes:
+        rows: {system: rows that were scored}.
+        predictions: {system: predictions that were scored}.
+        sums: {metric: {system: (k + 1,) sums of its statistics, the last one their number}}.
+        cut: {metric: texts of which a model could not read the end}.
+    """
 
-    def add(self, items: Sequence[Item]) -> dict[str, list]:
-        """Add a chunk; return its per-row scores, lists of them where an item has several rows."""
-        statistics = self.scorer.statistics(items)
-        systems = list(dict.fromkeys(item.system for item in items))
-        index = {system: i for i, system in enumerate(systems)}
-        owners = np.array([index[item.system] for item in items])
-        lengths = [len(item.predictions) for item in items]
-        if self.scorer.per_prediction:
-            owners = np.repeat(owners, lengths)
-        for i, system in enumerate(systems):
-            mine = statistics[owners == i]
-            self.sums[system] = self.sums.get(system, 0) + mine.sum(axis=0)
-            self.counts[system] = self.counts.get(system, 0) + len(mine)
-        scores = {name: values.tolist() for name, values in self.scorer.row_scores(statistics).items()}
-        if not self.scorer.per_prediction:
-            return scores
-        starts = np.cumsum([0, *lengths]).tolist()
-        return {name: [values[start:stop] for start, stop in pairwise(starts)] for name, values in scores.items()}
-
-    def results(self, total_name: str | None) -> dict[str, dict[str, float]]:
-        results = {
-            system: self.scorer.corpus_scores(total, self.counts[system]) for system, total in self.sums.items()
+    def __init__(self, rows=None, predictions=None, sums=None, cut=None):
+        self.rows = Counter(rows)
+        self.predictions = Counter(predictions)
+        self.sums = {
+            metric: {system: np.array(values, dtype=float) for system, values in by_system.items()}
+            for metric, by_system in (sums or {}).items()
         }
-        if total_name:
-            results[total_name] = self.scorer.corpus_scores(sum(self.sums.values()), sum(self.counts.values()))
-        return results
+        self.cut = Counter(cut)
+
+    def add(self, other: "Tally") -> None:
+        """Add the sums of other rows."""
+        self.rows.update(other.rows)
+        self.predictions.update(other.predictions)
+        self.cut.update(other.cut)
+        for metric, by_system in other.sums.items():
+            mine = self.sums.setdefault(metric, {})
+            for system, values in by_system.items():
+                mine[system] = mine[system] + values if system in mine else values
+
+    def as_json(self) -> dict:
+        """Return the arguments of an equal tally, in types that JSON has."""
+        sums = {
+            metric: {system: values.tolist() for system, values in by_system.items()}
+            for metric, by_system in self.sums.items()
+        }
+        return {
+            "rows": dict(self.rows),
+            "predictions": dict(self.predictions),
+            "sums": sums,
+            "cut": dict(self.cut),
+        }
 
 
-class _Reading:
-    """Items of several files in order, with what was found on the way."""
+def scored(items: Sequence[Item], shape: Shape, scorers: Mapping[str, object]) -> tuple[dict[str, list], Tally]:
+    """Score items.
 
-    def __init__(self, sources, columns, skip, notify, problem):
-        self.sources = sources
-        self.columns = columns
-        self.skip = skip
-        self.notify = notify
-        self.problem = problem
-        self.shape: Shape | None = None
-        self.good = self.skipped = self.single = self.not_numbers = 0
+    Args:
+        items: at least one.
+        shape: what they are.
+        scorers: {metric: what `scorers.make_scorer` returns}.
 
-    def items(self) -> Iterator[Item]:
-        for source in self.sources:
-            yield from self._file(source)
-        if not self.good:
-            if self.skipped:
-                raise FileError(f"no row could be scored: all {self.skipped:,} rows are bad")
-            raise FileError(f"{', '.join(source.name for source in self.sources)}: no rows; is this the right file?")
-        if self.single == self.good:
-            raise FileError(
-                f"no row could be scored: without predictions a context needs at least two references, and each of "
-                f"the {self.single:,} contexts has one"
-            )
-
-    def _file(self, source: Source) -> Iterator[Item]:
-        reader = RowReader(source, self.columns)
-        shape = None
-        for row in source.rows():
-            try:
-                if row.problem:
-                    raise RowError(row.problem)
-                row_shape = shape or reader.shape(row.values)
-                items = reader.items(row.number, row.values, row_shape)
-            except RowError as error:
-                where = f"{source.name}, {source.unit} {row.number}"
-                if not self.skip:
-                    raise FileError(f"{where}: {error}", bad_row=self.good > 0) from error
-                self.skipped += 1
-                self.problem(f"{where}: {error}")
-                continue
-            if shape is None:
-                shape = row_shape
-                self._check_shape(source, shape, row.values)
-            self.good += 1
-            self.single += not items
-            yield from items
-        self.not_numbers += reader.not_numbers
-
-    def _check_shape(self, source: Source, shape: Shape, values: dict) -> None:
-        if self.shape is not None and self.shape.sets != shape.sets:
-            kinds = ("single answers", "sets of questions")
-            raise FileError(
-                f"{source.name}: holds {kinds[shape.sets]}, the files before it {kinds[self.shape.sets]}; "
-                "score them in two runs"
-            )
-        self.shape = shape
-        if shape.ceiling:
-            self.notify(
-                f"{source.name} has human questions but no predictions. This is the HUMAN CEILING, not the score of a "
-                f"system: in each context references 1, 3, 5 ... are scored as predictions against references 2, 4, "
-                f"6 ... under the name {SPLIT_HALF!r}. Contexts with one reference are left out. To score a system, "
-                f"add a column 'predictions', or name yours with --column prediction=NAME; columns found: "
-                f"{', '.join(values)}."
-            )
-
-
-def _chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
-    chunk, predictions, characters = [], 0, 0
+    Returns:
+        The columns of the output, with one value per item, and the sums.
+    """
+    columns = _output_rows(items, shape)
+    tally = Tally(Counter(columns["system"]))
+    lengths = [len(item.predictions) for item in items]
+    systems = list(tally.rows)
+    index = {system: i for i, system in enumerate(systems)}
+    owners = np.array([index[item.system] for item in items])
     for item in items:
-        chunk.append(item)
-        predictions += max(len(item.predictions), 1)
-        characters += sum(map(len, item.predictions)) + sum(map(len, item.references)) + len(item.text or "")
-        if predictions >= CHUNK_PREDICTIONS or characters >= CHUNK_CHARACTERS:
-            yield chunk
-            chunk, predictions, characters = [], 0, 0
-    if chunk:
-        yield chunk
+        tally.predictions[item.system] += len(item.predictions)
+    for metric, scorer in scorers.items():
+        statistics, tally.cut[metric] = scorer.counted_statistics(items)
+        counted = np.column_stack([statistics, np.ones(len(statistics))])
+        of_system = np.repeat(owners, lengths) if scorer.per_prediction else owners
+        tally.sums[metric] = {system: counted[of_system == i].sum(axis=0) for i, system in enumerate(systems)}
+        scores = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()}
+        if scorer.per_prediction and shape.sets:  # lists of scores, one per prediction
+            starts = np.cumsum([0, *lengths]).tolist()
+            scores = {name: [values[a:b] for a, b in pairwise(starts)] for name, values in scores.items()}
+        columns |= scores
+    return columns, tally
 
 
-def _output_columns(shape: Shape, totals: Mapping[str, _Totals]) -> dict[str, str]:
+def worker_count(scorers: Iterable) -> int:
+    """Return how many windows are best scored at once.
+
+    A model on a CPU gets a thread for every core that this process may use (its affinity and the limit of its
+    container count, and OMP_NUM_THREADS): small batches on one core each are quicker than one batch on all of them.
+    Beside a model on a GPU, a second thread makes the next batch. Without a model more threads are of no use.
+    """
+    devices = {scorer.device for scorer in scorers} - {None}
+    if devices != {"cpu"}:
+        return 2 if devices else 1
+    import joblib
+    import torch
+
+    return min(torch.get_num_threads(), joblib.cpu_count(only_physical_cores=True))
+
+
+def overlapped(function: Callable, windows: Iterable, workers: int) -> Iterator[tuple]:
+    """Yield every window and what a function makes of it, in order, while workers are busy with the next ones.
+
+    Args:
+        function: called with a window; torch uses one core in it.
+        windows: read as far ahead as the workers need. When reading fails, what was read before still comes out.
+        workers: number of threads; 1 for none.
+
+    Yields:
+        (window, result).
+    """
+    if workers == 1:
+        yield from ((window, function(window)) for window in windows)
+        return
+    import torch
+
+    threads, windows, failure = torch.get_num_threads(), iter(windows), None
+    pool = ThreadPoolExecutor(workers, "score", initializer=torch.set_num_threads, initargs=(1,))
+    pending: deque = deque()
+    try:
+        while failure is None:
+            try:
+                window = next(windows)
+            except (FileError, StopIteration) as end:
+                failure = end
+            else:
+                pending.append((window, pool.submit(function, window)))
+            while pending and (failure or len(pending) > workers + 1):
+                window, result = pending.popleft()
+                yield window, result.result()
+        if not isinstance(failure, StopIteration):
+            raise failure
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        torch.set_num_threads(threads)
+
+
+def _spread(windows: Iterator[Window], workers: int) -> Iterator[Window]:
+    """Cut an input that would not keep all workers busy into one window for each."""
+    first = list(islice(windows, workers))
+    if len(first) < workers and first:
+        items = [item for window in first for item in window.items]
+        size = max(MIN_WINDOW, math.ceil(len(items) / workers))
+        pieces = [items[start : start + size] for start in range(0, len(items), size)] or [[]]
+        first = [Window(piece, 0) for piece in pieces[:-1]] + [Window(pieces[-1], 0, first[-1].end)]
+    yield from first
+    yield from windows
+
+
+class _OneFile:
+    """A single output file, or none."""
+
+    def __init__(self, path: str | None):
+        self.path = path
+        self.writer = None
+
+    def __enter__(self) -> "_OneFile":
+        return self
+
+    def write(self, part: int, columns: Mapping[str, str], metadata: Mapping[str, str], rows: Mapping) -> None:
+        if self.path is not None:
+            self.writer = self.writer or Writer(self.path, columns, metadata).__enter__()
+            self.writer.write(rows)
+
+    def end(self, part: int, state: Mapping) -> None:
+        pass
+
+    def complete(self, facts: Mapping) -> None:
+        pass
+
+    def __exit__(self, kind, error, trace) -> None:
+        if self.writer is not None:
+            self.writer.__exit__(kind, error, trace)
+
+
+def output_columns(shape: Shape, scorers: Mapping[str, object]) -> dict[str, str]:
+    """Return the columns of the output and their types, see `files.Writer`."""
     columns = {"file": "text", "line": "integer", "id": "text", "system": "text"}
     columns |= {shape.text: "text", **({"predictions": "texts"} if shape.sets else {"prediction": "text"})}
     columns |= {"references": "texts", "score": "number", "label": "number"}
-    for metric in totals.values():
-        lists = shape.sets and metric.scorer.per_prediction
-        columns |= dict.fromkeys(metric.scorer.names, "numbers" if lists else "number")
+    for scorer in scorers.values():
+        lists = shape.sets and scorer.per_prediction
+        columns |= dict.fromkeys(scorer.names, "numbers" if lists else "number")
     return columns
 
 
@@ -192,6 +253,11 @@ def default_metrics(sets: bool) -> tuple[str, ...]:
     return ("f_meta", "aev") if sets else ("aev",)
 
 
+def _facts(value: object) -> object:
+    """What JSON cannot hold, such as a function for a setting, is known by its name."""
+    return getattr(value, "__qualname__", None) or str(value)
+
+
 class Run:
     """Scores the rows of files, in memory that does not grow with them.
 
@@ -200,13 +266,18 @@ class Run:
         metrics: names of metrics; none for `default_metrics` and those that `settings` names.
         settings: {metric: {setting: value}}.
         columns: names of columns in the files, by the names of `rows.COLUMNS`.
-        output: file for one result row per row and system; its ending says the format.
+        output: file for one result row per row and system; its ending says the format. A folder (its name ends in a
+            slash) gets Parquet parts, see `parts.Parts`.
+        resume: go on with the parts that are in the folder.
+        part_rows: rows of a part.
 
     Raises:
-        ValueError: if an argument is bad. Nothing has been read or written yet.
+        ValueError: if an argument is bad. Nothing has been written yet.
     """
 
-    def __init__(self, inputs, metrics=(), settings=None, columns=None, output=None):
+    def __init__(
+        self, inputs, metrics=(), settings=None, columns=None, output=None, resume=False, part_rows=PART_ROWS
+    ):
         columns, settings = dict(columns or {}), dict(settings or {})
         for name in columns:
             if name not in COLUMNS:
@@ -214,24 +285,44 @@ class Run:
         for metric in settings:
             if metrics and metric not in metrics:
                 raise ValueError(f"{metric}: has settings but is not computed; add --metric {metric} or drop them")
+        if part_rows < 1:
+            raise ValueError(f"part_rows: expected at least 1, got {part_rows}")
+        self.in_parts = output is not None and is_folder(str(output))
+        if resume and not self.in_parts:
+            raise ValueError("resume: only a folder can be gone on with; end the name of the output with a slash")
+        if resume and "-" in inputs:
+            raise ValueError("resume: standard input cannot be read again; name files")
         self.metrics = tuple(dict.fromkeys(metrics))
-        self.scorers = {
-            metric: make_scorer(metric, settings.get(metric)) for metric in dict.fromkeys((*self.metrics, *settings))
-        }
         self.columns = columns
         self.output = output
+        self.part_rows = part_rows
         try:
             wanted = {columns.get(name, default) for name, names in COLUMNS.items() for default in names}
             wanted |= {name.split(".")[0] for name in wanted}
             self.sources = [Source(path, sorted(wanted)) for path in inputs]
+            if len({source.path for source in self.sources}) < len(self.sources):
+                raise FileError("input: the same file is named twice; name it once")
             if output == "-":
                 raise FileError("output: standard output has the table; name a file")
-            if output is not None:
+            if output is not None and not self.in_parts:
                 Writer(output, {}, {})
+            self.scorers = {
+                metric: make_scorer(metric, settings.get(metric))
+                for metric in dict.fromkeys((*self.metrics, *settings))
+            }
+            if self.in_parts:
+                facts = {
+                    "version": __version__,
+                    "metrics": self.metrics,
+                    "signatures": {metric: scorer.signature for metric, scorer in self.scorers.items()},
+                    "set": settings,
+                    "columns": columns,
+                    "part_rows": part_rows,
+                }
+                facts = json.loads(json.dumps(facts, default=_facts))
+                self._parts = Parts(output, facts, self.sources, resume)
         except FileError as error:
             raise ValueError(str(error)) from error
-        if len({source.path for source in self.sources}) < len(self.sources):
-            raise ValueError("input: the same file is named twice; name it once")
 
     def score(
         self,
@@ -255,63 +346,98 @@ class Run:
 
         Raises:
             FileError: if a file cannot be read or written, a row is bad, or no row can be scored. The output file is
-                then as it was before.
+                then as it was before; of a folder the finished parts are kept.
         """
+        reading = Reading(self.sources, self.columns, skip_bad_rows, notify, problem)
+        if not self.in_parts:
+            return self._score(reading, _OneFile(self.output), total, progress)
+        if self.finished_parts:
+            notify(f"{self.finished_parts:,} finished parts in {self.output} are kept")
+        return self._score(reading, self._parts, total, progress)
+
+    @property
+    def finished_parts(self) -> int:
+        """Number of finished parts in the output folder."""
+        return len(self._parts.finished) if self.in_parts else 0
+
+    def _score(self, reading: Reading, output, total: bool, progress: Callable) -> Report:
         sizes = [source.size for source in self.sources]
         size = None if None in sizes else sum(sizes)
-        reading = _Reading(self.sources, self.columns, skip_bad_rows, notify, problem)
-        chunks = _chunks(reading.items())
-        # The first chunk says what the rows are, and with that which metrics and columns there will be.
-        chunk = next(chunks)
+        workers = worker_count(self.scorers.values())
+        chunks = max((MODEL_CHUNKS.get(scorer.device, 1) for scorer in self.scorers.values()), default=1)
+        limits = chunks * CHUNK_PREDICTIONS, CHUNK_CHARACTERS
+        if self.in_parts:
+            windows = reading.windows(*limits, self.part_rows, self._parts.finished)
+        else:
+            windows = _spread(reading.windows(*limits), workers)
+        # The first window says what the rows are, and with that which metrics and columns there will be.
+        first = next(windows)
         shape = reading.shape
+        scorers = self._checked_scorers(shape)
+        signatures = {metric: scorer.signature for metric, scorer in scorers.items()}
+        layout = output_columns(shape, scorers), {"genqa_metrics": json.dumps(signatures)}
+        overall, of_part = Tally(), Tally()
+        with output:
+            for window, result in overlapped(
+                lambda window: scored(window.items, shape, scorers) if window.items else None,
+                chain([first], windows),
+                workers,
+            ):
+                if result:
+                    columns, tally = result
+                    of_part.add(tally)
+                    if len(overall.rows | of_part.rows) > MAX_SYSTEMS:
+                        raise FileError(
+                            f"more than {MAX_SYSTEMS:,} systems, the last is {window.items[-1].system!r:.60}; is that "
+                            "the right column? Name another with --column system=NAME, none with --column system="
+                        )
+                    output.write(window.part, *layout, columns)
+                if window.done:
+                    overall.add(Tally(**window.end["tally"]))
+                elif window.end is not None:
+                    output.end(window.part, {**window.end, "tally": of_part.as_json()})
+                    overall.add(of_part)
+                    of_part = Tally()
+                progress(reading.position, size)
+            report = _report(overall, shape, scorers, reading.counts, total)
+            output.complete({"rows": dict(overall.rows), "scores": report.scores, "signatures": signatures})
+        return report
+
+    def _checked_scorers(self, shape: Shape) -> dict:
         metrics = self.metrics or tuple(dict.fromkeys((*default_metrics(shape.sets), *self.scorers)))
-        totals = {metric: _Totals(self.scorers.get(metric) or make_scorer(metric)) for metric in metrics}
-        for metric, sums in totals.items():
-            if sums.scorer.needs_question and shape.text != "question":
+        scorers = {metric: self.scorers.get(metric) or make_scorer(metric) for metric in metrics}
+        for metric, scorer in scorers.items():
+            if scorer.needs_question and shape.text != "question":
                 raise FileError(f"{metric}: needs rows with a question, got rows with a {shape.text}")
-        signatures = {metric: sums.scorer.signature for metric, sums in totals.items()}
-        rows: dict[str, int] = {}
-        predictions: dict[str, int] = {}
-        writer = nullcontext()
-        if self.output is not None:
-            writer = Writer(self.output, _output_columns(shape, totals), {"genqa_metrics": json.dumps(signatures)})
-        with writer as output:
-            while chunk:
-                for item in chunk:
-                    rows[item.system] = rows.get(item.system, 0) + 1
-                    predictions[item.system] = predictions.get(item.system, 0) + len(item.predictions)
-                if len(rows) > MAX_SYSTEMS:
-                    raise FileError(
-                        f"more than {MAX_SYSTEMS:,} systems, the last is {chunk[-1].system!r:.60}; "
-                        "is that the right column? Name another with --column system=NAME, none with --column system="
-                    )
-                columns = _output_rows(chunk, shape) if output else {}
-                for sums in totals.values():
-                    values = sums.add(chunk)
-                    if sums.scorer.per_prediction and not shape.sets:
-                        values = {name: [value for (value,) in lists] for name, lists in values.items()}
-                    columns |= values
-                if output:
-                    output.write(columns)
-                progress(sum(source.position for source in self.sources), size)
-                chunk = next(chunks, None)
-        name = None
+        return scorers
+
+
+def _report(overall: Tally, shape: Shape, scorers: Mapping, counts: Mapping[str, int], total: bool) -> Report:
+    rows, predictions, name = dict(overall.rows), dict(overall.predictions), None
+    scores, warnings = {}, []
+    if total:
+        name = "all" if "all" not in rows else "all systems"
+        rows[name], predictions[name] = sum(rows.values()), sum(predictions.values())
+    for metric, scorer in scorers.items():
+        sums = overall.sums[metric]
+        scorer.cut = overall.cut[metric]
+        warnings += [
+            f"{metric}: {said}" for said in scorer.warnings({system: values[:-1] for system, values in sums.items()})
+        ]
         if total:
-            name = "all" if "all" not in rows else "all systems"
-            rows[name], predictions[name] = sum(rows.values()), sum(predictions.values())
-        return Report(
-            sets=shape.sets,
-            total=name,
-            scores={metric: sums.results(name) for metric, sums in totals.items()},
-            rows=rows,
-            predictions=predictions,
-            signatures=signatures,
-            skipped=reading.skipped,
-            single=reading.single,
-            not_numbers=reading.not_numbers,
-            warnings=[
-                f"{metric}: {warning}"
-                for metric, sums in totals.items()
-                for warning in sums.scorer.warnings(sums.sums)
-            ],
-        )
+            sums = {**sums, name: sum(sums.values())}
+        scores[metric] = {
+            system: scorer.corpus_scores(values[:-1], int(values[-1])) for system, values in sums.items()
+        }
+    return Report(
+        sets=shape.sets,
+        total=name,
+        scores=scores,
+        rows=rows,
+        predictions=predictions,
+        signatures={metric: scorer.signature for metric, scorer in scorers.items()},
+        skipped=counts["skipped"],
+        single=counts["single"],
+        not_numbers=counts["not_numbers"],
+        warnings=warnings,
+    )

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -181,9 +182,21 @@ def score(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write the scores of every row to FILE: .parquet, .jsonl, .csv (or .tsv), text also compressed.",
+            help="Write the scores of every row to FILE: .parquet, .jsonl, .csv (or .tsv), text also compressed. "
+            "FOLDER/ (with the slash) gets Parquet parts and can be gone on with, see --resume.",
         ),
     ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Keep the finished parts in --output FOLDER/ and go on, after whatever ended the last run. Harmless "
+            "in a first run.",
+        ),
+    ] = False,
+    part_rows: Annotated[
+        int, typer.Option("--part-rows", metavar="N", help="Rows of a part of --output FOLDER/.", min=1)
+    ] = 20_000,
     column: Annotated[
         list[str] | None,
         typer.Option(
@@ -249,13 +262,15 @@ def score(
             if name not in METRICS:
                 raise ValueError(f"--metric: expected one of {', '.join(METRICS)}, got {name!r}")
         values = _settings(settings, set_ or [], metrics)
-        run = Run(inputs, metrics, values, _pairs("--column", column or []), output)
+        run = Run(inputs, metrics, values, _pairs("--column", column or []), output, resume, part_rows)
     except ValueError as error:
         raise _stop(f"{error}\nTry 'genqa-metrics score --help'.", 2) from error
     try:
         report = _score(run, on_error is OnError.SKIP, total)
     except FileError as error:
         hint = "\n--on-error skip leaves bad rows out." if error.bad_row else ""
+        kept = run.finished_parts
+        hint += f"\n{kept:,} finished parts are kept; --resume goes on behind them." if kept else ""
         raise _stop(f"{error}{hint}", 1) from error
     except (ValueError, RuntimeError) as error:
         raise _stop(str(error), 1) from error
@@ -709,4 +724,10 @@ def _options(
 
 def main() -> None:
     """Run the command line."""
-    app()
+    try:
+        app()
+    except SystemExit as end:
+        if end.code == 130:  # Ctrl-C: do not wait for the windows that are being scored
+            sys.stdout.flush()
+            os._exit(130)
+        raise

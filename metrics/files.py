@@ -14,7 +14,7 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -114,8 +114,10 @@ def _not_utf8(line: bytes, error: UnicodeDecodeError) -> str:
     )
 
 
-def _json_rows(stream: BinaryIO) -> Iterator[Row]:
+def _json_rows(stream: BinaryIO, after: int) -> Iterator[Row]:
     for number, line in enumerate(stream, 1):
+        if number <= after:
+            continue
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
         if not line.strip():
@@ -142,7 +144,7 @@ def _json_rows(stream: BinaryIO) -> Iterator[Row]:
                 yield Row(number, None, f"expected a JSON object with one value per column, got a JSON {got}{fix}")
 
 
-def _csv_rows(stream: BinaryIO, path: str, delimiter: str) -> Iterator[Row]:
+def _csv_rows(stream: BinaryIO, path: str, delimiter: str, after: int) -> Iterator[Row]:
     # The limit is csv's own global; it is never lowered, so that it does no harm to other users of csv.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
@@ -156,10 +158,12 @@ def _csv_rows(stream: BinaryIO, path: str, delimiter: str) -> Iterator[Row]:
         except csv.Error as error:
             if header is None:
                 raise FileError(f"{path}, line {reader.line_num}: the header is not CSV: {error}") from error
-            yield Row(reader.line_num, None, f"not CSV: {error}; look for a stray or missing quotation mark above")
+            if reader.line_num > after:
+                problem = f"not CSV: {error}; look for a stray or missing quotation mark above"
+                yield Row(reader.line_num, None, problem)
             continue
         number = reader.line_num
-        if not cells:
+        if not cells or (header is not None and number <= after):
             continue
         if any("\udc80" <= letter <= "\udcff" for cell in cells if not cell.isascii() for letter in cell):
             problem = "not UTF-8; convert the file, for example with iconv -f latin1 -t utf-8"
@@ -182,7 +186,9 @@ def _csv_rows(stream: BinaryIO, path: str, delimiter: str) -> Iterator[Row]:
             yield Row(number, dict(zip(header, cells, strict=True)))
 
 
-def _parquet_rows(raw: BinaryIO, path: str, columns: Sequence[str] | None, progress: list) -> Iterator[Row]:
+def _parquet_rows(
+    raw: BinaryIO, path: str, columns: Sequence[str] | None, after: int, progress: list
+) -> Iterator[Row]:
     import pyarrow
     import pyarrow.parquet
 
@@ -192,11 +198,17 @@ def _parquet_rows(raw: BinaryIO, path: str, columns: Sequence[str] | None, progr
         wanted = None if columns is None else [name for name in names if name in columns]
         # Leaving out columns must not hide them from a message that lists the columns found.
         unread = dict.fromkeys(name for name in names if wanted is not None and name not in wanted)
-        number = 0
-        for batch in file.iter_batches(batch_size=500, columns=wanted):
+        number, groups = 0, list(range(file.num_row_groups))
+        while groups and number + file.metadata.row_group(groups[0]).num_rows <= after:
+            number += file.metadata.row_group(groups.pop(0)).num_rows
+        for batch in file.iter_batches(batch_size=500, row_groups=groups, columns=wanted):
+            if number + len(batch) <= after:
+                number += len(batch)
+                continue
             for values in batch.to_pylist(maps_as_pydicts="strict") if batch.num_columns else [{}] * batch.num_rows:
                 number += 1
-                yield Row(number, {**values, **unread} if unread else values)
+                if number > after:
+                    yield Row(number, {**values, **unread} if unread else values)
             progress[0] = number / max(file.metadata.num_rows, 1)
     except (pyarrow.ArrowException, OSError) as error:
         raise FileError(f"{path}: not a Parquet file that can be read: {error}") from error
@@ -255,23 +267,29 @@ class Source:
             return 0
         return self.size if self._raw.closed else self._raw.tell()
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self, after: int = 0) -> Iterator[Row]:
         """Yield every row, the bad ones too.
+
+        Args:
+            after: number of a row; rows up to it are passed over, nearly for nothing.
+
+        Yields:
+            Rows in order.
 
         Raises:
             FileError: if the file cannot be read on; names the last row that could be.
         """
-        number = 0
+        number = after
         try:
             with _standard_input() if self.path == "-" else open(self.path, "rb") as self._raw:
                 if self.format == "Parquet":
-                    rows = _parquet_rows(self._raw, self.name, self.columns, self._share)
+                    rows = _parquet_rows(self._raw, self.name, self.columns, after, self._share)
                 else:
                     stream = _decompressed(self._raw)
                     if self.format == "JSON lines":
-                        rows = _json_rows(stream)
+                        rows = _json_rows(stream, after)
                     else:
-                        rows = _csv_rows(stream, self.name, "\t" if self.format == "TSV" else ",")
+                        rows = _csv_rows(stream, self.name, "\t" if self.format == "TSV" else ",", after)
                 for row in rows:
                     number = row.number
                     yield row
@@ -289,8 +307,44 @@ def _standard_input() -> BinaryIO:
         return io.BufferedReader(io.BytesIO(sys.stdin.buffer.read()))
 
 
+def _nameless(folder: Path) -> BinaryIO | None:
+    """Open a file without a name, of which nothing stays if the process is killed; None where that is unknown."""
+    try:
+        return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666), "wb")
+    except (AttributeError, OSError):  # not Linux, or a file system that cannot; another reason comes up again
+        return None
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for writing that takes its name, and the place of an older one, only when it is complete.
+
+    After an error there is no trace of it. After SIGKILL neither, on file systems of Linux that have files without a
+    name; elsewhere a hidden file that ends in .part stays.
+
+    Args:
+        path: name of the file.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    nameless = _nameless(path.parent)
+    try:
+        with nameless or open(temporary, "wb") as raw:
+            yield raw
+            raw.flush()
+            os.fsync(raw.fileno())
+            if nameless:
+                folder = os.open(path.parent, os.O_RDONLY)  # named, because only then link follows the link in /proc
+                try:
+                    os.link(f"/proc/self/fd/{raw.fileno()}", temporary, src_dir_fd=folder, follow_symlinks=True)
+                finally:
+                    os.close(folder)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
 class Writer:
-    """One output file, written under a temporary name beside it and renamed at the end, or removed after a failure.
+    """One output file, which appears under its name when it is complete and not at all after a failure.
 
     Args:
         path: name of the file; its ending says the format and the compression.
@@ -310,13 +364,16 @@ class Writer:
             raise FileError(f"{path}: there is no folder {self.path.parent}; make it first")
         if self.path.is_dir():
             raise FileError(f"{path}: is a folder; name a file in it")
-        self._temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
+
+    def _failure(self, error: OSError) -> FileError:
+        return FileError(f"{self.path}: cannot be written: {error.strerror or error}")
 
     def __enter__(self) -> "Writer":
         try:
-            self._raw = open(self._temporary, "wb")
+            self._file = new_file(self.path)
+            self._raw = self._file.__enter__()
         except OSError as error:
-            raise FileError(f"{self.path}: cannot be written: {error.strerror}") from error
+            raise self._failure(error) from error
         if self.format == "Parquet":
             self._open_parquet()
         else:
@@ -344,7 +401,8 @@ class Writer:
         elif self.compression == ".zst":
             import pyarrow
 
-            self._packed = io.BufferedWriter(pyarrow.CompressedOutputStream(self._raw, "zstd"))
+            raw = os.fdopen(os.dup(self._raw.fileno()), "wb")  # which pyarrow closes
+            self._packed = io.BufferedWriter(pyarrow.CompressedOutputStream(raw, "zstd"))
         else:
             self._packed = self._raw
         self._text = io.TextIOWrapper(self._packed, encoding="utf-8", newline="")
@@ -358,7 +416,21 @@ class Writer:
 
         Args:
             rows: one list of equal length per column.
+
+        Raises:
+            FileError: if the file cannot be written, for example because the disk is full.
         """
+        try:
+            self._write(rows)
+        except OSError as error:
+            raise self._failure(error) from error
+
+    def note(self, facts: Mapping[str, str]) -> None:
+        """Add facts about the whole file that are known at its end; only Parquet has a place for them."""
+        if self.format == "Parquet":
+            self._parquet.add_key_value_metadata(dict(facts))
+
+    def _write(self, rows: Mapping[str, Sequence]) -> None:
         if self.format == "Parquet":
             import pyarrow
 
@@ -386,23 +458,25 @@ class Writer:
             self._parquet.write_table(pyarrow.concat_tables(self._pending))
             self._pending, self._pending_rows, self._pending_bytes = [], 0, 0
 
+    def _close(self, complete: bool) -> None:
+        if self.format == "Parquet":
+            if complete:
+                self._flush()
+            self._parquet.close()
+        elif self._packed is self._raw:
+            self._text.flush()
+        else:
+            self._text.close()
+
     def __exit__(self, kind, error, trace) -> None:
+        failed = error
         try:
-            if self.format == "Parquet":
-                if kind is None:
-                    self._flush()
-                self._parquet.close()
-            elif self._packed is self._raw:
-                self._text.flush()
-            else:
-                self._text.close()
-            self._raw.close()
-            if kind is None:
-                os.replace(self._temporary, self.path)
+            self._close(complete=error is None)
         except OSError as problem:
-            if kind is None:
-                raise FileError(f"{self.path}: cannot be written: {problem.strerror or problem}") from problem
-        finally:
-            with suppress(OSError):
-                self._raw.close()
-            self._temporary.unlink(missing_ok=True)
+            failed = failed or problem
+        try:
+            self._file.__exit__(failed and type(failed), failed, None)
+        except OSError as problem:
+            failed = failed or problem
+        if failed is not error:
+            raise self._failure(failed) from failed

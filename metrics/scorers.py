@@ -3,7 +3,9 @@
 The numbers are those of the `evaluate` modules, because both call the same pure functions.
 """
 
+import threading
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import fields, replace
 
 import numpy as np
@@ -11,7 +13,23 @@ import numpy as np
 from .rows import Item
 
 
-class _AevScorer:
+class _Scorer:
+    """What all metrics have.
+
+    Attributes:
+        device: kind of device that a model runs on; None for a metric without one.
+        cut: number of texts so far of which a model could not read the end.
+    """
+
+    device = None
+    cut = 0
+
+    def counted_statistics(self, items: Sequence[Item]) -> tuple[np.ndarray, int]:
+        """Return the statistics of items, and of how many texts a model could not read the end."""
+        return self.statistics(items), 0
+
+
+class _AevScorer(_Scorer):
     """AEv: one row of statistics per prediction; sums of them score a corpus."""
 
     per_prediction = True
@@ -70,7 +88,7 @@ class _AevScorer:
         return scores(totals, self.settings)
 
 
-class _FMetaScorer:
+class _FMetaScorer(_Scorer):
     """F-meta: one row of statistics per context; their mean is the score of a corpus."""
 
     per_prediction = False
@@ -133,103 +151,136 @@ class _FMetaScorer:
         return mean_scores(NAMES, totals, rows)
 
 
-class _KpqaScorer:
-    """KPQA: the scores of a row are its statistics; their mean is the score of a corpus."""
+class _ModelScorer(_Scorer):
+    """A metric with a model: the scores of a row are its statistics; their mean is the score of a corpus.
+
+    Several threads may ask for statistics at once. They share the model, but no tokenizer can be shared.
+    """
 
     per_prediction = True
     needs_question = True
+
+    def __init__(self, device: str):
+        self.device = device
+        self._own = threading.local()
+
+    @property
+    def reader(self):
+        """The thread's own object that runs the model, and counts the texts that it had to cut."""
+        if not hasattr(self._own, "reader"):
+            self._own.reader = self._new_reader()
+        return self._own.reader
+
+    def statistics(self, items: Sequence[Item]) -> np.ndarray:
+        statistics, cut = self.counted_statistics(items)
+        self.cut += cut
+        return statistics
+
+    def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
+        return dict(zip(self.names, statistics.T, strict=True))
+
+    def corpus_scores(self, total: np.ndarray, rows: int) -> dict[str, float]:
+        return dict(zip(self.names, (total / max(rows, 1)).tolist(), strict=True))
+
+    def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
+        return mean_scores(self.names, totals, rows)
+
+
+class _KpqaScorer(_ModelScorer):
+    """KPQA."""
+
     main = "rougeL_kpqa"
 
     def __init__(self, beta=1.0, batch_tokens=4096, **models):
-        from .kpqa.encoding import Encoder
         from .kpqa.loading import load_models
+        from .kpqa.models import checked_budget
         from .kpqa.scoring import RESULTS, checked_beta
         from .kpqa.shared import VERSION
 
         self.names = RESULTS
         self.beta = checked_beta(beta)
-        loaded = load_models(**models)
-        self.models = loaded
-        self.encoder = Encoder(loaded, batch_tokens)
-        self.signature = f"kpqa|{loaded.signature}|beta:{self.beta:g}|version:{VERSION}"
+        self.batch_tokens = checked_budget(batch_tokens)
+        self.models = load_models(**models)
+        self.signature = f"kpqa|{self.models.signature}|beta:{self.beta:g}|version:{VERSION}"
+        super().__init__(self.models.predictor.device.type)
 
     @staticmethod
     def setting_names() -> tuple[str, ...]:
         models = "checkpoint", "revision", "device", "dtype", "embedding_model", "embedding_layer"
         return ("beta", "batch_tokens", *models)
 
-    def statistics(self, items: Sequence[Item]) -> np.ndarray:
+    def _new_reader(self):
+        from .kpqa.encoding import Encoder
+
+        tokenizers = {name: deepcopy(getattr(self.models, name)) for name in ("tokenizer", "embedding_tokenizer")}
+        return Encoder(replace(self.models, **tokenizers), self.batch_tokens)
+
+    def counted_statistics(self, items: Sequence[Item]) -> tuple[np.ndarray, int]:
         from .kpqa.scoring import pair_statistics, row_scores
 
         _check_questions(items, "kpqa")
         answers = [(item, text) for item in items for text in item.predictions]
         pairs = [(item.text, text, reference) for item, text in answers for reference in item.references]
         rows = np.repeat(np.arange(len(answers)), [len(item.references) for item, _ in answers])
-        tokens, _ = self.encoder.tokens([*((q, text) for q, text, _ in pairs), *((q, other) for q, _, other in pairs)])
+        encoder = self.reader
+        before = encoder.cut_texts
+        tokens, _ = encoder.tokens([*((q, text) for q, text, _ in pairs), *((q, other) for q, _, other in pairs)])
         scores, _ = row_scores(pair_statistics(tokens[: len(pairs)], tokens[len(pairs) :]), rows, self.beta)
-        return np.stack([scores[name] for name in self.names], axis=1)
-
-    def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
-        return dict(zip(self.names, statistics.T, strict=True))
+        return np.stack([scores[name] for name in self.names], axis=1), encoder.cut_texts - before
 
     def warnings(self, sums: Mapping[str, np.ndarray]) -> list[str]:
-        return self.encoder.warnings()
-
-    def corpus_scores(self, total: np.ndarray, rows: int) -> dict[str, float]:
-        return dict(zip(self.names, (total / max(rows, 1)).tolist(), strict=True))
-
-    def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
-        return mean_scores(self.names, totals, rows)
+        encoder = self._new_reader()
+        encoder.cut_texts = self.cut
+        return encoder.warnings()
 
 
-class _AvaScorer:
-    """AVA: probability and verdict of a row are its statistics; their mean is the score of a corpus."""
+class _AvaScorer(_ModelScorer):
+    """AVA: probability and verdict of a row."""
 
-    per_prediction = True
-    needs_question = True
     main = "ava_accuracy"
     names = ("ava_accuracy", "ava_score")
 
     def __init__(self, threshold=None, reference_aggregation=None, batch_tokens=4096, **models):
-        from .ava.judging import Judge
         from .ava.loading import checked_aggregation, checked_threshold, load_judge
+        from .ava.models import checked_budget
         from .ava.shared import VERSION
 
-        loaded = load_judge(**models)
-        self.judge = Judge(loaded, batch_tokens)
+        loaded = self.loaded = load_judge(**models)
+        self.batch_tokens = checked_budget(batch_tokens)
         threshold = checked_threshold(threshold)
         self.threshold = loaded.threshold if threshold is None else threshold
         self.aggregation = checked_aggregation(reference_aggregation) or loaded.reference_aggregation
         settings = f"threshold:{self.threshold:g}|references:{self.aggregation}"
         self.signature = f"ava|{loaded.signature}|{settings}|version:{VERSION}"
+        super().__init__(loaded.model.device.type if hasattr(loaded.model, "device") else "cpu")
 
     @staticmethod
     def setting_names() -> tuple[str, ...]:
         models = "checkpoint", "revision", "device", "dtype"
         return ("threshold", "reference_aggregation", "batch_tokens", *models)
 
-    def statistics(self, items: Sequence[Item]) -> np.ndarray:
+    def _new_reader(self):
+        from .ava.judging import Judge
+
+        return Judge(replace(self.loaded, tokenizer=deepcopy(self.loaded.tokenizer)), self.batch_tokens)
+
+    def counted_statistics(self, items: Sequence[Item]) -> tuple[np.ndarray, int]:
         _check_questions(items, "ava")
         answers = [(item, text) for item in items for text in item.predictions]
-        scores = self.judge.probabilities(
+        judge = self.reader
+        before = judge.cut_triples
+        scores = judge.probabilities(
             [item.text for item, _ in answers],
             [item.references for item, _ in answers],
             [text for _, text in answers],
             self.aggregation,
         )
-        return np.stack([scores >= self.threshold, scores], axis=1)
-
-    def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
-        return dict(zip(self.names, statistics.T, strict=True))
+        return np.stack([scores >= self.threshold, scores], axis=1), judge.cut_triples - before
 
     def warnings(self, sums: Mapping[str, np.ndarray]) -> list[str]:
-        return self.judge.warnings()
-
-    def corpus_scores(self, total: np.ndarray, rows: int) -> dict[str, float]:
-        return dict(zip(self.names, (total / max(rows, 1)).tolist(), strict=True))
-
-    def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
-        return mean_scores(self.names, totals, rows)
+        judge = self._new_reader()
+        judge.cut_triples = self.cut
+        return judge.warnings()
 
 
 def _check_questions(items: Sequence[Item], metric: str) -> None:

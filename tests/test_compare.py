@@ -211,8 +211,8 @@ def test_kpqa_encodes_every_text_once(files):
     """All systems go through one run: a reference is encoded once, not once per system; so are equal answers."""
     scorer = make_scorer("kpqa")
     encoded = []
-    whole = scorer.encoder.keyphrase_weights
-    scorer.encoder.keyphrase_weights = lambda pairs: encoded.extend(pairs) or whole(pairs)
+    whole = scorer.reader.keyphrase_weights
+    scorer.reader.keyphrase_weights = lambda pairs: encoded.extend(pairs) or whole(pairs)
     run_ = CompareRun([str(path) for path in files], ["kpqa"], samples=100)
     run_.scorers["kpqa"] = scorer
     found = run_.report()

@@ -1,0 +1,335 @@
+"""A folder of parts: what it holds, when a run may go on with it, and what is kept after an error."""
+
+import gzip
+import json
+import random
+import subprocess
+import sys
+
+import genqa_metrics.batch
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from genqa_metrics.batch import Run, overlapped
+from genqa_metrics.files import FileError, Source, Writer
+from genqa_metrics.parts import MANIFEST, STATE
+
+from tests.test_cli import run, save
+
+
+def made_rows(count, start=0):
+    """Return rows of three systems, all different; values are of no meaning."""
+    draw = random.Random(start)
+    words = ["when", "the", "river", "rises", "in", "spring", "boats", "go", "down", "to", "sea", "again"]
+    return [
+        {
+            "id": str(start + i),
+            "system": "ABC"[i % 3],
+            "question": "When do boats go?",
+            "prediction": " ".join(draw.choices(words, k=draw.randint(1, 9))),
+            "references": [" ".join(draw.choices(words, k=5)) for _ in range(draw.randint(1, 3))],
+        }
+        for i in range(count)
+    ]
+
+
+def contents(folder):
+    """Return {name: bytes} of everything in a folder, hidden files too."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def score(paths, folder, **kwargs):
+    settings = {"resume": True, "part_rows": 30} | kwargs
+    skip = settings.pop("skip", False)
+    return Run([str(path) for path in paths], ["aev"], output=f"{folder}/", **settings).score(skip_bad_rows=skip)
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Return a list that gets every item that is scored."""
+    items, whole = [], genqa_metrics.batch.scored
+    monkeypatch.setattr(genqa_metrics.batch, "scored", lambda some, *rest: items.extend(some) or whole(some, *rest))
+    return items
+
+
+# What the folder holds
+
+
+def test_parts_hold_the_rows_of_one_file_in_order(tmp_path):
+    paths = [save(tmp_path / "a.jsonl", made_rows(70)), save(tmp_path / "b.csv", made_rows(55, 70))]
+    report = score(paths, tmp_path / "parts")
+    single = tmp_path / "single.parquet"
+    expected = Run([str(path) for path in paths], ["aev"], output=str(single)).score()
+    assert sorted(contents(tmp_path / "parts")) == [MANIFEST, *(f"part-{part:06}.parquet" for part in range(5))]
+    assert pq.read_table(tmp_path / "parts").to_pylist() == pq.read_table(single).to_pylist()
+    sizes = [pq.read_metadata(path).num_rows for path in sorted((tmp_path / "parts").glob("*.parquet"))]
+    assert sizes == [30, 30, 30, 30, 5]
+    for system, values in expected.scores["aev"].items():
+        assert report.scores["aev"][system] == pytest.approx(values, abs=1e-12)
+    manifest = json.loads((tmp_path / "parts" / MANIFEST).read_text())
+    assert manifest["complete"] is True
+    assert manifest["scores"] == report.scores
+    assert len(manifest["inputs"][0]["sha256"]) == 64
+
+
+def test_all_systems_of_a_row_are_in_one_part(tmp_path):
+    rows = [{"question": "q", "predictions": {"A": "a b", "B": "b"}, "references": ["a"]} for _ in range(7)]
+    score([save(tmp_path / "a.jsonl", rows)], tmp_path / "parts", part_rows=3)
+    lines = [pq.read_table(path)["line"].to_pylist() for path in sorted((tmp_path / "parts").glob("*.parquet"))]
+    assert lines == [[1, 1, 2, 2], [3, 3, 4, 4], [5, 5, 6, 6], [7, 7]]
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz", ".csv", ".tsv.xz", ".parquet"])
+def test_rows_after_a_row_are_the_rest(tmp_path, ending):
+    path = save(tmp_path / f"a{ending}", [{"id": str(i), "text": f"line\n{i}"} for i in range(40)])
+    if ending == ".parquet":
+        pq.write_table(pq.read_table(path), path, row_group_size=15)
+    rows = list(Source(path).rows())
+    for start in (0, 1, 14, 15, 16, 39, 40):
+        after = rows[start - 1].number if start else 0
+        assert list(Source(path).rows(after=after)) == rows[start:]
+
+
+# Going on
+
+
+@pytest.mark.parametrize("missing", [[0], [3], [2, 4], [0, 1, 2, 3, 4]])
+def test_missing_parts_are_made_again_and_no_others(tmp_path, counted, missing):
+    paths = [save(tmp_path / "a.jsonl", made_rows(70)), save(tmp_path / "b.parquet", made_rows(55, 70))]
+    report, folder = score(paths, tmp_path / "parts"), tmp_path / "parts"
+    before = contents(folder)
+    for part in missing:
+        (folder / f"part-{part:06}.parquet").unlink()
+    kept = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.parquet")}
+    counted.clear()
+    assert score(paths, folder) == report
+    assert contents(folder) == before
+    assert {name: (folder / name).stat().st_mtime_ns for name in kept} == kept
+    assert len(counted) == sum(5 if part == 4 else 30 for part in missing)
+
+
+def test_bad_rows_at_the_edges_of_parts_are_counted_once(tmp_path):
+    rows = [json.dumps(row) for row in made_rows(65)]
+    for place in (65, 60, 30, 29, 0):
+        rows.insert(place, "{")
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(rows) + "\n")
+    whole = score([path], tmp_path / "parts", skip=True)
+    assert whole.skipped == 5
+    for part in (1, 2):
+        (tmp_path / "parts" / f"part-{part:06}.parquet").unlink()
+        assert score([path], tmp_path / "parts", skip=True) == whole
+
+
+def test_a_set_of_questions_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(genqa_metrics.batch, "CHUNK_PREDICTIONS", 4)
+    rows = [{"context": str(i), "references": ["who won", f"what {i}"][: 1 + i % 3]} for i in range(40)]
+    path, folder = save(tmp_path / "a.jsonl", rows), tmp_path / "parts"
+    first = Run([str(path)], output=f"{folder}/", part_rows=5).score()
+    before = contents(folder)
+    (folder / "part-000002.parquet").unlink()
+    assert Run([str(path)], output=f"{folder}/", part_rows=5, resume=True).score() == first
+    assert contents(folder) == before
+    assert first.single > 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"part_rows": 31}, "part_rows was 30, now it is 31"),
+        ({"settings": {"aev": {"alpha": 0.3}}}, "signatures was .*alpha:0.5.* now it is .*alpha:0.3"),
+        ({"columns": {"system": ""}}, r'columns was {}, now it is {"system": ""}'),
+        ({"resume": False}, "holds the parts of an earlier run; go on with --resume"),
+        ({"output": "file.jsonl/"}, "is a file; name a folder"),
+        ({"output": "no/such/"}, "there is no folder"),
+        ({"output": "scores.parquet"}, "only a folder can be gone on with"),
+        ({"inputs": ["-"]}, "standard input cannot be read again"),
+        ({"part_rows": 0}, "part_rows: expected at least 1"),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_nothing_is_touched(tmp_path, monkeypatch, change, message):
+    monkeypatch.chdir(tmp_path)
+    path = save(tmp_path / "a.jsonl", made_rows(70))
+    save(tmp_path / "file.jsonl", [])
+    score([path], tmp_path / "parts")
+    before = contents(tmp_path / "parts")
+    given = {"inputs": [str(path)], "metrics": ["aev"], "output": "parts/", "resume": True, "part_rows": 30}
+    with pytest.raises(ValueError, match=message):
+        Run(**given | change)
+    assert contents(tmp_path / "parts") == before
+
+
+def test_other_input_is_refused_where_parts_were_made_of_it(tmp_path):
+    a, b = save(tmp_path / "a.jsonl", made_rows(70)), save(tmp_path / "b.jsonl", made_rows(50, 70))
+    score([a, b], tmp_path / "parts")
+    with pytest.raises(ValueError, match=r"part-000002\.parquet and later parts were made with another .*b\.jsonl"):
+        score([a], tmp_path / "parts")
+    save(b, made_rows(55, 999))
+    with pytest.raises(ValueError, match=r"part-000002\.parquet and later parts were made with another .*b\.jsonl"):
+        score([a, b], tmp_path / "parts")
+    for part in (2, 3):
+        (tmp_path / "parts" / f"part-{part:06}.parquet").unlink()
+    score([a, b], tmp_path / "parts")
+    score([a, b], tmp_path / "whole", resume=False)
+    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+    c = save(tmp_path / "c.jsonl", made_rows(5, 5000))
+    with pytest.raises(ValueError, match=r"is complete for 2 files, .*c\.jsonl is new"):
+        score([a, b, c], tmp_path / "parts")
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1 no", None])
+def test_a_damaged_part_is_named_and_made_again_when_it_is_removed(tmp_path, content):
+    path, folder = save(tmp_path / "a.jsonl", made_rows(100)), tmp_path / "parts"
+    score([path], folder)
+    before, part = contents(folder), folder / "part-000001.parquet"
+    if content is None:  # a Parquet file, but of something else
+        pq.write_table(pq.read_table(path.with_name("parts")).slice(0, 3).replace_schema_metadata(None), part)
+    else:
+        part.write_bytes(content)
+    with pytest.raises(ValueError, match=r"part-000001\.parquet: is damaged, or not a part of this run"):
+        score([path], folder)
+    part.unlink()
+    score([path], folder)
+    assert contents(folder) == before
+
+
+def test_two_runs_do_not_write_to_one_folder(tmp_path):
+    path = save(tmp_path / "a.jsonl", made_rows(70))
+    runs = [Run([str(path)], output=f"{tmp_path}/parts/", resume=True) for _ in range(2)]
+    with runs[0]._parts, pytest.raises(FileError, match="another run is writing to it"):
+        runs[1].score()
+    runs[1].score()
+
+
+# Errors
+
+
+def test_after_a_bad_row_the_finished_parts_are_kept(tmp_path):
+    path, folder = tmp_path / "a.jsonl", tmp_path / "parts"
+    lines = [json.dumps(row) for row in made_rows(100)]
+    path.write_text("\n".join([*lines[:80], "{", *lines[80:]]))
+    arguments = "score", path, "--output", f"{folder}/", "--part-rows", 30
+    _, said = run(*arguments, status=1)
+    assert "a.jsonl, line 81: not JSON" in said
+    assert "--on-error skip leaves bad rows out. 2 finished parts are kept; --resume goes on behind them." in said
+    assert sorted(contents(folder)) == [MANIFEST, "part-000000.parquet", "part-000001.parquet"]
+    _, said = run(*arguments, "--resume", "--on-error", "skip")
+    assert "note: 2 finished parts" in said
+    score([path], tmp_path / "whole", skip=True)
+    assert pq.read_table(folder).to_pylist() == pq.read_table(tmp_path / "whole").to_pylist()
+
+
+def test_after_a_damaged_file_was_replaced_the_run_goes_on(tmp_path, counted):
+    a, b = save(tmp_path / "a.jsonl", made_rows(60)), tmp_path / "b.jsonl.gz"
+    whole = gzip.compress("".join(json.dumps(row) + "\n" for row in made_rows(50, 60)).encode(), mtime=0)
+    b.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(FileError, match=r"b\.jsonl\.gz.*cannot be read \(on\).*is the file complete"):
+        score([a, b], tmp_path / "parts")
+    b.write_bytes(whole)
+    counted.clear()
+    score([a, b], tmp_path / "parts")
+    assert len(counted) == 50
+    score([a, b], tmp_path / "whole")
+    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+from genqa_metrics.cli import main
+main()
+"""
+
+
+def test_a_full_disk_is_one_clear_error_and_finished_parts_are_kept(tmp_path):
+    """Files of at most 20 kB stand in for the full disk: the third part, of long texts, is larger."""
+    rows, draw = made_rows(120), random.Random(0)
+    for row in rows[60:90]:
+        row["prediction"] = " ".join(f"{draw.getrandbits(64):x}" for _ in range(100))
+    path, folder = save(tmp_path / "a.jsonl", rows), tmp_path / "parts"
+    command = [sys.executable, "-c", LIMITED, "score", path, "-m", "aev", "-o"]
+    full = subprocess.run([*command, f"{folder}/", "--part-rows", "30"], capture_output=True, text=True, timeout=300)
+    assert full.returncode == 1
+    assert full.stdout == ""
+    assert "part-000002.parquet: cannot be written: File too large" in " ".join(full.stderr.split())
+    assert "Traceback" not in full.stderr
+    assert "Exception" not in full.stderr
+    assert sorted(contents(folder)) == [MANIFEST, "part-000000.parquet", "part-000001.parquet"]
+    score([path], folder)
+    score([path], tmp_path / "whole")
+    assert contents(folder) == contents(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".csv.gz", ".tsv.bz2", ".jsonl.xz", ".jsonl.zst", ".parquet"])
+def test_a_full_disk_leaves_the_old_file(tmp_path, ending):
+    code = """
+import random, resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+from genqa_metrics.files import FileError, Writer
+text = random.Random(0).randbytes(40_000).hex()
+try:
+    with Writer(sys.argv[1], {"a": "text"}, {}) as writer:
+        writer.write({"a": [text]})
+except FileError as error:
+    print(error)
+"""
+    path = tmp_path / f"a{ending}"
+    with Writer(path, {"a": "text"}, {}) as writer:
+        writer.write({"a": ["old"]})
+    before = contents(tmp_path)
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, timeout=300)
+    assert "cannot be written: File too large" in done.stdout, done.stderr
+    assert done.stderr == ""
+    assert contents(tmp_path) == before
+
+
+# Overlap
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_results_come_in_order_and_before_a_failure(workers):
+    def windows():
+        yield from range(20)
+        raise FileError("line 21")
+
+    found = []
+    with pytest.raises(FileError, match="line 21"):
+        found.extend(overlapped(lambda number: number**2, windows(), workers))
+    assert found == [(number, number**2) for number in range(20)]
+
+
+def test_a_failure_while_scoring_comes_in_order_too():
+    found = []
+    with pytest.raises(ZeroDivisionError):
+        found.extend(overlapped(lambda number: 1 / (number - 10), range(1000), 3))
+    assert len(found) == 10
+
+
+def test_no_more_is_read_ahead_than_the_workers_need():
+    read = []
+    windows = (read.append(number) or number for number in range(100))
+    for done, (window, _) in enumerate(overlapped(lambda number: None, windows, 3)):
+        assert window == done
+        assert len(read) <= done + 1 + 4
+
+
+@pytest.mark.parametrize("metric", ["ava", "kpqa"])
+def test_workers_give_the_numbers_of_one(tmp_path, monkeypatch, metric):
+    """Windows and so the bytes of parts are those of one worker; a single small file is cut in other windows."""
+    monkeypatch.setattr(genqa_metrics.batch, "CHUNK_PREDICTIONS", 10)
+    rows = made_rows(80)
+    rows[7]["prediction"] = "sea " * 700
+    path = save(tmp_path / "a.jsonl", rows)
+    tables, reports = [], []
+    for workers in (1, 3):
+        monkeypatch.setattr(genqa_metrics.batch, "worker_count", lambda scorers, workers=workers: workers)
+        folder, single = tmp_path / f"{workers}", tmp_path / f"{workers}.parquet"
+        reports.append(Run([str(path)], [metric], output=f"{folder}/", part_rows=50).score())
+        assert Run([str(path)], [metric], output=str(single)).score().warnings == reports[-1].warnings
+        tables.append(pq.read_table(single).to_pandas().select_dtypes("float").to_numpy())
+    assert contents(tmp_path / "1") == contents(tmp_path / "3")
+    assert reports[0] == reports[1]
+    assert len(reports[0].warnings) == 1
+    np.testing.assert_allclose(*tables, atol=1e-5)
+    state = json.loads(pq.read_metadata(tmp_path / "3" / "part-000000.parquet").metadata[STATE.encode()])
+    assert state["tally"]["cut"][metric] > 0

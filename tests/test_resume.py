@@ -1,0 +1,80 @@
+"""Runs that are killed: what is left is finished parts, and going on ends with the bytes of an uninterrupted run."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.test_cli import save
+from tests.test_parts import contents, made_rows, score
+
+ROWS, PART_ROWS = 3000, 30
+
+
+def started(*arguments):
+    code = "from genqa_metrics.cli import main; main()"
+    command = [sys.executable, "-c", code, "score", *map(str, arguments), "-m", "aev"]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def killed(process, is_time):
+    """Kill a process when it is time; return whether it was alive until then."""
+    while process.poll() is None and not is_time():
+        time.sleep(0.001)
+    process.kill()
+    process.communicate()
+    return process.returncode == -signal.SIGKILL
+
+
+def test_a_run_killed_at_random_points_ends_like_one_that_was_not(tmp_path):
+    path, folder = save(tmp_path / "a.jsonl", made_rows(ROWS)), tmp_path / "parts"
+    score([path], tmp_path / "whole", part_rows=PART_ROWS)
+    expected = contents(tmp_path / "whole")
+    draw, kills = random.Random(20), 0
+    while kills < 6:
+        there = len(list(folder.glob("part-*"))) if folder.exists() else 0
+        wanted, pause = there + draw.randint(0, ROWS // PART_ROWS // 8), draw.uniform(0, 0.01)
+
+        def is_time(wanted=wanted, pause=pause):
+            if not folder.exists() or len(list(folder.glob("part-*"))) < wanted:
+                return False
+            time.sleep(pause)
+            return True
+
+        process = started(path, "-o", f"{folder}/", "--part-rows", PART_ROWS, "--resume")
+        if not killed(process, is_time):
+            break
+        kills += 1
+        left = contents(folder)
+        left.pop("_manifest.json", None)
+        assert left.items() <= expected.items(), "a part that is not whole, or a file that is no part"
+    assert 3 <= kills
+    assert len(left) < len(expected) - 1, "killed only when all was done"
+    process = started(path, "-o", f"{folder}/", "--part-rows", PART_ROWS, "--resume")
+    assert process.wait(300) == 0, process.communicate()
+    assert contents(folder) == expected
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="files without a name are Linux's")
+@pytest.mark.parametrize("ending", [".jsonl", ".parquet"])
+def test_a_killed_run_leaves_nothing_of_a_single_file(tmp_path, ending):
+    """The input is a pipe that stays open, so that the run waits in the middle with its output begun."""
+    output, source = tmp_path / f"scores{ending}", save(tmp_path / "a.jsonl", made_rows(2500))
+    output.write_text("old")
+    before = contents(tmp_path)
+    code = "from genqa_metrics.cli import main; main()"
+    command = [sys.executable, "-c", code, "score", "-", "-m", "aev", "-o", output]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    process.stdin.write(source.read_bytes())
+    process.stdin.flush()
+
+    def has_begun():
+        files = [os.readlink(f"/proc/{process.pid}/fd/{name}") for name in os.listdir(f"/proc/{process.pid}/fd")]
+        return any(str(tmp_path) in file for file in files)
+
+    assert killed(process, has_begun)
+    assert contents(tmp_path) == before
