@@ -1,8 +1,10 @@
 """Training of judges: triples by hand, changes with a known verdict, tiny runs of every configuration, calibration."""
 
 import gzip
+import itertools
 import json
 import random
+import re
 import sys
 from pathlib import Path
 
@@ -19,8 +21,11 @@ from tests.test_kpqa import tiny_encoder  # noqa: F401
 FOLDER = Path(__file__).parent.parent / "training/ava"
 sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "kpqa")]
 import evaluate_ava  # noqa: E402
+import other_words  # noqa: E402
+import spans  # noqa: E402
 import train_ava  # noqa: E402
 import triples as t  # noqa: E402
+import wrong_answers  # noqa: E402
 from data import Answer  # noqa: E402
 
 QUESTION = "who won the cup in 1990?"
@@ -75,7 +80,7 @@ def test_verdicts_and_grades():
 
 def test_answers_of_other_systems_become_references():
     rows = [triple("Ann Lee won it."), triple("It was Ann."), triple("Bob", label=0.0)]
-    found = t.other_system_triples(rows, random.Random(0))
+    found = other_words.other_system_triples(rows, random.Random(0))
     assert [(x.references, x.candidate, x.label) for x in found[:2]] == [
         (("It was Ann.",), "Ann Lee won it.", 1.0),
         (("Ann Lee won it.",), "It was Ann.", 1.0),
@@ -84,7 +89,7 @@ def test_answers_of_other_systems_become_references():
     assert found[2].references[0] in ("Ann Lee won it.", "It was Ann.")
 
 
-ANSWERS = t.Answers(
+ANSWERS = wrong_answers.Answers(
     [("who is it?", "Bob Ray"), ("who was he?", "Carl May"), ("when?", "May 1, 1990"), ("when?", "June 1950")]
 )
 
@@ -110,7 +115,7 @@ ANSWERS = t.Answers(
 def test_changes_make_wrong_answers(kind, given, expected):
     references = set()
     for seed in range(40):
-        (found,) = t.changed([given], kind, ANSWERS, random.Random(seed))
+        (found,) = wrong_answers.changed([given], kind, ANSWERS, random.Random(seed))
         references.add(found.references)
         if kind == "wrong_number":
             assert given.references[0] not in found.candidate
@@ -128,34 +133,39 @@ def test_changes_make_wrong_answers(kind, given, expected):
 
 def test_names_on_both_sides_of_and_are_not_swapped():
     """Ann and Bob are Bob and Ann."""
-    assert t.changed([triple("It was Ann and Bob.", ("Ann",))], "swapped", ANSWERS, random.Random(0)) == []
+    assert wrong_answers.changed([triple("It was Ann and Bob.", ("Ann",))], "swapped", ANSWERS, random.Random(0)) == []
 
 
-@pytest.mark.parametrize("kind", t.CHANGES)
+@pytest.mark.parametrize("kind", wrong_answers.CHANGES)
 def test_what_cannot_be_changed_is_left_out(kind):
-    assert t.changed([triple("Bob", label=0.0)], kind, ANSWERS, random.Random(0)) == []
-    assert t.changed([triple("hm", ("?",), question="why?")], kind, t.Answers([]), random.Random(0)) == []
+    assert wrong_answers.changed([triple("Bob", label=0.0)], kind, ANSWERS, random.Random(0)) == []
+    assert (
+        wrong_answers.changed(
+            [triple("hm", ("?",), question="why?")], kind, wrong_answers.Answers([]), random.Random(0)
+        )
+        == []
+    )
 
 
 def test_a_changed_number_keeps_its_form():
     rng = random.Random(0)
     for _ in range(50):
-        assert 1964 <= int(t.changed_number("1984", rng)) <= 2004
-        assert t.changed_number("7", rng) in set("12345689")
-        changed = t.changed_number("1,250", rng)
+        assert 1964 <= int(wrong_answers.changed_number("1984", rng)) <= 2004
+        assert wrong_answers.changed_number("7", rng) in set("12345689")
+        changed = wrong_answers.changed_number("1,250", rng)
         assert (len(changed), changed[1]) == (5, ",")
         assert changed != "1,250"
-        assert t.changed_number("seven", rng) not in ("seven", "7")
+        assert wrong_answers.changed_number("seven", rng) not in ("seven", "7")
 
 
 def test_flooding_keeps_the_verdict_and_off_topic_is_wrong():
     rows = [triple(), triple("Bob Ray", label=0.0), triple("Paris", ("Paris",), question="where?")]
     for seed in range(20):
-        for row in t.flooded(rows, random.Random(seed)):
+        for row in other_words.flooded(rows, random.Random(seed)):
             own = [x for x in rows if x.question == row.question and x.candidate in row.candidate]
             assert row.label in {x.label for x in own}
             assert len(row.candidate) > max(len(x.candidate) for x in own)
-    made = [row for seed in range(30) for row in t.off_topic(rows, random.Random(seed))]
+    made = [row for seed in range(30) for row in wrong_answers.off_topic(rows, random.Random(seed))]
     assert {row.label for row in made} == {0.0}
     assert not any("Ann Lee" in row.candidate for row in made if row.references == ("Ann Lee",))
     assert any(QUESTION.rstrip("?") in row.candidate for row in made)
@@ -173,7 +183,7 @@ def test_flooding_keeps_the_verdict_and_off_topic_is_wrong():
 def test_other_forms_keep_the_verdict(given, expected):
     found = set()
     for seed in range(40):
-        for made in t.reworded([given], random.Random(seed)):
+        for made in other_words.reworded([given], random.Random(seed)):
             assert made.label == given.label
             found.add((made.references[0], made.candidate))
     if expected is None:
@@ -185,9 +195,34 @@ def test_other_forms_keep_the_verdict(given, expected):
         assert found == expected
 
 
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("The capital of France is Paris.", {"Paris is the capital of France.", "France's capital is Paris."}),
+        ("Paris is the capital of France.", {"The capital of France is Paris.", "Paris is France's capital."}),
+        ("In May 1990, the cup went to Ann Lee.", {"the cup went to Ann Lee in May 1990."}),
+        ("The cup was won by Ann Lee. It is old", {"Ann Lee won the cup. It is old"}),
+        ("Ann Lee's dog was old.", {"the dog of Ann Lee was old."}),
+        ("Ann Lee won it.", set()),
+    ],
+)
+def test_restated_sentences_keep_words_and_verdict(sentence, expected):
+    found, references = set(), set()
+    for label, seed in itertools.product((0.0, 1.0), range(30)):
+        for made in other_words.restated([triple(sentence, label=label)], random.Random(seed)):
+            assert made.label == label
+            found.add(made.candidate)
+            references.add((made.references, label))
+    spaced = {re.sub(r"(?<=\w)([.])", r" \1", text.lower()) for text in expected}
+    assert {text for text in found if text != text.lower()} == {text for text in expected if text != text.lower()}
+    assert {text for text in found if text == text.lower()} == spaced
+    if expected:
+        assert references == {(("Ann Lee",), 0.0), (("Ann Lee",), 1.0), ((sentence,), 1.0)}
+
+
 def test_aliases_are_right_answers():
     rows = [triple(references=("NYC", "New York City", "new york city"))]
-    found = [row for seed in range(40) for row in t.aliases(rows, random.Random(seed))]
+    found = [row for seed in range(40) for row in other_words.aliases(rows, random.Random(seed))]
     assert {row.label for row in found} == {1.0}
     assert {row.candidate for row in found} == {"NYC", "New York City", "new york city"}
     taken_out = [row for row in found if row.candidate not in row.references]
@@ -200,7 +235,7 @@ def test_spans_make_right_and_wrong_answers():
     row = Answer("who won?", text, tuple([1.0] * 7 + [0.0] * (len(text) - 7)), "made")
     shapes = set()
     for seed in range(60):
-        right, wrong = t.span_triples([row], ANSWERS, random.Random(seed))
+        right, wrong = spans.span_triples([row], ANSWERS, random.Random(seed))
         assert (right.label, wrong.label) == (1.0, 0.0)
         assert "Ann Lee" in right.candidate
         assert "Ann Lee" not in wrong.candidate
@@ -210,9 +245,9 @@ def test_spans_make_right_and_wrong_answers():
 
 
 def test_yes_and_no():
-    rows = t.yes_no_triples(["The door is open ."], 2, random.Random(0))
+    rows = spans.yes_no_triples(["The door is open ."], 2, random.Random(0))
     assert len(rows) == 2
-    many = [row for seed in range(40) for row in t.yes_no_triples(["The door is open ."], 2, random.Random(seed))]
+    many = [row for seed in range(40) for row in spans.yes_no_triples(["The door is open ."], 2, random.Random(seed))]
     for row in many:
         assert row.question.startswith("is the door open")
         denied = ["not" in text or text.startswith("no") for text in (*row.references, row.candidate)]
@@ -304,7 +339,7 @@ def test_it_stops_early_and_keeps_the_best(monkeypatch, capsys, files, tiny_enco
         ("--configuration a2 --lora_rank 4", "lora_rank: an adapter needs a configuration of one pair, got 'a2'"),
         ("--judged missing", "judged: no missing.jsonl.gz or missing.jsonl in"),
         ("--as2 missing", "as2: no missing.jsonl.gz or missing.jsonl in .*, and no Hub name with '/'"),
-        ("--augment upside_down", "augment: expected one of wrong_answer, .*reworded, got 'upside_down'"),
+        ("--augment upside_down", "augment: expected one of wrong_answer, .*restated, got 'upside_down'"),
     ],
 )
 def test_wrong_arguments_are_named(monkeypatch, files, tiny_encoder, tmp_path, more, message):  # noqa: F811

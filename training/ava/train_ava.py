@@ -95,7 +95,12 @@ def training_triples(args: Arguments, rng) -> tuple[list, list[dict]]:
     """Return the triples of one pass over all sources, and per source its name, rows, weight and group."""
     import sys
 
+    import other_words
+    import spans
     import triples as t
+    import wrong_answers
+
+    makers = {"off_topic": wrong_answers.off_topic, **other_words.MAKERS}
 
     def judged_rows(name):
         path = t.local_file(name, args.judged_dir)
@@ -125,28 +130,29 @@ def training_triples(args: Arguments, rng) -> tuple[list, list[dict]]:
 
         for name, weight in weighted(args.spans):
             rows = list(extractive.answers(name, extractive.read_rows(name, args.spans_dir), 1.0, 1.0, 60))
-            answers = t.Answers((row.question, row.text[slice(*_span(row))]) for row in rows)
+            answers = wrong_answers.Answers((row.question, row.text[slice(*_span(row))]) for row in rows)
             rows = share(rows, weight, rng)
             sentences += [t.Triple(row.question, (row.text[slice(*_span(row))],), row.text, 1.0, name) for row in rows]
-            rows = list(t.span_triples(rows, answers, rng))
+            rows = list(spans.span_triples(rows, answers, rng))
             made += rows
             noted(name, rows, weight, "spans")
-    answers = t.Answers((row.question, text) for row in base for text in row.references)
+    answers = wrong_answers.Answers((row.question, text) for row in base for text in row.references)
     for kind, weight in weighted(args.augment):
-        if kind not in (*t.CHANGES, *t.MAKERS):
-            raise ValueError(f"augment: expected one of {', '.join([*t.CHANGES, *t.MAKERS])}, got {kind!r}")
-        if kind in t.CHANGES:
-            rows = share(t.changed([*base, *sentences], kind, answers, rng), weight, rng)
+        known = [*wrong_answers.CHANGES, *makers]
+        if kind not in known:
+            raise ValueError(f"augment: expected one of {', '.join(known)}, got {kind!r}")
+        if kind in wrong_answers.CHANGES:
+            rows = share(wrong_answers.changed([*base, *sentences], kind, answers, rng), weight, rng)
             changed += rows
         else:
-            given = [*base, *sentences, *changed] if kind in ("flooded", "reworded") else base
-            rows = share(t.MAKERS[kind](given, rng), weight, rng)
+            given = [*base, *sentences, *changed] if kind in ("flooded", "reworded", "restated") else base
+            rows = share(makers[kind](given, rng), weight, rng)
         made += rows
         noted(kind, rows, weight, "")
     if args.yes_no:
         texts = sorted({row.candidate for row in sentences if len(row.candidate.split()) < 20})
         rng.shuffle(texts)
-        rows = t.yes_no_triples(texts, args.yes_no, rng)
+        rows = spans.yes_no_triples(texts, args.yes_no, rng)
         made += rows
         noted("yes_no", rows, 1.0, "")
     return made, facts

@@ -1,0 +1,170 @@
+"""The same verdict in other words: references and answers said in another way, or with other text around them."""
+
+import random
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from triples import Triple, normalised
+from wrong_answers import CIRCULAR, MONTHS, NUMBERS, STARTERS, occurrence
+
+_VALUES = dict(zip(NUMBERS[1:12], range(2, 13), strict=True))
+_DATE = re.compile(
+    rf"\b(?:(?P<month>{'|'.join(MONTHS)}) (?P<day>\d\d?)(?:st|nd|rd|th)?,? (?P<year>\d{{4}})"
+    rf"|(?P<day2>\d\d?)(?:st|nd|rd|th)?(?: of)? (?P<month2>{'|'.join(MONTHS)}),? (?P<year2>\d{{4}}))\b"
+)
+_OPENING = re.compile(r"(?P<place>(?:In|On|At|During|After|Before|By|Since|From) [^,.]{2,40}), (?P<rest>[^;?!]+)\.")
+_WHAT = r"(?:[Tt]he|[Aa]n?) [\w' -]{3,60}?"  # patterns of sentences that can be said in another order
+_THING = r"(?:(?:the )?[A-Z0-9$][\w.'-]*(?: (?:of |the |and )?[A-Z0-9][\w.'-]*){0,4})"
+_COPULA = re.compile(rf"(?P<what>[Tt]he [\w' -]{{3,80}}?) (?P<is>is|was|are|were) (?P<name>{_THING})\.")
+_COPULA_BACK = re.compile(rf"(?P<name>{_THING}) (?P<is>is|was|are|were) (?P<what>the [\w' -]{{3,80}}?)\.")
+_END = r"(?= (?:is|was|are|were|has|had)\b|[,.])"
+_OF = re.compile(rf"\b[Tt]he (?P<what>[a-z-]+(?: [a-z-]+)?) of (?P<owner>{_THING}){_END}")
+_OWN = re.compile(rf"(?<!\w)(?<!\b[Tt]he )(?P<owner>[A-Z][\w-]+(?: [A-Z][\w-]+)?)'s (?P<what>[a-z]+){_END}")
+_PASSIVE = re.compile(
+    rf"(?P<what>(?:{_WHAT}|{_THING})) (?:was|were) (?P<verb>[a-z]+ed|won|built|made|led|held) by (?P<by>{_THING})\."
+)
+
+
+def other_system_triples(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
+    """Return each triple with a correct answer of another system as its reference: AVA-Pos and AVA-Neg of verdicts."""
+    correct = defaultdict(list)
+    for triple in triples:
+        if triple.label == 1:
+            correct[triple.question].append(triple.candidate)
+    made = []
+    for triple in triples:
+        others = [text for text in correct[triple.question] if normalised(text) != normalised(triple.candidate)]
+        if others and triple.label in (0, 1):
+            made.append(replace(triple, references=(rng.choice(others),), kind="other_system"))
+    return made
+
+
+def flooded(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
+    """Return the triples with other sentences and words of the question around the candidate; the verdict stays."""
+    made = []
+    for triple in triples:
+        others = [rng.choice(triples).candidate for _ in range(rng.choice([1, 1, 2]))]
+        if rng.random() < 0.4:
+            others[0] = rng.choice(CIRCULAR).format(triple.question.rstrip("?. "))
+        others = [text for text in others if occurrence(triple.references, text) is None]
+        if others and triple.label in (0, 1):
+            texts = [triple.candidate, *others]
+            rng.shuffle(texts)
+            made.append(replace(triple, candidate=" ".join(texts), kind="flooded"))
+    return made
+
+
+def aliases(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
+    """Return references as candidates: one that is listed and, of short lists, one that is taken out of the list."""
+    made = []
+    for triple in {t.question: t for t in triples}.values():
+        texts = list(triple.references)
+        candidate = rng.choice(texts)
+        others = [text for text in texts if normalised(text) != normalised(candidate)]
+        references = tuple(others) if others and len(texts) <= 4 and rng.random() < 0.5 else triple.references
+        made.append(replace(triple, references=references, candidate=candidate, label=1.0, kind="alias"))
+    return made
+
+
+def _other_form(text: str, rng: random.Random) -> str:
+    """Return a text with its first date or number written in another way, or as it is."""
+    if found := _DATE.search(text):
+        day, month, year = (found[name] or found[f"{name}2"] for name in ("day", "month", "year"))
+        ending = "th" if 10 < int(day) < 20 else {"1": "st", "2": "nd", "3": "rd"}.get(day[-1], "th")
+        forms = [f"{month} {day}, {year}", f"{day} {month} {year}", f"the {day}{ending} of {month} {year}"]
+        forms += [f"{month[:3]} {day}, {year}", f"{month} {day}{ending}, {year}"]
+        new = rng.choice([form for form in forms if form != found[0]])
+    elif found := re.search(rf"(?i)\b(?:{'|'.join(_VALUES)})\b|(?<![\d.,:-])\b(?:[2-9]|1[0-2])\b(?![.,:-]?\d)", text):
+        said = found[0].lower()
+        new = str(_VALUES[said]) if said in _VALUES else next(w for w, value in _VALUES.items() if value == int(said))
+    else:
+        return text
+    return text[: found.start()] + new + text[found.end() :]
+
+
+def _restated(text: str, rng: random.Random) -> str | None:
+    """Return a sentence with its parts in another order and the same meaning, or None."""
+    forms = []
+    if place := _OPENING.fullmatch(text):
+        forms.append(f"{_plain_start(place['rest'])} {_plain_start(place['place'])}.")
+    if is_ := _COPULA.fullmatch(text):
+        forms.append(f"{is_['name']} {is_['is']} {_plain_start(is_['what'])}.")
+    if is_ := _COPULA_BACK.fullmatch(text):
+        forms.append(f"{_capital(is_['what'])} {is_['is']} {is_['name']}.")
+    if of := _OF.search(text):
+        owner = of["owner"]
+        forms.append(
+            text[: of.start()] + f"{owner}'{'' if owner.endswith('s') else 's'} {of['what']}" + text[of.end() :]
+        )
+    if own := _OWN.search(text):
+        forms.append(text[: own.start()] + f"the {own['what']} of {own['owner']}" + text[own.end() :])
+    if passive := _PASSIVE.fullmatch(text):
+        forms.append(f"{_capital(passive['by'])} {passive['verb']} {_plain_start(passive['what'])}.")
+    return rng.choice(forms) if forms else None
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _plain_start(text: str) -> str:
+    """Return a text whose first word loses its capital where it is a word that starts sentences."""
+    return text[:1].lower() + text[1:] if text.split(" ")[0] in STARTERS else text
+
+
+def restated(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
+    """Return the triples with the first sentence of the candidate said in another order; the verdict stays.
+
+    "Paris is the capital of France." for "The capital of France is Paris.", "in 1990" at the end for the beginning,
+    "Bonn's mayor" for "the mayor of Bonn". Of correct ones the unchanged candidate is the reference of every second.
+    Half of them are written as some systems write: in lower case, with spaces around punctuation.
+    """
+    made = []
+    for triple in triples:
+        first, dot, rest = triple.candidate.strip().partition(". ")
+        first = _restated(f"{first.rstrip('.')}.", rng) if triple.label in (0, 1) else None
+        if first is None:
+            continue
+        text, references = first + (f" {rest}" if dot else ""), triple.references
+        if triple.label == 1 and rng.random() < 0.5:
+            references = (triple.candidate,)
+        if rng.random() < 0.5:
+            text = re.sub(r"(?<=\w)([.,;:!?])(?=\s|$)", r" \1", text.lower())
+        made.append(replace(triple, references=references, candidate=text, kind="restated"))
+    return made
+
+
+def reworded(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
+    """Return the triples with dates and numbers of one side written in another way, and surnames for whole names.
+
+    "two" for "2", "4 July 1776" for "July 4, 1776": the verdict stays. A surname stands for a person in correct
+    answers to questions with "who" only.
+    """
+    made = []
+    for triple in triples:
+        found = occurrence(triple.references, triple.candidate)
+        person = found and re.search(r"\bwho\b", triple.question, re.IGNORECASE) and triple.label == 1
+        words = found[0].split() if person else []
+        if 2 <= len(words) <= 3 and all(re.fullmatch(r"[A-Z][\w'.-]+", word) for word in words):
+            text = triple.candidate.replace(found[0], words[-1])
+            made.append(replace(triple, references=(found[0],), candidate=text, kind="reworded"))
+        elif rng.random() < 0.5:
+            text = _other_form(triple.candidate, rng)
+            if text != triple.candidate:
+                made.append(replace(triple, candidate=text, kind="reworded"))
+        else:
+            texts = tuple(_other_form(text, rng) for text in triple.references)
+            if texts != triple.references:
+                made.append(replace(triple, references=texts, kind="reworded"))
+    return made
+
+
+MAKERS: dict[str, Callable] = {
+    "other_system": other_system_triples,
+    "flooded": flooded,
+    "alias": aliases,
+    "reworded": reworded,
+    "restated": restated,
+}

@@ -1,0 +1,293 @@
+"""Answers changed so that they become wrong: the verdict is known without asking anybody.
+
+They make a judge hard to fool: another answer of the same kind, another number or name, a negation, names that change
+places, answers to other questions, and empty talk.
+"""
+
+import random
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from triples import Triple, normalised
+
+EVASIONS = (
+    "I don't know.",
+    "I'm not sure.",
+    "unknown",
+    "There is not enough information to answer this question.",
+    "I'm sorry, but I could not find an answer to that.",
+    "As a language model, I do not have access to this information.",
+    "It depends.",
+    "Could you give me more context?",
+    "That is a good question.",
+    "none",
+)
+MONTHS = "January February March April May June July August September October November December".split()
+_MONTH = re.compile(rf"\b({'|'.join(MONTHS)})\b", re.IGNORECASE)
+NUMBERS = "one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred".split()
+_NUMBER = re.compile(rf"\d+(?:[.,]\d+)*|\b(?:{'|'.join(NUMBERS)})\b", re.IGNORECASE)
+_YEAR = re.compile(r"\b1[0-9]\d\d\b|\b20\d\d\b")
+_AUXILIARY = re.compile(r"\b(is|are|was|were|has|have|had|can|could|will|would|should|did|does|do)\b(?! not|n't)")
+_NOT = re.compile(r"\b(is|are|was|were|has|have|had|can|could|will|would|should|did|does|do)(?: not|n't)\b")
+_OPPOSITES = dict(
+    pair.split("/")
+    for words in (
+        "more/less larger/smaller bigger/smaller higher/lower before/after north/south east/west northern/southern "
+        "eastern/western first/last increase/decrease increased/decreased increases/decreases won/lost wins/loses "
+        "above/below inside/outside always/never hot/cold warm/cool old/young older/younger early/late earlier/later "
+        "left/right open/closed true/false legal/illegal possible/impossible positive/negative maximum/minimum "
+        "highest/lowest largest/smallest oldest/youngest longest/shortest male/female with/without alive/dead "
+        "up/down top/bottom begin/end began/ended rise/fall buy/sell bought/sold import/export"
+    ).split()
+    for pair in (words, "/".join(reversed(words.split("/"))))
+)
+_OPPOSITE = re.compile(rf"\b({'|'.join(_OPPOSITES)})\b")
+_NAME = re.compile(r"(?<!\w)[A-Z][\w'-]+(?: (?:of |the )?[A-Z][\w'-]+)*")
+_SYMMETRIC = re.compile(r"(?: (?:and|or|with|met|married|versus|vs)|,| ?&)+ ?(?:the )?", re.IGNORECASE)
+STARTERS = frozenset("The A An In On At It He She They This That These Those As By For From There When While".split())
+CIRCULAR = (
+    "The question is {}.",
+    "You ask {}.",
+    "Let me tell you {}.",
+    "{}? That is well known.",
+    "Many people ask {}, and it has a clear answer.",
+    "The answer to {} can be found in many books.",
+    "It is the one that the question asks about: {}.",
+    "{}? It happened at the time and in the place where it happened.",
+    "There are several views on {}.",
+    "I looked for {} but found nothing certain.",
+)
+
+
+def answer_type(question: str, answer: str) -> str:
+    """Return what kind of thing an answer is, so that another of its kind can stand in its place.
+
+    >>> answer_type("When did it start?", "May 1, 1990"), answer_type("who won", "Ann Lee")
+    ('date', 'who')
+    """
+    if _MONTH.search(answer) or _YEAR.search(answer):
+        return "date"
+    if _NUMBER.search(answer):
+        return "number"
+    asked = set(re.findall(r"\w+", question.lower())[:4] + re.findall(r"\w+", question.lower())[-2:])
+    for word in ("who", "where", "when", "why", "how"):
+        if word in asked:
+            return word
+    return "name" if answer[:1].isupper() else "thing"
+
+
+class Answers:
+    """Short answers by their type, to take wrong ones from."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]):
+        self._by_type = defaultdict(dict)
+        for question, answer in pairs:
+            if len(answer.split()) <= 6:
+                self._by_type[answer_type(question, answer)][answer] = None
+        self._by_type = {name: list(texts) for name, texts in self._by_type.items()}
+
+    def wrong_one(self, question: str, references: Sequence[str], rng: random.Random) -> str | None:
+        """Return an answer of the same type that shares nothing with the references, or None."""
+        known = [normalised(text) for text in references]
+        words = {word for text in known for word in text.split()}
+        pool = self._by_type.get(answer_type(question, references[0]), ())
+        for _ in range(8 if pool else 0):
+            text = rng.choice(pool)
+            plain = normalised(text)
+            if plain and not words & set(plain.split()) and not any(plain in k for k in known):
+                return text
+        return None
+
+
+def occurrence(references: Sequence[str], text: str) -> re.Match | None:
+    """Return where the first of the longest references stands in a text as words of its own, or None."""
+    for reference in sorted(references, key=len, reverse=True):
+        if reference.strip():
+            found = re.search(rf"(?<!\w){re.escape(reference.strip())}(?!\w)", text, re.IGNORECASE)
+            if found:
+                return found
+    return None
+
+
+def changed_number(text: str, rng: random.Random) -> str:
+    """Return a number or number word changed into another one of the same form.
+
+    >>> changed_number("1984", random.Random(0)) != "1984"
+    True
+    """
+    if text.lower() in NUMBERS:
+        return rng.choice([word for word in NUMBERS if word != text.lower()])
+    digits = re.sub(r"\D", "", text)
+    if _YEAR.fullmatch(text):
+        return str(int(text) + rng.choice([-20, -10, -5, -4, -3, -2, -1, 1, 2, 3, 4, 5, 10, 20]))
+    place = rng.randrange(len(digits))
+    changed = rng.choice([d for d in "0123456789" if d != digits[place] and not (place == 0 and d == "0")])
+    positions = [i for i, character in enumerate(text) if character.isdigit()]
+    return text[: positions[place]] + changed + text[positions[place] + 1 :]
+
+
+def with_wrong_answer(triple: Triple, answers: Answers, rng: random.Random) -> str | None:
+    """The right answer within the candidate becomes a wrong one of the same type."""
+    wrong = answers.wrong_one(triple.question, triple.references, rng)
+    found = occurrence(triple.references, triple.candidate)
+    if wrong is None or found is None:
+        return wrong
+    text = triple.candidate[: found.start()] + wrong + triple.candidate[found.end() :]
+    while found := occurrence(triple.references, text):
+        text = text[: found.start()] + wrong + text[found.end() :]
+        if occurrence(triple.references, wrong):
+            return None
+    return text
+
+
+def _with_wrong_number(triple: Triple, answers: Answers, rng: random.Random) -> str | None:
+    """A number or month of the right answer is changed."""
+    found = occurrence(triple.references, triple.candidate)
+    if found is None:
+        return None
+    numbers = list(_NUMBER.finditer(triple.candidate, *found.span()))
+    months = list(_MONTH.finditer(triple.candidate, *found.span()))
+    if not numbers and not months:
+        return None
+    place = rng.choice(numbers + months)
+    if _MONTH.fullmatch(place[0]):
+        new = rng.choice([month for month in MONTHS if month.lower() != place[0].lower()])
+    else:
+        new = changed_number(place[0], rng)
+    text = re.sub(rf"(?<!\w){re.escape(place[0])}(?!\w)", lambda _: new, triple.candidate)
+    return None if occurrence(triple.references, text) else text
+
+
+def _with_wrong_name(triple: Triple, answers: Answers, rng: random.Random) -> str | None:
+    """One word of a name of several words is changed: another person of the same first or last name."""
+    found = occurrence(triple.references, triple.candidate)
+    words = found[0].split() if found else []
+    if len(words) < 2 or not all(word[:1].isupper() for word in words) or _NUMBER.search(found[0]):
+        return None
+    other = answers.wrong_one(triple.question, triple.references, rng)
+    others = [word for word in (other or "").split() if word[:1].isupper() and len(word) > 2]
+    if not others:
+        return None
+    words[rng.choice([0, -1])] = rng.choice(others)
+    text = triple.candidate.replace(found[0], " ".join(words))
+    return None if occurrence(triple.references, text) else text
+
+
+def _negated(triple: Triple, answers: Answers, rng: random.Random) -> str | None:
+    """The sentence that holds the answer says that it is not so, or the opposite."""
+    found = occurrence(triple.references, triple.candidate)
+    text = triple.candidate
+    start = max((text.rfind(mark, 0, found.start() if found else 0) for mark in ".!?\n"), default=-1) + 1
+    ends = [end for mark in ".!?\n" if (end := text.find(mark, found.end() if found else start)) >= 0]
+    end = min(ends, default=len(text))
+    if removed := _NOT.search(text, start, end):
+        return text[: removed.start()] + removed[1] + text[removed.end() :]
+    opposite, verb = _OPPOSITE.search(text, start, end), _AUXILIARY.search(text, start, end)
+    if opposite and (verb is None or rng.random() < 0.5):
+        return text[: opposite.start()] + _OPPOSITES[opposite[1]] + text[opposite.end() :]
+    if verb is None:
+        return None
+    new = rng.choice([f"{verb[1]} not", f"{verb[1]}n't"]) if verb[1] not in ("can", "will") else f"{verb[1]} not"
+    return text[: verb.start()] + new + text[verb.end() :]
+
+
+def _swapped(triple: Triple, answers: Answers, rng: random.Random) -> str | None:
+    """Two names of the sentence that holds the answer change places: who did it to whom."""
+    found = occurrence(triple.references, triple.candidate)
+    text = triple.candidate
+    names = [m for m in _NAME.finditer(text) if m[0] not in STARTERS and not _MONTH.search(m[0])]
+    pairs = [
+        (first, second)
+        for first, second in pairwise(names)
+        if not _SYMMETRIC.fullmatch(text[first.end() : second.start()])
+        and not re.search(r"[.!?;]", text[first.end() : second.start()])
+        and (found is None or any(m.start() < found.end() and found.start() < m.end() for m in (first, second)))
+        and first[0].lower() not in second[0].lower()
+        and second[0].lower() not in first[0].lower()
+    ]
+    if not pairs:
+        return None
+    (a, b), (c, d) = (name.span() for name in rng.choice(pairs))
+    return text[:a] + text[c:d] + text[b:c] + text[a:b] + text[d:]
+
+
+def _neighbour(triple: Triple, answers: Answers, rng: random.Random) -> str | None:
+    """Another name or number that stands near the right answer takes its place."""
+    found = occurrence(triple.references, triple.candidate)
+    if found is None:
+        return None
+    text, pattern = triple.candidate, _NUMBER if _NUMBER.search(found[0]) else _NAME
+    if pattern is _NAME and not found[0][:1].isupper():
+        return None
+    known = set(normalised(f"{triple.question} {' '.join(triple.references)}").split())
+    others = [
+        other[0]
+        for other in pattern.finditer(text)
+        if not known & set(normalised(other[0]).split())
+        and other[0] not in STARTERS
+        and not (pattern is _NAME and _MONTH.search(other[0]))
+        and not _SYMMETRIC.fullmatch(text[min(other.end(), found.end()) : max(other.start(), found.start())])
+    ]
+    if not others:
+        return None
+    other = rng.choice(others)
+    shape = rng.random()
+    if shape < 0.4:
+        return other
+    if shape < 0.6:
+        return f"It is {other}." if pattern is _NUMBER else f"It was {other}."
+    text = re.sub(rf"(?<!\w){re.escape(found[0])}(?!\w)", lambda _: other, text)
+    return None if occurrence(triple.references, text) else text
+
+
+CHANGES: dict[str, Callable] = {  # every one makes an incorrect answer of a correct one
+    "wrong_answer": with_wrong_answer,
+    "wrong_number": _with_wrong_number,
+    "wrong_name": _with_wrong_name,
+    "neighbour": _neighbour,
+    "negated": _negated,
+    "swapped": _swapped,
+}
+
+
+def changed(triples: Sequence[Triple], kind: str, answers: Answers, rng: random.Random) -> list[Triple]:
+    """Return incorrect answers made of the correct ones by a change of `CHANGES`, where it can be made.
+
+    For half of them the unchanged answer takes the place of the references, so that all else agrees. A change that
+    says "not" also goes the other way round: what the reference denies is wrong to say and right to deny.
+    """
+    made = []
+    for triple in triples:
+        text = CHANGES[kind](triple, answers, rng) if triple.label == 1 else None
+        if not text or normalised(text) == normalised(triple.candidate):
+            continue
+        shape = rng.random()
+        if shape < 0.5:
+            made.append(replace(triple, candidate=text, label=0.0, kind=kind))
+        elif shape < 0.8 or kind not in ("negated", "swapped"):
+            made.append(replace(triple, references=(triple.candidate,), candidate=text, label=0.0, kind=kind))
+        else:
+            said = rng.choice([text, triple.candidate])
+            made.append(replace(triple, references=(text,), candidate=said, label=float(said == text), kind=kind))
+    return made
+
+
+def off_topic(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
+    """Return answers to other questions, evasions and the question itself as candidates: all incorrect."""
+    made = []
+    for triple in triples:
+        chance, question = rng.random(), triple.question.rstrip("?. ")
+        if chance < 0.3:
+            text = rng.choice(triples).candidate
+        elif chance < 0.5:
+            text = rng.choice(EVASIONS)
+        elif chance < 0.7:
+            text = question + rng.choice(["?", "", "."])
+        else:
+            text = rng.choice(CIRCULAR).format(question)
+        if occurrence(triple.references, text) is None:
+            made.append(replace(triple, candidate=text, label=0.0, kind="off_topic"))
+    return made
