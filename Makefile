@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-SOURCES := metrics training tests
+SOURCES := metrics training spaces tests
 
 .PHONY: demo test quality style copies bench clean
 
@@ -11,7 +11,7 @@ demo: $(VENV)/installed-base
 	@$(BIN)/genqa-metrics demo
 
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest --numprocesses 2
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 
 quality: $(VENV)/installed-test
 	$(BIN)/ruff check $(SOURCES)
