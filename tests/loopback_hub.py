@@ -16,6 +16,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import pytest
+
 TOKEN = "hf_loopback"
 OWNER, ORGANIZATION = "someone", "ns"
 LARGE = ("*.safetensors", "*.bin", "*.png")  # what the Hub keeps in Git LFS
@@ -59,7 +61,7 @@ class LoopbackHub:
         url: its address.
         requests: (method, path) of every request, in order.
         repositories: (kind, name) -> Repository.
-        corrupt: SHA-256 of files that are served with a wrong last byte.
+        corrupt: SHA-256 of files whose next download has a wrong last byte.
         unavailable: names of repositories for which the answer is 503.
     """
 
@@ -132,11 +134,25 @@ class LoopbackHub:
         git_sha1 = hashlib.sha1(b"blob %d\0" % len(body) + body).hexdigest()
         return File(sha256, git_sha1, len(body), is_large_name(path) if is_large is None else is_large)
 
-    def content(self, kind: str, name: str, revision: str = "main") -> dict[str, bytes]:
-        """Return the files of a repository."""
+    def files(self, kind: str, name: str, revision: str = "main") -> dict[str, File]:
+        """Return the files of a repository, by path."""
         repository = self.repositories[kind, name]
-        tree = repository.commits[repository.find(revision)]
-        return {path: (self.folder / file.sha256).read_bytes() for path, file in tree.items()}
+        return repository.commits[repository.find(revision)]
+
+    def content(self, kind: str, name: str, revision: str = "main") -> dict[str, bytes]:
+        """Return the content of the files of a repository, by path."""
+        files = self.files(kind, name, revision)
+        return {path: (self.folder / file.sha256).read_bytes() for path, file in files.items()}
+
+
+@pytest.fixture
+def hub(tmp_path) -> LoopbackHub:
+    """An empty Hub for one test."""
+    folder = tmp_path / "hub"
+    folder.mkdir()
+    it = LoopbackHub(folder)
+    yield it
+    it.stop()
 
 
 def is_large_name(path: str) -> bool:
@@ -288,7 +304,8 @@ class _Handler(BaseHTTPRequestHandler):
         if file is None:
             return self.reply(404, b"", X_Error_Code="EntryNotFound", X_Repo_Commit=commit)
         body = (self.hub.folder / file.sha256).read_bytes()
-        if file.sha256 in self.hub.corrupt:
+        if self.command == "GET" and file.sha256 in self.hub.corrupt:
+            self.hub.corrupt.remove(file.sha256)
             body = body[:-1] + bytes([body[-1] ^ 1])
         return self.reply(200, body, ETag=f'"{file.etag}"', X_Repo_Commit=commit)
 

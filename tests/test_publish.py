@@ -14,7 +14,7 @@ from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.kpqa import loading
 from huggingface_hub import ModelCard, RepoCard, constants
 
-from tests.loopback_hub import TOKEN, LoopbackHub
+from tests.loopback_hub import TOKEN
 from tests.test_ava import judges  # noqa: F401
 from tests.test_kpqa import saved, tiny_encoder  # noqa: F401
 from training import publish
@@ -39,18 +39,14 @@ RECORDS = {
 
 
 @pytest.fixture
-def hub(tmp_path, monkeypatch):
-    """A Hub of our own; the client in this process talks to it and to nothing else."""
-    folder = tmp_path / "hub"
-    folder.mkdir()
-    it = LoopbackHub(folder)
-    monkeypatch.setattr(constants, "ENDPOINT", it.url)
+def hub(hub, monkeypatch):
+    """The client in this process talks to this Hub and to nothing else."""
+    monkeypatch.setattr(constants, "ENDPOINT", hub.url)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    yield it
-    it.stop()
+    return hub
 
 
 @pytest.fixture(scope="module")

@@ -149,8 +149,8 @@ def find_checkpoint(checkpoint: str | os.PathLike | None, revision: str | None, 
     folder = hub_folder(name, revision, is_checkpoint, tried)
     if folder:
         return folder
-    fix = "Install genqa-metrics, which brings one" if checkpoint is None else "Check the name"
-    raise ValueError(f"checkpoint: none found. Tried: {'; '.join(tried)}. {fix}, pass checkpoint=FOLDER, or go online")
+    fix = "Install genqa-metrics, which brings one, go online" if checkpoint is None else "Check name and connection"
+    raise ValueError(f"checkpoint: none found. Tried: {'; '.join(tried)}. {fix}, or pass checkpoint=FOLDER")
 
 
 def is_checkpoint(folder: Path) -> bool:

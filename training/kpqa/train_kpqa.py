@@ -134,8 +134,9 @@ def main() -> None:
     import sys
 
     from genqa_metrics.kpqa import loading, models
+    from huggingface_hub import HfApi
     from transformers import AutoTokenizer, HfArgumentParser, Trainer, TrainingArguments, set_seed
-    from transformers.trainer_utils import get_last_checkpoint
+    from transformers.trainer_utils import HubStrategy, get_last_checkpoint
 
     sys.path.insert(0, str(Path(__file__).parent))
     import data
@@ -203,6 +204,7 @@ def main() -> None:
     # 3. Training, from the last checkpoint if there is one.
     training.remove_unused_columns = False
     training.label_names = ["labels"]
+    training.hub_strategy = HubStrategy.END  # with --push_to_hub: what is pushed is the checkpoint of step 4
     trainer = Trainer(
         model=model,
         args=training,
@@ -222,6 +224,9 @@ def main() -> None:
     write_checkpoint(trainer.model, tokenizer, args, folder)
     write_card(folder, args, training, facts, scores)
     print(f"written to {folder}", flush=True)
+    if training.push_to_hub:
+        where = {"repo_id": trainer.hub_model_id, "revision": training.hub_revision, "token": training.hub_token}
+        print(HfApi().upload_folder(**where, folder_path=folder, commit_message="Train").commit_url, flush=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,225 @@
+"""What people get from the Hub: real clients in fresh processes that know neither this repository nor its package."""
+
+import json
+import re
+import subprocess
+import sys
+
+import genqa_metrics
+import pytest
+import torch
+from genqa_metrics.kpqa import loading
+
+from tests.test_kpqa import WORDS, saved, tiny_encoder  # noqa: F401
+from tests.test_modules import ROWS
+from training import publish
+
+TAG = "v" + genqa_metrics.__version__
+ALONE = """
+import importlib.util, json, sys, warnings
+assert importlib.util.find_spec("genqa_metrics") is None, "the package must not be there"
+assert not any("genqa" in place for place in sys.path)
+import evaluate
+given = json.loads(sys.argv[1])
+"""
+COMPUTE = """
+results = {}
+for name, rows in given.items():
+    metric = evaluate.load(f"ns/{name}", device="cpu") if name in ("ava", "kpqa") else evaluate.load(f"ns/{name}")
+    results[name] = [metric.compute(**rows, per_example=True), metric.signature()]
+print(json.dumps(results))
+"""
+ERRORS = """
+import pathlib, os
+def stored():
+    home = pathlib.Path(os.environ["HF_HOME"])
+    kept = [path for path in home.rglob("*") if path.is_file() and path.stat().st_size]
+    return sorted(str(path.relative_to(home)) for path in kept if path.suffix not in (".lock", ".arrow"))
+
+results = {}
+for name, (path, arguments) in given.items():
+    before = stored()
+    try:
+        metric = evaluate.load(path, **arguments)
+        results[name] = metric.compute(questions=["who"], predictions=["it"], references=["it"])
+    except Exception as error:
+        results[name] = f"{type(error).__name__}: {error}"
+    results[name + " left"] = [path for path in stored() if path not in before]
+print(json.dumps(results))
+"""
+
+
+def alone(hub, home, code, given, **environment):
+    """What a script prints that runs in a process without the package, with a cache of its own."""
+    home.mkdir(exist_ok=True)
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", ALONE + code, json.dumps(given)],
+        capture_output=True,
+        text=True,
+        cwd=home,
+        env=hub.environment(home, **environment),
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def trees(tmp_path_factory):
+    """The real trees, with the bundled checkpoints."""
+    output = tmp_path_factory.mktemp("trees")
+    return publish.write_trees(publish.Arguments(namespace="ns", output_dir=str(output)))
+
+
+def fill(hub, trees, kinds=("model", "space")):
+    for repository in trees:
+        if repository.kind in kinds:
+            paths = [path for path in repository.folder.rglob("*") if path.is_file()]
+            content = {path.relative_to(repository.folder).as_posix(): path.read_bytes() for path in paths}
+            hub.add(repository.kind, repository.name, content, TAG)
+
+
+def test_published_spaces_alone_compute_the_same(hub, trees, tmp_path):
+    """From the Hub alone, a second time without a download, and without a network once everything is there."""
+    fill(hub, trees)
+    expected = {}
+    for name, rows in ROWS.items():
+        metric = genqa_metrics.load(name, keep_in_memory=True)
+        expected[name] = [metric.compute(**rows, per_example=True), metric.signature()]
+
+    first = alone(hub, tmp_path / "home", COMPUTE, ROWS)
+    for name, (results, signature) in expected.items():
+        assert first[name][0] == results
+        if name in publish.CHECKPOINTS:  # the merged model has a digest of its own
+            digests = {r.name: loading.checkpoint_digest(r.folder)[:12] for r in trees if r.kind == "model"}
+            bundled = loading.checkpoint_digest(publish.CHECKPOINTS[name])[:12]
+            signature = signature.replace(f"checkpoint:{bundled}", f"checkpoint:{digests[f'ns/{name}-minilm']}")
+        assert first[name][1] == signature
+    downloads = hub.bodies()
+    assert {f"/ns/{name}-minilm/resolve" for name in ("ava", "kpqa")} <= {
+        "/".join(d.split("/")[:4]) for d in downloads
+    }
+    assert not [d for d in downloads if "/adapter/" in d]
+
+    again = alone(hub, tmp_path / "home", COMPUTE, ROWS)
+    assert again == first
+    assert hub.bodies() == downloads
+
+    hub.stop()
+    offline = alone(hub, tmp_path / "home", COMPUTE, ROWS, HF_HUB_OFFLINE="1", HF_EVALUATE_OFFLINE="1")
+    assert offline == first
+
+
+@pytest.fixture
+def tiny_versions(hub, tiny_encoder, tmp_path):  # noqa: F811
+    """A checkpoint in two versions on the Hub, the first tagged; their folders."""
+    folders = []
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        folder = saved(loading.token_classifier(tiny_encoder), tiny_encoder, tmp_path / f"seed{seed}")
+        hub.add("model", "ns/tiny", contents(folder), tag="v1" if seed == 1 else None)
+        folders.append(folder)
+    return folders
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+PINNED = """
+rows = {"questions": ["who is it"], "predictions": ["it is seven"], "references": ["it is four"]}
+results = {}
+for name, (arguments, revision) in given.items():
+    kpqa = evaluate.load("ns/kpqa", revision=revision, keep_in_memory=True, device="cpu", **arguments)
+    results[name] = [kpqa.compute(**rows)["rougeL_kpqa"], kpqa.signature()]
+print(json.dumps(results))
+"""
+
+
+def test_revisions(hub, trees, tiny_versions, tiny_encoder, tmp_path):  # noqa: F811
+    """A tag or commit behind a checkpoint's id, and `revision` for the module itself, pin what is loaded."""
+    fill(hub, [r for r in trees if r.name == "ns/kpqa"])
+    space = hub.content("space", "ns/kpqa")
+    shared = space["shared.py"].replace(genqa_metrics.__version__.encode(), b"99.0.0")
+    hub.add("space", "ns/kpqa", {"shared.py": shared})
+    first, newest = list(hub.repositories["model", "ns/tiny"].commits)
+    given = {
+        name: ({"checkpoint": checkpoint, "embedding_model": str(tiny_encoder)}, revision)
+        for name, checkpoint, revision in (
+            ("newest", "ns/tiny", None),
+            ("tag", "ns/tiny@v1", genqa_metrics.__version__),  # evaluate takes 0.1.0 for the tag v0.1.0
+            ("commit", f"ns/tiny@{first}", TAG),
+        )
+    }
+    found = alone(hub, tmp_path / "home", PINNED, given)
+    digests = [loading.checkpoint_digest(folder)[:12] for folder in tiny_versions]
+    assert found["tag"] == found["commit"]
+    assert found["tag"][0] != found["newest"][0]
+    assert f"checkpoint:{digests[0]}" in found["tag"][1]
+    assert f"checkpoint:{digests[1]}" in found["newest"][1]
+    assert f"version:{genqa_metrics.__version__}" in found["tag"][1]
+    assert "version:99.0.0" in found["newest"][1]
+    for name, folder in zip(("tag", "newest"), tiny_versions, strict=True):
+        local = genqa_metrics.load(
+            "kpqa", checkpoint=str(folder), embedding_model=str(tiny_encoder), keep_in_memory=True, device="cpu"
+        )
+        rows = {"questions": ["who is it"], "predictions": ["it is seven"], "references": ["it is four"]}
+        assert local.compute(**rows)["rougeL_kpqa"] == pytest.approx(found[name][0], abs=1e-6)
+    assert newest != first
+
+
+def test_each_failure_is_one_clear_error_and_leaves_nothing_half(
+    hub,
+    trees,
+    tiny_versions,
+    tiny_encoder,  # noqa: F811
+    tmp_path,
+):
+    """Wrong names, missing and damaged files, a busy Hub; what is healed afterwards loads."""
+    fill(hub, [r for r in trees if r.name == "ns/kpqa"])
+    space = hub.content("space", "ns/kpqa")
+    hub.add("space", "ns/half", {"half.py" if p == "kpqa.py" else p: b for p, b in space.items() if p != "scoring.py"})
+    good = contents(tiny_versions[0])
+    hub.add("model", "ns/empty", {"config.json": good["config.json"]})
+    hub.add("model", "ns/torn", good | {"model.safetensors": good["model.safetensors"][:-50]})
+    hub.add("model", "ns/damaged", good)
+    hub.corrupt.add(hub.files("model", "ns/damaged")["model.safetensors"].sha256)
+    hub.unavailable.add("ns/busy")
+    given = {"module": ("ns/nothing", {}), "sibling": ("ns/half", {})}
+    for name in ("tiny", "nothing", "empty", "torn", "damaged", "busy", "tiny@v7", "damaged@main"):
+        given[name] = ("ns/kpqa", {"checkpoint": f"ns/{name}", "embedding_model": str(tiny_encoder)})
+    found = alone(hub, tmp_path / "home", ERRORS, given)
+
+    no_module = "FileNotFoundError: Couldn't find a module script at .*doesn't exist on the Hugging Face Hub"
+    none = "^ValueError: checkpoint: none found. Tried: ns/"
+    for name, message in {
+        "module": no_module,
+        "sibling": no_module,
+        "nothing": rf"{none}nothing on the Hub: there is no such repository.* Check name and connection, or pass",
+        "empty": rf"{none}empty on the Hub: not the expected files, only config.json",
+        "torn": r"^ValueError: checkpoint: .* cannot be loaded: SafetensorError",
+        "damaged": rf"{none}damaged on the Hub: model.safetensors is damaged, .* deleted from the cache, load again",
+        "busy": rf"{none}busy on the Hub: .*503 Service Unavailable",
+        "tiny@v7": rf"{none}tiny@v7 on the Hub: it has no branch, tag or commit v7",
+    }.items():
+        assert re.search(message, found[name]), found[name]
+        assert "\n" not in found[name]
+        assert not [path for path in found[f"{name} left"] if "incomplete" in path or "ns--half" in path]
+    assert not [path for path in found["damaged left"] if re.search(r"safetensors|/blobs/[0-9a-f]{64}$", path)]
+    for name in ("nothing", "busy", "tiny@v7"):
+        assert found[f"{name} left"] == []
+    assert found["damaged@main"] == found["tiny"]
+    assert 0 < found["tiny"]["rougeL"] <= 1
+
+
+def test_a_hub_that_is_down(hub, trees, tmp_path):
+    """A module from the Hub (the message is that of evaluate), and one in a folder that wants its checkpoint."""
+    folder = next(r.folder for r in trees if (r.kind, r.name) == ("space", "ns/ava"))
+    hub.stop()
+    found = alone(
+        hub, tmp_path / "home", ERRORS, {"module": ("ns/aev", {}), "checkpoint": (str(folder / "ava.py"), {})}
+    )
+    assert re.match(r"FileNotFoundError: .* 'ns/aev' doesn't exist on the Hugging Face Hub either", found["module"])
+    default = rf"Tried: package genqa-metrics: not installed; ns/ava-minilm@{TAG} on the Hub: \w+"
+    assert re.match(rf"ValueError: checkpoint: none found\. {default}.* Install genqa-metrics", found["checkpoint"])
+    assert "model" not in str(found["module left"] + found["checkpoint left"])

@@ -1,0 +1,89 @@
+"""Training that pushes to the Hub, and scoring with what was pushed: real clients in a process of their own."""
+
+import json
+import subprocess
+import sys
+
+from tests.test_kpqa import tiny_encoder  # noqa: F401
+from tests.test_kpqa_training import rows_folder  # noqa: F401
+
+CODE = """
+import json, sys
+from pathlib import Path
+import datasets, genqa_metrics, torch, transformers
+
+sys.path.insert(0, "training/kpqa")
+import train_kpqa
+
+encoder, rows_folder, output = sys.argv[1:]
+rows = {
+    "questions": ["how many steps are there", "who is it"],
+    "predictions": ["there are seven steps", "it is the room"],
+    "references": ["there are four steps", ["the room", "it is not"]],
+}
+
+def scores(checkpoint):
+    more = {"embedding_model": encoder, "keep_in_memory": True, "device": "cpu"}
+    kpqa = genqa_metrics.load("kpqa", checkpoint=str(checkpoint), **more)
+    return [kpqa.compute(**rows, per_example=True), kpqa.signature()]
+
+results = {}
+
+# 1. The training script, all weights and an adapter.
+for name, more in (("whole", []), ("adapter", ["--lora_rank", "4"])):
+    settings = "--max_steps 4 --save_steps 2 --per_device_train_batch_size 8 --learning_rate 1e-2 --seed 3"
+    sys.argv = ["train_kpqa.py", "--encoder", encoder, "--sources", "made", "--data_dir", rows_folder, *more]
+    sys.argv += ["--output_dir", f"{output}/{name}", "--push_to_hub", "--hub_model_id", f"ns/{name}"]
+    sys.argv += [*settings.split(), "--use_cpu", "--report_to", "none", "--disable_tqdm", "1"]
+    train_kpqa.main()
+    results[name] = [scores(f"ns/{name}"), scores(f"{output}/{name}/final")]
+
+# 2. A Trainer of one's own, nothing of this repository in it.
+model = transformers.AutoModelForTokenClassification.from_pretrained(encoder, num_labels=2)
+tokenizer = transformers.AutoTokenizer.from_pretrained(encoder)
+encoded = tokenizer(["how many steps ?"] * 8, ["there are seven steps"] * 8)
+labels = [[int(i == 7) for i in range(len(ids))] for ids in encoded["input_ids"]]
+arguments = transformers.TrainingArguments(
+    f"{output}/own", push_to_hub=True, hub_model_id="ns/own", max_steps=3, save_steps=2, learning_rate=1e-2,
+    use_cpu=True, report_to=[], disable_tqdm=True,
+)
+trainer = transformers.Trainer(
+    model, arguments, train_dataset=datasets.Dataset.from_dict({**encoded, "labels": labels}),
+    processing_class=tokenizer,
+)
+trainer.train()
+trainer.push_to_hub()
+model.save_pretrained(f"{output}/local")
+tokenizer.save_pretrained(f"{output}/local")
+results["own"] = [scores("ns/own"), scores(f"{output}/local")]
+print(json.dumps(results))
+"""
+
+
+def test_what_a_training_pushes_scores_like_what_it_wrote(hub, tiny_encoder, rows_folder, repository, tmp_path):  # noqa: F811
+    """By the training script, whole and adapter, and by a plain Trainer(push_to_hub=True)."""
+    arguments = [str(tiny_encoder), str(rows_folder), str(tmp_path / "runs")]
+    environment = hub.environment(tmp_path / "home")
+    del environment["PYTHONPATH"]
+    (tmp_path / "home").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=repository,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert len({str(pushed) for pushed, _ in found.values()}) == 3
+    for pushed, local in found.values():
+        assert pushed == local
+    for name, weights in (("whole", "model"), ("adapter", "adapter_model")):
+        published = hub.content("model", f"ns/{name}")
+        final = tmp_path / "runs" / name / "final"
+        assert {path.name: path.read_bytes() for path in final.iterdir()}.items() <= published.items()
+        assert f"{weights}.safetensors" in published
+        assert not [path for path in published if path.endswith(".bin") or "checkpoint-" in path]
+        assert len([write for write in hub.writes() if f"/ns/{name}/commit/" in write]) == 1
+    assert "model.safetensors" in hub.content("model", "ns/own")
