@@ -1,0 +1,214 @@
+"""The blocks of training/HOOKS.md, each in the tool that it is written for."""
+
+import json
+import re
+import subprocess
+import sys
+
+import datasets
+import genqa_metrics
+import numpy as np
+import pytest
+import transformers
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+
+WORDS = "<pad> </s> <unk> red blue green car bus train which the is it ?".split()
+ROWS = [
+    {"question": "Who wrote Hamlet?", "prediction": "It was William Shakespeare.", "references": ["Shakespeare"]},
+    {"question": "How many eggs are in a dozen?", "prediction": "There are ten.", "references": ["twelve", "12"]},
+    {"question": "Where is the Louvre?", "prediction": "", "references": ["Paris", "in Paris"]},
+]
+
+
+@pytest.fixture(scope="module")
+def blocks(request):
+    text = (request.config.rootpath / "training/HOOKS.md").read_text(encoding="utf-8")
+    return dict(re.findall(r"<!-- block: (\S+) -->\n```\w+\n(.*?)```", text, re.DOTALL))
+
+
+@pytest.fixture(scope="module")
+def columns():
+    return {
+        "questions": [row["question"] for row in ROWS],
+        "predictions": [row["prediction"] for row in ROWS],
+        "references": [row["references"] for row in ROWS],
+    }
+
+
+def test_every_block_is_executed(blocks, request):
+    source = request.path.read_text(encoding="utf-8")
+    assert len(blocks) == 6
+    assert all(f'blocks["{name}"]' in source for name in blocks)
+
+
+@pytest.fixture
+def tokenizer():
+    words = Tokenizer(WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="<unk>"))
+    words.pre_tokenizer = Whitespace()
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=words, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
+    )
+
+
+def test_all_four_metrics_in_a_seq2seq_trainer(blocks, tokenizer, tmp_path):
+    """A model of two layers learns to answer "which car is red ?"; its scores rise to those of the labels."""
+    namespace = {"tokenizer": tokenizer}
+    exec(blocks["trainer"], namespace)
+    asked = [
+        (f"which {vehicle} is {colour} ?", f"the {colour} {vehicle}")
+        for colour in WORDS[3:6]
+        for vehicle in WORDS[6:9]
+    ]
+    inputs = [[*tokenizer(question).input_ids, tokenizer.eos_token_id] for question, _ in asked]
+    labels = [[*tokenizer(answer).input_ids, tokenizer.eos_token_id] for _, answer in asked]
+    rows = datasets.Dataset.from_dict(
+        {"input_ids": inputs, "attention_mask": [[1] * len(i) for i in inputs], "labels": labels}
+    )
+    seen = []
+
+    def compute_metrics(evaluation):
+        results = namespace["answer_metrics"](evaluation) | namespace["question_metrics"](evaluation)
+        seen.append(tuple(namespace["texts"](ids) for ids in (evaluation.inputs, evaluation.predictions)))
+        return results
+
+    transformers.set_seed(4)
+    config = transformers.T5Config(
+        vocab_size=len(WORDS),
+        d_model=32,
+        d_kv=16,
+        d_ff=64,
+        num_layers=1,
+        num_heads=2,
+        dropout_rate=0.0,
+        decoder_start_token_id=0,
+    )
+    trainer = transformers.Seq2SeqTrainer(
+        transformers.T5ForConditionalGeneration(config),
+        transformers.Seq2SeqTrainingArguments(
+            output_dir=str(tmp_path),
+            use_cpu=True,
+            max_steps=120,
+            per_device_train_batch_size=3,
+            learning_rate=3e-3,
+            lr_scheduler_type="constant",
+            eval_strategy="steps",
+            eval_steps=120,
+            eval_on_start=True,
+            generation_max_length=6,
+            save_strategy="no",
+            report_to=[],
+            disable_tqdm=True,
+            **namespace["arguments"],
+        ),
+        train_dataset=rows,
+        eval_dataset=rows,
+        processing_class=tokenizer,
+        compute_metrics=compute_metrics,
+    )
+    trainer.train()
+    first, last = [entry for entry in trainer.state.log_history if "eval_aev" in entry]
+    questions, answers = map(list, zip(*asked, strict=True))
+    assert seen[-1] == (questions, answers)
+    for name in ("aev", "rougeL_kpqa", "ava_score", "f_meta"):
+        assert first[f"eval_{name}"] < last[f"eval_{name}"], name
+    for name in ("aev", "rougeL_kpqa", "bertscore_kpqa", "f_meta", "f_meta_recall"):
+        assert last[f"eval_{name}"] == pytest.approx(1)
+    ava = genqa_metrics.load("ava", keep_in_memory=True)
+    expected = ava.compute(questions=questions, predictions=answers, references=answers)["ava_score"]
+    assert last["eval_ava_score"] == pytest.approx(expected)
+
+
+def test_sets_of_questions_are_those_of_a_context(blocks, tokenizer):
+    """Two rows of one context and one of another: two sets, as f_meta wants them."""
+    namespace = {"tokenizer": tokenizer}
+    exec(blocks["trainer"], namespace)
+
+    def ids(*texts):
+        rows = [tokenizer(text).input_ids for text in texts]
+        return np.array([row + [-100] * (4 - len(row)) for row in rows])
+
+    evaluation = transformers.EvalPrediction(
+        predictions=ids("which car ?", "which car ?", "the train"),
+        label_ids=ids("which car ?", "the bus ?", "the train"),
+        inputs=ids("red car", "red car", "blue train"),
+    )
+    sets = {
+        "predictions": [["which car ?"] * 2, ["the train"]],
+        "references": [["which car ?", "the bus ?"], ["the train"]],
+    }
+    assert namespace["question_metrics"](evaluation) == genqa_metrics.load("f_meta").compute(**sets)
+
+
+def test_combine(blocks):
+    namespace = {}
+    exec(blocks["combine"], namespace)
+    results = namespace["results"]
+    assert {"aev", "rougeL_kpqa", "ava_accuracy"} <= set(results)
+    assert results["ava_accuracy"] == 0.5
+    aev = genqa_metrics.load("aev")
+    alone = aev.compute(
+        predictions=["It was William Shakespeare.", "There are ten."],
+        references=[["Shakespeare", "William Shakespeare"], ["twelve"]],
+    )
+    assert {name: results[name] for name in alone} == alone
+
+
+def test_two_processes_of_accelerate(blocks, columns, tmp_path):
+    (tmp_path / "score.py").write_text(blocks["distributed"])
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
+    launch = [
+        sys.executable,
+        "-m",
+        "accelerate.commands.launch",
+        "--cpu",
+        "--num_processes",
+        "2",
+        "--num_machines",
+        "1",
+    ]
+    launch += ["--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", "0"]
+    done = subprocess.run(
+        [*launch, "score.py", "rows.jsonl"], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert found == [genqa_metrics.load(name, keep_in_memory=True).compute(**columns) for name in ("kpqa", "ava")]
+
+
+def test_map_over_a_data_set(blocks, columns):
+    namespace = {"rows": datasets.Dataset.from_list(ROWS)}
+    exec(blocks["map"], namespace)
+    expected = genqa_metrics.load("kpqa", keep_in_memory=True).compute(**columns, per_example=True)
+    for name in ("bleu1_kpqa", "rougeL_kpqa"):
+        assert list(namespace["rows"][name]) == expected[f"{name}_per_example"]
+
+
+def test_a_task_of_lm_evaluation_harness(blocks, columns, tmp_path, monkeypatch):
+    """The harness reads the task, asks a model that always answers as ROWS do, and reports our two results."""
+    import lm_eval
+    from lm_eval.api.model import LM
+    from lm_eval.tasks import TaskManager
+
+    class Canned(LM):
+        def generate_until(self, requests):
+            answers = {f"Question: {row['question']}\nAnswer:": row["prediction"] for row in ROWS}
+            return [" " + answers[request.args[0]] for request in requests]
+
+        def loglikelihood(self, requests):
+            raise NotImplementedError
+
+        loglikelihood_rolling = loglikelihood
+
+    (tmp_path / "genqa.py").write_text(blocks["genqa.py"])
+    (tmp_path / "my_questions.yaml").write_text(blocks["my_questions.yaml"])
+    rows = [{name: row[name] for name in ("question", "references")} for row in ROWS]
+    (tmp_path / "answers.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    monkeypatch.chdir(tmp_path)
+    manager = TaskManager(include_path=str(tmp_path), include_defaults=False)
+    found = lm_eval.simple_evaluate(model=Canned(), tasks=["my_questions"], task_manager=manager, bootstrap_iters=0)
+    results = found["results"]["my_questions"]
+    for name, result in (("kpqa", "rougeL_kpqa"), ("ava", "ava_accuracy")):
+        expected = genqa_metrics.load(name, keep_in_memory=True).compute(**columns)[result]
+        assert results[f"{result},none"] == pytest.approx(expected)
