@@ -16,7 +16,8 @@ def load(name: str, **kwargs):
 
     Args:
         name: "aev", "ava", "f_meta" or "kpqa".
-        **kwargs: arguments of `evaluate.load`, for example `num_process`, and of the metric itself.
+        **kwargs: arguments of `evaluate.load`, for example `num_process`, and of the metric itself. `revision` is the
+            checkpoint's; `evaluate.load` keeps it for the module, where it means nothing for one that is installed.
 
     Returns:
         The `evaluate.Metric`.
@@ -31,4 +32,6 @@ def load(name: str, **kwargs):
         raise ValueError(f"name: expected one of {', '.join(METRICS)}, got {name!r}")
     import evaluate
 
+    if kwargs.get("revision") and kwargs.get("checkpoint") and not Path(kwargs["checkpoint"]).is_dir():
+        kwargs["checkpoint"] = f"{kwargs['checkpoint']}@{kwargs.pop('revision')}"
     return evaluate.load(str(Path(__file__).parent / name / f"{name}.py"), **kwargs)

@@ -168,6 +168,12 @@ def test_revisions(hub, trees, tiny_versions, tiny_encoder, tmp_path):  # noqa: 
     assert newest != first
 
 
+def test_revision_of_load_is_the_checkpoints():
+    """What is asked for is seen in the message of a test run, which is offline."""
+    with pytest.raises(ValueError, match="Tried: ns/tiny@v1 on the Hub"):
+        genqa_metrics.load("kpqa", checkpoint="ns/tiny", revision="v1")
+
+
 def test_each_failure_is_one_clear_error_and_leaves_nothing_half(
     hub,
     trees,

@@ -122,7 +122,7 @@ def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
 
     shutil.rmtree(folder, ignore_errors=True)
     module, demo = ROOT / "metrics" / name, ROOT / "spaces" / name
-    shutil.copytree(demo, folder, ignore=shutil.ignore_patterns("__pycache__", "includes.txt", ".*"))
+    shutil.copytree(demo, folder, ignore=shutil.ignore_patterns("__pycache__", "includes.txt", "*.pyi", ".*"))
     includes = demo / "includes.txt"
     lines = includes.read_text(encoding="utf-8").split() if includes.is_file() else []
     own = [path for path in module.iterdir() if path.is_file() and path.name != "__init__.py"]

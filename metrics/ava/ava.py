@@ -62,8 +62,8 @@ class Ava(CheckedModule, evaluate.Metric):
     """AVA of Vu & Moschitti (2021); the arguments below are those of `load`.
 
     Args:
-        checkpoint: folder or Hub id of a judge; default: the bundled one.
-        revision: branch, tag or commit of a checkpoint on the Hub.
+        checkpoint: folder or Hub id of a judge, also "org/name@revision"; default: the bundled one.
+        revision: branch, tag or commit of a checkpoint; `evaluate.load` takes an argument of this name for the module's.
         device: "cpu", "cuda", "cuda:1", "mps"; default: the best available.
         dtype: "float32" (default), "bfloat16" or "float16".
         batch_tokens: word pieces per batch of the encoder, padding included.
