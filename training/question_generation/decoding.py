@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from model import END, PAD, START, UNKNOWN, Generator, State, copy_log_probability
+from generator import END, PAD, START, UNKNOWN, Generator, State, copy_log_probability
 
 MAX_WORDS = 30
 
@@ -122,7 +122,7 @@ def generate(
 
     Args:
         model: a generator in evaluation mode.
-        examples: a data.Examples with the model's vocabulary.
+        examples: a contexts.Examples with the model's vocabulary.
         contexts: words separated by blanks, in lower case.
         counts: questions wanted of every context.
         seed: of the latent variables and of the chosen beams; they do not depend on `batch_size`.

@@ -79,7 +79,7 @@ def trained(args: Arguments, model: str, seed: int) -> Path:
 
 def sampled(source: str, folder: str, number: int) -> list:
     """Return contexts of a set drawn by chance, the same in every run, in the order of the file."""
-    from data import read_contexts
+    from contexts import read_contexts
 
     contexts = read_contexts(source, folder)
     picks = random.Random(0).sample(range(len(contexts)), min(number, len(contexts)))
@@ -88,18 +88,21 @@ def sampled(source: str, folder: str, number: int) -> list:
 
 def asked(args: Arguments, contexts: Sequence, seed: int) -> dict[str, list[list[str]]]:
     """Return system -> as many questions for every context as there are references."""
-    from data import Examples, WordVectors
+    from contexts import Examples, WordVectors
     from decoding import generate
-    from genqa_metrics.kpqa.models import base_encoder
-    from model import load
+    from generator import load
+    from train_generator import encoder_folder
 
     counts = [len(context.references) for context in contexts]
     texts = [context.text for context in contexts]
     said, vectors = {}, None
     for system, (name, top) in SYSTEMS.items():
-        model = load(trained(args, name, seed))
+        folder = trained(args, name, seed)
+        model = load(folder)
         config = model.config
-        vectors = vectors or WordVectors(base_encoder(), config.vector)
+        if vectors is None:
+            facts = json.loads((folder / "train.json").read_text(encoding="utf-8"))
+            vectors = WordVectors(encoder_folder(facts["arguments"]["encoder"]), config.vector)
         examples = Examples(config.words, vectors, config.max_context, config.max_question, config.contextual)
         said[system] = generate(model, examples, texts, counts, seed=seed, top=top)
     return said

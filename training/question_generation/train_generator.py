@@ -58,6 +58,23 @@ def check(args: Arguments) -> None:
         raise ValueError("patience: stopping early needs held-out contexts; set dev_share above 0")
 
 
+def encoder_folder(name: str) -> Path:
+    """Return the folder of an encoder: the bundled one by its Hub id, a local folder, or a download.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    from genqa_metrics.kpqa.models import BASE_MODEL, base_encoder, hub_folder, is_checkpoint
+
+    if name == BASE_MODEL:
+        return base_encoder()
+    tried: list[str] = []
+    folder = Path(name) if Path(name).is_dir() else hub_folder(name, None, is_checkpoint, tried)
+    if folder is None:
+        raise ValueError(f"encoder: expected a folder or a Hub id, got {name!r}; {'; '.join(tried)}")
+    return folder
+
+
 def measures(predictions) -> dict[str, float]:
     """Return what is logged of held-out pairs: loss per word, perplexity and the dimensions in use."""
     import numpy as np
@@ -87,14 +104,14 @@ def train(args: Arguments, training) -> dict:
     import sys
 
     import torch
-    from genqa_metrics.kpqa.models import BASE_MODEL, base_encoder, checkpoint_digest, quiet
+    from genqa_metrics.kpqa.models import checkpoint_digest, quiet
     from transformers import EarlyStoppingCallback, Trainer, set_seed
     from transformers.trainer_pt_utils import LengthGroupedSampler
     from transformers.trainer_utils import get_last_checkpoint
 
     sys.path.insert(0, str(Path(__file__).parent))
-    import data
-    from model import Config, Generator, save
+    import contexts as data
+    from generator import Config, Generator, save
 
     check(args)
     set_seed(training.seed)
@@ -111,7 +128,7 @@ def train(args: Arguments, training) -> dict:
         held_out = random.Random(0).sample(held_out, min(args.dev_rows, len(held_out)))
 
     # 2. Their words as vectors, the mean states of the questions.
-    encoder = base_encoder() if args.encoder == BASE_MODEL else Path(args.encoder)
+    encoder = encoder_folder(args.encoder)
     with quiet():
         vectors = data.WordVectors(encoder, args.vector)
         questions = list(dict.fromkeys(text for _, text in pairs + held_out))

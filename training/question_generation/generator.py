@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-PAD, UNKNOWN, START, END = range(4)  # as in data.py
+PAD, UNKNOWN, START, END = range(4)  # as in contexts.py
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Config:
         kl_steps: training steps that are an iteration of `kl_rate`.
         latent_dropout: probability that an example is decoded without its latent variable.
         free_bits: nats per dimension below which the KL term of a batch does not push.
-        max_context, max_question, contextual: see data.Examples.
+        max_context, max_question, contextual: see contexts.Examples.
     """
 
     words: list[str] = field(default_factory=list)
@@ -216,7 +216,7 @@ class Generator(nn.Module):
         """Return the loss of a batch, the negative ELBO of equation 10 per question, and its parts.
 
         Args:
-            context: (B, T, read), see data.Examples.collate, as all others.
+            context: (B, T, read), see contexts.Examples.collate, as all others.
             lengths: (B,).
             context_words: (B, T, size).
             copyable: (B, T).

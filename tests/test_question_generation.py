@@ -1,0 +1,475 @@
+"""The question generator: masks, ELBO, beam search against all sentences, random beams, training that goes on."""
+
+import gzip
+import itertools
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from tests.test_kpqa import tiny_encoder  # noqa: F401
+
+FOLDER = Path(__file__).parent.parent / "training/question_generation"
+sys.path.insert(0, str(FOLDER))
+import contexts as data  # noqa: E402
+import decoding  # noqa: E402
+import generator as m  # noqa: E402
+import train_generator  # noqa: E402
+
+WORDS = [*data.SPECIAL, "who", "won", "?"]
+
+
+class Vectors:
+    """A vector of 6 random numbers for every word, always the same."""
+
+    size = 6
+
+    def __call__(self, words):
+        rows = [np.random.default_rng(sum(map(ord, word)) * 7 + len(word)).normal(size=self.size) for word in words]
+        return np.array(rows, np.float32).reshape(-1, self.size)
+
+
+def examples(words=WORDS, **settings):
+    return data.Examples(words, Vectors(), **settings)
+
+
+def generator(words=WORDS, latent=0, layers=1, hidden=8, seed=0, scale=3.0, **settings):
+    torch.manual_seed(seed)
+    config = m.Config(words, latent, layers, hidden, vector=6, read=6, mean=5, **settings)
+    model = m.Generator(config).eval()
+    model.vectors.copy_(torch.from_numpy(Vectors()(words)))
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight *= scale  # clear preferences, so that no two sentences are equally likely
+    return model
+
+
+def batch_of(pairs, maker=None, seed=0):
+    maker = maker or examples()
+    means = np.random.default_rng(seed).normal(size=(len(pairs), 5)).astype(np.float32)
+    return maker.collate(maker.of_pairs(pairs, means))
+
+
+PAIRS = [("ann won the cup .", "who won cup ?"), ("bob lost", "who lost"), ("it rains in may , they say", "when ?")]
+
+
+def test_a_batch_holds_numbers_vectors_and_places_to_copy_from():
+    batch = batch_of([("ann won", "who is ann ?"), ("bob", "who")])
+    end = data.END
+    assert batch["target"].tolist() == [[4, -100, data.UNKNOWN, 6, end], [4, end, -100, -100, -100]]
+    assert batch["copyable"].tolist() == [[True, False], [True, False]]
+    assert batch["copies"].nonzero().tolist() == [[0, 2, 0]]  # "ann" is the first word of the first context
+    assert batch["lengths"].tolist() == [2, 1]
+    words = Vectors()(["who", "is", "ann", "?"])
+    assert np.array_equal(batch["previous"][0].numpy(), np.concatenate([np.zeros((1, 6), np.float32), words]))
+    assert not batch["previous"][1, 2:].any()
+    short = examples(max_context=1, max_question=2)
+    cut = batch_of([("ann won", "who is ann ?")], short)
+    assert cut["context"].shape == (1, 1, 6)
+    assert cut["target"].tolist() == [[4, -100, end]]
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_the_encoder_is_the_bidirectional_lstm_of_torch(layers):
+    model = generator(layers=layers, hidden=8)
+    model.skips.weight.data.zero_()
+    torch.manual_seed(1)
+    context, lengths = torch.randn(3, 6, 6), torch.tensor([4, 6, 1])
+    plain = torch.nn.LSTM(6, 4, layers, batch_first=True, bidirectional=True)
+    for i in range(layers):
+        for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
+            getattr(plain, f"{name}_l{i}").data = getattr(model.forwards[i], f"{name}_l0").data
+            getattr(plain, f"{name}_l{i}_reverse").data = getattr(model.backwards[i], f"{name}_l0").data
+    packed = torch.nn.utils.rnn.pack_padded_sequence(context, lengths, batch_first=True, enforce_sorted=False)
+    states, (hidden, _) = plain(packed)
+    states, _ = torch.nn.utils.rnn.pad_packed_sequence(states, batch_first=True)
+    encoded, state = model.encode(context, lengths, context)
+    torch.testing.assert_close(encoded.states, states)
+    for i in range(layers):
+        torch.testing.assert_close(state.hidden[i], torch.cat([hidden[2 * i], hidden[2 * i + 1]], -1))
+    assert torch.equal(state.context, state.hidden[-1])  # c_0
+    torch.testing.assert_close(encoded.mean[0], states[0, :4].mean(0))
+
+
+@pytest.mark.parametrize("latent", [0, 3])
+def test_padding_changes_nothing(latent):
+    model = generator(latent=latent, layers=2)
+    with torch.no_grad():
+        together = model(**batch_of(PAIRS))
+        for i, pair in enumerate(PAIRS):
+            alone = batch_of(PAIRS)
+            alone = {name: tensor[i : i + 1] for name, tensor in alone.items()}
+            words, said = len(pair[0].split()), len(pair[1].split()) + 1
+            for name in ("context", "context_words", "copyable"):
+                alone[name] = alone[name][:, :words]
+            alone["copies"] = alone["copies"][:, :said, :words]
+            alone["previous"], alone["target"] = alone["previous"][:, :said], alone["target"][:, :said]
+            found = model(**alone)
+            for name in ("nll", "kl", "tokens"):
+                torch.testing.assert_close(found[name][0], together[name][i])
+
+
+def test_padding_gets_no_attention():
+    model = generator()
+    batch = batch_of(PAIRS)
+    encoded, state = model.encode(batch["context"], batch["lengths"], batch["context_words"])
+    _, attention = model.step(model.read(batch["previous"][:, 0], None), state, encoded)
+    torch.testing.assert_close(attention.sum(1), torch.ones(3))
+    assert not attention[~encoded.mask].any()
+    assert not encoded.states[~encoded.mask].any()
+    noisy = batch["context"].clone()
+    noisy[~encoded.mask] = 9.0
+    again, last = model.encode(noisy, batch["lengths"], batch["context_words"])
+    assert torch.equal(again.states, encoded.states)
+    assert torch.equal(last.hidden[0], state.hidden[0])
+
+
+def test_kl_by_hand():
+    """N(1, 2^2) against N(0, 1): -log 2 + (4 + 1 - 1) / 2 = 1.3069; against N(1, 2^2): 0."""
+    one, log_two = torch.ones(1, 1), torch.full((1, 1), 2.0).log()
+    assert m.kl_divergence(one, log_two, 0 * one, 0 * one).item() == pytest.approx(1.306853)
+    assert m.kl_divergence(one, log_two, one, log_two).item() == 0
+    mean, sigma, prior_mean, prior_sigma = torch.randn(4, 5, 3).unbind()
+    normals = [torch.distributions.Normal(a, b.exp()) for a, b in ((mean, sigma), (prior_mean, prior_sigma))]
+    expected = torch.distributions.kl_divergence(*normals)
+    torch.testing.assert_close(m.kl_divergence(mean, sigma, prior_mean, prior_sigma), expected)
+
+
+def test_the_loss_is_the_negative_elbo():
+    """Equation 10, word by word for one pair: -log p(y | z, x), z the posterior's mean, plus the KL."""
+    model = generator(latent=2)
+    maker = examples()
+    batch = batch_of([("ann won the cup", "who won ann ?")], maker)
+    with torch.no_grad():
+        found = model(**batch)
+        encoded, state = model.encode(batch["context"], batch["lengths"], batch["context_words"])
+        both = torch.cat([encoded.states.mean(1), batch["question_mean"]], -1)
+        mean, log_sigma = model.posterior(both)[0].chunk(2)
+        prior_mean, prior_log_sigma = model.prior(encoded.states.mean(1))[0].chunk(2)
+        kl = torch.distributions.kl_divergence(
+            torch.distributions.Normal(mean, log_sigma.exp()),
+            torch.distributions.Normal(prior_mean, prior_log_sigma.exp()),
+        )
+        log_p, previous = 0.0, torch.zeros(1, 6)
+        for word in ("who", "won", "ann", "?", "</s>"):
+            state, attention = model.step(model.read(previous, mean[None]), state, encoded)
+            p = model.speak(state.context)[0].softmax(-1)
+            if word == "ann":  # said as UNKNOWN, and picked from "ann", "the", "cup", which are outside the vocabulary
+                log_p += p[data.UNKNOWN].log() + (attention[0, 0] / attention[0, [0, 2, 3]].sum()).log()
+            else:
+                log_p += p[maker.number[word]].log()
+            previous = torch.from_numpy(Vectors()([word]))
+    assert found["nll"].item() == pytest.approx(-log_p.item(), rel=1e-4)
+    torch.testing.assert_close(found["kl"][0], kl)
+    assert found["loss"].item() == pytest.approx(-log_p.item() + kl.sum().item(), rel=1e-4)
+
+
+def test_the_kl_term_is_annealed_and_leaves_free_bits():
+    """0.25 an iteration of 2 steps: weights 0, 0, 0.25, 0.25, 0.5, ..., at most 1."""
+    model = generator(latent=2, dropout=0.0, kl_rate=0.25, kl_steps=2, latent_dropout=1.0).train()
+    weights = []
+    for _ in range(11):
+        weights.append(model.kl_weight())
+        found = model(**batch_of(PAIRS))
+        expected = found["nll"].mean() + weights[-1] * found["kl"].mean(0).sum()
+        torch.testing.assert_close(found["loss"], expected)
+    assert weights == [0, 0, 0.25, 0.25, 0.5, 0.5, 0.75, 0.75, 1, 1, 1]
+    model.config.free_bits = 1e3
+    found = model(**batch_of(PAIRS))
+    torch.testing.assert_close(found["loss"], found["nll"].mean() + 2 * 1e3)
+    found["loss"].backward()
+    assert all(weight.grad is None or not weight.grad.any() for weight in model.posterior.parameters())
+
+
+def test_the_latent_variable_is_dropped_whole():
+    """The share of examples that are decoded without z is latent_dropout."""
+    model = generator(latent=4, dropout=0.0, latent_dropout=0.2).train()
+    read, seen = model.read, []
+    model.read = lambda previous, latent: seen.append(latent) or read(previous, latent)
+    model(**batch_of([PAIRS[0]] * 1000))
+    dropped = (seen[0] == 0).all(-1).all(-1)
+    assert not ((seen[0] == 0).any(-1) & ~dropped[:, None]).any()
+    assert 0.15 < dropped.float().mean() < 0.25
+    model.eval()(**batch_of(PAIRS))
+    assert (seen[1] != 0).all()
+
+
+def ended(beams, row):
+    """Return (words, score) of the beams of a row that have an end."""
+    return [
+        (tuple(words[: words.index(data.END)]), float(score))
+        for words, score in zip(beams.words[row].tolist(), beams.scores[row], strict=True)
+        if data.END in words and np.isfinite(score)
+    ]
+
+
+@pytest.mark.parametrize(("latent", "layers"), [(0, 2), (3, 1)])
+def test_a_wide_beam_search_finds_what_an_exhaustive_search_finds(latent, layers):
+    """All sentences of up to 3 words of who, won, ? and the one word that can be copied, by forward's likelihood."""
+    model, maker = generator(latent=latent, layers=layers), examples()
+    context = "ann won ?"
+    batch = maker.collate(maker.of_contexts([context, "who won ?"]))
+    z = torch.randn(2, latent) if latent else None
+    beams = decoding.beam_search(model, batch, z, width=400, max_words=4)
+    expected = {}
+    for length in range(4):
+        for words in itertools.product(("who", "won", "?", "ann"), repeat=length):
+            pair = batch_of([(context, " ".join(words))], maker)
+            if latent:  # the likelihood under this z
+                model.posterior_of = lambda *_: (z[:1], torch.zeros_like(z[:1]))
+            with torch.no_grad():
+                nll = model(**pair)["nll"].item()
+            expected[tuple(maker.number.get(word, data.UNKNOWN) for word in words)] = -nll
+    found = ended(beams, 0)
+    assert len(found) == len(expected)
+    assert [words for words, _ in found] == sorted(expected, key=expected.get, reverse=True)
+    for words, score in found:
+        assert score == pytest.approx(expected[words], rel=1e-4, abs=1e-4)
+    assert all(data.UNKNOWN not in words for words, _ in ended(beams, 1))  # nothing to copy there
+    best = next(n for n, words in enumerate(beams.words[0].tolist()) if data.UNKNOWN in words and data.END in words)
+    assert "ann" in beams.text(0, best, maker.words, context.split())
+
+
+def test_a_narrow_beam_search_keeps_the_best_and_rows_do_not_mix():
+    model, maker = generator(), examples()
+    contexts = ["ann won ?", "bob lost the cup in may", "?"]
+    rows = maker.of_contexts(contexts)
+    together = decoding.beam_search(model, maker.collate(rows), width=3, max_words=6)
+    for i, row in enumerate(rows):
+        alone = decoding.beam_search(model, maker.collate([row]), width=3, max_words=6)
+        for beam in range(3):
+            words = row["input_ids"]
+            assert alone.text(0, beam, WORDS, words) == together.text(i, beam, WORDS, words)
+        np.testing.assert_allclose(alone.scores[0], together.scores[i], rtol=1e-4)
+        assert (np.diff(alone.scores[0]) <= 0).all()
+
+
+def test_without_a_latent_variable_every_question_is_the_same_one():
+    model, maker = generator(), examples()
+    said = decoding.generate(model, maker, ["ann won ?", "bob lost", "it"], [3, 0, 1])
+    assert [len(texts) for texts in said] == [3, 0, 1]
+    assert len(set(said[0])) == 1
+
+
+def test_random_beam_selection_draws_from_the_best_b_only():
+    model, maker = generator(), examples()
+    beams = decoding.beam_search(model, maker.collate(maker.of_contexts(["ann won ?"])), width=3)
+    texts = [beams.text(0, n, WORDS, ["ann", "won", "?"]) for n in range(3)]
+    assert len(set(texts)) == 3
+    (said,) = decoding.generate(model, maker, ["ann won ?"], [400], seed=1, top=2)
+    assert 150 < said.count(texts[0]) < 250
+    assert said.count(texts[0]) + said.count(texts[1]) == 400
+    (again,) = decoding.generate(model, maker, ["ann won ?"], [400], seed=1, top=2)
+    assert said == again
+    with pytest.raises(ValueError, match=r"top: expected a number of beams from 1 to width \(3\), got 4"):
+        decoding.generate(model, maker, ["ann won ?"], [1], top=4)
+
+
+def test_the_latent_variable_is_drawn_from_the_prior_once_for_every_question():
+    model, maker = generator(latent=3), examples()
+    model.bias.data[data.END] = -9.0  # no empty sentences
+    contexts, counts = ["ann won ?", "bob lost the cup", "it"], [8, 8, 2]
+    said = decoding.generate(model, maker, contexts, counts, seed=1)
+    assert len(set(said[0])) > 1
+    assert said == decoding.generate(model, maker, contexts, counts, seed=1, batch_size=2)
+    assert said != decoding.generate(model, maker, contexts, counts, seed=2)
+    batch = maker.collate(maker.of_contexts(["ann won ?"]))
+    encoded, _ = model.encode(batch["context"], batch["lengths"], batch["context_words"])
+    mean, log_sigma = model.prior_of(encoded)
+    noise = torch.tensor([[1.0, -1.0, 0.0]])
+    torch.testing.assert_close(decoding.draws_of_prior(model, batch, noise), mean + noise * log_sigma.exp())
+    model.prior_of = lambda encoded: (mean, torch.full_like(mean, -30.0))  # a prior without width
+    assert len(set(decoding.generate(model, maker, ["ann won ?"], [8])[0])) == 1
+
+
+@pytest.mark.parametrize("latent", [0, 4])
+def test_twenty_pairs_are_learned_by_heart(latent):
+    names = "ann bob cat dan eve fay gus hal ida jon kim leo may ned oli pam quin ray sue tom".split()
+    verbs = "won lost had saw".split()
+    pairs = [(f"{a} {verbs[i % 4]} the cup", f"what did {a} {verbs[i % 4]} ?") for i, a in enumerate(names)]
+    maker = examples(data.vocabulary((text for _, text in pairs), 2))
+    assert "ann" not in maker.number  # names are copied
+    model = generator(maker.words, latent, hidden=32, scale=1.0, dropout=0.0).train()
+    batch = batch_of(pairs, maker)
+    optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+    for _ in range(150):
+        loss = model(**batch)["loss"]
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    said = decoding.generate(model.eval(), maker, [text for text, _ in pairs], [1] * len(pairs))
+    assert sum(texts == [question] for texts, (_, question) in zip(said, pairs, strict=True)) >= 19
+
+
+def test_save_and_load(tmp_path):
+    model = generator(latent=3, layers=2)
+    m.save(model, tmp_path / "model")
+    again = m.load(tmp_path / "model")
+    assert again.config == model.config
+    batch = batch_of(PAIRS)
+    with torch.no_grad():
+        assert torch.equal(again(**batch)["loss"], model(**batch)["loss"])
+    with pytest.raises(ValueError, match=r"model: expected config.json and model.safetensors in .*; train one first"):
+        m.load(tmp_path)
+    (tmp_path / "model/config.json").write_text('{"model_type": "bert"}')
+    with pytest.raises(ValueError, match="is not of a question generator"):
+        m.load(tmp_path / "model")
+
+
+def test_contexts_of_files_and_of_the_hub(tmp_path, monkeypatch):
+    rows = [
+        {"context": "Ann won  it.", "references": ["Who won?", "What did Ann win?"]},
+        {"context": "Ann won it.", "references": ["Who won?", "Who?"]},
+    ]
+    with gzip.open(tmp_path / "own.jsonl.gz", "wt") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    (found,) = data.read_contexts("own", tmp_path)
+    assert found == data.Context("ann won it .", ("who won ?", "what did ann win ?", "who ?"))
+    (tmp_path / "squad_du2017.x.jsonl").write_text(json.dumps({"context": "a -lrb- b", "references": ["c 's ?"]}))
+    assert data.read_contexts("squad_du2017.x", tmp_path) == [data.Context("a -lrb- b", ("c 's ?",))]
+    (tmp_path / "bad.jsonl").write_text(json.dumps({"context": "a", "references": []}))
+    with pytest.raises(ValueError, match=r"bad, row 0: expected a column references or question with a value, got"):
+        data.read_contexts("bad", tmp_path)
+    with pytest.raises(ValueError, match=r"sources: no other.jsonl.gz or other.jsonl in .* no Hub name"):
+        data.read_contexts("other", tmp_path)
+
+    def load_dataset(name, split):
+        assert (name, split) == ("org/qg", "validation")
+        return [{"sentence": "It rains.", "context": "Long. It rains.", "question": q} for q in ("Why?", "When?")]
+
+    monkeypatch.setattr("datasets.load_dataset", load_dataset)
+    assert data.read_contexts("org/qg:validation") == [data.Context("it rains .", ("why ?", "when ?"))]
+
+
+def test_the_held_out_part_is_a_share_of_the_contexts():
+    share = np.mean([data.is_dev(f"context {i}") for i in range(5000)])
+    assert 0.085 < share < 0.115
+    assert not any(data.is_dev(f"context {i}", 0.0) for i in range(100))
+
+
+def test_word_vectors_are_means_of_pieces_and_their_components(tiny_encoder):  # noqa: F811
+    table = load_file(tiny_encoder / "model.safetensors")["embeddings.word_embeddings.weight"].numpy()
+    vectors = data.WordVectors(tiny_encoder)
+    pieces = vectors.tokenizer("zq", add_special_tokens=False)["input_ids"]
+    assert len(pieces) == 2
+    np.testing.assert_allclose(vectors(["zq", "how"])[0], table[pieces].mean(0) / table.std(), rtol=1e-5)
+    small = data.WordVectors(tiny_encoder, 8)
+    found = small(list("abcdefgh"))
+    assert found.shape == (8, 8)
+    everything = data.WordVectors(tiny_encoder, 32)(list("abcdefgh"))
+    assert everything.std() == pytest.approx(1, abs=0.2)
+    with pytest.raises(ValueError, match="vector: expected a size from 1 to 32, got 33"):
+        data.WordVectors(tiny_encoder, 33)
+
+
+def test_states_of_words_are_means_over_their_pieces(tiny_encoder, tmp_path):  # noqa: F811
+    from transformers import AutoModel, AutoTokenizer
+
+    texts = ["how many zq steps", "test"]
+    model, tokenizer = AutoModel.from_pretrained(tiny_encoder).eval(), AutoTokenizer.from_pretrained(tiny_encoder)
+    with torch.no_grad():
+        states = model(**tokenizer(texts[0], return_tensors="pt")).last_hidden_state[0].numpy()
+    found = data.encoder_states(tiny_encoder, texts)
+    assert [len(rows) for rows in found] == [4, 1]
+    expected = [states[1], states[2], states[3:5].mean(0), states[5]]
+    np.testing.assert_allclose(found[0], expected, atol=1e-5)
+    means = data.mean_states(tiny_encoder, texts, tmp_path)
+    assert means.std() == pytest.approx(1, rel=1e-5)
+    np.testing.assert_allclose(means[0] / means[1], found[0].mean(0) / found[1].mean(0), rtol=1e-3)
+    assert len(list(tmp_path.iterdir())) == 1
+    assert np.array_equal(data.mean_states(tiny_encoder, texts, tmp_path), means)
+    maker = data.Examples(WORDS, data.WordVectors(tiny_encoder), contextual=True)
+    batch = maker.collate(maker.of_contexts(texts))
+    np.testing.assert_allclose(batch["context"][0].numpy(), found[0], atol=1e-5)
+    assert not batch["context"][1, 1:].any()
+    assert not torch.equal(batch["context"], batch["context_words"])
+
+
+@pytest.fixture(scope="module")
+def made_up(tmp_path_factory):
+    """Folder with made-up sets: numbers of steps, rooms and tests."""
+    folder = tmp_path_factory.mktemp("sets")
+    numbers = "one two three four five six seven eight nine ten".split()
+    for name, places in (
+        ("squad_du2017.dev", "room test house garden town yard hall shop".split()),
+        ("squad_du2017.test", ["room", "attic"]),
+        ("fairytaleqa.test", ["wood"]),
+    ):
+        with gzip.open(folder / f"{name}.jsonl.gz", "wt") as file:
+            for i, (number, place) in enumerate(itertools.product(numbers, places)):
+                row = {"context": f"there are {number} steps in the {place} .", "references": []}
+                row["references"].append(f"how many steps are in the {place} ?")
+                if i % 3:
+                    row["references"].append(f"where are {number} steps ?")
+                file.write(json.dumps(row) + "\n")
+    return folder
+
+
+TINY = (
+    "--sources squad_du2017.dev --hidden 16 --vector 16 --min_count 2 --kl_steps 1 --free_bits 0.1 --patience 1 "
+    "--learning_rate 1e-2 --per_device_train_batch_size 32 --num_train_epochs 2 --eval_strategy epoch "
+    "--save_strategy epoch --use_cpu True --disable_tqdm True --report_to none"
+)
+
+
+def run(folder, output, encoder, *more):
+    from transformers import HfArgumentParser, TrainingArguments
+
+    words = [*TINY.split(), "--data_dir", str(folder), "--output_dir", str(output), "--encoder", str(encoder), *more]
+    parser = HfArgumentParser((train_generator.Arguments, TrainingArguments))
+    return train_generator.train(*parser.parse_args_into_dataclasses(words, look_for_args_file=False))
+
+
+def test_a_tiny_run_goes_on_where_it_was_killed(made_up, tiny_encoder, tmp_path):  # noqa: F811
+    facts = run(made_up, tmp_path / "whole", tiny_encoder, "--latent", "3", "--patience", "0")
+    assert facts["dev"]["active_dimensions"] == sum(kl > 0.01 for kl in facts["kl_per_dimension"])
+    assert len(facts["kl_per_dimension"]) == 3
+    assert facts["dev"]["kl"] == pytest.approx(sum(facts["kl_per_dimension"]), rel=1e-4)
+    assert json.loads((tmp_path / "whole/final/train.json").read_text())["steps"] == facts["steps"]
+    first = min(tmp_path.glob("whole/checkpoint-*"), key=lambda path: int(path.name.split("-")[1]))
+    shutil.copytree(first, tmp_path / "killed" / first.name)
+    run(made_up, tmp_path / "killed", tiny_encoder, "--latent", "3", "--patience", "0")
+    whole, resumed = (load_file(tmp_path / name / "final/model.safetensors") for name in ("whole", "killed"))
+    assert whole["steps"] == facts["steps"]
+    assert whole.keys() == resumed.keys()
+    assert all(tensor.equal(resumed[name]) for name, tensor in whole.items())
+    model = m.load(tmp_path / "whole/final")
+    assert model.config.latent == 3
+    assert model.config.layers == 1
+
+
+def test_the_baseline_has_two_layers_and_reads_states_where_asked(made_up, tiny_encoder, tmp_path):  # noqa: F811
+    facts = run(made_up, tmp_path, tiny_encoder, "--contextual", "True", "--num_train_epochs", "1")
+    assert facts["kl_per_dimension"] == []
+    assert facts["dev"]["kl"] == 0
+    config = m.load(tmp_path / "final").config
+    assert (config.layers, config.latent, config.contextual, config.read, config.vector) == (2, 0, True, 32, 16)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({}, "sources: nothing to train on"),
+        ({"sources": ["a"], "dropout": 1.5}, "dropout: expected a number from 0 to 0.99, got 1.5"),
+        ({"sources": ["a"], "latent": -1}, "latent: expected a number of at least 0, got -1"),
+        ({"sources": ["a"], "patience": 1, "dev_share": 0.0}, "patience: stopping early needs held-out contexts"),
+    ],
+)
+def test_bad_arguments_are_refused_at_once(settings, message):
+    with pytest.raises(ValueError, match=message):
+        train_generator.check(train_generator.Arguments(**settings))
+
+
+def test_an_odd_hidden_size_is_refused():
+    with pytest.raises(ValueError, match="hidden: expected an even number of at least 2, got 7"):
+        generator(hidden=7)
+
+
+def test_an_encoder_that_is_nowhere_is_refused():
+    with pytest.raises(ValueError, match="encoder: expected a folder or a Hub id, got 'no/such'"):
+        train_generator.encoder_folder("no/such")
