@@ -253,11 +253,6 @@ def default_metrics(sets: bool) -> tuple[str, ...]:
     return ("f_meta", "aev") if sets else ("aev",)
 
 
-def _facts(value: object) -> object:
-    """What JSON cannot hold, such as a function for a setting, is known by its name."""
-    return getattr(value, "__qualname__", None) or str(value)
-
-
 class Run:
     """Scores the rows of files, in memory that does not grow with them.
 
@@ -287,42 +282,52 @@ class Run:
                 raise ValueError(f"{metric}: has settings but is not computed; add --metric {metric} or drop them")
         if part_rows < 1:
             raise ValueError(f"part_rows: expected at least 1, got {part_rows}")
-        self.in_parts = output is not None and is_folder(str(output))
-        if resume and not self.in_parts:
-            raise ValueError("resume: only a folder can be gone on with; end the name of the output with a slash")
-        if resume and "-" in inputs:
-            raise ValueError("resume: standard input cannot be read again; name files")
         self.metrics = tuple(dict.fromkeys(metrics))
+        self.settings = settings
         self.columns = columns
         self.output = output
         self.part_rows = part_rows
         try:
-            wanted = {columns.get(name, default) for name, names in COLUMNS.items() for default in names}
-            wanted |= {name.split(".")[0] for name in wanted}
-            self.sources = [Source(path, sorted(wanted)) for path in inputs]
-            if len({source.path for source in self.sources}) < len(self.sources):
-                raise FileError("input: the same file is named twice; name it once")
-            if output == "-":
-                raise FileError("output: standard output has the table; name a file")
-            if output is not None and not self.in_parts:
-                Writer(output, {}, {})
+            self._find(inputs, resume)
             self.scorers = {
                 metric: make_scorer(metric, settings.get(metric))
                 for metric in dict.fromkeys((*self.metrics, *settings))
             }
             if self.in_parts:
-                facts = {
-                    "version": __version__,
-                    "metrics": self.metrics,
-                    "signatures": {metric: scorer.signature for metric, scorer in self.scorers.items()},
-                    "set": settings,
-                    "columns": columns,
-                    "part_rows": part_rows,
-                }
-                facts = json.loads(json.dumps(facts, default=_facts))
-                self._parts = Parts(output, facts, self.sources, resume)
+                self._parts = Parts(output, self._facts(), self.sources, resume)
         except FileError as error:
             raise ValueError(str(error)) from error
+
+    def _find(self, inputs: Sequence[str], resume: bool) -> None:
+        """Find the input, and a place for the output."""
+        self.in_parts = self.output is not None and is_folder(str(self.output))
+        if resume and not self.in_parts:
+            raise ValueError("resume: only a folder can be gone on with; end the name of the output with a slash")
+        if resume and "-" in inputs:
+            raise ValueError("resume: standard input cannot be read again; name files")
+        wanted = {self.columns.get(name, default) for name, names in COLUMNS.items() for default in names}
+        wanted |= {name.split(".")[0] for name in wanted}
+        self.sources = [Source(path, sorted(wanted)) for path in inputs]
+        if len({source.path for source in self.sources}) < len(self.sources):
+            raise FileError("input: the same file is named twice; name it once")
+        if self.output == "-":
+            raise FileError("output: standard output has the table; name a file")
+        if self.output is not None and not self.in_parts:
+            Writer(self.output, {}, {})
+
+    def _facts(self) -> dict:
+        """Return whatever the numbers depend on, beside the input, as JSON."""
+        facts = {
+            "version": __version__,
+            "metrics": self.metrics,
+            "signatures": {metric: scorer.signature for metric, scorer in self.scorers.items()},
+            "set": self.settings,
+            "columns": self.columns,
+            "part_rows": self.part_rows,
+        }
+        # What JSON cannot hold, such as a function for a setting, is known by its name.
+        named = json.dumps(facts, default=lambda value: getattr(value, "__qualname__", None) or str(value))
+        return json.loads(named)
 
     def score(
         self,
@@ -399,8 +404,8 @@ class Run:
                     overall.add(of_part)
                     of_part = Tally()
                 progress(reading.position, size)
-            report = _report(overall, shape, scorers, reading.counts, total)
-            output.complete({"rows": dict(overall.rows), "scores": report.scores, "signatures": signatures})
+            report = report_of(overall, shape, scorers, reading.counts, total)
+            output.complete(facts_of(report))
         return report
 
     def _checked_scorers(self, shape: Shape) -> dict:
@@ -412,7 +417,24 @@ class Run:
         return scorers
 
 
-def _report(overall: Tally, shape: Shape, scorers: Mapping, counts: Mapping[str, int], total: bool) -> Report:
+def facts_of(report: Report) -> dict:
+    """Return what the manifest of a folder of parts says about a finished run."""
+    systems = [system for system in report.rows if system != report.total]
+    scores = {metric: {system: of_metric[system] for system in systems} for metric, of_metric in report.scores.items()}
+    rows = {system: report.rows[system] for system in systems}
+    return {"rows": rows, "scores": scores, "signatures": report.signatures, "skipped_rows": report.skipped}
+
+
+def report_of(overall: Tally, shape: Shape, scorers: Mapping, counts: Mapping[str, int], total: bool) -> Report:
+    """Return the scores of every system.
+
+    Args:
+        overall: the sums over all rows.
+        shape: what the rows are.
+        scorers: {metric: what `scorers.make_scorer` returns}.
+        counts: see `reading.Reading`.
+        total: add a row for all systems together.
+    """
     rows, predictions, name = dict(overall.rows), dict(overall.predictions), None
     scores, warnings = {}, []
     if total:

@@ -1,5 +1,6 @@
 """The command `genqa-metrics`. Whatever is slow to import is imported where it is used: `--help` must be instant."""
 
+import importlib.util
 import json
 import math
 import os
@@ -12,6 +13,7 @@ import typer
 
 from . import METRICS, __version__
 from .explain import explain
+from .parts import PART_ROWS
 
 SHOWN_BAD_ROWS = 10
 _WORDS = {"none": None, "true": True, "false": False, "inf": math.inf, "infinity": math.inf}
@@ -32,6 +34,13 @@ class OnError(StrEnum):
 
     FAIL = "fail"
     SKIP = "skip"
+
+
+class Engine(StrEnum):
+    """What runs the stages of scoring."""
+
+    LOCAL = "local"
+    RAY = "ray"
 
 
 class Format(StrEnum):
@@ -196,7 +205,24 @@ def score(
     ] = False,
     part_rows: Annotated[
         int, typer.Option("--part-rows", metavar="N", help="Rows of a part of --output FOLDER/.", min=1)
-    ] = 20_000,
+    ] = PART_ROWS,
+    engine: Annotated[
+        Engine,
+        typer.Option(
+            "--engine",
+            help="local: this machine. ray: a Ray cluster (extra 'ray'); INPUT may then be a folder or a URI (s3://, "
+            "gs://, hf:// ...), --output FOLDER/ too.",
+        ),
+    ] = Engine.LOCAL,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            "--address",
+            metavar="HOST:PORT",
+            help="The Ray cluster, or 'auto'. Default: the one that RAY_ADDRESS names, or a new one on this machine.",
+            show_default=False,
+        ),
+    ] = None,
     column: Annotated[
         list[str] | None,
         typer.Option(
@@ -262,7 +288,24 @@ def score(
             if name not in METRICS:
                 raise ValueError(f"--metric: expected one of {', '.join(METRICS)}, got {name!r}")
         values = _settings(settings, set_ or [], metrics)
-        run = Run(inputs, metrics, values, _pairs("--column", column or []), output, resume, part_rows)
+        arguments = {
+            "metrics": metrics,
+            "settings": values,
+            "columns": _pairs("--column", column or []),
+            "output": output,
+            "resume": resume,
+            "part_rows": part_rows,
+        }
+        if engine is Engine.RAY:
+            if importlib.util.find_spec("ray") is None:
+                raise ValueError("--engine: ray is not installed; run pip install 'genqa-metrics[ray]'")
+            from .ray_engine import RayRun
+
+            run = RayRun(inputs, address=address, **arguments)
+        elif address is not None:
+            raise ValueError("--address: only with --engine ray")
+        else:
+            run = Run(inputs, **arguments)
     except ValueError as error:
         raise _stop(f"{error}\nTry 'genqa-metrics score --help'.", 2) from error
     try:

@@ -13,7 +13,7 @@ import lzma
 import os
 import sys
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -225,12 +225,18 @@ class Source:
     Args:
         path: name of the file, or "-" for JSON lines on standard input.
         columns: the columns that are needed, for formats that can leave out the others; None for all.
+        opened: opens the file where the path is only a name, as of what lies on another machine.
 
     Raises:
         FileError: if the file does not exist, is a folder, or has an unknown ending.
     """
 
-    def __init__(self, path: str | os.PathLike, columns: Sequence[str] | None = None):
+    def __init__(
+        self,
+        path: str | os.PathLike,
+        columns: Sequence[str] | None = None,
+        opened: Callable[[], BinaryIO] | None = None,
+    ):
         self.path = str(path)
         self.columns = columns
         self.format, _ = format_of(path)
@@ -239,7 +245,8 @@ class Source:
         self.size = None
         self._raw = None
         self._share = [0.0]
-        if self.path != "-":
+        self._opened = opened or (_standard_input if self.path == "-" else lambda: open(self.path, "rb"))
+        if self.path != "-" and opened is None:
             if not Path(path).exists():
                 raise FileError(f"{path}: no such file; check the name")
             if Path(path).is_dir():
@@ -261,10 +268,10 @@ class Source:
     @property
     def position(self) -> int:
         """Number of bytes read so far; 0 where it is unknown."""
-        if self.format == "Parquet":
-            return int(self._share[0] * self.size)
         if not self.size or self._raw is None:
             return 0
+        if self.format == "Parquet":
+            return int(self._share[0] * self.size)
         return self.size if self._raw.closed else self._raw.tell()
 
     def rows(self, after: int = 0) -> Iterator[Row]:
@@ -281,7 +288,7 @@ class Source:
         """
         number = after
         try:
-            with _standard_input() if self.path == "-" else open(self.path, "rb") as self._raw:
+            with self._opened() as self._raw:
                 if self.format == "Parquet":
                     rows = _parquet_rows(self._raw, self.name, self.columns, after, self._share)
                 else:
@@ -343,6 +350,20 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
         temporary.unlink(missing_ok=True)
 
 
+def arrow_schema(columns: Mapping[str, str], metadata: Mapping[str, str] | None = None):
+    """Return the Arrow schema of columns.
+
+    Args:
+        columns: the columns and their types, see `Writer`.
+        metadata: facts about the whole table.
+    """
+    import pyarrow
+
+    types = {"text": pyarrow.string(), "integer": pyarrow.int64(), "number": pyarrow.float64()}
+    types |= {"texts": pyarrow.list_(types["text"]), "numbers": pyarrow.list_(types["number"])}
+    return pyarrow.schema([(name, types[kind]) for name, kind in columns.items()], metadata=metadata)
+
+
 class Writer:
     """One output file, which appears under its name when it is complete and not at all after a failure.
 
@@ -381,13 +402,9 @@ class Writer:
         return self
 
     def _open_parquet(self) -> None:
-        import pyarrow
         import pyarrow.parquet
 
-        types = {"text": pyarrow.string(), "integer": pyarrow.int64(), "number": pyarrow.float64()}
-        types |= {"texts": pyarrow.list_(types["text"]), "numbers": pyarrow.list_(types["number"])}
-        fields = [(name, types[kind]) for name, kind in self.columns.items()]
-        self._schema = pyarrow.schema(fields, metadata=self.metadata)
+        self._schema = arrow_schema(self.columns, self.metadata)
         self._pending, self._pending_rows, self._pending_bytes = [], 0, 0
         self._parquet = pyarrow.parquet.ParquetWriter(self._raw, self._schema, compression="zstd")
 

@@ -53,6 +53,18 @@ def fingerprint(source: Source) -> dict:
     return {"name": source.name, "size": source.size, "sha256": digest}
 
 
+def manifest(settings: Mapping, inputs: Sequence[Mapping], facts: Mapping) -> bytes:
+    """Return the content of a manifest.
+
+    Args:
+        settings: whatever the numbers depend on.
+        inputs: per file "name", "size" and, where it was computed, "sha256".
+        facts: facts about the run.
+    """
+    content = {"format": _FORMAT, "settings": settings, "inputs": inputs, **facts}
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+
+
 class Parts:
     """The parts of one run.
 
@@ -159,9 +171,8 @@ class Parts:
             raise FileError(f"{self.folder}: another run is writing to it; wait for it, or name another") from None
 
     def _write_manifest(self, facts: Mapping) -> None:
-        content = {"format": _FORMAT, "settings": self.settings, "inputs": self.inputs, **facts}
         with new_file(self.folder / MANIFEST) as file:
-            file.write((json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
+            file.write(manifest(self.settings, self.inputs, facts))
 
     def write(self, part: int, columns: Mapping[str, str], metadata: Mapping[str, str], rows: Mapping) -> None:
         """Write rows of a part.

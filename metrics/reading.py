@@ -97,7 +97,7 @@ class Reading:
                 yield Window([], part, finished[part], done=True)
                 part += 1
             rows, chunk, held, texts, before = 0, [], 0, 0, Counter(self.counts)
-            with closing(self._good_rows()) as good_rows:
+            with closing(self.good_rows()) as good_rows:
                 for items in good_rows:
                     rows += len(items)
                     chunk += items
@@ -147,7 +147,7 @@ class Reading:
                 f"the {single:,} contexts has one"
             )
 
-    def _good_rows(self) -> Iterator[list[Item]]:
+    def good_rows(self) -> Iterator[list[Item]]:
         """Yield the items of every good row behind `_place`; what is counted includes the row that was yielded."""
         first = self._place[0]
         for number, source in enumerate(self.sources[first:], first):

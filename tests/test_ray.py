@@ -1,0 +1,187 @@
+"""The Ray engine on a local cluster: its rows and scores are those of the local engine, also when an actor dies."""
+
+import json
+import os
+import signal
+
+import pyarrow.parquet as pq
+import pytest
+import ray
+from genqa_metrics.batch import Run
+from genqa_metrics.files import FileError
+from genqa_metrics.parts import MANIFEST
+from genqa_metrics.ray_engine import RayRun, listed
+
+from tests.test_cli import QUESTIONS, run, save
+from tests.test_parts import made_rows
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A cluster of two workers on this machine."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    options = {"num_cpus": 2, "object_store_memory": 80 * 2**20, "include_dashboard": False, "log_to_driver": False}
+    for attempt in range(3):  # a machine that is busy can miss the half minute that Ray gives its own processes
+        try:
+            ray.init(**options)
+            break
+        except Exception:
+            ray.shutdown()
+            if attempt == 2:
+                raise
+    yield
+    ray.shutdown()
+
+
+def by_place(path):
+    """Return {(file, line, system): row} of Parquet files; no row may be there twice."""
+    rows = pq.read_table(path).to_pylist()
+    found = {(row["file"], row["line"], row["system"]): row for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def assert_equal_rows(path, other):
+    rows, others = by_place(path), by_place(other)
+    assert rows.keys() == others.keys()
+    for place, row in rows.items():
+        numbers = {name: value for name, value in row.items() if isinstance(value, float)}
+        assert row | numbers == others[place] | numbers
+        assert numbers == pytest.approx({name: others[place][name] for name in numbers}, abs=1e-6)
+
+
+def assert_equal_reports(report, other):
+    assert report.rows == other.rows
+    assert report.predictions == other.predictions
+    assert report.signatures == other.signatures
+    assert (report.skipped, report.single, report.not_numbers) == (other.skipped, other.single, other.not_numbers)
+    assert report.warnings == other.warnings
+    for metric, by_system in report.scores.items():
+        for system, values in by_system.items():
+            assert values == pytest.approx(other.scores[metric][system], abs=1e-6)
+
+
+def test_an_actor_that_is_killed_loses_and_doubles_nothing(cluster, tmp_path):
+    """The base of F-meta kills its actor, as a failing machine would, in the middle of the second of 14 windows."""
+    first = save(tmp_path / "a.jsonl.gz", made_rows(9000))
+    with open(tmp_path / "b.jsonl", "w") as file:
+        lines = [json.dumps(row | {"score": "?"}) for row in made_rows(3000, 9000)]
+        file.write("\n".join([*lines[:1000], "{", *lines[1000:]]))
+    third = save(tmp_path / "c.parquet", made_rows(500, 12000))
+    inputs, log = [str(first), str(tmp_path / "b.jsonl"), str(third)], tmp_path / "log"
+    log.mkdir()
+
+    def exact(predictions, references):
+        return [float(p == r) for p, r in zip(predictions, references, strict=True)]
+
+    def deadly(predictions, references):
+        (log / f"{os.getpid()}").touch()
+        (log / "rows").open("a").write("." * len(predictions))
+        if (log / "rows").stat().st_size > 3000:
+            try:
+                (log / "killed").touch(exist_ok=False)
+                os.kill(os.getpid(), signal.SIGKILL)
+            except FileExistsError:
+                pass
+        return exact(predictions, references)
+
+    output = tmp_path / "parts"
+    arguments = {"metrics": ["aev", "f_meta"], "columns": {"references": "references"}}
+    told = []
+    settings = {"f_meta": {"base": deadly}}
+    found = RayRun(inputs, output=f"{output}/", settings=settings, part_rows=4000, **arguments).score(
+        skip_bad_rows=True, total=True, problem=told.append
+    )
+    assert (log / "killed").exists()
+    assert len(list(log.iterdir())) >= 4, "a second actor took over, beside the files 'rows' and 'killed'"
+    single = tmp_path / "single.parquet"
+    expected = Run(inputs, output=str(single), settings={"f_meta": {"base": exact}}, **arguments).score(
+        skip_bad_rows=True, total=True
+    )
+    for report in (found, expected):
+        report.signatures.pop("f_meta")  # it has the name of the function
+    assert_equal_reports(found, expected)
+    assert (found.skipped, found.not_numbers) == (1, 3000)
+    assert [message.partition(":")[0] for message in told] == [f"{inputs[1]}, line 1001"]
+    assert_equal_rows(output, single)
+    sizes = [pq.read_metadata(path).num_rows for path in output.glob("*.parquet")]
+    assert len(sizes) < 6
+    written = json.loads((output / MANIFEST).read_text())
+    assert written["complete"]
+    assert written["rows"] == {system: rows for system, rows in expected.rows.items() if system != "all"}
+    with pytest.raises(ValueError, match="holds the parts of an earlier run"):
+        RayRun(inputs, output=f"{output}/", **arguments)
+
+
+def test_a_model_in_actors_gives_the_numbers_of_one_process(cluster, tmp_path):
+    rows = made_rows(60)
+    rows[3]["prediction"] = "sea " * 700
+    save(tmp_path / "a.csv", rows[:30])
+    save(tmp_path / "b.jsonl", rows[30:])
+    (tmp_path / "notes.txt").write_text("no rows")
+    output, single = tmp_path / "parts", tmp_path / "single.parquet"
+    out, said = run(*("score", tmp_path, "-m", "ava", "--engine", "ray", "--output", f"{output}/", "--format", "json"))
+    inputs = [str(tmp_path / name) for name in ("a.csv", "b.jsonl")]
+    expected = Run(inputs, ["ava"], output=str(single)).score()
+    assert_equal_rows(output, single)
+    systems = json.loads(out)["systems"]
+    assert {system: values["rows"] for system, values in systems.items()} == expected.rows
+    assert "longer than the model reads" in said
+
+
+@pytest.mark.parametrize("skip", ["fail", "skip"])
+def test_sets_and_bad_rows(cluster, tmp_path, skip):
+    path = save(tmp_path / "a.jsonl", QUESTIONS)
+    with open(path, "a") as file:
+        file.write("{\n")
+    arguments = "score", path, "--engine", "ray", "--on-error", skip, "--format", "json"
+    if skip == "fail":
+        _, said = run(*arguments, status=1)
+        assert "error: " + f"{path}, line 3: not JSON" in said
+        assert "--on-error skip leaves bad rows out." in said
+        return
+    out, said = run(*arguments)
+    local, _ = run("score", path, "--on-error", "skip", "--format", "json")
+    assert json.loads(out) == json.loads(local)
+    assert "skipped 1 bad rows; 4 were scored" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("a.jsonl", "-o", "scores.parquet"), "ray writes parts into a folder; name it with a slash, scores.parquet/"),
+        (("a.jsonl", "-o", "parts/", "--resume"), "resume: only for the local engine"),
+        (("-",), "ray reads files and URIs, not standard input"),
+        (("missing.jsonl",), "missing.jsonl: no such file"),
+        (("a.jsonl", "./a.jsonl"), "the same file is named twice"),
+        (("empty",), "empty: no file in it ends in .jsonl"),
+        (("nowhere://a.jsonl",), "nowhere://a.jsonl: no such place"),
+    ],
+)
+def test_bad_usage_is_told_before_a_cluster_is_asked_for(tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    save(tmp_path / "a.jsonl", made_rows(3))
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setattr(ray, "init", None)
+    _, said = run("score", *arguments, "--engine", "ray", status=2)
+    assert message in said
+
+
+def test_an_address_is_for_ray_and_ray_must_be_there(tmp_path, monkeypatch):
+    path = save(tmp_path / "a.jsonl", made_rows(3))
+    assert "--address: only with --engine ray" in run("score", path, "--address", "auto", status=2)[1]
+    monkeypatch.setattr("genqa_metrics.cli.importlib.util.find_spec", lambda name: None)
+    assert "pip install 'genqa-metrics[ray]'" in run("score", path, "--engine", "ray", status=2)[1]
+
+
+def test_files_of_folders_are_listed_by_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("b/2.jsonl", "b/1.csv.gz", "b/.hidden.jsonl", "b/_manifest.json", "b/readme.md", "a.parquet"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("x")
+    files = listed(["b/", "a.parquet", f"file://{tmp_path}/b/2.jsonl"])
+    assert [file["name"] for file in files] == ["b/1.csv.gz", "b/2.jsonl", "a.parquet", f"file://{tmp_path}/b/2.jsonl"]
+    assert files[0] == {"name": "b/1.csv.gz", "path": str(tmp_path / "b/1.csv.gz"), "size": 1}
+    with pytest.raises(FileError, match="expected a name that ends in"):
+        listed(["b/readme.md"])
