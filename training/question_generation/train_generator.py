@@ -106,7 +106,6 @@ def train(args: Arguments, training) -> dict:
     import torch
     from genqa_metrics.kpqa.models import checkpoint_digest, quiet
     from transformers import EarlyStoppingCallback, Trainer, set_seed
-    from transformers.trainer_pt_utils import LengthGroupedSampler
     from transformers.trainer_utils import get_last_checkpoint
 
     sys.path.insert(0, str(Path(__file__).parent))
@@ -162,16 +161,7 @@ def train(args: Arguments, training) -> dict:
         training.metric_for_best_model = "eval_loss"
         training.greater_is_better = False
 
-    class BucketTrainer(Trainer):
-        """Batches of questions of one length and, among these, of contexts of like length."""
-
-        def _get_train_sampler(self, train_dataset=None):
-            rows = self.train_dataset if train_dataset is None else train_dataset
-            longest = max(len(row["input_ids"]) for row in rows)
-            lengths = [len(row["question"]) * (longest + 1) + len(row["input_ids"]) for row in rows]
-            return LengthGroupedSampler(self.args.train_batch_size, lengths=lengths)
-
-    trainer = BucketTrainer(
+    trainer = Trainer(
         model=model,
         args=training,
         train_dataset=made[0],
