@@ -5,6 +5,7 @@ Import this before gradio: it switches off what would call home.
 
 import functools
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -23,11 +24,14 @@ from gradio_client.utils import is_http_url_like
 
 MAX_TEXT = 2_000  # characters of a question, an answer or a reference
 MAX_REFERENCES = 10
-MAX_ROWS = 2_000
+MAX_ROWS = 2_000  # of a file,
+MAX_PAIRS = 5_000  # and answers with each of their references
+MAX_MESSAGE = 1_000  # characters; names of columns can fill a whole file
 MAX_FILE = 2**20  # bytes of an uploaded file
 MAX_BODY = 2 * MAX_FILE  # bytes of any other request
 ENDINGS = (".csv", ".jsonl")
 _EXAMPLES = tempfile.TemporaryDirectory(prefix="genqa-demo-", ignore_cleanup_errors=True)
+KEEP = (3600, 3600)  # seconds between two looks for old uploads and results, and from which age they go
 QUEUE = 32  # visitors that may wait; the next one is told that the demo is busy
 
 # Nothing but the page itself is loaded, run or sent to, whatever it may show. Gradio's charts and templates need
@@ -151,18 +155,23 @@ def read_items(path: str | None, needed: Sequence[str]) -> list:
     try:
         items = _items(rows, files.Source(path), needed)
     except files.FileError as error:
-        raise Problem(f"File: {str(error).replace(str(path), Path(path).name)}") from error
+        raise Problem(f"File: {_plain(error).replace(str(path), Path(path).name)}") from error
     if not items:
         raise Problem("File: it holds no rows; the first line names the columns, every other line is a row.")
     return items
 
 
+def _plain(message: object) -> str:
+    """Leave out what only helps at the command line."""
+    return re.sub(r"[;,] [^;]*(--|jq |iconv )[^;]*", "", str(message))
+
+
 def _items(rows, source, needed: Sequence[str]) -> list:
-    reader, shape, items = rows.RowReader(source, {}), None, []
+    reader, shape, items, pairs = rows.RowReader(source, {}), None, [], 0
     for row in source.rows():
         where = f"File, line {row.number}"
         if row.values is None:
-            raise Problem(f"{where}: {row.problem}.")
+            raise Problem(f"{where}: {_plain(row.problem)}.")
         for name in needed:
             if not any(column in row.values for column in rows.COLUMNS[name]):
                 raise Problem(
@@ -175,7 +184,7 @@ def _items(rows, source, needed: Sequence[str]) -> list:
                 raise Problem(f"{where}: several predictions in one row; write one answer in each row.")
             found = reader.items(row.number, row.values, shape)
         except rows.RowError as error:
-            raise Problem(f"{where}: {error}.") from error
+            raise Problem(f"{where}: {_plain(error)}.") from error
         for item in found:
             for text in (item.text or "", *item.predictions, *item.references):
                 if len(text) > MAX_TEXT:
@@ -185,9 +194,11 @@ def _items(rows, source, needed: Sequence[str]) -> list:
             if "question" in needed and not (item.text or "").strip():
                 raise Problem(f"{where}: the question is empty; fill it in or drop the row.")
         items += found
-        if len(items) > MAX_ROWS:
+        pairs += sum(len(item.references) for item in found)
+        if len(items) > MAX_ROWS or pairs > MAX_PAIRS:
             raise Problem(
-                f"File: more than {MAX_ROWS:,} rows; upload a part, or use the command genqa-metrics at home."
+                f"File: more than {MAX_ROWS:,} rows, or {MAX_PAIRS:,} references in them; upload a part, or use the "
+                "command genqa-metrics at home."
             )
     return items
 
@@ -255,7 +266,7 @@ def shown(function: Callable, outputs: int) -> Callable:
         except Untouched:
             return [gr.skip()] * (outputs + len(Area._fields))
         except ValueError as error:
-            message = str(error)
+            message = str(error)[:MAX_MESSAGE]
         except Exception:
             traceback.print_exc()
             message = "Something went wrong here, not in your input. Please try again."
@@ -290,7 +301,11 @@ def connect(
         **event: other arguments of the event.
     """
     run, results = shown(function, len(outputs)), [*area, *outputs]
-    event = {"show_progress_on": [area.hint, *outputs], "concurrency_limit": 1, "concurrency_id": "page"} | event
+    event = {
+        "show_progress_on": [area.message, area.hint, *outputs],
+        "concurrency_limit": 1,
+        "concurrency_id": "page",
+    } | event
     gr.on(triggers, run, inputs, results, api_name=api_name, api_visibility="undocumented", **event)
     if examples:
         column, rows = examples
@@ -303,7 +318,9 @@ def connect(
                 label="Examples",
                 api_visibility="private",
             )
-        made.load_input_event.then(run, inputs, results, api_visibility="private", **event)
+        made.load_input_event.then(
+            run, inputs, results, api_name=f"{api_name}_example", api_visibility="private", **event
+        )
 
 
 def answered(function: Callable) -> Callable:
@@ -314,7 +331,7 @@ def answered(function: Callable) -> Callable:
         try:
             return function(*args, **kwargs)
         except ValueError as error:
-            raise gr.Error(str(error), print_exception=False) from error
+            raise gr.Error(str(error)[:MAX_MESSAGE], print_exception=False) from error
 
     return run
 
@@ -358,6 +375,7 @@ CSS = """
 .gradio-container, .gradio-container .column, .gradio-container .row { min-width: 0; }
 .gradio-container .block { max-width: 100%; }
 .prose, .heat, td { overflow-wrap: anywhere; }
+.table-wrap { --font-mono: var(--font); }
 .problem { border-left: .3rem solid #dc2626 !important; }
 .problem textarea { font-size: 1rem; color: var(--body-text-color) !important;
   -webkit-text-fill-color: var(--body-text-color); opacity: 1; }
@@ -378,6 +396,7 @@ table.bars td:last-child { text-align: right; padding-right: 0; width: 1%; }
 .line > .dot { top: .15rem; width: .7rem; height: .7rem; margin-left: -.35rem; border-radius: 50%;
   background: #2563eb; }
 table.plane td { text-align: right; min-width: 3.2rem; }
+table.plane small { display: block; line-height: 1.1; }
 table.plane td.here { outline: .2rem solid #f97316; outline-offset: -.1rem; font-weight: 700; }
 table.matrix td, table.matrix thead th { text-align: right; border: 1px solid var(--border-color-primary); }
 table.matrix td { background: color-mix(in srgb, var(--match) var(--strength, 0%), transparent); --match: #fdba74; }
@@ -405,12 +424,16 @@ class Guard:
         """Pass a request on."""
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        headers = dict(scope["headers"])
-        try:
-            size = int(headers.get(b"content-length", b"0"))
-        except ValueError:
-            size = MAX_BODY + 1
-        if size > MAX_BODY or b"transfer-encoding" in headers:
+        left = MAX_BODY
+
+        async def limited():
+            nonlocal left
+            message = await receive()
+            left -= len(message.get("body", b""))
+            return message if left >= 0 else {"type": "http.disconnect"}
+
+        sizes = [value for name, value in scope["headers"] if name == b"content-length"]
+        if any(not size.isdigit() or int(size) > MAX_BODY for size in sizes):
             await send({"type": "http.response.start", "status": 413, "headers": [(b"content-type", b"text/plain")]})
             return await send({"type": "http.response.body", "body": b"This is more than the demo takes."})
 
@@ -420,7 +443,7 @@ class Guard:
                 message = {**message, "headers": [*message["headers"], *added]}
             await send(message)
 
-        return await self.app(scope, receive, answer)
+        return await self.app(scope, limited, answer)
 
 
 # A screen reader says the message when it appears.

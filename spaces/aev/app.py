@@ -44,6 +44,8 @@ CORNERS = {
 
 def settings_of(alpha, order, brevity, wordiness, unlimited, plain):
     """Return the settings that the controls say."""
+    if order not in scoring.GRID_ORDERS:
+        raise common.Problem(f"N: expected a whole number from 1 to {MAX_ORDER}.")
     words = {"stop_words": None, "stemmer": None} if plain else {}
     return scoring.Settings(
         alpha=alpha,
@@ -69,17 +71,18 @@ def plane_html(grid: dict, alpha: float, order: int) -> str:
     """Return the plane as an HTML table of numbers, the cell of alpha and N marked."""
     corners = {(0.0, 1): "ROUGE", (1.0, 4): "BLEU"}
     sides, units = {0.0: "recall", 1.0: "precision"}, {1: "words", MAX_ORDER: "wording"}
-    head = "".join(f'<th scope="col">N = {n}<br>{units.get(n, "&nbsp;")}</th>' for n in grid["max_order"])
+    head = "".join(f'<th scope="col">N = {n}<small>{units.get(n, "&nbsp;")}</small></th>' for n in grid["max_order"])
     rows = []
     for i, at in enumerate(grid["alpha"]):
         cells = []
         for n, scores in zip(grid["max_order"], grid["aev"], strict=True):
             step = min(int(scores[i] * len(HEAT)), len(HEAT) - 1)
             here = ' class="here" aria-current="true"' if (at, n) == (round(alpha, 1), order) else ""
-            corner = f"<small>{corners[at, n]}</small> " if (at, n) in corners else ""
+            corner = f"<small>{corners[at, n]}</small>" if (at, n) in corners else ""
             colour = "#000000" if step < PALE else "#ffffff"
             cells.append(f'<td{here} style="background: {HEAT[step]}; color: {colour}">{corner}{scores[i]:.2f}</td>')
-        rows.append(f'<tr><th scope="row">{at:.1f} {sides.get(at, "")}</th>{"".join(cells)}</tr>')
+        side = f"<small>{sides[at]}</small>" if at in sides else ""
+        rows.append(f'<tr><th scope="row">{at:.1f}{side}</th>{"".join(cells)}</tr>')
     return (
         '<div class="wide"><table class="numbers plane"><caption>AEv(alpha, N): alpha down, N across</caption>'
         f'<thead><tr><th scope="col">alpha</th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
@@ -155,12 +158,12 @@ def plane(answer: str, reference: str, alpha: float = 0.5, order: int = 2) -> di
         alpha: from 0, recall, to 1, precision.
         order: N, the longest run of words, 1 to 4.
     """
-    settings = scoring.Settings(alpha=alpha, max_order=min(order, MAX_ORDER))
+    settings = settings_of(alpha, order, brevity=1, wordiness=2, unlimited=False, plain=False)
     total, _ = statistics_of("texts", answer, reference, None, settings)
     return {"aev": float(scoring.scores(total, settings)["aev"]), "aev_grid": scoring.grid_scores(total, settings)}
 
 
-with gr.Blocks(title="AEv: from ROUGE to BLEU on one plane") as demo:
+with gr.Blocks(title="AEv: from ROUGE to BLEU on one plane", delete_cache=common.KEEP) as demo:
     gr.Markdown(
         "# AEv: from ROUGE to BLEU on one plane\n"
         "How much of a reference must an answer say (recall), how much of what it says must be right (precision), and "
@@ -210,7 +213,7 @@ with gr.Blocks(title="AEv: from ROUGE to BLEU on one plane") as demo:
             "scores of systems: fluency of translations AEv(1, 3), 79%; adequacy AEv(0, 4), 83%; coverage of "
             "summaries AEv(0, 1), 91%; answers, where a right one may stand among other text, AEv(0, 2), 92%; "
             "answers, where that is marked down, AEv(0.3, 2), 86%. Soricut & Brill, [A Unified Framework for "
-            "Automatic Evaluation using N-gram Co-Occurrence Statistics](https://aclanthology.org/P04-1078/), ACL 2004."
+            "Automatic Evaluation using N-gram Co-Occurrence Statistics](https://aclanthology.org/P04-1078/), 2004."
         )
     controls = [alpha, order, brevity, wordiness, unlimited, plain]
     inputs, outputs = [answer, reference, source, path, *controls], [headline, plane_table, explanation, parts]

@@ -196,10 +196,9 @@ def rank(path: str | None, progress=gr.Progress()) -> list:  # noqa: B008
         result = found[system]
         ranking.append(
             [
-                f"{place}." + f" ({best} to {worst})" * (best != worst),
+                f"{place}" + f" ({best} to {worst})" * (best != worst),
                 system,
-                f"{result.estimate:.3f}",
-                f"{result.low:.3f} to {result.high:.3f}",
+                f"{result.estimate:.3f} ({result.low:.3f} to {result.high:.3f})",
                 len(by_system[system]),
             ]
         )
@@ -217,7 +216,7 @@ CAUTION = (
     "judge accepts; they do not cover its own errors."
 )
 
-with gr.Blocks(title="AVA: is the answer right?", delete_cache=(3600, 3600)) as demo:
+with gr.Blocks(title="AVA: is the answer right?", delete_cache=common.KEEP) as demo:
     gr.Markdown(
         "# AVA: is the answer right?\n"
         "AVA reads a question, accepted answers and an answer, and says how probable it is that the answer is right. "
@@ -254,7 +253,8 @@ with gr.Blocks(title="AVA: is the answer right?", delete_cache=(3600, 3600)) as 
         with gr.Tab("Compare systems"):
             gr.Markdown(
                 f"CSV or JSON lines, at most {common.MAX_FILE // 2**20} MB, {common.MAX_ROWS:,} rows and "
-                f"{MAX_SYSTEMS} systems, with the columns `system`, `question`, `prediction` and `references` (one text, or a list "
+                f"{MAX_SYSTEMS} systems, with the columns `system`, `question`, `prediction` and `references` (one "
+                "text, or a list "
                 'such as `["four", "4"]`); `id` is optional.'
             )
             with gr.Row():
@@ -267,13 +267,13 @@ with gr.Blocks(title="AVA: is the answer right?", delete_cache=(3600, 3600)) as 
                     with rank_area.results:
                         rank_headline = gr.Markdown()
                         ranking = gr.Dataframe(
-                            headers=["rank", "system", "right", "95% interval", "answers"],
+                            headers=["rank", "system", "judged right", "of"],
                             datatype="str",
                             type="array",
                             label="Ranking",
                             interactive=False,
                             wrap=True,
-                            column_widths=["20%", "23%", "17%", "22%", "18%"],
+                            column_widths=["20%", "32%", "34%", "14%"],
                             buttons=[],
                         )
                         intervals = gr.HTML(apply_default_css=False)
@@ -298,6 +298,7 @@ with gr.Blocks(title="AVA: is the answer right?", delete_cache=(3600, 3600)) as 
         rank_area,
         [rank_headline, ranking, intervals, download],
         api_name="rank",
+        concurrency_id="file",  # who asks about one answer does not wait for a whole file
     )
     gr.api(common.answered(score), api_name="score", concurrency_limit=1, concurrency_id="page")
 
