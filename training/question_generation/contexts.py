@@ -235,7 +235,9 @@ class Examples:
         """
         rows = self.of_contexts([text for text, _ in pairs])
         for row, (_, question), mean in zip(rows, pairs, means, strict=True):
-            row |= {"question": question.split()[: self.max_question], "question_mean": mean}
+            words = question.split()
+            row |= {"question": words[: self.max_question], "ends": len(words) <= self.max_question}
+            row["question_mean"] = mean
         return rows
 
     def collate(self, rows: Sequence[Mapping]) -> dict:
@@ -287,7 +289,8 @@ class Examples:
                 elif word in row["input_ids"]:
                     target[i, place] = UNKNOWN
                     copies[i, place, [n for n, other in enumerate(row["input_ids"]) if other == word]] = True
-            target[i, len(words)] = END
+            if row["ends"]:  # else the question was cut, and its end is not to be learned here
+                target[i, len(words)] = END
         means = np.stack([row["question_mean"] for row in rows])
         return batch | {
             "previous": torch.from_numpy(previous),

@@ -187,9 +187,10 @@ class Generator(nn.Module):
             encoded: the contexts.
         """
         gates = read + self.recurs(torch.cat([state.context, state.hidden[0]], -1))
-        enter, forget, new, out = gates.chunk(4, -1)
-        cells = [forget.sigmoid() * state.cell[0] + enter.sigmoid() * new.tanh()]
-        hidden = [out.sigmoid() * cells[0].tanh()]
+        opened, new = gates.split([3 * self.config.hidden, self.config.hidden], -1)
+        enter, forget, out = opened.sigmoid().chunk(3, -1)
+        cells = [forget * state.cell[0] + enter * new.tanh()]
+        hidden = [out * cells[0].tanh()]
         for cell, k, memory in zip(self.upper, state.hidden[1:], state.cell[1:], strict=True):
             k, memory = cell(self.dropout(hidden[-1]), (k, memory))
             hidden.append(k)

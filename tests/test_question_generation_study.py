@@ -1,0 +1,265 @@
+"""The study of the question generators: scores by hand, intervals, findings, made-up sets; the human scales."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.test_kpqa import tiny_encoder  # noqa: F401
+from tests.test_question_generation import TINY, made_up  # noqa: F401
+
+FOLDER = Path(__file__).parent.parent / "training/question_generation"
+sys.path.insert(0, str(FOLDER))
+import check_bases  # noqa: E402
+import contexts as data  # noqa: E402
+import study  # noqa: E402
+
+MARKS = ("findings", "all contexts", "several references", "differences", "diversity", "transfer", "bases")
+
+
+def readme(folder):
+    path = folder / "README.md"
+    path.write_text("".join(f"<!-- {name} -->\nold\n<!-- end of {name} -->\n" for name in MARKS), encoding="utf-8")
+    return path
+
+
+def test_diversity_by_hand():
+    """["a b c", "a b d"]: 4 of 6 words and 3 of 4 pairs of words are different, and both questions."""
+    found = study.diversity([["a b c", "a b d"], ["a"], [], ["a b c d e", "a b c d e"]])
+    assert found[0] == pytest.approx([4 / 6, 3 / 4, 0, 1], abs=1e-3)
+    assert np.isnan(found[1:3]).all()
+    assert found[3] == pytest.approx([0.5, 0.5, 1, 0.5])
+
+
+def scores(effect, contexts=80, seeds=3, noise=0.02):
+    """Return made-up (contexts, systems, seeds, 4) scores; `effect` adds to systems by name."""
+    rng = np.random.default_rng(0)
+    rows = np.tile(rng.uniform(0.2, 0.6, size=(contexts, 1, 1, 1)), (1, len(study.SYSTEMS), seeds, 4))
+    rows += rng.normal(scale=noise, size=rows.shape)
+    for i, name in enumerate(study.SYSTEMS):
+        rows[:, i, :, 1:3] += effect.get(name, 0.0)
+    return rows
+
+
+RISING = {"cvae_25": 0.05, "cvae_50": 0.1, "cvae_100": 0.15, "baseline_rbs": 0.03, "cvae_100_rbs": 0.2}
+
+
+def test_means_and_paired_intervals():
+    rows = scores(RISING)
+    means, ends, differences = study.measured(rows, 400)
+    assert means == pytest.approx(rows.mean(axis=(0, 2)))
+    assert (ends[0] < means).all()
+    assert (means < ends[1]).all()
+    middle, low, high = differences["cvae_100 - baseline"]
+    assert middle == pytest.approx(means[3] - means[0])
+    assert ((low <= middle) & (middle <= high)).all()
+    # The contexts differ much more than the systems do on one context: pairing makes the interval narrow.
+    assert (high - low < (ends[1] - ends[0])[3] / 3).all()
+    assert all(x.tobytes() == y.tobytes() for x, y in zip(study.measured(rows, 400)[:2], (means, ends), strict=True))
+
+
+def test_seeds_are_resampled_too():
+    """Three seeds that differ in everything: the interval is wide, however many contexts there are."""
+    rows = np.zeros((500, len(study.SYSTEMS), 3, 4)) + np.array([0.1, 0.5, 0.9])[:, None]
+    _, ends, differences = study.measured(rows, 400)
+    assert (ends[1] - ends[0] > 0.5).all()
+    # Systems of one model have their seeds in common, others have not.
+    assert np.ptp(differences["baseline_rbs - baseline"][1:]) == 0
+    assert np.ptp(differences["cvae_100 - baseline"][1:], axis=0).min() > 0.5
+
+
+@pytest.mark.parametrize(
+    ("effect", "expected"),
+    [
+        (RISING, {"flat": True, "recall_and_f_rise": True, "rise_with_d": True, "rbs_adds": True}),
+        ({}, {"recall_and_f_rise": False, "rise_with_d_surely": False, "rbs_adds": False}),
+        ({**RISING, "cvae_50": -0.1}, {"recall_and_f_rise": False, "rise_with_d": False, "rbs_adds": True}),
+        ({**RISING, "cvae_100_rbs": 0.1}, {"rise_with_d": True, "rbs_adds": False}),
+    ],
+)
+def test_findings(effect, expected):
+    report = study.report_of({"rouge": scores(effect)}, np.ones(80, bool), 200)
+    found = study.findings(report)["rouge"]
+    assert {name: found[name] for name in expected} == expected
+
+
+def test_the_report_is_of_the_contexts_that_are_kept():
+    rows = scores({})
+    kept = np.arange(80) < 30
+    report = study.report_of({"rouge": rows}, kept, 100)
+    assert report["contexts"] == 30
+    values = report["systems"]["baseline"]["rouge"]
+    assert values["recall"] == pytest.approx(rows[:30, 0, :, 1].mean(), abs=1e-5)
+    assert values["seeds"]["f"] == pytest.approx(rows[:30, 0, :, 2].mean(axis=0), abs=1e-5)
+    low, high = values["intervals"]["conventional"]
+    assert low < values["conventional"] < high
+    assert "| baseline | " in study.table(report, "rouge")
+
+
+def test_statistics_are_those_of_f_meta():
+    from genqa_metrics.f_meta.bases import base_function
+    from genqa_metrics.f_meta.scoring import statistics
+
+    contexts = [data.Context("a", ("who won the cup ?", "when was it ?")), data.Context("b", ("where is it ?",))]
+    said = {
+        seed: {name: [["who won the cup ?"] * 2, [f"where is {name} {seed} ?"]] for name in study.SYSTEMS}
+        for seed in (1, 2)
+    }
+    found = study.statistics_of(said, contexts, ["rouge"])
+    assert found["rouge"].shape == (2, 6, 2, 4)
+    assert found["diversity"].shape == (2, 6, 2, 4)
+    for i, name in enumerate(study.SYSTEMS):
+        for j, seed in enumerate(said):
+            expected = statistics(said[seed][name], [list(c.references) for c in contexts], base_function("rouge"))
+            np.testing.assert_allclose(found["rouge"][:, i, j], expected)
+
+
+def test_the_sample_of_contexts_is_fixed(made_up):  # noqa: F811
+    first = study.sampled("squad_du2017.test", made_up, 8)
+    assert first == study.sampled("squad_du2017.test", made_up, 8)
+    assert len(first) == 8
+    everything = data.read_contexts("squad_du2017.test", made_up)
+    assert [everything.index(context) for context in first] == sorted(everything.index(context) for context in first)
+    assert len(study.sampled("squad_du2017.test", made_up, 1000)) == len(everything)
+
+
+def test_renewing_a_readme(tmp_path):
+    path = readme(tmp_path)
+    study.renew(path, "findings", "new")
+    assert path.read_text().startswith(
+        "<!-- findings -->\n\nnew\n\n<!-- end of findings -->\n<!-- all contexts -->\nold"
+    )
+    with pytest.raises(ValueError, match="readme: expected the marks <!-- x --> and <!-- end of x --> in"):
+        study.renew(path, "x", "new")
+
+
+def test_an_unknown_base_is_refused():
+    with pytest.raises(ValueError, match="bases: expected some of meteor, rouge, bleu, cosine, got 'x'"):
+        study.base_of("x")
+
+
+def test_the_cosine_of_equal_questions_is_one():
+    same, other = study.cosine_base().pairs(["who won ?", "who won ?"], ["who won ?", "where is my house ?"])
+    assert same == pytest.approx(1, abs=1e-5)
+    assert other < 0.6
+
+
+def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):  # noqa: F811
+    from genqa_metrics.cli import app
+    from typer.testing import CliRunner
+
+    config = tmp_path / "tiny.args"
+    config.write_text(f"{TINY} --encoder {tiny_encoder}", encoding="utf-8")
+    words = ["study.py", "--data_dir", str(made_up), "--work", str(tmp_path / "work"), "--config", str(config)]
+    words += ["--results", str(tmp_path / "results.json"), "--readme", str(readme(tmp_path)), "--use_cpu", "True"]
+    words += ["--seeds", "1", "2", "--bases", "rouge", "bleu", "--resamples", "50", "--transfer_contexts", "5"]
+    monkeypatch.setattr(sys, "argv", words)
+    study.main()
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert set(results["systems"]) == set(study.SYSTEMS) == set(results["active_latent_dimensions"])
+    for bases in results["systems"].values():
+        for base in ("rouge", "bleu"):
+            assert {"conventional", "precision", "recall", "f", "intervals"} <= set(bases[base])
+    assert results["active_latent_dimensions"]["baseline"] == 0
+    for latent in (25, 50, 100):
+        found = results["training"][f"cvae_{latent}"]["1"]
+        assert len(found["kl_per_dimension"]) == latent
+        assert found["dev"]["active_dimensions"] == sum(kl > 0.01 for kl in found["kl_per_dimension"])
+    assert results["seeds"] == [1, 2]
+    assert set(results["data_digests"]) == {
+        f"{name}.jsonl.gz" for name in ("squad_du2017.dev", "squad_du2017.test", "fairytaleqa.test")
+    }
+    assert results["contexts"] == 20
+    assert results["several_references"]["contexts"] + results["one_reference"]["contexts"] == 20
+    assert results["transfer"]["contexts"] == 5
+    text = (tmp_path / "README.md").read_text()
+    assert text.count("old") == 1  # the marks of check_bases.py
+    assert "| CVAE 100 + RBS | " in text
+
+    path = tmp_path / "work/questions/squad_du2017.test.seed_1.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert all(len(texts) == len(row["references"]) for row in rows for texts in row["predictions"].values())
+    assert all(len(set(row["predictions"]["baseline"])) == 1 for row in rows)
+    scored = CliRunner().invoke(app, ["score", str(path), "--metric", "f_meta"])
+    assert scored.exit_code == 0, scored.output
+    assert all(system in scored.output for system in study.SYSTEMS)
+
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "work/models").rglob("model.safetensors")}
+    monkeypatch.setattr(sys, "argv", [*words, "--train_only", "True"])
+    study.main()  # nothing is trained again
+    assert before == {path: path.stat().st_mtime_ns for path in (tmp_path / "work/models").rglob("model.safetensors")}
+    config.write_text(config.read_text() + " --hidden 8", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"work: .*baseline_1 was trained with another hidden; choose another folder"):
+        study.main()
+
+
+RATED = [
+    {
+        "context": "c",
+        "references": ["Who won?"],
+        "predictions": {"x": ["Who won?"], "y": ["When was it?"], "reference": ["Who won?"]},
+        "human": {name: [{"fluency": value}] for name, value in (("x", 3.0), ("y", 1.0), ("reference", 3.0))},
+    },
+    {
+        "context": "d",
+        "references": ["Where is the house?"],
+        "predictions": {"x": ["Where is a house?"], "y": ["Who is it?"], "reference": ["Where is the house?"]},
+        "human": {name: [{"fluency": value}] for name, value in (("x", 2.0), ("y", 1.0), ("reference", 3.0))},
+    },
+]
+
+
+def test_rated_questions_leave_out_the_copy_of_the_reference():
+    questions, references, contexts, systems, scales = check_bases.rated(RATED)
+    assert questions == ["Who won?", "When was it?", "Where is a house?", "Who is it?"]
+    assert references[2] == ["Where is the house?"]
+    assert (contexts.tolist(), systems.tolist()) == ([0, 0, 1, 1], [0, 1, 0, 1])
+    assert scales["fluency"].tolist() == [3, 1, 2, 1]
+
+
+def test_correlations_with_intervals():
+    rng = np.random.default_rng(0)
+    human = rng.normal(size=300)
+    found = check_bases.correlations(human, human, np.arange(300) // 5, np.arange(300) % 5, 100)
+    assert {name: entry["value"] for name, entry in found.items()} == {"pearson": 1, "spearman": 1, "systems": 1}
+    noisy = human + rng.normal(size=300)
+    found = check_bases.correlations(noisy, human, np.arange(300) // 5, np.arange(300) % 5, 200)
+    low, high = found["pearson"]["interval"]
+    assert found["pearson"]["value"] == pytest.approx(np.corrcoef(noisy, human)[0, 1], abs=1e-4)
+    assert 0.5 < low < found["pearson"]["value"] < high < 0.9
+
+
+def test_human_questions_against_bad_ones():
+    rows = [{"references": ["a ?", "b ?"], "predictions": {"bad": ["z"]}}, {"references": ["c ?"], "predictions": {}}]
+    questions, references, human, contexts = check_bases.pairs_of(rows, "bad")
+    assert questions == ["a ?", "z", "b ?", "z"]
+    assert references == [["b ?"], ["b ?"], ["a ?"], ["a ?"]]
+    assert (human.tolist(), contexts.tolist()) == ([True, False] * 2, [0] * 4)
+    found = check_bases.separation(np.array([0.9, 0.1, 0.8, 0.2]), human, contexts, 20)
+    assert found["auc"]["value"] == 1
+    assert found["human_mean"]["value"] == pytest.approx(0.85)
+    assert found["bad_mean"]["value"] == pytest.approx(0.15)
+
+
+def test_checking_the_bases(tmp_path, monkeypatch):
+    import gzip
+
+    naco = [
+        {"references": ["Who won?", "Who has won?"], "predictions": {"random_q": ["Where is it?"]}},
+        {"references": ["Where is she?", "Where was she?"], "predictions": {"random_q": ["When was it?"]}},
+    ]
+    for name, rows in (("qgeval.dev", RATED), ("naco_squad", naco), ("naco_hotpotqa.dev", naco)):
+        with gzip.open(tmp_path / f"{name}.jsonl.gz", "wt") as file:
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+    words = ["check_bases.py", "--data_dir", str(tmp_path), "--bases", "rouge", "--resamples", "20"]
+    words += ["--results", str(tmp_path / "bases.json"), "--readme", str(readme(tmp_path))]
+    monkeypatch.setattr(sys, "argv", words)
+    check_bases.main()
+    results = json.loads((tmp_path / "bases.json").read_text())
+    assert results["questions"] == 4
+    assert results["systems"] == 2
+    assert results["qgeval"]["rouge"]["fluency"]["spearman"]["value"] > 0.8
+    assert results["naco"]["rouge"]["HotpotQA: random_q"]["auc"]["value"] == 1
+    assert "| fluency | " in (tmp_path / "README.md").read_text()
