@@ -8,6 +8,7 @@ import base64
 import fnmatch
 import hashlib
 import json
+import os
 import re
 import sysconfig
 import threading
@@ -97,7 +98,7 @@ class LoopbackHub:
             "HF_UPDATE_DOWNLOAD_COUNTS": "0",
             "NO_PROXY": "127.0.0.1",
             "OMP_NUM_THREADS": "1",
-            "PYTHONPATH": sysconfig.get_paths()["purelib"],
+            "PYTHONPATH": os.pathsep.join({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}),
             "TOKENIZERS_PARALLELISM": "false",
             **more,
         }

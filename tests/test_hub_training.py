@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+from tests.test_ava_training import files  # noqa: F401
 from tests.test_kpqa import tiny_encoder  # noqa: F401
 from tests.test_kpqa_training import rows_folder  # noqa: F401
 
@@ -12,31 +13,37 @@ import json, sys
 from pathlib import Path
 import datasets, genqa_metrics, torch, transformers
 
-sys.path.insert(0, "training/kpqa")
-import train_kpqa
+sys.path[:0] = ["training/kpqa", "training/ava"]
+import train_ava, train_kpqa
 
-encoder, rows_folder, output = sys.argv[1:]
+encoder, rows_folder, verdicts, output = sys.argv[1:]
 rows = {
     "questions": ["how many steps are there", "who is it"],
     "predictions": ["there are seven steps", "it is the room"],
     "references": ["there are four steps", ["the room", "it is not"]],
 }
 
-def scores(checkpoint):
-    more = {"embedding_model": encoder, "keep_in_memory": True, "device": "cpu"}
-    kpqa = genqa_metrics.load("kpqa", checkpoint=str(checkpoint), **more)
-    return [kpqa.compute(**rows, per_example=True), kpqa.signature()]
+def scores(checkpoint, metric="kpqa"):
+    more = {"embedding_model": encoder} if metric == "kpqa" else {}
+    it = genqa_metrics.load(metric, checkpoint=str(checkpoint), keep_in_memory=True, device="cpu", **more)
+    return [it.compute(**rows, per_example=True), it.signature()]
 
 results = {}
 
-# 1. The training script, all weights and an adapter.
-for name, more in (("whole", []), ("adapter", ["--lora_rank", "4"])):
+# 1. The training scripts, all weights and an adapter.
+kpqa = ["--sources", "made", "--data_dir", rows_folder]
+for name, script, arguments in (
+    ("whole", train_kpqa, kpqa),
+    ("adapter", train_kpqa, [*kpqa, "--lora_rank", "4"]),
+    ("judge", train_ava, ["--judged", "made.train", "--judged_dir", verdicts, "--augmented", "made.train"]),
+):
     settings = "--max_steps 4 --save_steps 2 --per_device_train_batch_size 8 --learning_rate 1e-2 --seed 3"
-    sys.argv = ["train_kpqa.py", "--encoder", encoder, "--sources", "made", "--data_dir", rows_folder, *more]
-    sys.argv += ["--output_dir", f"{output}/{name}", "--push_to_hub", "--hub_model_id", f"ns/{name}"]
-    sys.argv += [*settings.split(), "--use_cpu", "--report_to", "none", "--disable_tqdm", "1"]
-    train_kpqa.main()
-    results[name] = [scores(f"ns/{name}"), scores(f"{output}/{name}/final")]
+    sys.argv = [script.__file__, "--encoder", encoder, *arguments, "--output_dir", f"{output}/{name}"]
+    sys.argv += ["--push_to_hub", "--hub_model_id", f"ns/{name}", *settings.split()]
+    sys.argv += ["--use_cpu", "--report_to", "none", "--disable_tqdm", "1"]
+    script.main()
+    metric = "ava" if name == "judge" else "kpqa"
+    results[name] = [scores(f"ns/{name}", metric), scores(f"{output}/{name}/final", metric)]
 
 # 2. A Trainer of one's own, nothing of this repository in it.
 model = transformers.AutoModelForTokenClassification.from_pretrained(encoder, num_labels=2)
@@ -60,9 +67,16 @@ print(json.dumps(results))
 """
 
 
-def test_what_a_training_pushes_scores_like_what_it_wrote(hub, tiny_encoder, rows_folder, repository, tmp_path):  # noqa: F811
-    """By the training script, whole and adapter, and by a plain Trainer(push_to_hub=True)."""
-    arguments = [str(tiny_encoder), str(rows_folder), str(tmp_path / "runs")]
+def test_what_a_training_pushes_scores_like_what_it_wrote(
+    hub,
+    tiny_encoder,  # noqa: F811
+    rows_folder,  # noqa: F811
+    files,  # noqa: F811
+    repository,
+    tmp_path,
+):
+    """By the training scripts, whole and adapter, and by a plain Trainer(push_to_hub=True)."""
+    arguments = [str(tiny_encoder), str(rows_folder), str(files), str(tmp_path / "runs")]
     environment = hub.environment(tmp_path / "home")
     del environment["PYTHONPATH"]
     (tmp_path / "home").mkdir()
@@ -76,10 +90,10 @@ def test_what_a_training_pushes_scores_like_what_it_wrote(hub, tiny_encoder, row
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
-    assert len({str(pushed) for pushed, _ in found.values()}) == 3
+    assert len({str(pushed) for pushed, _ in found.values()}) == 4
     for pushed, local in found.values():
         assert pushed == local
-    for name, weights in (("whole", "model"), ("adapter", "adapter_model")):
+    for name, weights in (("whole", "model"), ("adapter", "adapter_model"), ("judge", "model")):
         published = hub.content("model", f"ns/{name}")
         final = tmp_path / "runs" / name / "final"
         assert {path.name: path.read_bytes() for path in final.iterdir()}.items() <= published.items()

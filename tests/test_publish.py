@@ -163,26 +163,17 @@ def test_a_published_version_does_not_change(hub, tiny, run, monkeypatch, tmp_pa
 
 
 def test_a_commit_of_somebody_else_meanwhile_is_not_lost(hub, tiny, run, monkeypatch):
-    run("--metrics", "aev")
-    hub.add("space", "ns/aev", {"theirs.txt": b"1"})
+    hub.add("space", "ns/aev", {"README.md": b"old"})
     changes = publish.changes
 
     def slow(folder, remote):
-        hub.add("space", "ns/aev", {"more.txt": b"2"})
+        hub.add("space", "ns/aev", {"theirs.txt": b"new"})
         return changes(folder, remote)
 
-    sha = huggingface_hub.HfApi.repo_info
-    before = hub.repositories["space", "ns/aev"].find("main")
-    monkeypatch.setattr(huggingface_hub.HfApi, "repo_info", lambda *a, **k: _pinned(sha(*a, **k), before))
     monkeypatch.setattr(publish, "changes", slow)
     with pytest.raises(huggingface_hub.errors.HfHubHTTPError, match="412"):
-        run("--metrics", "aev", "--move_tag")
-    assert "theirs.txt" in hub.content("space", "ns/aev")
-
-
-def _pinned(info, sha):
-    info.sha = sha
-    return info
+        run("--metrics", "aev")
+    assert hub.content("space", "ns/aev") == {"README.md": b"old", "theirs.txt": b"new"}
 
 
 @pytest.mark.parametrize("name", ["ava", "kpqa"])
@@ -242,6 +233,9 @@ def test_a_space_is_complete(tiny, run, tmp_path, repository):
         assert (folder / front.app_file).is_file()
         assert front.tags == ["evaluate", "metric"]
         assert front.python_version == "3.11"
+        assert len(front.short_description) <= 60  # the Hub refuses longer ones, and other colours
+        colours = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
+        assert {front.colorFrom, front.colorTo} <= colours
         assert f'evaluate.load("me/{name}")' in (folder / "README.md").read_text()
         names = {path.name for path in folder.rglob("*")}
         assert not names & {"checkpoint", "includes.txt", "__pycache__", "__init__.py"}

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import sys
 from dataclasses import dataclass, field
 from hashlib import sha1
 from pathlib import Path
@@ -322,10 +321,9 @@ def remote_files(api, repository: Repository, revision: str) -> dict[str, str] |
     from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
     from huggingface_hub.hf_api import RepoFile
 
+    where = {"revision": revision, "repo_type": repository.kind}
     try:
-        entries = list(
-            api.list_repo_tree(repository.name, recursive=True, revision=revision, repo_type=repository.kind)
-        )
+        entries = list(api.list_repo_tree(repository.name, recursive=True, **where))
     except (RepositoryNotFoundError, RevisionNotFoundError):
         return None
     files = [entry for entry in entries if isinstance(entry, RepoFile) and entry.path != ".gitattributes"]
@@ -364,35 +362,34 @@ def upload(api, repository: Repository, tag: str) -> str:
         What was done, in a few words.
     """
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
+    from huggingface_hub.errors import RepositoryNotFoundError
 
     where = {"repo_id": repository.name, "repo_type": repository.kind}
     tagged = remote_files(api, repository, tag)
-    remote = remote_files(api, repository, "main")
-    if remote is None:
+    try:
+        head = api.repo_info(**where).sha
+    except RepositoryNotFoundError:
         api.create_repo(**where, space_sdk="gradio" if repository.kind == "space" else None)
-        remote = remote_files(api, repository, "main") or {}
-    added, deleted = changes(repository.folder, remote)
+        head = api.repo_info(**where).sha
+    added, deleted = changes(repository.folder, remote_files(api, repository, head))
     done = []
     if added or deleted:
         operations = [CommitOperationAdd(path, repository.folder / path) for path in added]
         operations += [CommitOperationDelete(path) for path in deleted]
-        api.create_commit(
-            **where,
-            operations=operations,
-            commit_message=f"Publish {tag}",
-            parent_commit=api.repo_info(**where).sha,  # refused if somebody else commits meanwhile
-        )
+        message = f"Publish {tag}"
+        # with its parent named, the commit is refused if somebody else has committed meanwhile
+        head = api.create_commit(**where, operations=operations, commit_message=message, parent_commit=head).oid
         done.append(f"{len(added)} files uploaded, {len(deleted)} deleted")
     if tagged is None or any(changes(repository.folder, tagged)):
         if tagged is not None:
             api.delete_tag(**where, tag=tag)
-        api.create_tag(**where, tag=tag)
+        api.create_tag(**where, tag=tag, revision=head)
         done.append(f"tagged {tag}")
     return ", ".join(done) or "unchanged"
 
 
-def check_access(api, args: Arguments, repositories: list[Repository]) -> None:
-    """Refuse to begin what could not be finished: no login, a foreign namespace, a version published with other files.
+def check_login(api, namespace: str) -> None:
+    """Refuse to begin without a login, or with somebody else's namespace.
 
     Raises:
         ValueError: says what to do.
@@ -402,12 +399,22 @@ def check_access(api, args: Arguments, repositories: list[Repository]) -> None:
     try:
         me = api.whoami()
     except (HfHubHTTPError, LocalTokenNotFoundError) as error:
+        if isinstance(error, HfHubHTTPError) and error.response.status_code != 401:
+            raise
         raise ValueError(f"not logged in to {api.endpoint}: run `hf auth login`, or set HF_TOKEN") from error
     mine = [me["name"], *(organization["name"] for organization in me.get("orgs", []))]
-    if args.namespace not in mine:
-        raise ValueError(f"namespace: expected one of yours, {', '.join(mine)}, got {args.namespace!r}")
+    if namespace not in mine:
+        raise ValueError(f"namespace: expected one of yours, {', '.join(mine)}, got {namespace!r}")
+
+
+def check_version(api, repositories: list[Repository]) -> None:
+    """Refuse to let a version that is published already name other files.
+
+    Raises:
+        ValueError: says what to do.
+    """
     tag = version_tag()
-    for repository in repositories if not args.move_tag else []:
+    for repository in repositories:
         tagged = remote_files(api, repository, tag)
         if tagged is not None and any(changes(repository.folder, tagged)):
             raise ValueError(
@@ -423,16 +430,16 @@ def main() -> None:
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     check(args)
-    repositories = write_trees(args)
-    if args.dry_run:
-        for repository in repositories:
-            print(f"{repository.kind} {repository.name}: {repository.folder}")
-        return
     api = HfApi()
-    check_access(api, args, repositories)
+    if not args.dry_run:
+        check_login(api, args.namespace)
+    repositories = write_trees(args)
+    if not args.dry_run and not args.move_tag:
+        check_version(api, repositories)
     for repository in repositories:
-        print(f"{repository.kind} {repository.name}: {upload(api, repository, version_tag())}", flush=True)
+        done = repository.folder if args.dry_run else upload(api, repository, version_tag())
+        print(f"{repository.kind} {repository.name}: {done}", flush=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

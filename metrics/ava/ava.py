@@ -7,6 +7,7 @@ import datasets
 import evaluate
 import numpy as np
 
+from .fast import checked_backend
 from .judging import Judge
 from .loading import checked_aggregation, checked_threshold, load_judge
 from .modeling import CONFIGURATIONS
@@ -63,11 +64,12 @@ class Ava(CheckedModule, evaluate.Metric):
 
     Args:
         checkpoint: folder or Hub id of a judge, also "org/name@revision"; default: the bundled one.
-        revision: branch, tag or commit of a checkpoint; `evaluate.load` takes an argument of this name for the module's.
+        revision: branch, tag or commit of a checkpoint; `evaluate.load` takes this argument for the module's own.
         device: "cpu", "cuda", "cuda:1", "mps"; default: the best available.
         dtype: "float32" (default), "bfloat16" or "float16".
         batch_tokens: word pieces per batch of the encoder, padding included.
         progress: show a progress bar; default: where stderr is a terminal.
+        backend: "torch" (default), or "onnx" for 8-bit integers on a CPU, see `genqa-metrics export`.
         settings: defaults for `compute`.
     """
 
@@ -82,6 +84,7 @@ class Ava(CheckedModule, evaluate.Metric):
         dtype=None,
         batch_tokens=4096,
         progress=None,
+        backend=None,
         **kwargs,
     ):
         self.model_arguments = {
@@ -89,6 +92,7 @@ class Ava(CheckedModule, evaluate.Metric):
             "revision": revision,
             "device": device,
             "dtype": dtype,
+            "backend": checked_backend(backend, device, dtype),
         }
         self.batch_tokens = checked_budget(batch_tokens)
         self.progress = progress

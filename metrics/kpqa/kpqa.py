@@ -9,6 +9,7 @@ import evaluate
 import numpy as np
 
 from .encoding import Encoder
+from .fast import checked_backend
 from .loading import load_models
 from .models import checked_budget
 from .scoring import METRICS, RESULTS, Tokens, checked_beta, pair_statistics, row_scores
@@ -64,13 +65,14 @@ class Kpqa(CheckedModule, evaluate.Metric):
 
     Args:
         checkpoint: folder or Hub id of a keyphrase predictor, also "org/name@revision"; default: the bundled one.
-        revision: branch, tag or commit of a checkpoint; `evaluate.load` takes an argument of this name for the module's.
+        revision: branch, tag or commit of a checkpoint; `evaluate.load` takes this argument for the module's own.
         device: "cpu", "cuda", "cuda:1", "mps"; default: the best available.
         dtype: "float32" (default), "bfloat16" or "float16".
         batch_tokens: word pieces per batch of the encoder at most, padding included; a CPU takes at most 1024.
         progress: show a progress bar; default: where stderr is a terminal.
         embedding_model: folder or Hub id of the encoder that BERTScore compares with; default: the base encoder.
         embedding_layer: its hidden layer; default 0, the embeddings below the first (the paper took the first).
+        backend: "torch" (default), or "onnx" for 8-bit integers on a CPU, see `genqa-metrics export`.
         settings: defaults for `compute`.
     """
 
@@ -87,6 +89,7 @@ class Kpqa(CheckedModule, evaluate.Metric):
         progress=None,
         embedding_model=None,
         embedding_layer=None,
+        backend=None,
         **kwargs,
     ):
         self.model_arguments = {
@@ -96,6 +99,7 @@ class Kpqa(CheckedModule, evaluate.Metric):
             "dtype": dtype,
             "embedding_model": embedding_model,
             "embedding_layer": embedding_layer,
+            "backend": checked_backend(backend, device, dtype),
         }
         self.batch_tokens = checked_budget(batch_tokens)
         self.progress = progress

@@ -19,6 +19,7 @@ BASE_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 BASE_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 CPU_BATCH = 1024  # word pieces: larger batches hold more padding and leave the processor's cache
+_PINNED: dict[tuple[str, str | None], Path] = {}  # what this process has from the Hub, so that it asks once
 WEIGHTS = ("adapter_model.safetensors", "model.safetensors")
 
 
@@ -47,11 +48,14 @@ def hub_folder(name: str, revision: str | None, is_good: Callable[[Path], bool],
     from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
 
     repository, _, pinned = name.partition("@")
+    key = repository, revision or pinned or None
+    if key[1] and key in _PINNED and is_good(_PINNED[key]):
+        return _PINNED[key]
     wanted = {"allow_patterns": ["*.json", "*.safetensors", "*.txt"], "ignore_patterns": ["*/*"]}
     try:
-        folder = Path(snapshot_download(repository, revision=revision or pinned or None, **wanted))
+        folder = Path(snapshot_download(repository, revision=key[1], **wanted))
     except RevisionNotFoundError:
-        why = f"it has no branch, tag or commit {revision or pinned}"
+        why = f"it has no branch, tag or commit {key[1]}"
     except RepositoryNotFoundError:
         why = "there is no such repository, or it is private and you are not logged in"
     except Exception as error:  # huggingface_hub and httpx raise many kinds
@@ -64,6 +68,7 @@ def hub_folder(name: str, revision: str | None, is_good: Callable[[Path], bool],
             names = ", ".join(path.name for path in damaged)
             why = f"{names} is damaged, its SHA-256 is not that on the Hub; it was deleted from the cache, load again"
         elif is_good(folder):
+            _PINNED[key] = folder
             return folder
         else:
             why = f"not the expected files, only {', '.join(sorted(path.name for path in folder.iterdir())) or 'none'}"

@@ -277,6 +277,7 @@ def main() -> None:
 
     import torch
     from genqa_metrics.ava import loading, modeling, models
+    from huggingface_hub import HfApi
     from transformers import (
         AutoTokenizer,
         EarlyStoppingCallback,
@@ -285,7 +286,7 @@ def main() -> None:
         TrainingArguments,
         set_seed,
     )
-    from transformers.trainer_utils import get_last_checkpoint
+    from transformers.trainer_utils import HubStrategy, get_last_checkpoint
 
     sys.path.insert(0, str(Path(__file__).parent))
     import triples as t
@@ -355,6 +356,7 @@ def main() -> None:
     # 3. Training, from the last checkpoint if there is one.
     training.remove_unused_columns = False
     training.label_names = ["labels"]
+    training.hub_strategy = HubStrategy.END  # with --push_to_hub: what is pushed is the checkpoint of step 4
     callbacks = []
     if args.patience:
         training.load_best_model_at_end = True
@@ -381,6 +383,9 @@ def main() -> None:
     write_checkpoint(trainer.model, tokenizer, args, folder)
     write_card(folder, args, training, facts, results)
     print(f"written to {folder}", flush=True)
+    if training.push_to_hub:
+        where = {"repo_id": trainer.hub_model_id, "revision": training.hub_revision, "token": training.hub_token}
+        print(HfApi().upload_folder(**where, folder_path=folder, commit_message="Train").commit_url, flush=True)
 
 
 if __name__ == "__main__":
