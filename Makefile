@@ -28,9 +28,9 @@ bench: $(VENV)/installed-test
 	$(BIN)/python -m tests.benchmarks.bench_kpqa --data $(DATA)/judgments/kpqa_marco.dev.jsonl.gz
 	$(BIN)/python -m tests.benchmarks.bench_ava --data $(DATA)/judgments/evouna_nq.dev.jsonl.gz
 
-copies:  # shared.py of aev and models.py of kpqa are the originals
+copies:  # shared.py of aev, models.py and fast.py of kpqa are the originals
 	for metric in metrics/*/shared.py; do cmp -s metrics/aev/shared.py $$metric || cp metrics/aev/shared.py $$metric; done
-	cmp -s metrics/kpqa/models.py metrics/ava/models.py || cp metrics/kpqa/models.py metrics/ava/models.py
+	for name in models fast; do cmp -s metrics/kpqa/$$name.py metrics/ava/$$name.py || cp metrics/kpqa/$$name.py metrics/ava/$$name.py; done
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

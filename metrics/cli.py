@@ -13,6 +13,7 @@ import typer
 
 from . import METRICS, __version__
 from .explain import explain
+from .export import export
 from .parts import PART_ROWS
 
 SHOWN_BAD_ROWS = 10
@@ -740,6 +741,7 @@ def raters(
 
 
 app.command(no_args_is_help=True, short_help="Show which words of an answer KPQA weighs and matches.")(explain)
+app.command(no_args_is_help=True, short_help="Make a checkpoint that scores faster on a CPU.")(export)
 
 
 @app.command()

@@ -206,7 +206,7 @@ class _KpqaScorer(_ModelScorer):
 
     @staticmethod
     def setting_names() -> tuple[str, ...]:
-        models = "checkpoint", "revision", "device", "dtype", "embedding_model", "embedding_layer"
+        models = "checkpoint", "revision", "device", "dtype", "backend", "embedding_model", "embedding_layer"
         return ("beta", "batch_tokens", *models)
 
     def _new_reader(self):
@@ -256,7 +256,7 @@ class _AvaScorer(_ModelScorer):
 
     @staticmethod
     def setting_names() -> tuple[str, ...]:
-        models = "checkpoint", "revision", "device", "dtype"
+        models = "checkpoint", "revision", "device", "dtype", "backend"
         return ("threshold", "reference_aggregation", "batch_tokens", *models)
 
     def _new_reader(self):

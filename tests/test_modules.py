@@ -146,8 +146,9 @@ def test_shared_code_is_the_same_in_every_folder(repository):
     original = (repository / "metrics/aev/shared.py").read_bytes()
     for name in genqa_metrics.METRICS:
         assert (repository / "metrics" / name / "shared.py").read_bytes() == original, "run `make copies`"
-    models = (repository / "metrics/kpqa/models.py").read_bytes()
-    assert (repository / "metrics/ava/models.py").read_bytes() == models, "run `make copies`"
+    for name in ("models.py", "fast.py"):
+        original = (repository / "metrics/kpqa" / name).read_bytes()
+        assert (repository / "metrics/ava" / name).read_bytes() == original, "run `make copies`"
 
 
 def test_one_version(repository):

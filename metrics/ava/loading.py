@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .fast import FastModel, checked_backend, fast_file
 from .modeling import CONFIGURATIONS, LINEAR, ava_classes, judge_model
 from .models import (
     BASE_MODEL,
@@ -138,22 +139,33 @@ def load_model(folder: Path, configuration: str, mark_shared: bool = False):
         tensors = load_file(folder / "model.safetensors")
         return {"weight": tensors["weight"].reshape(4).astype(float), "bias": float(tensors["bias"][0])}, None
 
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    from transformers import AutoModelForSequenceClassification
 
-    source = folder
     if (folder / WEIGHTS[0]).is_file():
         from peft import PeftModel
 
-        source = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))["base_model_name_or_path"]
-        source = base_encoder() if source == BASE_MODEL else source
-        model = judge_model(source, configuration, mark_shared)
+        model = judge_model(_source(folder), configuration, mark_shared)
         model = PeftModel.from_pretrained(model, str(folder)).merge_and_unload()
     elif len(CONFIGURATIONS[configuration]) == 1:
         model = AutoModelForSequenceClassification.from_pretrained(folder)
     else:
         model = ava_classes()[1].from_pretrained(folder)
+    return model.eval(), _load_tokenizer(folder)
+
+
+def _source(folder: Path) -> str | Path:
+    """Return where the encoder of a checkpoint is: the folder itself, or what its adapter was trained on."""
+    if not (folder / WEIGHTS[0]).is_file():
+        return folder
+    name = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))["base_model_name_or_path"]
+    return base_encoder() if name == BASE_MODEL else name
+
+
+def _load_tokenizer(folder: Path):
+    from transformers import AutoTokenizer
+
     own = (folder / "tokenizer.json").is_file()
-    return model.eval(), AutoTokenizer.from_pretrained(folder if own else source, use_fast=True)
+    return AutoTokenizer.from_pretrained(folder if own else _source(folder), use_fast=True)
 
 
 def load_judge(
@@ -161,6 +173,7 @@ def load_judge(
     revision: str | None = None,
     device: str | None = None,
     dtype: object = None,
+    backend: str | None = None,
 ) -> LoadedJudge:
     """Return a judge; loaded once per process and set of files.
 
@@ -169,34 +182,60 @@ def load_judge(
         revision: its branch, tag or commit on the Hub.
         device: torch device, None for the best available.
         dtype: name of a torch floating type, None for float32.
+        backend: what runs the model, "torch" (None) or "onnx", see `fast`.
 
     Returns:
         The judge, ready to run.
 
     Raises:
-        ValueError: if it is not found or cannot be loaded, or the device or type does not exist.
+        ValueError: if it is not found or cannot be loaded, or the device, type or backend does not exist.
+        ImportError: if the backend's package is not installed.
     """
+    if checked_backend(backend, device, dtype) == "onnx":
+        device = "cpu"
     folder = find_checkpoint(checkpoint, revision, "ava", HUB_CHECKPOINT)
     settings = read_settings(folder)
     digest = f"{checkpoint_digest(folder)[:12]}-{file_digest(folder / SETTINGS_FILE)[:8]}"
-    return _loaded(folder, digest, tuple(settings.items()), checked_device(device), checked_dtype(dtype))
+    fast = None
+    if backend == "onnx":
+        check_one_pair(settings["configuration"], folder)
+        fast = file_digest(fast_file(folder, "ava"))
+    return _loaded(folder, digest, tuple(settings.items()), checked_device(device), checked_dtype(dtype), fast)
+
+
+def check_one_pair(configuration: str, folder: Path) -> None:
+    """Refuse a judge that the backend "onnx" cannot run.
+
+    Raises:
+        ValueError: if the judge is linear, or reads several pairs of texts.
+    """
+    if len(CONFIGURATIONS.get(configuration, ())) != 1:
+        raise ValueError(
+            f"checkpoint: {folder} is a judge of configuration {configuration}; backend 'onnx' runs those that read "
+            "one pair of texts; take backend 'torch'"
+        )
 
 
 @lru_cache(maxsize=4)
-def _loaded(folder: Path, digest: str, settings: tuple, device: str, dtype: str) -> LoadedJudge:
+def _loaded(folder: Path, digest: str, settings: tuple, device: str, dtype: str, fast: str | None) -> LoadedJudge:
     import torch
 
     values = dict(settings)
+    model = FastModel(folder, checkpoint_digest(folder), "ava") if fast else None
     try:
         with quiet():
-            model, tokenizer = load_model(folder, values["configuration"], values["mark_shared"])
+            if model is None:
+                model, tokenizer = load_model(folder, values["configuration"], values["mark_shared"])
+            else:
+                tokenizer = _load_tokenizer(folder)
     except ImportError:
         raise
     except Exception as error:  # a damaged file raises errors of many kinds
         raise ValueError(
             f"checkpoint: {folder} cannot be loaded: {type(error).__name__}: {error}; fetch or train it again"
         ) from error
-    if tokenizer is not None:
+    if tokenizer is not None and not fast:
         model.to(device, getattr(torch, dtype))
-    signature = f"checkpoint:{digest}|configuration:{values['configuration']}|dtype:{dtype}"
+    signature = f"checkpoint:{digest}|configuration:{values['configuration']}"
+    signature += f"|{model.signature}" if fast else f"|dtype:{dtype}"
     return LoadedJudge(model=model, tokenizer=tokenizer, signature=signature, **values)

@@ -1,10 +1,12 @@
 """Loads the keyphrase predictor and the encoder of BERTScore; no pickle, no remote code."""
 
+import json
 import os
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from .fast import FastModel, checked_backend, fast_file
 from .models import (
     BASE_MODEL,
     WEIGHTS,
@@ -12,6 +14,7 @@ from .models import (
     checked_device,
     checked_dtype,
     checkpoint_digest,
+    file_digest,
     find_checkpoint,
     hub_folder,
     is_checkpoint,
@@ -53,27 +56,36 @@ def load_token_classifier(folder: Path):
     Returns:
         Model in evaluation mode, on the CPU in float32, and fast tokenizer.
     """
-    import json
-
     from safetensors import safe_open
     from safetensors.torch import load_file
-    from transformers import AutoTokenizer
 
     weights = next(folder / name for name in WEIGHTS if (folder / name).is_file())
     with safe_open(weights, framework="pt") as tensors:
         head = "tanh" if any("classifier.2." in name for name in tensors.keys()) else "linear"
-    source = folder
     if weights.name == "adapter_model.safetensors":
         from peft import PeftModel
 
-        source = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))["base_model_name_or_path"]
-        source = base_encoder() if source == BASE_MODEL else source
-        model = PeftModel.from_pretrained(token_classifier(source, head), str(folder)).merge_and_unload()
+        model = PeftModel.from_pretrained(token_classifier(_source(folder), head), str(folder)).merge_and_unload()
     else:
         model = token_classifier(folder, head)
         model.load_state_dict(load_file(weights))
+    return model.eval(), _load_tokenizer(folder)
+
+
+def _source(folder: Path) -> str | Path:
+    """Return where the encoder of a checkpoint is: the folder itself, or what its adapter was trained on."""
+    adapter = folder / "adapter_config.json"
+    if not (adapter.is_file() and (folder / WEIGHTS[0]).is_file()):
+        return folder
+    name = json.loads(adapter.read_text(encoding="utf-8"))["base_model_name_or_path"]
+    return base_encoder() if name == BASE_MODEL else name
+
+
+def _load_tokenizer(folder: Path):
+    from transformers import AutoTokenizer
+
     own = (folder / "tokenizer.json").is_file()
-    return model.eval(), AutoTokenizer.from_pretrained(folder if own else source, use_fast=True)
+    return AutoTokenizer.from_pretrained(folder if own else _source(folder), use_fast=True)
 
 
 @dataclass(frozen=True)
@@ -95,6 +107,7 @@ def load_models(
     dtype=None,
     embedding_model=None,
     embedding_layer=None,
+    backend=None,
 ) -> Models:
     """Return the models of a metric; loaded once per process and set of files.
 
@@ -105,13 +118,17 @@ def load_models(
         dtype: name of a torch floating type, None for float32.
         embedding_model: folder or Hub id of the encoder for BERTScore, None for the base encoder.
         embedding_layer: its hidden layer, None for 0, the embeddings below the first.
+        backend: what runs the keyphrase predictor, "torch" (None) or "onnx", see `fast`.
 
     Returns:
         The models, ready to run.
 
     Raises:
-        ValueError: if one is not found, or the device, type or layer does not exist.
+        ValueError: if one is not found, or the device, type, layer or backend does not exist.
+        ImportError: if the backend's package is not installed.
     """
+    if checked_backend(backend, device, dtype) == "onnx":
+        device = "cpu"
     folder = find_checkpoint(checkpoint, revision, "kpqa", HUB_CHECKPOINT)
     if embedding_model is None:
         embedding_folder = base_encoder()
@@ -127,17 +144,31 @@ def load_models(
     device, dtype = checked_device(device), checked_dtype(dtype)
     layer = 0 if embedding_layer is None else embedding_layer
     digests = checkpoint_digest(folder), checkpoint_digest(embedding_folder)
-    return _loaded(folder, embedding_folder, digests, device, dtype, layer)
+    fast = file_digest(fast_file(folder, "kpqa")) if backend == "onnx" else None
+    return _loaded(folder, embedding_folder, digests, device, dtype, layer, fast)
 
 
 @lru_cache(maxsize=2)
-def _loaded(folder: Path, embedding_folder: Path, digests: tuple[str, str], device: str, dtype: str, layer: int):
+def _loaded(
+    folder: Path,
+    embedding_folder: Path,
+    digests: tuple[str, str],
+    device: str,
+    dtype: str,
+    layer: int,
+    fast: str | None,
+):
     import torch
     from transformers import AutoModel, AutoTokenizer
 
+    predictor = FastModel(folder, digests[0], "kpqa") if fast else None
     try:
         with quiet():
-            predictor, tokenizer = load_token_classifier(folder)
+            if predictor is None:
+                predictor, tokenizer = load_token_classifier(folder)
+                predictor.to(device, getattr(torch, dtype))
+            else:
+                tokenizer = _load_tokenizer(folder)
             embedder = AutoModel.from_pretrained(embedding_folder).eval()
             embedding_tokenizer = AutoTokenizer.from_pretrained(embedding_folder, use_fast=True)
     except ImportError:
@@ -147,7 +178,6 @@ def _loaded(folder: Path, embedding_folder: Path, digests: tuple[str, str], devi
             f"checkpoint: {folder} (or the encoder in {embedding_folder}) cannot be loaded: "
             f"{type(error).__name__}: {error}; fetch or train it again"
         ) from error
-    predictor.to(device, getattr(torch, dtype))
     layers = embedder.config.num_hidden_layers
     if isinstance(layer, bool) or not isinstance(layer, int) or not 0 <= layer <= layers:
         raise ValueError(f"embedding_layer: expected a whole number from 0 to {layers}, got {layer!r}")
@@ -155,5 +185,6 @@ def _loaded(folder: Path, embedding_folder: Path, digests: tuple[str, str], devi
     if blocks is not None:
         del blocks[max(1, layer) :]  # layers above the one that is compared are never needed
     embedder.to(device, getattr(torch, dtype))
-    signature = f"checkpoint:{digests[0][:12]}|embedding:{digests[1][:12]}|layer:{layer}|dtype:{dtype}"
+    signature = f"checkpoint:{digests[0][:12]}|embedding:{digests[1][:12]}|layer:{layer}"
+    signature += f"|{predictor.signature}" if fast else f"|dtype:{dtype}"
     return Models(predictor, tokenizer, embedder, embedding_tokenizer, layer, signature)

@@ -1,0 +1,259 @@
+"""Runs a checkpoint's model in 8-bit integers on a CPU with ONNX Runtime: exports it, and stands in for torch's.
+
+This file stands in `kpqa` and in `ava`, because a folder must work when it is copied alone. The copy in `kpqa` is the
+original; `make copies` renews the other and a test keeps them identical.
+"""
+
+import threading
+import warnings
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+
+from .models import file_digest
+
+FAST_FILE = "model.int8.onnx"
+BACKENDS = ("torch", "onnx")
+OPSET = 17
+
+
+def checked_backend(backend: object, device: str | None = None, dtype: object = None) -> str:
+    """Return the name of what runs a model, "torch" for None.
+
+    Args:
+        backend: "torch" or "onnx".
+        device: the device asked for; "onnx" runs on the CPU only.
+        dtype: the floating type asked for; "onnx" has its own.
+
+    Raises:
+        ValueError: if there is no such backend, or it cannot have this device or type.
+        ImportError: if its package is not installed.
+
+    >>> checked_backend(None)
+    'torch'
+    """
+    backend = "torch" if backend is None else backend
+    if backend not in BACKENDS:
+        raise ValueError(f"backend: expected one of {', '.join(BACKENDS)}, got {backend!r}")
+    if backend == "onnx":
+        if device is not None and str(device) != "cpu":
+            raise ValueError(f"device: backend 'onnx' runs on the CPU, got {device!r}; leave it out")
+        if dtype is not None:
+            raise ValueError(f"dtype: backend 'onnx' runs in 8-bit integers, got {dtype!r}; leave it out")
+        _need("onnxruntime")
+    return backend
+
+
+def _need(*packages: str) -> None:
+    missing = [name for name in packages if find_spec(name) is None]
+    if missing:
+        raise ImportError(
+            f"backend: {' and '.join(missing)} not installed; run pip install 'genqa-metrics[fast]'", name=missing[0]
+        )
+
+
+def export(model, names: Sequence[str], path: Path, digest: str) -> None:
+    """Write a model as ONNX, the weights of its large matrix products in 8-bit integers.
+
+    Args:
+        model: torch model of one text or pair of texts, whose output has `logits`.
+        names: names of its inputs, all of them (rows, tokens) integers.
+        path: file to be written.
+        digest: SHA-256 of the checkpoint that the model is of; `FastModel` wants the same.
+
+    Raises:
+        ImportError: if the packages of the extra `fast` are not installed.
+    """
+    _need("onnx", "onnxruntime")
+    from copy import deepcopy
+
+    import onnx
+    import torch
+
+    model = deepcopy(model).cpu().float()  # what follows changes it
+    model.set_attn_implementation("eager")  # plain matrix products, which the runtime knows how to fuse
+
+    class Logits(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = model
+
+        def forward(self, *tensors):
+            return self.model(**dict(zip(names, tensors, strict=True))).logits
+
+    logits = Logits().eval()
+    sample = {name: torch.ones((2, 16), dtype=torch.long) for name in names}
+    if "attention_mask" in sample:
+        sample["attention_mask"][1, 9:] = 0
+    with TemporaryDirectory() as folder, warnings.catch_warnings(), torch.inference_mode():
+        warnings.simplefilter("ignore")  # of the tracer about sizes, which are free; tests run other sizes
+        free = {0: "rows", 1: "tokens"} if logits(*sample.values()).ndim == 3 else {0: "rows"}
+        whole = str(Path(folder) / FAST_FILE)
+        torch.onnx.export(
+            logits,
+            tuple(sample.values()),
+            whole,
+            input_names=list(sample),
+            output_names=["logits"],
+            dynamic_axes={name: {0: "rows", 1: "tokens"} for name in sample} | {"logits": free},
+            opset_version=OPSET,
+            dynamo=False,
+        )
+        exported = onnx.load(whole)
+    _quantize(exported)
+    positions = getattr(model.config, "max_position_embeddings", None)
+    onnx.helper.set_model_props(exported, {"checkpoint": digest, "positions": str(positions or "")})
+    onnx.save(exported, str(path))
+
+
+def _quantize(whole, bits: int = 8) -> None:
+    """Change the large matrix products of an ONNX model, in place, into products of 8-bit integers.
+
+    A weight matrix has one scale per column. What it is multiplied with is rounded anew in every product, with one
+    scale per row: a token's numbers do not depend on what stands beside it in a batch, as they would with the one
+    scale per tensor of the runtime's own `quantize_dynamic`, and one large value spoils no other token.
+
+    Args:
+        whole: ONNX model of 32-bit floats.
+        bits: bits of a weight.
+    """
+    import numpy as np
+    from onnx import helper, numpy_helper
+
+    graph = whole.graph
+    weights = {tensor.name: tensor for tensor in graph.initializer}
+    nodes, rounded, used = [], {}, set()
+
+    def constant(name: str, values: np.ndarray) -> str:
+        graph.initializer.append(numpy_helper.from_array(values, name))
+        return name
+
+    def add(kind: str, inputs: list[str], output: str, **attributes) -> str:
+        nodes.append(helper.make_node(kind, inputs, [output], name=output, **attributes))
+        return output
+
+    largest_weight = 2 ** (bits - 1) - 1
+    steps = constant("int8/steps", np.array(1 / 127, dtype=np.float32))
+    tiny = constant("int8/tiny", np.array(1e-12, dtype=np.float32))
+    middle = constant("int8/middle", np.array(128, dtype=np.uint8))
+    one = constant("int8/one", np.array(1, dtype=np.float32))
+    flat = constant("int8/flat", np.array([-1], dtype=np.int64))
+    for node in graph.node:
+        if node.op_type != "MatMul" or node.input[1] not in weights:
+            nodes.append(node)
+            continue
+        source, weight, output = *node.input, node.output[0]
+        if source not in rounded:
+            name = f"int8/{source}"
+            size = add("ReduceMax", [add("Abs", [source], f"{name}/abs")], f"{name}/max", axes=[-1], keepdims=1)
+            scale = add("Mul", [add("Max", [size, tiny], f"{name}/above_0"), steps], f"{name}/scale")
+            row_scale = add("Reshape", [scale, flat], f"{name}/row_scale")
+            middles = add("Expand", [middle, add("Shape", [row_scale], f"{name}/rows")], f"{name}/middles")
+            rows = add("Flatten", [source], f"{name}/flat", axis=2)
+            levels = add("QuantizeLinear", [rows, row_scale, middles], f"{name}/levels", axis=0)
+            levels = add("Reshape", [levels, add("Shape", [source], f"{name}/shape")], f"{name}/shaped")
+            rounded[source] = levels, scale
+        levels, scale = rounded[source]
+        if weight not in used:
+            used.add(weight)
+            values = numpy_helper.to_array(weights[weight])
+            column_scale = np.maximum(np.abs(values).max(axis=0), 1e-12) / largest_weight
+            constant(f"int8/{weight}", np.rint(values / column_scale).astype(np.int8))
+            constant(f"int8/{weight}/scale", column_scale.astype(np.float32))
+        product = f"int8/{output}"
+        inputs = [levels, f"int8/{weight}", one, f"int8/{weight}/scale", middle]
+        add("MatMulIntegerToFloat", inputs, product, domain="com.microsoft")
+        add("Mul", [product, scale], output)
+    del graph.node[:]
+    graph.node.extend(nodes)
+    kept = [tensor for tensor in graph.initializer if tensor.name not in used]
+    del graph.initializer[:]
+    graph.initializer.extend(kept)
+    whole.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+
+
+def _how_to_make(folder: Path, metric: str) -> str:
+    return f"run genqa-metrics export --metric {metric} --checkpoint {folder} OUTPUT and pass checkpoint=OUTPUT"
+
+
+def fast_file(folder: Path, metric: str) -> Path:
+    """Return the path of a checkpoint's model for the backend "onnx".
+
+    Raises:
+        ValueError: if there is none; names the command that makes it.
+    """
+    path = folder / FAST_FILE
+    if not path.is_file():
+        raise ValueError(
+            f"checkpoint: {folder} has no {FAST_FILE}, which backend 'onnx' runs; {_how_to_make(folder, metric)}"
+        )
+    return path
+
+
+class FastModel:
+    """Stands in for the torch model of a checkpoint: takes and gives tensors, and runs in ONNX Runtime.
+
+    It runs on as many threads as torch would in the thread that calls it.
+
+    Args:
+        folder: checkpoint folder that holds `FAST_FILE`.
+        digest: SHA-256 of the checkpoint's weights.
+        metric: name of the metric, for the message.
+
+    Attributes:
+        device: the CPU.
+        config: has max_position_embeddings.
+        signature: names backend and file by digest.
+
+    Raises:
+        ValueError: if the file is missing, damaged, or of another checkpoint; names the command that makes it.
+    """
+
+    def __init__(self, folder: Path, digest: str, metric: str):
+        import torch
+
+        self._path = fast_file(folder, metric)
+        self._sessions: dict[int, object] = {}
+        self._lock = threading.Lock()
+        fix = _how_to_make(folder, metric)
+        try:
+            session = self._session()
+        except Exception as error:  # the runtime has kinds of its own
+            why = str(error).splitlines()[0]
+            raise ValueError(f"checkpoint: {self._path} cannot be loaded: {why}; {fix}") from error
+        facts = session.get_modelmeta().custom_metadata_map
+        if facts.get("checkpoint") != digest:
+            raise ValueError(
+                f"checkpoint: {self._path} was made of weights with the SHA-256 "
+                f"{facts.get('checkpoint', 'unknown'):.12}, those beside it have {digest:.12}; {fix}"
+            )
+        self._names = [given.name for given in session.get_inputs()]
+        self.device = torch.device("cpu")
+        positions = facts.get("positions")
+        self.config = SimpleNamespace(max_position_embeddings=int(positions) if positions else None)
+        self.signature = f"backend:onnx-{file_digest(self._path)[:12]}"
+
+    def _session(self):
+        import onnxruntime
+        import torch
+
+        threads = torch.get_num_threads()
+        with self._lock:
+            if threads not in self._sessions:
+                options = onnxruntime.SessionOptions()
+                options.intra_op_num_threads = threads
+                options.log_severity_level = 3  # errors only
+                self._sessions[threads] = onnxruntime.InferenceSession(
+                    str(self._path), options, providers=["CPUExecutionProvider"]
+                )
+            return self._sessions[threads]
+
+    def __call__(self, **inputs) -> SimpleNamespace:
+        """Return the logits of padded inputs, see `models.padded`."""
+        import torch
+
+        arrays = {name: inputs[name].numpy() for name in self._names}
+        (logits,) = self._session().run(["logits"], arrays)
+        return SimpleNamespace(logits=torch.from_numpy(logits))
