@@ -152,8 +152,8 @@ def diversity(questions: Sequence[Sequence[str]]) -> np.ndarray:
     Returns:
         (contexts, 4); NaN for contexts with fewer than two questions, where there is no diversity.
 
-    >>> diversity([["who won ?", "who won ?"], ["who won ?"]]).round(2).tolist()
-    [[0.5, 0.5, 0.0, 0.5], [nan, nan, nan, nan]]
+    >>> diversity([["who won the cup ?"] * 2, ["who won ?"]]).round(2).tolist()
+    [[0.5, 0.5, 1.0, 0.5], [nan, nan, nan, nan]]
     """
     from genqa_metrics.f_meta.bases import base_function
 
