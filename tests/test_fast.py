@@ -1,0 +1,294 @@
+"""Models in 8-bit integers: exported by the command, near the torch model, the same alone as among neighbours."""
+
+import json
+import shutil
+from dataclasses import replace
+from threading import Thread
+
+import numpy as np
+import onnx
+import pytest
+import torch
+from genqa_metrics import export as exporting
+from genqa_metrics.ava import fast as ava_fast
+from genqa_metrics.ava import modeling
+from genqa_metrics.ava.judging import Judge
+from genqa_metrics.ava.loading import load_judge
+from genqa_metrics.cli import app
+from genqa_metrics.kpqa import fast
+from genqa_metrics.kpqa.encoding import Encoder
+from genqa_metrics.kpqa.fast import FAST_FILE, FastModel
+from genqa_metrics.kpqa.loading import load_models, load_token_classifier
+from genqa_metrics.scorers import make_scorer
+from typer.testing import CliRunner
+
+from tests import test_ava, test_kpqa
+from tests.test_ava import judges  # noqa: F401
+from tests.test_kpqa import random_rows, tiny_checkpoint, tiny_encoder  # noqa: F401
+
+PRODUCTS_OF_A_LAYER = 6  # query, key, value, output of the attention, and the two of the feed-forward part
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="session")
+def fast_kpqa(tiny_checkpoint, tmp_path_factory):  # noqa: F811
+    folder = tmp_path_factory.mktemp("fast") / "kpqa"
+    result = run("export", folder, "--metric", "kpqa", "--checkpoint", tiny_checkpoint)
+    assert result.exit_code == 0, result.output
+    return folder
+
+
+@pytest.fixture(scope="session")
+def fast_ava(tiny_encoder, tmp_path_factory):  # noqa: F811
+    """A judge that marks shared words, so that its token types are its own."""
+    torch.manual_seed(4)
+    model = modeling.judge_model(tiny_encoder, "a1-r_qt", mark_shared=True)
+    source = tmp_path_factory.mktemp("whole") / "ava"
+    test_ava.saved(model, tiny_encoder, source, configuration="a1-r_qt", mark_shared=True)
+    folder = tmp_path_factory.mktemp("fast") / "ava"
+    exporting.export_checkpoint("ava", str(source), folder)
+    return folder
+
+
+def triples(count):
+    rows = test_ava.random_rows(count)
+    return [(q, r[0], p) for q, r, p in zip(rows["questions"], rows["references"], rows["predictions"], strict=True)]
+
+
+def test_kpqa_is_near_the_torch_model(fast_kpqa, tiny_encoder):  # noqa: F811
+    pairs = [(q, p) for q, p, _ in random_rows(40) if p]
+    whole, small = (
+        Encoder(load_models(fast_kpqa, embedding_model=tiny_encoder, device="cpu", backend=backend))
+        for backend in ("torch", "onnx")
+    )
+    expected, found = (np.concatenate([w for _, w in it.keyphrase_weights(pairs)]) for it in (whole, small))
+    assert np.abs(found - expected).mean() < 0.02
+    assert np.corrcoef(found, expected)[0, 1] > 0.99
+
+
+def rounded(values, dim):
+    """Return values rounded to 127 steps up and down, the largest of a dimension being the last."""
+    step = values.abs().amax(dim, keepdim=True).clamp_min(1e-12) / 127
+    return (values / step).round() * step
+
+
+class Rounded(torch.nn.Linear):
+    def forward(self, values):
+        return torch.nn.functional.linear(rounded(values, -1), rounded(self.weight, 1), self.bias)
+
+
+def test_kpqa_is_the_torch_model_with_every_product_rounded(fast_kpqa, tiny_encoder):  # noqa: F811
+    """Parity with the same rounding in torch, in floats; a value between two steps may go either way."""
+    pairs = [(q, p) for q, p, _ in random_rows(40) if p]
+    small = load_models(fast_kpqa, embedding_model=tiny_encoder, backend="onnx")
+    model, _ = load_token_classifier(fast_kpqa)
+    for module in model.modules():
+        if isinstance(module, torch.nn.Linear):
+            module.__class__ = Rounded
+    expected, found = (
+        np.concatenate([weights for _, weights in Encoder(models).keyphrase_weights(pairs)])
+        for models in (replace(small, predictor=model), small)
+    )
+    differences = np.abs(found - expected)
+    assert np.median(differences) < 1e-4
+    assert differences.max() < 0.02
+
+
+def test_ava_is_near_the_torch_model(fast_ava):
+    rows = triples(60)
+    expected, found = (
+        Judge(load_judge(fast_ava, device="cpu", backend=backend)).logits(rows) for backend in ("torch", "onnx")
+    )
+    assert np.abs(found - expected).mean() < 0.15 * expected.std()  # weights at random are not made for rounding
+    assert np.corrcoef(found, expected)[0, 1] > 0.98
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 60, 1024])
+def test_a_row_is_the_same_alone_as_among_neighbours(fast_ava, batch_tokens):
+    """What the runtime's own dynamic quantization does not keep: it has one scale for a whole batch, padding too."""
+    rows = triples(40)
+    judge = load_judge(fast_ava, backend="onnx")
+    alone = np.array([Judge(judge).logits([row])[0] for row in rows])
+    assert Judge(judge, batch_tokens).logits(rows) == pytest.approx(alone, abs=1e-4)
+
+
+def test_one_large_row_spoils_no_other(fast_ava):
+    model = load_judge(fast_ava, backend="onnx").model
+    inputs = {name: torch.randint(5, 40, (2, 9), generator=torch.manual_seed(0)) for name in model._names}
+    inputs |= {"attention_mask": torch.ones((2, 9), dtype=torch.long), "token_type_ids": torch.zeros(2, 9).long()}
+    alone = model(**{name: values[:1] for name, values in inputs.items()}).logits
+    together = model(**inputs).logits
+    assert together[0].item() == pytest.approx(alone[0].item(), abs=1e-4)
+
+
+def test_every_large_product_is_one_of_integers(fast_kpqa):
+    kinds = [node.op_type for node in onnx.load(fast_kpqa / FAST_FILE).graph.node]
+    assert kinds.count("MatMulIntegerToFloat") == 2 * PRODUCTS_OF_A_LAYER + 1  # two layers and the classifier
+    assert kinds.count("QuantizeLinear") == 2 * (PRODUCTS_OF_A_LAYER - 2) + 1  # query, key and value share theirs
+
+
+def test_quantization_by_hand():
+    """Row (1.27, -1.004) times columns (1.27, 0.5) and (-0.127, 0.1): steps of 0.01, of 0.01 and of 0.001.
+
+    In steps the row is (127, -100), rounded from -100.4, and the columns are (127, 50) and (-127, 100). The products
+    are 127*127 - 100*50 = 11129 and -127*127 - 100*100 = -26129, which is 1.1129 (exact would be 1.1109) and -0.26129.
+    """
+    import onnxruntime
+    from onnx import TensorProto, helper, numpy_helper
+
+    weight = numpy_helper.from_array(np.array([[1.27, -0.127], [0.5, 0.1]], dtype=np.float32), "w")
+    given, result = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [None, None, 2]) for n in ("x", "y"))
+    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "one", [given], [result], [weight])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", fast.OPSET)], ir_version=8)
+    fast._quantize(model)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    (found,) = session.run(None, {"x": np.array([[[1.27, -1.004], [0, 0]]], dtype=np.float32)})
+    assert found[0] == pytest.approx(np.array([[1.1129, -0.26129], [0, 0]]), abs=1e-5)
+
+
+def test_threads_do_not_change_the_numbers(fast_ava):
+    judge, rows, found = load_judge(fast_ava, backend="onnx"), triples(12), []
+
+    def work(threads):
+        torch.set_num_threads(threads)
+        found.append(Judge(judge).logits(rows))
+
+    for threads in (1, 2):
+        thread = Thread(target=work, args=(threads,))
+        thread.start()
+        thread.join()
+    assert found[0] == pytest.approx(found[1], abs=1e-4)
+    assert {1, 2} <= set(judge.model._sessions)
+
+
+def test_module_scorer_and_signature(fast_kpqa, tiny_encoder, repository):  # noqa: F811
+    arguments = {"checkpoint": str(fast_kpqa), "embedding_model": str(tiny_encoder)}
+    rows = random_rows(8)
+    columns = dict(zip(("questions", "predictions", "references"), map(list, zip(*rows, strict=True)), strict=True))
+    columns["references"] = [[text or "yes" for text in texts] for texts in columns["references"]]
+    module = test_kpqa.load(repository, fast_kpqa, tiny_encoder, backend="onnx")
+    found = module.compute(**columns)
+    file = fast.file_digest(fast_kpqa / FAST_FILE)[:12]
+    assert f"|backend:onnx-{file}|" in module.signature()
+    assert "dtype" not in module.signature()
+    scorer = make_scorer("kpqa", arguments | {"backend": "onnx"})
+    assert scorer.signature == module.signature()
+    assert scorer.signature != make_scorer("kpqa", arguments).signature
+    assert found != test_kpqa.load(repository, fast_kpqa, tiny_encoder).compute(**columns)
+
+
+def test_score_runs_an_exported_judge(fast_ava, tmp_path):
+    rows = test_ava.random_rows(6)
+    lines = [
+        {"question": q, "prediction": p, "references": r}
+        for q, p, r in zip(rows["questions"], rows["predictions"], rows["references"], strict=True)
+    ]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    settings = ["--set", "ava.backend=onnx", "--set", f"ava.checkpoint={fast_ava}"]
+    result = run("score", tmp_path / "rows.jsonl", "--metric", "ava", *settings, "--output", tmp_path / "out.jsonl")
+    assert result.exit_code == 0, result.output
+    found = [json.loads(line)["ava_score"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    judge = Judge(load_judge(fast_ava, backend="onnx"))
+    expected = judge.probabilities(rows["questions"], rows["references"], rows["predictions"])
+    assert found == pytest.approx(expected, abs=1e-4)
+
+
+def test_export_keeps_the_checkpoint_and_names_the_next_command(fast_kpqa, tiny_checkpoint, tmp_path):  # noqa: F811
+    names = {path.name for path in tiny_checkpoint.iterdir()}
+    assert {path.name for path in fast_kpqa.iterdir()} == names | {FAST_FILE}
+    for name in names:
+        assert (fast_kpqa / name).read_bytes() == (tiny_checkpoint / name).read_bytes()
+    again = tmp_path / "again"
+    result = run("export", again, "--metric", "kpqa", "--checkpoint", fast_kpqa)
+    assert f"--set kpqa.backend=onnx --set kpqa.checkpoint={again}" in result.stdout
+    assert (again / FAST_FILE).read_bytes() == (fast_kpqa / FAST_FILE).read_bytes(), "the same file twice"
+    assert [path.name for path in tmp_path.iterdir()] == ["again"]
+
+
+def test_export_replaces_a_checkpoint_only_when_asked(fast_kpqa, tiny_checkpoint, tmp_path):  # noqa: F811
+    output = shutil.copytree(tiny_checkpoint, tmp_path / "mine")
+    command = "export", output, "--metric", "kpqa", "--checkpoint", tiny_checkpoint
+    result = run(*command)
+    assert (result.exit_code, "add --overwrite" in result.output) == (2, True)
+    assert not (output / FAST_FILE).exists()
+    assert run(*command, "--overwrite").exit_code == 0
+    assert (output / FAST_FILE).read_bytes() == (fast_kpqa / FAST_FILE).read_bytes()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.txt").write_text("mine")
+    result = run("export", other, "--metric", "kpqa", "--checkpoint", tiny_checkpoint, "--overwrite")
+    assert (result.exit_code, "is no checkpoint and is not replaced" in result.output) == (2, True)
+    assert (other / "thesis.txt").read_text() == "mine"
+    result = run("export", tmp_path / "no" / "such", "--metric", "kpqa")
+    assert (result.exit_code, "there is no folder" in result.output) == (2, True)
+
+
+def test_a_failed_export_leaves_nothing_behind(fast_kpqa, tmp_path, monkeypatch):
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    output = shutil.copytree(fast_kpqa, tmp_path / "mine")
+    before = {path.name: path.read_bytes() for path in output.iterdir()}
+    monkeypatch.setattr(fast, "export", full)
+    result = run("export", output, "--metric", "kpqa", "--checkpoint", fast_kpqa, "--overwrite")
+    assert (result.exit_code, "No space left on device" in result.output) == (1, True)
+    assert {path.name: path.read_bytes() for path in output.iterdir()} == before
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_missing_damaged_or_foreign_file_is_one_clear_error(fast_kpqa, tiny_checkpoint, tiny_encoder, tmp_path):  # noqa: F811
+    arguments = {"embedding_model": tiny_encoder, "backend": "onnx"}
+    command = "genqa-metrics export --metric kpqa"
+    with pytest.raises(ValueError, match=f"has no {FAST_FILE}.*{command}"):
+        load_models(tiny_checkpoint, **arguments)
+    for name, content in {
+        "damaged": (fast_kpqa / FAST_FILE).read_bytes()[:5000],
+        "empty": b"",
+    }.items():
+        folder = shutil.copytree(tiny_checkpoint, tmp_path / name)
+        (folder / FAST_FILE).write_bytes(content)
+        with pytest.raises(ValueError, match=f"{FAST_FILE} cannot be loaded.*{command}"):
+            load_models(folder, **arguments)
+    with pytest.raises(ValueError, match=f"was made of weights with the SHA-256 .*, those beside it have .*{command}"):
+        FastModel(fast_kpqa, "0" * 64, "kpqa")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"backend": "tensorrt"}, "backend: expected one of torch, onnx, got 'tensorrt'"),
+        ({"backend": "onnx", "device": "cuda"}, "device: backend 'onnx' runs on the CPU, got 'cuda'"),
+        ({"backend": "onnx", "dtype": "bfloat16"}, "dtype: backend 'onnx' runs in 8-bit integers, got 'bfloat16'"),
+    ],
+)
+def test_bad_arguments(fast_kpqa, fast_ava, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        load_models(fast_kpqa, **arguments)
+    with pytest.raises(ValueError, match=message):
+        load_judge(fast_ava, **arguments)
+    with pytest.raises(ValueError, match=message):
+        make_scorer("ava", {"checkpoint": str(fast_ava), **arguments})
+
+
+@pytest.mark.parametrize("configuration", ["a1-all", "a2"])
+def test_judges_of_several_pairs_are_refused(judges, configuration, tmp_path):  # noqa: F811
+    message = f"configuration {configuration}; backend 'onnx' runs those that read one pair"
+    with pytest.raises(ValueError, match=message):
+        load_judge(judges(configuration), backend="onnx")
+    result = run("export", tmp_path / "out", "--metric", "ava", "--checkpoint", judges(configuration))
+    assert (result.exit_code, "take backend 'torch'" in result.output) == (2, True)
+    assert not list(tmp_path.iterdir())
+
+
+def test_missing_packages_are_named(fast_ava, monkeypatch, tmp_path):
+    monkeypatch.setattr(ava_fast, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"onnxruntime not installed; run pip install 'genqa-metrics\[fast\]'"):
+        load_judge(fast_ava, backend="onnx")
+    with pytest.raises(ValueError, match=r"ava\.backend: onnxruntime not installed"):
+        make_scorer("ava", {"backend": "onnx"})
+    monkeypatch.setattr(fast, "find_spec", lambda name: None)
+    result = run("export", tmp_path / "out", "--metric", "ava", "--checkpoint", fast_ava)
+    assert (result.exit_code, "pip install 'genqa-metrics[fast]'" in result.output) == (2, True)
