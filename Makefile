@@ -23,6 +23,7 @@ style: $(VENV)/installed-test
 
 bench: $(VENV)/installed-test
 	@test -n "$(DATA)" || { echo "make bench DATA=folder: the folder with system_level/, question_generation/ and judgments/"; exit 2; }
+	$(BIN)/python -m tests.benchmarks.bench_all --data $(DATA)
 	$(BIN)/python -m tests.benchmarks.bench_aev --data $(DATA)/system_level/mt_wmt21_deen.jsonl.gz
 	$(BIN)/python -m tests.benchmarks.bench_f_meta --data $(DATA)/question_generation/qamr.test.jsonl.gz
 	$(BIN)/python -m tests.benchmarks.bench_kpqa --data $(DATA)/judgments/kpqa_marco.dev.jsonl.gz

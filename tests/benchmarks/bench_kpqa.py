@@ -18,7 +18,6 @@ import dataclasses
 import gzip
 import json
 import sys
-import time
 from collections import defaultdict
 from copy import deepcopy
 from pathlib import Path
@@ -32,7 +31,7 @@ from genqa_metrics.kpqa.loading import load_models
 from genqa_metrics.kpqa.models import base_encoder
 from genqa_metrics.kpqa.scoring import METRICS, pair_statistics, row_scores
 
-from tests.benchmarks.report import facts, measured_apart, peak_of, timed, write
+from tests.benchmarks.report import facts, measured_apart, peak_of, time_inside, timed, write
 
 METRIC = Path(__file__).parents[2] / "metrics/kpqa/kpqa.py"
 
@@ -81,26 +80,22 @@ def all_scores(models, rows: list[dict]) -> dict[str, np.ndarray]:
 
 def time_in_models(models, rows: list[dict]) -> float:
     """Compute all scores of all rows; return the seconds inside the two models."""
-    inside, started, hooks = 0.0, [], []
-
-    def counted(module, inputs, output):
-        nonlocal inside
-        inside += time.process_time() - started[-1]
-
-    for model in (models.predictor, models.embedder if models.layer else models.embedder.embeddings):
-        hooks.append(model.register_forward_pre_hook(lambda *_: started.append(time.process_time())))
-        hooks.append(model.register_forward_hook(counted))
-    all_scores(models, rows)
-    for hook in hooks:
-        hook.remove()
-    return inside
+    parts = [models.predictor, models.embedder if models.layer else models.embedder.embeddings]
+    return time_inside(parts, lambda: all_scores(models, rows))[0]
 
 
-def matrix_rate(dtype: torch.dtype) -> float:
+def matrix_rate(dtype: torch.dtype, device: str = "cpu") -> float:
     """Return the machine's own rate of matrix products of the encoder's sizes, in GFLOP per second."""
-    left, right = torch.randn(shared.CPU_BATCH, 384, dtype=dtype), torch.randn(1536, 384, dtype=dtype)
-    seconds = min(timed(lambda: torch.nn.functional.linear(left, right))[0] for _ in range(50))
-    return 2 * shared.CPU_BATCH * 384 * 1536 / seconds / 1e9
+    rows = shared.CPU_BATCH if device == "cpu" else 2**16
+    left, right = (torch.randn(count, 384, dtype=dtype, device=device) for count in (rows, 1536))
+    seconds = min(timed(lambda: torch.nn.functional.linear(left, right), device)[0] for _ in range(50))
+    return 2 * rows * 384 * 1536 / seconds / 1e9
+
+
+def matrix_operations(model, word_pieces: int) -> float:
+    """Return the GFLOP of an encoder's weight matrices for so many word pieces, padding and attention not counted."""
+    layers = (p.numel() for name, p in model.named_parameters() if ".layer." in name and p.ndim == 2)
+    return 2 * sum(layers) * word_pieces / 1e9
 
 
 def speed(rows: list[dict], repeats: int) -> dict:
@@ -127,9 +122,8 @@ def speed(rows: list[dict], repeats: int) -> dict:
             seconds[name].append(elapsed)
         shares.append(results["kpqa_all_scores"] / seconds["kpqa_all_scores"][-1])
     best = {name: min(values) for name, values in seconds.items()}
-    layers = [p for name, p in models.predictor.named_parameters() if ".layer." in name and p.ndim == 2]
     pieces = sum(len(ids) for ids in models.tokenizer(*map(list, zip(*unique, strict=True)))["input_ids"])
-    operations = 2 * sum(p.numel() for p in layers) * pieces / 1e9
+    operations = matrix_operations(models.predictor, pieces)
     full, reduced = all_scores(models, rows), all_scores(half, rows)
     return {
         "rows": len(rows),

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import platform
 import shlex
 import subprocess
@@ -19,6 +20,25 @@ def cpu_model() -> str:
     except OSError:
         return platform.machine()
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+FLAGS = ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "avx_vnni", "amx_int8", "amx_bf16")
+
+
+def machine() -> dict:
+    """Return what a machine is, as far as speed depends on it: processor, cores, instructions, memory, load."""
+    try:
+        words = set(Path("/proc/cpuinfo").read_text(encoding="utf-8").split())
+        memory = Path("/proc/meminfo").read_text(encoding="utf-8").split()[1]
+    except OSError:
+        words, memory = set(), 0
+    return {
+        "cpu": cpu_model(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "instructions": [flag for flag in FLAGS if flag in words],
+        "memory_gib": round(int(memory) / 2**20, 1),
+        "load": [round(load, 1) for load in os.getloadavg()],
+    }
 
 
 def facts(data_files: list[Path], packages: list[str]) -> dict:
@@ -55,11 +75,41 @@ def write(result: dict, output: Path | None) -> None:
         output.write_text(text + "\n", encoding="utf-8")
 
 
-def timed(function: Callable) -> tuple[float, object]:
-    """Return the processor time of a call in seconds, and its result."""
-    start = time.process_time()
+def clock(device: str = "cpu") -> float:
+    """Return seconds: of this process's processor time, or of the wall once another device has done what it was told.
+
+    Processor time of all threads does not count other work on the machine.
+    """
+    if device == "cpu":
+        return time.process_time()
+    import torch
+
+    torch.cuda.synchronize(device)
+    return time.perf_counter()
+
+
+def timed(function: Callable, device: str = "cpu") -> tuple[float, object]:
+    """Return the time of a call in seconds, see `clock`, and its result."""
+    start = clock(device)
     result = function()
-    return time.process_time() - start, result
+    return clock(device) - start, result
+
+
+def time_inside(modules: list, function: Callable, device: str = "cpu") -> tuple[float, float]:
+    """Return the time of a call that is spent inside torch modules, and the time of the whole call, in seconds."""
+    inside, started, hooks = 0.0, [], []
+
+    def counted(module, inputs, output):
+        nonlocal inside
+        inside += clock(device) - started[-1]
+
+    for module in modules:
+        hooks.append(module.register_forward_pre_hook(lambda *_: started.append(clock(device))))
+        hooks.append(module.register_forward_hook(counted))
+    whole, _ = timed(function, device)
+    for hook in hooks:
+        hook.remove()
+    return inside, whole
 
 
 def megabytes(field: str) -> float:
@@ -77,7 +127,7 @@ def peak_of(function: Callable) -> dict:
     return {"before_mb": round(before), "peak_above_mb": round(peak), "processor_seconds": round(elapsed)}
 
 
-def measured_apart(counts: list[int]) -> list[dict]:
+def measured_apart(counts: list) -> list[dict]:
     """Return what this benchmark prints with `--memory_of COUNT` for every count, each in a process of its own."""
     module = f"tests.benchmarks.{Path(sys.argv[0]).stem}"
     measured = []

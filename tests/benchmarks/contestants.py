@@ -1,0 +1,202 @@
+"""Who is measured in `bench_all`: the metrics in every way they run, and their peers on the same rows.
+
+Every contestant gets the rows of a file of judgments and reads question, answer and references, or part of them.
+"""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import torch
+from genqa_metrics.ava.judging import Judge, joined_references
+from genqa_metrics.ava.loading import HUB_CHECKPOINT, load_judge, load_model
+from genqa_metrics.ava.modeling import segments
+from genqa_metrics.f_meta.bases import base_function
+from genqa_metrics.f_meta.scoring import score_matrices
+from genqa_metrics.kpqa.loading import load_models
+from genqa_metrics.kpqa.models import base_encoder, find_checkpoint
+
+from tests.benchmarks import bench_aev, bench_ava, bench_f_meta, bench_kpqa
+from tests.benchmarks.bench_fast import ways
+from tests.benchmarks.report import timed
+
+SETS = 40  # sets of generated questions: some 18,000 pairs
+RATIO_ROWS = 1000  # where contestants are compared
+AVA, KPQA, AEV, F_META = "AVA", "KPQA", "AEv, all 44 cells", "F-meta, ROUGE-L"
+CROSS_ENCODER, BERTSCORE = "CrossEncoder.predict", "torchmetrics BERTScore"
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One way to score rows.
+
+    Attributes:
+        name: as in the tables.
+        group: contestants of a group are compared with its first.
+        run: scores rows of judgments.
+        most: rows that it is given at most.
+    """
+
+    name: str
+    group: str
+    run: Callable[[list[dict]], object]
+    most: int
+
+
+def triples_of(rows: list[dict]) -> list[tuple[str, str, str]]:
+    """Return question, joined references and answer of every row."""
+    joined = (joined_references(row["references"], row["candidate"]) for row in rows)
+    return [(row["question"], text, row["candidate"]) for row, text in zip(rows, joined, strict=True)]
+
+
+def texts_of(rows: list[dict]) -> tuple[list[str], list[str]]:
+    """Return answers and first references."""
+    return [row["candidate"] for row in rows], [row["references"][0] for row in rows]
+
+
+def one_reference(rows: list[dict]) -> list[dict]:
+    """Return the rows with their first reference only."""
+    return [row | {"references": row["references"][:1]} for row in rows]
+
+
+def asked_texts(rows: list[dict]) -> tuple[list[str], list[str]]:
+    """Return what KPQA's encoder reads of rows: question and answer, question and first reference."""
+    questions = [row["question"] for row in rows]
+    answers, references = (
+        [f"{question} {text}" for question, text in zip(questions, texts, strict=True)] for texts in texts_of(rows)
+    )
+    return answers, references
+
+
+def cross_encoder(device: str) -> Callable:
+    """Return the predictions of a CrossEncoder with the judge's own weights, on the texts that the judge reads."""
+    from sentence_transformers import CrossEncoder
+
+    loaded = load_judge(device=device)
+    checkpoint = find_checkpoint(None, None, "ava", HUB_CHECKPOINT)
+    model, tokenizer = load_model(checkpoint, loaded.configuration, loaded.mark_shared)
+    with TemporaryDirectory() as folder:
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        peer = CrossEncoder(folder, max_length=loaded.max_length, device=device)
+
+    def run(rows: list[dict]) -> object:
+        pairs = [segments(loaded.configuration, *triple)[0] for triple in triples_of(rows)]
+        return peer.predict(pairs, show_progress_bar=False)
+
+    return run
+
+
+def bertscore(device: str, texts: Callable) -> Callable:
+    """Return torchmetrics' BERTScore of texts of rows, on the base encoder, all of its layers."""
+    from torchmetrics.functional.text.bert import bert_score
+
+    arguments = {"model_name_or_path": str(base_encoder()), "num_layers": 6, "truncation": True, "device": device}
+    return lambda rows: bert_score(*texts(rows), **arguments)
+
+
+def sentence_vectors(device: str) -> Callable:
+    """Return SentenceTransformer.encode of the texts that KPQA's encoder reads."""
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(base_encoder()), device=device)
+    return lambda rows: model.encode(list(chain(*asked_texts(rows))), show_progress_bar=False)
+
+
+def judge_runs(fast: Path, device: str, compiled: bool) -> dict[str, Callable]:
+    """Return the judge in every way that the device has, the plain one first."""
+
+    def run(judge, rows: list[dict]) -> np.ndarray:
+        return Judge(judge).logits(triples_of(rows))
+
+    judges = {way: load_judge(**arguments) for way, arguments in ways(fast, device).items()}
+    if compiled:
+        way = list(judges)[-1]  # on a GPU 16 bits
+        judges[f"{way}, compiled"] = replace(judges[way], model=torch.compile(judges[way].model, dynamic=True))
+    return {AVA if way == "float32" else f"{AVA}, {way}": partial(run, judge) for way, judge in judges.items()}
+
+
+def predictor_runs(fast: Path, device: str) -> dict[str, Callable]:
+    """Return all of KPQA's scores in every way that the device has, the plain one first."""
+
+    def run(models, rows: list[dict]) -> dict[str, np.ndarray]:
+        return bench_kpqa.all_scores(models, one_reference(rows))
+
+    loaded = {way: load_models(**arguments) for way, arguments in ways(fast, device).items()}
+    return {KPQA if way == "float32" else f"{KPQA}, {way}": partial(run, models) for way, models in loaded.items()}
+
+
+def coco(scorer, rows: list[dict], **arguments) -> object:
+    """Return what a scorer of pycocoevalcap gives for rows; it takes two blanks in a row for an empty word."""
+    answers, references = ([" ".join(text.split()) or "." for text in texts] for texts in texts_of(rows))
+    return scorer.compute_score(
+        {i: [text] for i, text in enumerate(references)}, {i: [text] for i, text in enumerate(answers)}, **arguments
+    )
+
+
+def aev_grid(rows: list[dict]) -> dict:
+    """Return AEv of rows, all cells of its plane."""
+    return bench_aev.aev_grid(zip(*texts_of(rows), strict=True))
+
+
+def contestants(fast: dict[str, Path], arguments: argparse.Namespace) -> list[Contestant]:
+    """Return all contestants; models are loaded."""
+    from pycocoevalcap.bleu.bleu import Bleu
+    from pycocoevalcap.rouge.rouge import Rouge
+    from rouge_score.rouge_scorer import RougeScorer
+    from sacrebleu import corpus_bleu
+
+    device, most = arguments.device, max(arguments.sizes)
+    rouge = RougeScorer(["rougeL"])
+    judges = judge_runs(fast["ava"], device, arguments.compile)
+    predictors = predictor_runs(fast["kpqa"], device)
+    peers = {
+        "judge": {CROSS_ENCODER: cross_encoder(device)},
+        "kpqa": {
+            BERTSCORE: bertscore(device, asked_texts),
+            "torchmetrics BERTScore, answers only": bertscore(device, texts_of),
+            "SentenceTransformer.encode": sentence_vectors(device),
+        },
+    }
+    words = {
+        AEV: aev_grid,
+        "sacrebleu corpus_bleu": lambda rows: corpus_bleu(texts_of(rows)[0], [texts_of(rows)[1]]),
+        "rouge_score ROUGE-L": lambda rows: [rouge.score(r, p) for p, r in zip(*texts_of(rows), strict=True)],
+        "pycocoevalcap Bleu(4)": lambda rows: coco(Bleu(4), rows, verbose=0),
+        "pycocoevalcap Rouge": lambda rows: coco(Rouge(), rows),
+    }
+    if device == "cpu":
+        judge, models = load_judge(device="cpu"), load_models(device="cpu")
+        peers["judge"]["one row at a time"] = lambda rows: bench_ava.one_at_a_time(judge, triples_of(rows))
+        peers["kpqa"]["one text at a time, weights only"] = lambda rows: bench_kpqa.one_at_a_time(
+            models, [(row["question"], text) for row in rows for text in (row["candidate"], row["references"][0])]
+        )
+    fields = (
+        ("judge", judges, most),
+        ("judge", peers["judge"], RATIO_ROWS),
+        ("kpqa", predictors, most),
+        ("kpqa", peers["kpqa"], RATIO_ROWS),
+        ("words", words, max(most, arguments.cheap)),
+    )
+    return [Contestant(name, group, run, limit) for group, runs, limit in fields for name, run in runs.items()]
+
+
+def question_pairs(data: Path) -> dict[str, float]:
+    """Return pairs of questions a second, of F-meta and of pycocoevalcap called pair by pair on the same sets."""
+    predictions, references = (column[:SETS] for column in bench_f_meta.question_sets(data))
+    pairs = sum(len(p) * len(r) for p, r in zip(predictions, references, strict=True))
+    runs = {
+        F_META: lambda: score_matrices(predictions, references, base_function("rouge")),
+        "pycocoevalcap Rouge().calc_score": lambda: [
+            bench_f_meta.coco_rouge_bare(p, r)
+            for ps, rs in zip(predictions, references, strict=True)
+            for p in ps
+            for r in rs
+        ],
+    }
+    return {name: pairs / min(timed(run)[0] for _ in range(3)) for name, run in runs.items()}
