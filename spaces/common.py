@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # a row is too small for two: on busy cores they wait for each other
 
 import gradio as gr
 from gradio_client.utils import is_http_url_like
@@ -396,6 +397,7 @@ table.bars td:last-child { text-align: right; padding-right: 0; width: 1%; }
 .line > .dot { top: .15rem; width: .7rem; height: .7rem; margin-left: -.35rem; border-radius: 50%;
   background: #2563eb; }
 table.plane td { text-align: right; min-width: 3.2rem; }
+table.plane caption, table.matrix caption { white-space: nowrap; }
 table.plane small { display: block; line-height: 1.1; }
 table.plane td.here { outline: .2rem solid #f97316; outline-offset: -.1rem; font-weight: 700; }
 table.matrix td, table.matrix thead th { text-align: right; border: 1px solid var(--border-color-primary); }

@@ -76,8 +76,8 @@ def matrix_html(matrix, matches: dict) -> str:
             cells.append(f'<td style="--strength: {strength:.0f}%">{marks} {value:.2f}</td>')
         rows.append(f'<tr><th scope="row">G{i + 1}</th>{"".join(cells)}</tr>')
     return (
-        '<div class="wide" tabindex="0"><table class="numbers matrix"><caption>Score of every generated question (G) '
-        f"against every reference (R)</caption><thead><tr><td></td>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
+        '<div class="wide" tabindex="0"><table class="numbers matrix"><caption>Generated questions (G) against '
+        f"references (R)</caption><thead><tr><td></td>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
         "</table></div>"
     )
 
