@@ -265,7 +265,7 @@ def test_systems_of_a_file_are_ranked(view, visit, screenshots):
     page.get_by_role("button", name="Rank the systems").click()
     says(page, "File: no file yet")
     page.get_by_role("button", name="Take the example file").click()
-    expect(page.get_by_text("example.csv")).to_be_visible()
+    expect(page.get_by_role("cell", name="example.csv")).to_be_visible()
     page.get_by_role("button", name="Rank the systems").click()
     result(page, "answers of 3 systems judged")
     expect(message(page)).to_have_count(0)
@@ -283,7 +283,7 @@ def test_a_file_gives_a_plane(visit):
     page = visit("aev")
     page.get_by_role("tab", name="A file").click()
     page.get_by_role("button", name="Take the example file").click()
-    expect(page.get_by_text("example.csv")).to_be_visible()
+    expect(page.get_by_role("cell", name="example.csv")).to_be_visible()
     page.get_by_role("button", name="Show the plane of the file").click()
     result(page, "over 4 rows together")
 
