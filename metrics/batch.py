@@ -132,7 +132,7 @@ def scored(items: Sequence[Item], shape: Shape, scorers: Mapping[str, object]) -
 
 
 def worker_count(scorers: Iterable) -> int:
-    """Return how many windows are best scored at once.
+    """Return how many windows are best scored at once; 0 for one at a time, without a thread of its own.
 
     A model on a CPU gets a thread for every core that this process may use (its affinity and the limit of its
     container count, and OMP_NUM_THREADS): small batches on one core each are quicker than one batch on all of them.
@@ -140,7 +140,7 @@ def worker_count(scorers: Iterable) -> int:
     """
     devices = {scorer.device for scorer in scorers} - {None}
     if devices != {"cpu"}:
-        return 2 if devices else 1
+        return 2 if devices else 0
     import joblib
     import torch
 
@@ -153,12 +153,12 @@ def overlapped(function: Callable, windows: Iterable, workers: int) -> Iterator[
     Args:
         function: called with a window; torch uses one core in it.
         windows: read as far ahead as the workers need. When reading fails, what was read before still comes out.
-        workers: number of threads; 1 for none.
+        workers: number of threads; 0 to work in the calling one, where torch uses what cores it likes.
 
     Yields:
         (window, result).
     """
-    if workers == 1:
+    if not workers:
         yield from ((window, function(window)) for window in windows)
         return
     import torch
@@ -305,15 +305,18 @@ class Run:
             raise ValueError("resume: only a folder can be gone on with; end the name of the output with a slash")
         if resume and "-" in inputs:
             raise ValueError("resume: standard input cannot be read again; name files")
-        wanted = {self.columns.get(name, default) for name, names in COLUMNS.items() for default in names}
-        wanted |= {name.split(".")[0] for name in wanted}
-        self.sources = [Source(path, sorted(wanted)) for path in inputs]
+        self.sources = [Source(path, self._wanted()) for path in inputs]
         if len({source.path for source in self.sources}) < len(self.sources):
             raise FileError("input: the same file is named twice; name it once")
         if self.output == "-":
             raise FileError("output: standard output has the table; name a file")
         if self.output is not None and not self.in_parts:
             Writer(self.output, {}, {})
+
+    def _wanted(self) -> list[str]:
+        """Return the columns of the input that may be needed."""
+        wanted = {self.columns.get(name, default) for name, names in COLUMNS.items() for default in names}
+        return sorted(wanted | {name.split(".")[0] for name in wanted})
 
     def _facts(self) -> dict:
         """Return whatever the numbers depend on, beside the input, as JSON."""

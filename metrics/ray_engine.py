@@ -88,14 +88,14 @@ def _is_input(name: str) -> bool:
         return False
 
 
-def source_of(file: Mapping) -> Source:
-    """Return one of the `listed` files as rows."""
+def source_of(file: Mapping, columns: Sequence[str] | None = None) -> Source:
+    """Return one of the `listed` files as rows; `columns` as in `files.Source`."""
 
     def opened():
         system, inner = file_system(file["path"])
         return io.BufferedReader(system.open_input_file(inner))
 
-    return Source(file["name"], opened=opened)
+    return Source(file["name"], columns, opened)
 
 
 def _table(items: Sequence[Item], note: Mapping):
@@ -122,11 +122,21 @@ class RowsDatasource(Datasource):
         skip: leave bad rows out instead of raising.
         shape: what the rows are.
         rows: rows of a block, and so of a task of the next stage.
+        wanted: columns of the files that may be needed.
     """
 
-    def __init__(self, files: Sequence[Mapping], columns: Mapping[str, str], skip: bool, shape: Shape, rows: int):
+    def __init__(
+        self,
+        files: Sequence[Mapping],
+        columns: Mapping[str, str],
+        skip: bool,
+        shape: Shape,
+        rows: int,
+        wanted: Sequence[str],
+    ):
         super().__init__()
-        self.files, self.columns, self.skip, self.shape, self.rows = files, columns, skip, shape, rows
+        self.files, self.columns, self.skip, self.shape = files, columns, skip, shape
+        self.rows, self.wanted = rows, wanted
 
     def estimate_inmemory_data_size(self) -> int | None:
         """Return None: the size of packed files says little."""
@@ -143,7 +153,8 @@ class RowsDatasource(Datasource):
 
     def _blocks(self, file: Mapping) -> Iterator[pyarrow.Table]:
         problems: list[str] = []
-        reading = Reading([source_of(file)], self.columns, self.skip, lambda message: None, problems.append)
+        source = source_of(file, self.wanted)
+        reading = Reading([source], self.columns, self.skip, lambda message: None, problems.append)
         reading.shape = self.shape
         counted, chunk = Counter(), []
         for items in reading.good_rows():
@@ -312,7 +323,7 @@ class RayRun(Run):
         Raises:
             FileError: if a file cannot be read or written, a row is bad, or no row can be scored.
         """
-        sources = [source_of(file) for file in self.files]
+        sources = [source_of(file, self._wanted()) for file in self.files]
         first = Reading(sources, self.columns, skip_bad_rows, notify, lambda message: None)
         next(first.windows(1, 1))
         shape = first.shape
@@ -340,7 +351,7 @@ class RayRun(Run):
         window = CHUNK_PREDICTIONS * (MODEL_CHUNKS["cuda" if gpu else "cpu"] if has_model else 1)
         few = max(1, int(resources.get("CPU", 1)) // CORES_PER_READER)
         metadata = {"genqa_metrics": json.dumps({metric: scorer.signature for metric, scorer in scorers.items()})}
-        source = RowsDatasource(self.files, self.columns, skip, shape, window)
+        source = RowsDatasource(self.files, self.columns, skip, shape, window, self._wanted())
         sink = PartsDatasink(self.output, metadata, self.part_rows)
         try:
             if self.output is not None:

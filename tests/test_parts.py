@@ -286,7 +286,7 @@ except FileError as error:
 # Overlap
 
 
-@pytest.mark.parametrize("workers", [1, 2, 5])
+@pytest.mark.parametrize("workers", [0, 1, 2, 5])
 def test_results_come_in_order_and_before_a_failure(workers):
     def windows():
         yield from range(20)
@@ -314,20 +314,20 @@ def test_no_more_is_read_ahead_than_the_workers_need():
 
 
 @pytest.mark.parametrize("metric", ["ava", "kpqa"])
-def test_workers_give_the_numbers_of_one(tmp_path, monkeypatch, metric):
-    """Windows and so the bytes of parts are those of one worker; a single small file is cut in other windows."""
+def test_workers_give_the_numbers_of_none(tmp_path, monkeypatch, metric):
+    """Windows and so the bytes of parts are those without workers; a single small file is cut in other windows."""
     monkeypatch.setattr(genqa_metrics.batch, "CHUNK_PREDICTIONS", 10)
     rows = made_rows(80)
     rows[7]["prediction"] = "sea " * 700
     path = save(tmp_path / "a.jsonl", rows)
     tables, reports = [], []
-    for workers in (1, 3):
+    for workers in (0, 3):
         monkeypatch.setattr(genqa_metrics.batch, "worker_count", lambda scorers, workers=workers: workers)
         folder, single = tmp_path / f"{workers}", tmp_path / f"{workers}.parquet"
         reports.append(Run([str(path)], [metric], output=f"{folder}/", part_rows=50).score())
         assert Run([str(path)], [metric], output=str(single)).score().warnings == reports[-1].warnings
         tables.append(pq.read_table(single).to_pandas().select_dtypes("float").to_numpy())
-    assert contents(tmp_path / "1") == contents(tmp_path / "3")
+    assert contents(tmp_path / "0") == contents(tmp_path / "3")
     assert reports[0] == reports[1]
     assert len(reports[0].warnings) == 1
     np.testing.assert_allclose(*tables, atol=1e-5)
