@@ -1,4 +1,4 @@
-"""Rows a second that `genqa-metrics score` does from file to parts, and what that makes of 100 million rows.
+"""Rows a second that `genqa-metrics score` does from file to file, and what that makes of 100 million rows.
 
     python -m tests.benchmarks.bench_scale --data evouna_nq.train.jsonl.gz --rows 4000 --output results/scale.json \
         --table results/sizing.md --core_price 0.04 --gpu_price 3.0
@@ -40,7 +40,7 @@ def measured(data: Path, rows: int, metric: str, device: str, workers: Callable)
     """Return the rows a second of one way to score, read and written with everything."""
     with tempfile.TemporaryDirectory() as folder, patch.object(genqa_metrics.batch, "worker_count", workers):
         settings = {metric: {"device": device}} if metric != "aev" else {}
-        run = Run([str(data)], [metric], settings, output=f"{folder}/parts/")
+        run = Run([str(data)], [metric], settings, output=f"{folder}/scores.parquet")
         scorer = run.scorers[metric]
         found = timed(lambda: run.score())
     return {
@@ -75,7 +75,7 @@ def sizing(results: list[dict], core_price: float, gpu_price: float, machine: st
         f"# Sizing: {MANY:,} rows",
         "",
         "Written by `python -m tests.benchmarks.bench_scale`. **This is an extrapolation**: the rate was measured on "
-        f"{', '.join(sorted({str(result['rows']) for result in results}))} rows from file to parts on one machine "
+        f"{', '.join(sorted({str(result['rows']) for result in results}))} rows from file to file on one machine "
         f"({machine}), and the rest is multiplication, at {core_price:g} dollars for a core and {gpu_price:g} for a "
         "GPU an hour (assumptions: put in yours). Longer texts cost more, and a cluster starts and waits.",
         "",
@@ -95,8 +95,8 @@ def sizing(results: list[dict], core_price: float, gpu_price: float, machine: st
             lines.append(f"| {metric} | {kind} | {rate:,.0f} | {hours:,.1f} | {hours / 64:,.1f} | {price:,.0f} |")
     lines += [
         "",
-        "On a CPU the rate is rows by processor time: that of a core that does nothing else. Other work on the machine (a load "
-        "average above its cores) takes caches from it, and the rate is then too low.",
+        "On a CPU the rate is rows by processor time: that of a core with nothing else to do. Other work on it "
+        "(a load average above its cores) takes caches from it, and the rate is then too low.",
         "",
     ]
     return "\n".join(lines)
