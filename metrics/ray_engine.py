@@ -61,23 +61,29 @@ def listed(inputs: Sequence[str]) -> list[dict]:
         FileError: if there is nothing.
     """
     files = []
-    for name in inputs:
-        system, inner = file_system(name)
-        info = system.get_file_info(inner)
+    for given in inputs:
+        # What comes behind a question mark, such as a region, is for the file system.
+        name, mark, options = given.partition("?") if "://" in given else (given, "", "")
+        system, inner = file_system(given)
+        try:
+            info = system.get_file_info(inner)
+            found = [info]
+            if info.type == fs.FileType.Directory:
+                found = system.get_file_info(fs.FileSelector(inner, recursive=True))
+        except OSError as error:
+            raise FileError(f"{given}: cannot be read: {error}") from error
         if info.type == fs.FileType.NotFound:
-            raise FileError(f"{name}: no such file; check the name")
-        found = [info]
+            raise FileError(f"{given}: no such file; check the name")
         if info.type == fs.FileType.Directory:
-            found = system.get_file_info(fs.FileSelector(inner, recursive=True))
-            found = sorted(
-                (file for file in found if file.is_file and _is_input(file.base_name)), key=lambda f: f.path
-            )
+            inside = (file for file in found if file.is_file and _is_input(file.base_name))
+            found = sorted(inside, key=lambda file: file.path)
             if not found:
-                raise FileError(f"{name}: no file in it ends in {', '.join(FORMATS)}")
+                raise FileError(f"{given}: no file in it ends in {', '.join(FORMATS)}")
         for file in found:
             full = name.rstrip("/") + file.path.removeprefix(inner.rstrip("/"))
             format_of(full)
-            files.append({"name": full, "path": full if "://" in full else os.path.abspath(full), "size": file.size})
+            path = full + mark + options if "://" in full else os.path.abspath(full)
+            files.append({"name": full, "path": path, "size": file.size})
     return files
 
 

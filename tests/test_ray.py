@@ -129,21 +129,27 @@ def test_a_model_in_actors_gives_the_numbers_of_one_process(cluster, tmp_path):
     assert "longer than the model reads" in said
 
 
-@pytest.mark.parametrize("skip", ["fail", "skip"])
-def test_sets_and_bad_rows(cluster, tmp_path, skip):
+def test_the_first_bad_row_ends_the_run(cluster, tmp_path):
     path = save(tmp_path / "a.jsonl", QUESTIONS)
     with open(path, "a") as file:
         file.write("{\n")
-    arguments = "score", path, "--engine", "ray", "--on-error", skip, "--format", "json"
-    if skip == "fail":
-        _, said = run(*arguments, status=1)
-        assert "error: " + f"{path}, line 3: not JSON" in said
-        assert "--on-error skip leaves bad rows out." in said
-        return
-    out, said = run(*arguments)
-    local, _ = run("score", path, "--on-error", "skip", "--format", "json")
+    _, said = run("score", path, "--engine", "ray", status=1)
+    assert f"error: {path}, line 3: not JSON" in said
+    assert "--on-error skip leaves bad rows out." in said
+
+
+def test_sets_from_and_to_uris(cluster, tmp_path):
+    """A URI of fsspec takes the way that hf:// takes, with local files."""
+    path = save(tmp_path / "a.jsonl", QUESTIONS)
+    with open(path, "a") as file:
+        file.write("{\n")
+    skip, output = ("--on-error", "skip", "--format", "json"), f"fsspec+file://{tmp_path}/made/parts"
+    out, said = run("score", f"fsspec+file://{path}", "--engine", "ray", "--output", output, *skip)
+    local, _ = run("score", path, *skip)
     assert json.loads(out) == json.loads(local)
     assert "skipped 1 bad rows; 4 were scored" in said
+    rows = pq.read_table(tmp_path / "made" / "parts").to_pylist()
+    assert sorted((row["line"], row["system"]) for row in rows) == [(1, "one"), (1, "two"), (2, "one"), (2, "two")]
 
 
 @pytest.mark.parametrize(
@@ -181,6 +187,11 @@ def test_files_of_folders_are_listed_by_name(tmp_path, monkeypatch):
         path.parent.mkdir(exist_ok=True)
         path.write_text("x")
     files = listed(["b/", "a.parquet", f"file://{tmp_path}/b/2.jsonl"])
+    assert listed([f"file://{tmp_path}/b?region=here"])[1] == {
+        "name": f"file://{tmp_path}/b/2.jsonl",
+        "path": f"file://{tmp_path}/b/2.jsonl?region=here",
+        "size": 1,
+    }
     assert [file["name"] for file in files] == ["b/1.csv.gz", "b/2.jsonl", "a.parquet", f"file://{tmp_path}/b/2.jsonl"]
     assert files[0] == {"name": "b/1.csv.gz", "path": str(tmp_path / "b/1.csv.gz"), "size": 1}
     with pytest.raises(FileError, match="expected a name that ends in"):
