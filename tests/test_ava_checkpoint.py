@@ -34,7 +34,7 @@ def test_it_is_the_default_and_reads_a_row_once(ava):
     assert ava.segments == (("r", "qt"),)
     assert json.loads((CHECKPOINT / "ava_config.json").read_text())["configuration"] == "a1-r_qt"
     ava.compute(questions=["who?"], predictions=["Ann"], references=["Ann"])
-    assert "|references:max|" in ava.signature()
+    assert "|references:joined|" in ava.signature()
 
 
 def test_one_reference_or_twenty(ava):
@@ -71,6 +71,6 @@ def test_agreement_with_people(shared_data):
     probabilities = judge.probabilities(*columns)
     labels = np.array([row["label"] for row in rows])
     scores = evaluate_ava.row_scores(probabilities, probabilities >= judge.loaded.threshold, labels)
-    assert scores["accuracy"] > 0.90
-    assert scores["auc"] > 0.94
+    assert scores["accuracy"] > 0.92
+    assert scores["auc"] > 0.95
     assert scores["calibration_error"] < 0.05

@@ -52,10 +52,10 @@ files named `.dev` or `kpqa_` were used to choose and to calibrate, never to tra
 
 ## Limits
 
-English. A wrong name that is close to the right one is often accepted, and so are the same words in another order and
-many negations: see the minimal pairs where they are reported. It compares with the references and knows no facts
-beside them. Where a question asks for a list, an answer with a
-part of it is often judged correct.
+English. The same words in another order are mostly accepted, and so are many negations, some wrong names that are close to
+the right one, and wrong answers in much text about the question: see the minimal pairs where they are reported. It
+compares with the references and knows no facts beside them. Where a question asks for a list, an answer with a part of it
+is often judged correct.
 """
 
 _NOT_STATED = "not stated"
@@ -120,6 +120,7 @@ def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str
         "dev",
         "as2_dev",
         "encoder",
+        "start",
     )
     settings = {name: value for name, value in asdict(args).items() if name not in left_out}
     settings |= {name: getattr(training, name) for name in _TRAINING_SETTINGS}
