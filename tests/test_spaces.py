@@ -36,7 +36,7 @@ if example.is_file():
     assert app["common"].read_items(str(example), ("prediction", "references"))
 files = sorted({module.__file__ for name, module in sys.modules.items() if name.startswith("genqa")
                and getattr(module, "__file__", None)})
-print(json.dumps([call, limits, files, app.get("MISSING"), list(app.get("BASES", []))]))
+print(json.dumps([call, limits, files, app.get("METEOR_NOTE"), list(app.get("BASES", []))]))
 """
 ASKED = ("Who won?", "It was won by <b>Germany</b>.", ["Germany won.", "Germany"])
 # The function of an app that programs call, and its name among the endpoints.
@@ -215,14 +215,14 @@ def test_a_space_alone_gives_the_numbers_of_the_module(name, tmp_path):
     command = [sys.executable, "-c", IN_A_SPACE, str(space / "app.py"), function, json.dumps(arguments)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=space, env=environment, check=False)
     assert done.returncode == 0, done.stderr
-    scores, limits, files, missing, bases = json.loads(done.stdout.splitlines()[-1])
+    scores, limits, files, note, bases = json.loads(done.stdout.splitlines()[-1])
     assert_same_scores(name, scores)
     assert limits
     assert set(limits) <= {1, "default"}, "every event has a limit; the default is 1"
     assert files
     assert all(path.startswith(str(space)) for path in files)
     if name == "f_meta":
-        assert "METEOR is not offered: it needs Java" in missing
+        assert "METEOR is not offered: it needs Java" in note
         assert bases == ["ROUGE-L", "BLEU-4"]
 
 

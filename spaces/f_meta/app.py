@@ -38,16 +38,16 @@ def base_of(name: str):
 
 
 def available() -> tuple[dict[str, str], str]:
-    """Return the bases that run here, label -> name, and what to say of METEOR if it does not."""
+    """Return the bases that run here, label -> name, and what to say of METEOR."""
     try:
         base_of("meteor")
     except ImportError as error:
         missing = str(error).rsplit("not found: ", 1)[-1].replace("the command java", "Java")
         return {NAMES[n]: n for n in ("rouge", "bleu")}, f" METEOR is not offered: it needs {missing}, not found here."
-    return {label: name for name, label in NAMES.items()}, ""
+    return {label: name for name, label in NAMES.items()}, " METEOR takes seconds: it starts Java."
 
 
-BASES, MISSING = available()
+BASES, METEOR_NOTE = available()
 
 
 def results_of(generated: object, references: object, base: object) -> tuple:
@@ -55,7 +55,7 @@ def results_of(generated: object, references: object, base: object) -> tuple:
     generated = common.checked_lines("Generated questions", generated, MAX_QUESTIONS, MAX_LENGTH)
     references = common.checked_lines("Reference questions", references, MAX_QUESTIONS, MAX_LENGTH)
     if base not in BASES:
-        raise common.Problem(f"Base metric: expected one of {', '.join(BASES)}.{MISSING}")
+        raise common.Problem(f"Base metric: expected one of {', '.join(BASES)}.{METEOR_NOTE}")
     scorer = base_of(BASES[base])
     matrices = scoring.score_matrices([generated], [references], scorer)
     scores = scoring.corpus_scores(scoring.statistics([generated], [references], scorer, matrices))
@@ -133,7 +133,7 @@ with gr.Blocks(title="F-meta: is everything asked?") as demo:
             generated = gr.Textbox(label="Generated questions", info=limits, lines=4, max_lines=12)
             references = gr.Textbox(label="Reference questions", info=limits, lines=4, max_lines=12)
             base = gr.Radio(
-                list(BASES), value="ROUGE-L", label="Base metric", info=f"It scores a pair of questions.{MISSING}"
+                list(BASES), value="ROUGE-L", label="Base metric", info=f"It scores a pair of questions.{METEOR_NOTE}"
             )
             button = gr.Button("Compare the sets", variant="primary")
             examples = gr.Column()
