@@ -53,9 +53,9 @@ files named `.dev` or `kpqa_` were used to choose and to calibrate, never to tra
 ## Limits
 
 English. The same words in another order are mostly accepted, and so are many negations, some wrong names that are
-close to the right one, and wrong answers in much text about the question: see the minimal pairs where they are reported.
-It compares with the references and knows no facts beside them. Where a question asks for a list, an answer with a part
-of it is often judged correct.
+close to the right one, and wrong answers in much text about the question: see the minimal pairs where they are
+reported. It compares with the references and knows no facts beside them. Where a question asks for a list, an
+answer with a part of it is often judged correct.
 """
 
 _NOT_STATED = "not stated"
