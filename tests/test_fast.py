@@ -69,15 +69,23 @@ def test_kpqa_is_near_the_torch_model(fast_kpqa, tiny_encoder):  # noqa: F811
     assert np.corrcoef(found, expected)[0, 1] > 0.99
 
 
-def rounded(values, dim):
-    """Return values rounded to 127 steps up and down, the largest of a dimension being the last."""
-    step = values.abs().amax(dim, keepdim=True).clamp_min(1e-12) / 127
-    return (values / step).round() * step
+def rounded_rows(values):
+    """Return values rounded to 255 steps between the smallest and the largest of their row, with one step on 0."""
+    low, high = values.amin(-1, keepdim=True).clamp_max(0), values.amax(-1, keepdim=True).clamp_min(1e-12)
+    step = (high - low) / 255
+    zero = (low / step).round()
+    return ((values / step).round() - zero).clamp(0, 255).add(zero) * step
+
+
+def rounded_columns(weight):
+    """Return a weight, (outputs, inputs), rounded to 127 steps up and down for every output."""
+    step = weight.abs().amax(1, keepdim=True) / 127
+    return (weight / step).round() * step
 
 
 class Rounded(torch.nn.Linear):
     def forward(self, values):
-        return torch.nn.functional.linear(rounded(values, -1), rounded(self.weight, 1), self.bias)
+        return torch.nn.functional.linear(rounded_rows(values), rounded_columns(self.weight), self.bias)
 
 
 def test_kpqa_is_the_torch_model_with_every_product_rounded(fast_kpqa, tiny_encoder):  # noqa: F811
@@ -131,22 +139,23 @@ def test_every_large_product_is_one_of_integers(fast_kpqa):
 
 
 def test_quantization_by_hand():
-    """Row (1.27, -1.004) times columns (1.27, 0.5) and (-0.127, 0.1): steps of 0.01, of 0.01 and of 0.001.
+    """Row (1.55, -1, 0.004) times columns (1.27, 0.5, 1) and (-0.127, 0.1, 0.05).
 
-    In steps the row is (127, -100), rounded from -100.4, and the columns are (127, 50) and (-127, 100). The products
-    are 127*127 - 100*50 = 11129 and -127*127 - 100*100 = -26129, which is 1.1129 (exact would be 1.1109) and -0.26129.
+    The row goes from -1 to 1.55, so that a step is 2.55/255 = 0.01, and it has (155, -100, 0) of them, the last one
+    rounded from 0.4. The columns have (127, 50, 100) steps of 0.01 and (-127, 100, 50) steps of 0.001. The products
+    are 155*127 - 100*50 = 14685 and -155*127 - 100*100 = -29685: 1.4685 (exact would be 1.4725) and -0.29685.
     """
     import onnxruntime
     from onnx import TensorProto, helper, numpy_helper
 
-    weight = numpy_helper.from_array(np.array([[1.27, -0.127], [0.5, 0.1]], dtype=np.float32), "w")
-    given, result = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [None, None, 2]) for n in ("x", "y"))
+    weight = numpy_helper.from_array(np.array([[1.27, -0.127], [0.5, 0.1], [1, 0.05]], dtype=np.float32), "w")
+    given, result = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [None, None, None]) for n in ("x", "y"))
     graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "one", [given], [result], [weight])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", fast.OPSET)], ir_version=8)
     fast._quantize(model)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    (found,) = session.run(None, {"x": np.array([[[1.27, -1.004], [0, 0]]], dtype=np.float32)})
-    assert found[0] == pytest.approx(np.array([[1.1129, -0.26129], [0, 0]]), abs=1e-5)
+    (found,) = session.run(None, {"x": np.array([[[1.55, -1, 0.004], [0, 0, 0]]], dtype=np.float32)})
+    assert found[0] == pytest.approx(np.array([[1.4685, -0.29685], [0, 0]]), abs=1e-5)
 
 
 def test_threads_do_not_change_the_numbers(fast_ava):
@@ -292,3 +301,9 @@ def test_missing_packages_are_named(fast_ava, monkeypatch, tmp_path):
     monkeypatch.setattr(fast, "find_spec", lambda name: None)
     result = run("export", tmp_path / "out", "--metric", "ava", "--checkpoint", fast_ava)
     assert (result.exit_code, "pip install 'genqa-metrics[fast]'" in result.output) == (2, True)
+
+
+def test_a_processor_without_vnni_is_warned_of(fast_ava, monkeypatch):
+    monkeypatch.setattr(ava_fast, "_may_saturate", lambda: True)
+    with pytest.warns(UserWarning, match="this processor has no VNNI instructions.*take backend 'torch'"):
+        ava_fast.FastModel(fast_ava, ava_fast.file_digest(fast_ava / "model.safetensors"), "ava")

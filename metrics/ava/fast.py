@@ -4,6 +4,7 @@ This file stands in `kpqa` and in `ava`, because a folder must work when it is c
 original; `make copies` renews the other and a test keeps them identical.
 """
 
+import platform
 import threading
 import warnings
 from collections.abc import Sequence
@@ -108,19 +109,19 @@ def export(model, names: Sequence[str], path: Path, digest: str) -> None:
     onnx.save(exported, str(path))
 
 
-def _quantize(whole, bits: int = 8) -> None:
+def _quantize(whole) -> None:
     """Change the large matrix products of an ONNX model, in place, into products of 8-bit integers.
 
     A weight matrix has one scale per column. What it is multiplied with is rounded anew in every product, with one
-    scale per row: a token's numbers do not depend on what stands beside it in a batch, as they would with the one
-    scale per tensor of the runtime's own `quantize_dynamic`, and one large value spoils no other token.
+    scale and one level for 0 per row: a token's numbers do not depend on what stands beside it in a batch, as they
+    would with the one scale per tensor of the runtime's own `quantize_dynamic`, and one large value spoils no other
+    token. The runtime multiplies the levels; what the levels for 0 add, they times the sum of a column, is taken off.
 
     Args:
         whole: ONNX model of 32-bit floats.
-        bits: bits of a weight.
     """
     import numpy as np
-    from onnx import helper, numpy_helper
+    from onnx import TensorProto, helper, numpy_helper
 
     graph = whole.graph
     weights = {tensor.name: tensor for tensor in graph.initializer}
@@ -134,11 +135,10 @@ def _quantize(whole, bits: int = 8) -> None:
         nodes.append(helper.make_node(kind, inputs, [output], name=output, **attributes))
         return output
 
-    largest_weight = 2 ** (bits - 1) - 1
-    steps = constant("int8/steps", np.array(1 / 127, dtype=np.float32))
     tiny = constant("int8/tiny", np.array(1e-12, dtype=np.float32))
-    middle = constant("int8/middle", np.array(128, dtype=np.uint8))
+    zero = constant("int8/zero", np.array(0, dtype=np.float32))
     one = constant("int8/one", np.array(1, dtype=np.float32))
+    steps = constant("int8/steps", np.array(1 / 255, dtype=np.float32))
     flat = constant("int8/flat", np.array([-1], dtype=np.int64))
     for node in graph.node:
         if node.op_type != "MatMul" or node.input[1] not in weights:
@@ -147,31 +147,47 @@ def _quantize(whole, bits: int = 8) -> None:
         source, weight, output = *node.input, node.output[0]
         if source not in rounded:
             name = f"int8/{source}"
-            size = add("ReduceMax", [add("Abs", [source], f"{name}/abs")], f"{name}/max", axes=[-1], keepdims=1)
-            scale = add("Mul", [add("Max", [size, tiny], f"{name}/above_0"), steps], f"{name}/scale")
+            high = add("ReduceMax", [source], f"{name}/max", axes=[-1], keepdims=1)
+            low = add("ReduceMin", [source], f"{name}/min", axes=[-1], keepdims=1)
+            low = add("Min", [low, zero], f"{name}/low")
+            size = add("Sub", [add("Max", [high, tiny], f"{name}/high"), low], f"{name}/size")
+            scale = add("Mul", [size, steps], f"{name}/scale")
+            level = add("Round", [add("Div", [low, scale], f"{name}/low_level")], f"{name}/minus_zero_level")
+            row_level = add("Reshape", [add("Neg", [level], f"{name}/zero_level"), flat], f"{name}/row_level")
+            row_level = add("Cast", [row_level], f"{name}/row_zero", to=TensorProto.UINT8)
             row_scale = add("Reshape", [scale, flat], f"{name}/row_scale")
-            middles = add("Expand", [middle, add("Shape", [row_scale], f"{name}/rows")], f"{name}/middles")
             rows = add("Flatten", [source], f"{name}/flat", axis=2)
-            levels = add("QuantizeLinear", [rows, row_scale, middles], f"{name}/levels", axis=0)
+            levels = add("QuantizeLinear", [rows, row_scale, row_level], f"{name}/levels", axis=0)
             levels = add("Reshape", [levels, add("Shape", [source], f"{name}/shape")], f"{name}/shaped")
-            rounded[source] = levels, scale
-        levels, scale = rounded[source]
+            rounded[source] = levels, scale, level
+        levels, scale, level = rounded[source]
         if weight not in used:
             used.add(weight)
             values = numpy_helper.to_array(weights[weight])
-            column_scale = np.maximum(np.abs(values).max(axis=0), 1e-12) / largest_weight
-            constant(f"int8/{weight}", np.rint(values / column_scale).astype(np.int8))
-            constant(f"int8/{weight}/scale", column_scale.astype(np.float32))
+            column_scale = (np.maximum(np.abs(values).max(axis=0), 1e-12) / 127).astype(np.float32)
+            whole_numbers = np.rint(values / column_scale).astype(np.int8)
+            constant(f"int8/{weight}", whole_numbers)
+            constant(f"int8/{weight}/scale", column_scale)
+            constant(f"int8/{weight}/sum", whole_numbers.sum(axis=0, dtype=np.float32) * column_scale)
         product = f"int8/{output}"
-        inputs = [levels, f"int8/{weight}", one, f"int8/{weight}/scale", middle]
-        add("MatMulIntegerToFloat", inputs, product, domain="com.microsoft")
-        add("Mul", [product, scale], output)
+        inputs = [levels, f"int8/{weight}", one, f"int8/{weight}/scale"]
+        add("MatMulIntegerToFloat", inputs, f"{product}/levels", domain="com.microsoft")
+        zeros = add("Mul", [level, f"int8/{weight}/sum"], f"{product}/zeros")
+        add("Mul", [add("Add", [f"{product}/levels", zeros], product), scale], output)
     del graph.node[:]
     graph.node.extend(nodes)
     kept = [tensor for tensor in graph.initializer if tensor.name not in used]
     del graph.initializer[:]
     graph.initializer.extend(kept)
     whole.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+
+
+def _may_saturate() -> bool:
+    """Return whether sums of two products are kept in 16 bits here, as on x86 before VNNI (ONNX Runtime's manual)."""
+    try:
+        return platform.machine() in ("x86_64", "AMD64") and "vnni" not in Path("/proc/cpuinfo").read_text()
+    except OSError:  # not Linux: unknown
+        return False
 
 
 def _how_to_make(folder: Path, metric: str) -> str:
@@ -213,6 +229,13 @@ class FastModel:
 
     def __init__(self, folder: Path, digest: str, metric: str):
         import torch
+
+        if _may_saturate():
+            warnings.warn(
+                "backend: this processor has no VNNI instructions; products of 8-bit integers may overflow on it and "
+                "scores be wrong; take backend 'torch'",
+                stacklevel=2,
+            )
 
         self._path = fast_file(folder, metric)
         self._sessions: dict[int, object] = {}

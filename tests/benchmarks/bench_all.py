@@ -34,7 +34,6 @@ from tests.benchmarks.contestants import (
     BERTSCORE,
     CROSS_ENCODER,
     KPQA,
-    RATIO_ROWS,
     Contestant,
     contestants,
     one_reference,
@@ -67,14 +66,15 @@ def different_rows(data: Path, count: int) -> list[dict]:
     return found
 
 
-def rates(field: list[Contestant], rows: list[dict], sizes: list[int], device: str, repeats: int) -> dict:
+def rates(field: list[Contestant], rows: list[dict], arguments: argparse.Namespace) -> dict:
     """Return rows a second, {name: {rows: rate}}; contestants run in turn."""
     found: dict[str, dict[int, float]] = {one.name: {} for one in field}
     for one in field:
         one.run(rows[:50])  # what libraries set up at first use
-    for size in sizes:
+    device, few = arguments.device, arguments.ratio_rows
+    for size in sorted({*arguments.sizes, few, arguments.cheap}):
         taken, best = rows[:size], {}
-        for _ in range(repeats if size <= RATIO_ROWS else 1):
+        for _ in range(arguments.repeats if size <= few else 1):
             for one in field:
                 if size <= one.most:
                     seconds, _ = timed(partial(one.run, taken), device)
@@ -85,15 +85,15 @@ def rates(field: list[Contestant], rows: list[dict], sizes: list[int], device: s
     return found
 
 
-def shapes_of_input(field: list[Contestant], rows: list[dict], device: str) -> dict[str, float]:
+def shapes_of_input(field: list[Contestant], rows: list[dict], count: int, device: str) -> dict[str, float]:
     """Return how many times as quick as CrossEncoder the judge is on rows that repeat, and on rows of mixed length."""
     source = random.Random(0)
-    few = rows[: RATIO_ROWS // 4]
+    few = rows[: count // 4]
     repeated = source.sample(few * 4, 4 * len(few))
     long = " ".join(row["candidate"] for row in rows[:200])
     mixed = [
         row if i % 10 else row | {"candidate": long[start : start + 600]}
-        for i, (row, start) in enumerate(zip(rows[: RATIO_ROWS // 2], range(0, 10**6, 7), strict=False))
+        for i, (row, start) in enumerate(zip(rows[: count // 2], range(0, 10**6, 7), strict=False))
     ]
     by_name = {one.name: one.run for one in field}
     found = {}
@@ -133,7 +133,7 @@ def memory_of(name: str, field: list[Contestant], rows: list[dict]) -> dict:
     """Return the memory of this process while a contestant scores rows."""
     (one,) = (one for one in field if one.name == name)
     one.run(rows[:100])
-    return {"name": name} | peak_of(lambda: one.run(rows[:RATIO_ROWS]))
+    return {"name": name} | peak_of(lambda: one.run(rows))
 
 
 def start_ups(fast: dict[str, Path], row: dict, folder: Path, repeats: int) -> dict[str, float]:
@@ -167,8 +167,9 @@ def start_ups(fast: dict[str, Path], row: dict, folder: Path, repeats: int) -> d
 
 
 def targets(result: dict) -> list[tuple[str, str, float, bool]]:
-    """Return what was wanted, the sign of the limit and the limit, what was measured, and whether it is reached."""
-    rate = {name: by_rows.get(RATIO_ROWS, float("nan")) for name, by_rows in result["rates"].items()}
+    """Return what was wanted, the limit, what was measured, and whether it is reached."""
+    few = result["ratio_rows"]
+    rate = {name: by_rows[few] for name, by_rows in result["rates"].items()}
     start = result["start_up"]
     ours = [name for name in rate if name.startswith((AVA, KPQA, "AEv"))]
     first = {metric: start[f"genqa-metrics score --metric {metric}"] / start[LOAD] for metric in ("ava", "kpqa")}
@@ -186,8 +187,8 @@ def targets(result: dict) -> list[tuple[str, str, float, bool]]:
     ]
     change = result["changes"][fast]
     wanted.append((f"AVA, {fast}: the same verdict (the worst dev set)", 0.995, change["same_verdict"]))
-    growth = [by_rows[max(by_rows)] / by_rows[RATIO_ROWS] for name, by_rows in result["rates"].items() if name in ours]
-    wanted.append((f"rows a second at the most rows to those at {RATIO_ROWS:,}, the worst of ours", 0.95, min(growth)))
+    growth = [by_rows[max(by_rows)] / by_rows[few] for name, by_rows in result["rates"].items() if name in ours]
+    wanted.append((f"rows a second at the most rows to those at {few:,}, the worst of ours", 0.95, min(growth)))
     found = [(what, f"at least {limit:g}", value, value >= limit) for what, limit, value in wanted]
     most = [
         (f"{fast}: change of a correlation with people (the largest)", 0.005, abs(change["correlation"])),
@@ -214,13 +215,14 @@ ABOUT_ENCODER = (
 
 def field_table(result: dict, group: str) -> tuple[list[str], list[list]]:
     """Return header and rows of the table of a group of contestants."""
+    few = result["ratio_rows"]
     rates = {name: result["rates"][name] for name, of in result["groups"].items() if of == group}
     ours, first = next(iter(rates.items()))
     sizes = sorted({size for by_rows in rates.values() for size in by_rows})
     rows = [
         [
             name,
-            f"{first[RATIO_ROWS] / by_rows[RATIO_ROWS]:.2f}",
+            f"{first[few] / by_rows[few]:.2f}",
             *(f"{by_rows[size]:,.0f}" if size in by_rows else "" for size in sizes),
             result["memory"].get(name, ""),
         ]
@@ -243,7 +245,7 @@ def sections(result: dict) -> Iterator[tuple[str, str, list[str], list[list]]]:
         ],
     )
     for group, title in TITLES.items():
-        text = f"Ratios at {RATIO_ROWS:,} rows; then rows a second, and the peak of memory above what stood before."
+        text = f"Ratios at {result['ratio_rows']:,} rows; rows a second; the peak of memory above what stood before."
         yield title, text, *field_table(result, group)
     text = f"{ours}: {pairs[ours]:,.0f} pairs a second, {pairs[ours] / pairs[peer]:.1f} times {peer}."
     yield "Pairs of generated questions", text, [], []
@@ -287,6 +289,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", help="device of torch")
     parser.add_argument("--compile", action="store_true", help="also run the judge through torch.compile")
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 1000, 10_000], help="rows for our own models")
+    parser.add_argument("--ratio_rows", type=int, default=1000, help="rows for the peers, where all are compared")
     parser.add_argument("--cheap", type=int, default=100_000, help="rows for what has no model")
     parser.add_argument("--repeats", type=int, default=2, help="the quickest of so many runs counts")
     parser.add_argument("--quality_rows", type=int, help="rows of every dev set; default: all")
@@ -298,25 +301,23 @@ def main() -> None:
 
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    if RATIO_ROWS not in arguments.sizes:
-        parser.error(f"--sizes: {RATIO_ROWS} must be one of them, contestants are compared there")
     judgments, begun = arguments.data / "judgments", machine()
     with TemporaryDirectory() as temporary:
         fast = exported(arguments.fast or Path(temporary))
-        sizes = sorted({*arguments.sizes, arguments.cheap})
         if arguments.memory_of:
-            rows = different_rows(judgments, RATIO_ROWS)
+            rows = different_rows(judgments, arguments.ratio_rows)
             print(json.dumps(memory_of(arguments.memory_of, contestants(fast, arguments), rows)))
             return
-        rows = different_rows(judgments, max(sizes))
+        rows = different_rows(judgments, max(*arguments.sizes, arguments.ratio_rows, arguments.cheap))
         field = contestants(fast, arguments)
         found = quality(judgments, fast, arguments.device, arguments.quality_rows)
         result = {
             "device": arguments.device,
             "groups": {one.name: one.group for one in field},
-            "rates": rates(field, rows, sizes, arguments.device, arguments.repeats),
-            "shapes": shapes_of_input(field, rows, arguments.device),
-            "encoder": encoder_share(rows[:RATIO_ROWS], arguments.device),
+            "ratio_rows": arguments.ratio_rows,
+            "rates": rates(field, rows, arguments),
+            "shapes": shapes_of_input(field, rows, arguments.ratio_rows, arguments.device),
+            "encoder": encoder_share(rows[: arguments.ratio_rows], arguments.device),
             "quality": found,
             "changes": largest_changes(found),
             "question_pairs": question_pairs(arguments.data / "question_generation" / "qamr.test.jsonl.gz"),

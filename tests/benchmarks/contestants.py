@@ -6,12 +6,11 @@ Every contestant gets the rows of a file of judgments and reads question, answer
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
 import torch
 from genqa_metrics.ava.judging import Judge, joined_references
 from genqa_metrics.ava.loading import HUB_CHECKPOINT, load_judge, load_model
@@ -26,26 +25,30 @@ from tests.benchmarks.bench_fast import ways
 from tests.benchmarks.report import timed
 
 SETS = 40  # sets of generated questions: some 18,000 pairs
-RATIO_ROWS = 1000  # where contestants are compared
 AVA, KPQA, AEV, F_META = "AVA", "KPQA", "AEv, all 44 cells", "F-meta, ROUGE-L"
 CROSS_ENCODER, BERTSCORE = "CrossEncoder.predict", "torchmetrics BERTScore"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Contestant:
     """One way to score rows.
 
     Attributes:
         name: as in the tables.
         group: contestants of a group are compared with its first.
-        run: scores rows of judgments.
+        make: loads what is needed, and returns what scores rows of judgments.
         most: rows that it is given at most.
     """
 
     name: str
     group: str
-    run: Callable[[list[dict]], object]
+    make: Callable[[], Callable[[list[dict]], object]]
     most: int
+
+    @cached_property
+    def run(self) -> Callable[[list[dict]], object]:
+        """What scores rows."""
+        return self.make()
 
 
 def triples_of(rows: list[dict]) -> list[tuple[str, str, str]]:
@@ -94,10 +97,16 @@ def cross_encoder(device: str) -> Callable:
 
 def bertscore(device: str, texts: Callable) -> Callable:
     """Return torchmetrics' BERTScore of texts of rows, on the base encoder, all of its layers."""
-    from torchmetrics.functional.text.bert import bert_score
+    from torchmetrics.text.bert import BERTScore
 
-    arguments = {"model_name_or_path": str(base_encoder()), "num_layers": 6, "truncation": True, "device": device}
-    return lambda rows: bert_score(*texts(rows), **arguments)
+    metric = BERTScore(str(base_encoder()), num_layers=6, truncation=True, device=device)
+
+    def run(rows: list[dict]) -> dict:
+        metric.reset()
+        metric.update(*texts(rows))
+        return metric.compute()
+
+    return run
 
 
 def sentence_vectors(device: str) -> Callable:
@@ -108,27 +117,32 @@ def sentence_vectors(device: str) -> Callable:
     return lambda rows: model.encode(list(chain(*asked_texts(rows))), show_progress_bar=False)
 
 
-def judge_runs(fast: Path, device: str, compiled: bool) -> dict[str, Callable]:
-    """Return the judge in every way that the device has, the plain one first."""
-
-    def run(judge, rows: list[dict]) -> np.ndarray:
-        return Judge(judge).logits(triples_of(rows))
-
-    judges = {way: load_judge(**arguments) for way, arguments in ways(fast, device).items()}
+def judge(arguments: dict, compiled: bool = False) -> Callable:
+    """Return the verdicts of a judge that is loaded with some arguments."""
+    loaded = load_judge(**arguments)
     if compiled:
-        way = list(judges)[-1]  # on a GPU 16 bits
-        judges[f"{way}, compiled"] = replace(judges[way], model=torch.compile(judges[way].model, dynamic=True))
-    return {AVA if way == "float32" else f"{AVA}, {way}": partial(run, judge) for way, judge in judges.items()}
+        loaded = replace(loaded, model=torch.compile(loaded.model, dynamic=True))
+    return lambda rows: Judge(loaded).logits(triples_of(rows))
 
 
-def predictor_runs(fast: Path, device: str) -> dict[str, Callable]:
-    """Return all of KPQA's scores in every way that the device has, the plain one first."""
+def judge_loop() -> Callable:
+    """Return the verdicts of the judge, one row at a time."""
+    loaded = load_judge(device="cpu")
+    return lambda rows: bench_ava.one_at_a_time(loaded, triples_of(rows))
 
-    def run(models, rows: list[dict]) -> dict[str, np.ndarray]:
-        return bench_kpqa.all_scores(models, one_reference(rows))
 
-    loaded = {way: load_models(**arguments) for way, arguments in ways(fast, device).items()}
-    return {KPQA if way == "float32" else f"{KPQA}, {way}": partial(run, models) for way, models in loaded.items()}
+def kpqa(arguments: dict) -> Callable:
+    """Return all of KPQA's scores, of models that are loaded with some arguments."""
+    models = load_models(**arguments)
+    return lambda rows: bench_kpqa.all_scores(models, one_reference(rows))
+
+
+def kpqa_loop() -> Callable:
+    """Return KPQA's weights, one text at a time."""
+    models = load_models(device="cpu")
+    return lambda rows: bench_kpqa.one_at_a_time(
+        models, [(row["question"], text) for row in rows for text in (row["candidate"], row["references"][0])]
+    )
 
 
 def coco(scorer, rows: list[dict], **arguments) -> object:
@@ -145,24 +159,33 @@ def aev_grid(rows: list[dict]) -> dict:
 
 
 def contestants(fast: dict[str, Path], arguments: argparse.Namespace) -> list[Contestant]:
-    """Return all contestants; models are loaded."""
+    """Return all contestants; a model is loaded when it is first used.
+
+    Args:
+        fast: folders of the exported checkpoints, by metric.
+        arguments: of the command: device, compile, sizes, ratio_rows, cheap.
+    """
     from pycocoevalcap.bleu.bleu import Bleu
     from pycocoevalcap.rouge.rouge import Rouge
     from rouge_score.rouge_scorer import RougeScorer
     from sacrebleu import corpus_bleu
 
-    device, most = arguments.device, max(arguments.sizes)
+    device, most, few = arguments.device, max(arguments.sizes), arguments.ratio_rows
     rouge = RougeScorer(["rougeL"])
-    judges = judge_runs(fast["ava"], device, arguments.compile)
-    predictors = predictor_runs(fast["kpqa"], device)
-    peers = {
-        "judge": {CROSS_ENCODER: cross_encoder(device)},
-        "kpqa": {
-            BERTSCORE: bertscore(device, asked_texts),
-            "torchmetrics BERTScore, answers only": bertscore(device, texts_of),
-            "SentenceTransformer.encode": sentence_vectors(device),
-        },
+    judges = {way: partial(judge, given) for way, given in ways(fast["ava"], device).items()}
+    if arguments.compile:
+        way, given = list(ways(fast["ava"], device).items())[-1]  # on a GPU 16 bits
+        judges[f"{way}, compiled"] = partial(judge, given, compiled=True)
+    predictors = {way: partial(kpqa, given) for way, given in ways(fast["kpqa"], device).items()}
+    peers = {CROSS_ENCODER: partial(cross_encoder, device)}
+    text_peers = {
+        BERTSCORE: partial(bertscore, device, asked_texts),
+        "torchmetrics BERTScore, answers only": partial(bertscore, device, texts_of),
+        "SentenceTransformer.encode": partial(sentence_vectors, device),
     }
+    if device == "cpu":
+        peers["one row at a time"] = judge_loop
+        text_peers["one text at a time, weights only"] = kpqa_loop
     words = {
         AEV: aev_grid,
         "sacrebleu corpus_bleu": lambda rows: corpus_bleu(texts_of(rows)[0], [texts_of(rows)[1]]),
@@ -170,20 +193,14 @@ def contestants(fast: dict[str, Path], arguments: argparse.Namespace) -> list[Co
         "pycocoevalcap Bleu(4)": lambda rows: coco(Bleu(4), rows, verbose=0),
         "pycocoevalcap Rouge": lambda rows: coco(Rouge(), rows),
     }
-    if device == "cpu":
-        judge, models = load_judge(device="cpu"), load_models(device="cpu")
-        peers["judge"]["one row at a time"] = lambda rows: bench_ava.one_at_a_time(judge, triples_of(rows))
-        peers["kpqa"]["one text at a time, weights only"] = lambda rows: bench_kpqa.one_at_a_time(
-            models, [(row["question"], text) for row in rows for text in (row["candidate"], row["references"][0])]
-        )
     fields = (
-        ("judge", judges, most),
-        ("judge", peers["judge"], RATIO_ROWS),
-        ("kpqa", predictors, most),
-        ("kpqa", peers["kpqa"], RATIO_ROWS),
-        ("words", words, max(most, arguments.cheap)),
+        ("judge", {AVA if way == "float32" else f"{AVA}, {way}": make for way, make in judges.items()}, most),
+        ("judge", peers, few),
+        ("kpqa", {KPQA if way == "float32" else f"{KPQA}, {way}": make for way, make in predictors.items()}, most),
+        ("kpqa", text_peers, few),
+        ("words", {name: lambda run=run: run for name, run in words.items()}, max(most, arguments.cheap)),
     )
-    return [Contestant(name, group, run, limit) for group, runs, limit in fields for name, run in runs.items()]
+    return [Contestant(name, group, make, limit) for group, made, limit in fields for name, make in made.items()]
 
 
 def question_pairs(data: Path) -> dict[str, float]:
