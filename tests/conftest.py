@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.loopback_hub import hub  # noqa: F401
+from tests.loopback_hub import client, hub  # noqa: F401
 
 _cache = tempfile.TemporaryDirectory(prefix="genqa-metrics-tests-", ignore_cleanup_errors=True)
 os.environ["HF_HOME"] = _cache.name  # evaluate's module cache ignores text after '#', so an old copy must not be found

@@ -156,6 +156,19 @@ def hub(tmp_path) -> LoopbackHub:
     it.stop()
 
 
+@pytest.fixture
+def client(hub, monkeypatch):
+    """The client of huggingface_hub in this process, which talks to this Hub and to nothing else."""
+    from huggingface_hub import HfApi, constants
+
+    monkeypatch.setattr(constants, "ENDPOINT", hub.url)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    return HfApi()
+
+
 def is_large_name(path: str) -> bool:
     """Return whether a file goes to Git LFS."""
     return any(fnmatch.fnmatch(path, pattern) for pattern in LARGE)

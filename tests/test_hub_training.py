@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from tests.test_ava_training import files  # noqa: F401
 from tests.test_kpqa import tiny_encoder  # noqa: F401
 from tests.test_kpqa_training import rows_folder  # noqa: F401
@@ -91,8 +93,10 @@ def test_what_a_training_pushes_scores_like_what_it_wrote(
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
     assert len({str(pushed) for pushed, _ in found.values()}) == 4
-    for pushed, local in found.values():
-        assert pushed == local
+    for (pushed, signature), (local, same) in found.values():
+        assert signature == same
+        for key, value in local.items():
+            assert pushed[key] == pytest.approx(value, abs=1e-6), key
     for name, weights in (("whole", "model"), ("adapter", "adapter_model"), ("judge", "model")):
         published = hub.content("model", f"ns/{name}")
         final = tmp_path / "runs" / name / "final"

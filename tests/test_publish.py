@@ -12,9 +12,8 @@ import torch
 import transformers
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.kpqa import loading
-from huggingface_hub import ModelCard, RepoCard, constants
+from huggingface_hub import ModelCard, RepoCard
 
-from tests.loopback_hub import TOKEN
 from tests.test_ava import judges  # noqa: F401
 from tests.test_kpqa import saved, tiny_encoder  # noqa: F401
 from training import publish
@@ -36,17 +35,6 @@ RECORDS = {
         }
     },
 }
-
-
-@pytest.fixture
-def hub(hub, monkeypatch):
-    """The client in this process talks to this Hub and to nothing else."""
-    monkeypatch.setattr(constants, "ENDPOINT", hub.url)
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
-    monkeypatch.setenv("HF_TOKEN", TOKEN)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    return hub
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +73,7 @@ def tiny(tiny_checkpoints, tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
+def run(client, tmp_path, monkeypatch, capsys):
     """Run the script with arguments; returns what it printed."""
 
     def run(*arguments, namespace="ns"):
