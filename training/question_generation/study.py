@@ -20,6 +20,7 @@ SYSTEMS = {  # name -> model, beams that a question is drawn from
     "cvae_100_rbs": ("cvae_100", 2),
 }
 BASES = {"meteor": "METEOR 1.5", "rouge": "ROUGE-L", "bleu": "BLEU-4", "cosine": "encoder cosine"}
+GROUPS = {"several": "Contexts with several references", "all": "All contexts"}
 PARTS = ("precision", "recall", "f", "conventional")  # in the order of f_meta.scoring.NAMES
 DIVERSITY = ("distinct_1", "distinct_2", "self_bleu", "different")
 PAIRS = (  # differences that the paper's findings are about
@@ -432,7 +433,7 @@ def main() -> None:
         "test": args.test,
         "contexts": main_report["contexts"],
         "resamples": args.resamples,
-        "findings": {group: findings(reports[args.test, group]) for group in ("all", "several")},
+        "findings": {group: findings(reports[args.test, group]) for group in GROUPS},
         "differences": main_report["differences"],
         "several_references": reports[args.test, "several"],
         "one_reference": reports.get((args.test, "one")),
@@ -451,7 +452,8 @@ def main() -> None:
     Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     readme = Path(args.readme)
     several = reports[args.test, "several"]
-    renew(readme, "findings", findings_table(results["findings"]["all"]))
+    tables = [f"{name}:\n\n{findings_table(results['findings'][group])}" for group, name in GROUPS.items()]
+    renew(readme, "findings", "\n\n".join(tables))
     renew(readme, "all contexts", "\n\n".join(table(main_report, base) for base in args.bases))
     renew(readme, "several references", "\n\n".join(table(several, base) for base in args.bases))
     renew(readme, "differences", difference_table(several, args.bases))

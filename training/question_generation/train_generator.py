@@ -106,6 +106,7 @@ def train(args: Arguments, training) -> dict:
     import torch
     from genqa_metrics.kpqa.models import checkpoint_digest, quiet
     from transformers import EarlyStoppingCallback, Trainer, set_seed
+    from transformers.trainer_pt_utils import get_length_grouped_indices
     from transformers.trainer_utils import get_last_checkpoint
 
     sys.path.insert(0, str(Path(__file__).parent))
@@ -161,7 +162,32 @@ def train(args: Arguments, training) -> dict:
         training.metric_for_best_model = "eval_loss"
         training.greater_is_better = False
 
-    trainer = Trainer(
+    class BucketSampler(torch.utils.data.Sampler):
+        """Contexts of like length together, in an order that depends on seed and epoch alone.
+
+        That of transformers takes its order from the global state, and finds another one in a run that was killed in
+        the middle of an epoch.
+        """
+
+        def __init__(self, lengths, batch_size, seed):
+            self.lengths, self.batch_size, self.seed, self.epoch = lengths, batch_size, seed, 0
+
+        def set_epoch(self, epoch):
+            self.epoch = epoch
+
+        def __len__(self):
+            return len(self.lengths)
+
+        def __iter__(self):
+            generator = torch.Generator().manual_seed(1000 * self.seed + self.epoch)
+            return iter(get_length_grouped_indices(self.lengths, self.batch_size, generator=generator))
+
+    class BucketTrainer(Trainer):
+        def _get_train_sampler(self, train_dataset=None):
+            lengths = [len(row["input_ids"]) for row in train_dataset or self.train_dataset]
+            return BucketSampler(lengths, self.args.train_batch_size, self.args.seed)
+
+    trainer = BucketTrainer(
         model=model,
         args=training,
         train_dataset=made[0],
