@@ -26,6 +26,7 @@ from genqa_metrics.ava.judging import Judge, encoded
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.kpqa.loading import load_models
 from genqa_metrics.kpqa.models import base_encoder
+from transformers.utils import logging
 
 from tests.benchmarks import bench_kpqa
 from tests.benchmarks.bench_fast import AVA_DATA, KPQA_DATA, exported, largest_changes, quality, read
@@ -291,6 +292,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 1000, 10_000], help="rows for our own models")
     parser.add_argument("--ratio_rows", type=int, default=1000, help="rows for the peers, where all are compared")
     parser.add_argument("--cheap", type=int, default=100_000, help="rows for what has no model")
+    parser.add_argument("--memory", action=argparse.BooleanOptionalAction, default=True, help="measure memory too")
     parser.add_argument("--repeats", type=int, default=2, help="the quickest of so many runs counts")
     parser.add_argument("--quality_rows", type=int, help="rows of every dev set; default: all")
     parser.add_argument("--write", type=Path, metavar="PAGE.md", help="write the page here; default: print it")
@@ -301,6 +303,8 @@ def main() -> None:
 
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
     judgments, begun = arguments.data / "judgments", machine()
     with TemporaryDirectory() as temporary:
         fast = exported(arguments.fast or Path(temporary))
@@ -324,14 +328,20 @@ def main() -> None:
             "start_up": start_ups(fast, rows[0], Path(temporary), arguments.repeats),
             "machine": begun,
         }
-        sys.argv += ["--fast", str(arguments.fast or temporary)]
-        apart = measured_apart([one.name for one in field])
-        result["memory"] = {one["name"]: one["peak_above_mb"] for one in apart}
-        del sys.argv[-2:]
-    result["targets"] = targets(result)
-    files = [judgments / f"{name}.{part}.jsonl.gz" for name in AVA_DATA for part in ("train", "dev")]
-    files += [judgments / f"{name}.dev.jsonl.gz" for name in KPQA_DATA]
-    result |= facts(files, PACKAGES)
+        result["targets"] = targets(result)
+        files = [judgments / f"{name}.{part}.jsonl.gz" for name in AVA_DATA for part in ("train", "dev")]
+        files += [judgments / f"{name}.dev.jsonl.gz" for name in KPQA_DATA]
+        result |= facts(files, PACKAGES) | {"memory": {}}
+        show(result, arguments)
+        if arguments.memory:  # last, because a process for each of them takes long
+            sys.argv += ["--fast", str(arguments.fast or temporary)]
+            apart = measured_apart([one.name for one in field])
+            result["memory"] = {one["name"]: one["peak_above_mb"] for one in apart}
+            show(result, arguments)
+
+
+def show(result: dict, arguments: argparse.Namespace) -> None:
+    """Write the page and the numbers, or print the page."""
     if arguments.output:
         arguments.output.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     if arguments.write:
