@@ -70,8 +70,14 @@ def read_contexts(source: str, folder: str | Path | None = None) -> list[Context
         where = f"{source}, row {i}"
         text = _tokenised(_column(row, ("sentence", "context"), where), source)
         questions = _column(row, ("references", "question"), where)
-        for question in [questions] if isinstance(questions, str) else questions:
-            found.setdefault(text, {})[_tokenised(question, source)] = None
+        asked = [
+            _tokenised(question, source) for question in ([questions] if isinstance(questions, str) else questions)
+        ]
+        if not text or not all(asked):
+            raise ValueError(
+                f"{where}: expected a text and questions with words in them, got {text!r:.60} and {asked}"
+            )
+        found.setdefault(text, {}).update(dict.fromkeys(asked))
     return [Context(text, tuple(questions)) for text, questions in found.items()]
 
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from generator import END, PAD, START, UNKNOWN, Generator, State, copy_log_probability
+from contexts import END, PAD, START, UNKNOWN
+from generator import Generator, State, copy_log_probability
 
 MAX_WORDS = 30
 

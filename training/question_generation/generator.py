@@ -13,8 +13,6 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-PAD, UNKNOWN, START, END = range(4)  # as in contexts.py
-
 
 @dataclass
 class Config:

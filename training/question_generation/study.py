@@ -393,8 +393,12 @@ def main() -> None:
 
     sys.path.insert(0, str(FOLDER))
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    if not args.seeds:
+        raise ValueError("seeds: expected at least one number")
     for name in args.bases:
         base_of(name)
+    numbers = {args.test: args.contexts, args.transfer: args.transfer_contexts}
+    sets = {source: sampled(source, args.data_dir, number) for source, number in numbers.items()}
     folders = {model: {seed: trained(args, model, seed) for seed in args.seeds} for model in MODELS}
     if args.train_only:
         return
@@ -407,8 +411,7 @@ def main() -> None:
         for system, (model, _) in SYSTEMS.items()
     }
     reports = {}
-    for source, number in ((args.test, args.contexts), (args.transfer, args.transfer_contexts)):
-        contexts = sampled(source, args.data_dir, number)
+    for source, contexts in sets.items():
         said = {}
         for seed in args.seeds:
             print(f"questions on {source}, seed {seed}", file=sys.stderr, flush=True)
