@@ -70,12 +70,11 @@ def read_contexts(source: str, folder: str | Path | None = None) -> list[Context
         where = f"{source}, row {i}"
         text = _tokenised(_column(row, ("sentence", "context"), where), source)
         questions = _column(row, ("references", "question"), where)
-        asked = [
-            _tokenised(question, source) for question in ([questions] if isinstance(questions, str) else questions)
-        ]
+        questions = [questions] if isinstance(questions, str) else questions
+        asked = [_tokenised(question, source) for question in questions]
         if not text or not all(asked):
             raise ValueError(
-                f"{where}: expected a text and questions with words in them, got {text!r:.60} and {asked}"
+                f"{where}: expected a text and questions with words, got {text!r:.60} and {str(asked):.60}"
             )
         found.setdefault(text, {}).update(dict.fromkeys(asked))
     return [Context(text, tuple(questions)) for text, questions in found.items()]
