@@ -306,6 +306,8 @@ def main() -> None:
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     judgments, begun = arguments.data / "judgments", machine()
+    if arguments.device != "cpu":
+        begun["cpu"] = f"{torch.cuda.get_device_name(arguments.device)}, {begun['cpu']}"
     with TemporaryDirectory() as temporary:
         fast = exported(arguments.fast or Path(temporary))
         if arguments.memory_of:
