@@ -337,7 +337,7 @@ def test_contexts_of_files_and_of_the_hub(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"bad, row 0: expected a column references or question with a value, got"):
         data.read_contexts("bad", tmp_path)
     (tmp_path / "blank.jsonl").write_text(json.dumps({"context": "a", "references": ["Who?", " "]}))
-    with pytest.raises(ValueError, match=r"blank, row 0: expected a text and questions with words, got 'a' and"):
+    with pytest.raises(ValueError, match=r"blank, row 0: expected text and questions with words, got 'a' and"):
         data.read_contexts("blank", tmp_path)
     with pytest.raises(ValueError, match=r"sources: no other.jsonl.gz or other.jsonl in .* no Hub name"):
         data.read_contexts("other", tmp_path)

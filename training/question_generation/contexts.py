@@ -73,9 +73,7 @@ def read_contexts(source: str, folder: str | Path | None = None) -> list[Context
         questions = [questions] if isinstance(questions, str) else questions
         asked = [_tokenised(question, source) for question in questions]
         if not text or not all(asked):
-            raise ValueError(
-                f"{where}: expected a text and questions with words, got {text!r:.60} and {str(asked):.60}"
-            )
+            raise ValueError(f"{where}: expected text and questions with words, got {text!r:.60} and {asked!s:.60}")
         found.setdefault(text, {}).update(dict.fromkeys(asked))
     return [Context(text, tuple(questions)) for text, questions in found.items()]
 
