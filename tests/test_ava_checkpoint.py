@@ -45,6 +45,14 @@ def test_one_reference_or_twenty(ava):
     assert found["ava_label_per_example"] == [1, 1]
 
 
+@pytest.mark.parametrize("frame", ["{}", "It was {}.", "It is {}.", "I think it is {}."])
+def test_the_frame_of_a_short_answer_does_not_decide(ava, frame):
+    names = ["William Shakespeare", "Christopher Marlowe"]
+    rows = {"questions": ["Who wrote Hamlet?"] * 2, "references": [["William Shakespeare"]] * 2}
+    found = ava.compute(**rows, predictions=[frame.format(name) for name in names], per_example=True)
+    assert found["ava_label_per_example"] == [1, 0]
+
+
 @pytest.fixture(scope="module")
 def measured():
     card = (CHECKPOINT / "README.md").read_text(encoding="utf-8")

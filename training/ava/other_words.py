@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from triples import Triple, normalised
-from wrong_answers import CIRCULAR, MONTHS, NUMBERS, STARTERS, occurrence
+from wrong_answers import CIRCULAR, FRAMES, MONTHS, NUMBERS, STARTERS, occurrence
 
 _VALUES = dict(zip(NUMBERS[1:12], range(2, 13), strict=True))
 _DATE = re.compile(
@@ -57,13 +57,18 @@ def flooded(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
 
 
 def aliases(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
-    """Return references as candidates: one that is listed and, of short lists, one that is taken out of the list."""
+    """Return references as candidates: one that is listed and, of short lists, one that is taken out of the list.
+
+    Half of the short ones stand in a frame such as "It was ...", as wrong answers do.
+    """
     made = []
     for triple in {t.question: t for t in triples}.values():
         texts = list(triple.references)
         candidate = rng.choice(texts)
         others = [text for text in texts if normalised(text) != normalised(candidate)]
         references = tuple(others) if others and len(texts) <= 4 and rng.random() < 0.5 else triple.references
+        if len(candidate.split()) <= 6 and rng.random() < 0.5:
+            candidate = rng.choice(FRAMES).format(candidate.rstrip("."))
         made.append(replace(triple, references=references, candidate=candidate, label=1.0, kind="alias"))
     return made
 

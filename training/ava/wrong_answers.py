@@ -48,6 +48,14 @@ _OPPOSITE = re.compile(rf"\b({'|'.join(_OPPOSITES)})\b")
 _NAME = re.compile(r"(?<!\w)[A-Z][\w'-]+(?: (?:of |the )?[A-Z][\w'-]+)*")
 _SYMMETRIC = re.compile(r"(?: (?:and|or|with|met|married|versus|vs)|,| ?&)+ ?(?:the )?", re.IGNORECASE)
 STARTERS = frozenset("The A An In On At It He She They This That These Those As By For From There When While".split())
+FRAMES = (
+    "{}.",
+    "It is {}.",
+    "It was {}.",
+    "The answer is {}.",
+    "I think it is {}.",
+    "That was {}.",
+)  # of right and wrong
 CIRCULAR = (
     "The question is {}.",
     "You ask {}.",
@@ -235,10 +243,8 @@ def _neighbour(triple: Triple, answers: Answers, rng: random.Random) -> str | No
         return None
     other = rng.choice(others)
     shape = rng.random()
-    if shape < 0.4:
-        return other
     if shape < 0.6:
-        return f"It is {other}." if pattern is _NUMBER else f"It was {other}."
+        return other if shape < 0.3 else rng.choice(FRAMES).format(other)
     text = re.sub(rf"(?<!\w){re.escape(found[0])}(?!\w)", lambda _: other, text)
     return None if occurrence(triple.references, text) else text
 
