@@ -52,6 +52,23 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
 
 
+# Options that `compare` and `agree` share.
+_Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        "-s",
+        metavar="METRIC.SETTING=VALUE",
+        help="Setting of a metric, as for `score`.",
+        show_default=False,
+    ),
+]
+_SettingsFile = Annotated[
+    Path | None, typer.Option("--settings", metavar="FILE.json", help="Settings from a file, as for `score`.")
+]
+_Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed: same rows and seed, same numbers.")]
+
+
 def _say(message: str, style: str = "") -> None:
     from rich.console import Console
     from rich.text import Text
@@ -427,23 +444,12 @@ def compare(
             show_default=False,
         ),
     ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            "-s",
-            metavar="METRIC.SETTING=VALUE",
-            help="Setting of a metric, as for `score`.",
-            show_default=False,
-        ),
-    ] = None,
-    settings: Annotated[
-        Path | None, typer.Option("--settings", metavar="FILE.json", help="Settings from a file, as for `score`.")
-    ] = None,
+    set_: _Set = None,
+    settings: _SettingsFile = None,
     resamples: Annotated[
         int, typer.Option("--resamples", metavar="N", help="Number of bootstrap samples, and of permutations.")
     ] = 10_000,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed: same rows and seed, same numbers.")] = 0,
+    seed: _Seed = 0,
     correction: Annotated[
         str,
         typer.Option(
@@ -557,19 +563,8 @@ def agree(
             show_default=False,
         ),
     ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            "-s",
-            metavar="METRIC.SETTING=VALUE",
-            help="Setting of a metric, as for `score`.",
-            show_default=False,
-        ),
-    ] = None,
-    settings: Annotated[
-        Path | None, typer.Option("--settings", metavar="FILE.json", help="Settings from a file, as for `score`.")
-    ] = None,
+    set_: _Set = None,
+    settings: _SettingsFile = None,
     group: Annotated[
         list[str] | None,
         typer.Option(
@@ -602,7 +597,7 @@ def agree(
     resamples: Annotated[
         int, typer.Option("--resamples", metavar="N", help="Bootstrap samples; 10 times as many permutations.")
     ] = 1000,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed: same rows and seed, same numbers.")] = 0,
+    seed: _Seed = 0,
     json_: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write everything, with all tests, to FILE as JSON.")
     ] = None,
