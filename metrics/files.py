@@ -326,8 +326,8 @@ def _nameless(folder: Path) -> BinaryIO | None:
 def new_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file for writing that takes its name, and the place of an older one, only when it is complete.
 
-    After an error there is no trace of it. After SIGKILL neither, on file systems of Linux that have files without a
-    name; elsewhere a hidden file that ends in .part stays.
+    After an error there is no trace of it. After SIGKILL a hidden file that ends in .part may stay; on file systems of
+    Linux that have files without a name only if the kill falls between its two last steps, naming and replacing.
 
     Args:
         path: name of the file.

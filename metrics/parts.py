@@ -152,7 +152,7 @@ class Parts:
         try:
             self.folder.mkdir(exist_ok=True)
             self._take_lock()
-            for left in self.folder.glob(".part-*.part"):  # of a run that was killed where files must have names
+            for left in self.folder.glob(".*.part"):  # begun by a run that was killed, see new_file
                 left.unlink()
             self._write_manifest({"complete": False})
         except OSError as error:

@@ -173,7 +173,7 @@ with gr.Blocks(title="AEv: from ROUGE to BLEU on one plane", delete_cache=common
     source = gr.State("texts")
     with gr.Row():
         with gr.Column(min_width=280):
-            with gr.Tabs():
+            with gr.Tabs(overflow_behavior="wrap"):  # a menu would hide a tab on a phone
                 with gr.Tab("Two texts") as texts_tab:
                     answer = gr.Textbox(label="Answer to be scored", lines=2, max_lines=8)
                     reference = gr.Textbox(label="Reference answer", lines=2, max_lines=8)

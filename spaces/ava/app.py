@@ -222,7 +222,7 @@ with gr.Blocks(title="AVA: is the answer right?", delete_cache=common.KEEP) as d
         "AVA reads a question, accepted answers and an answer, and says how probable it is that the answer is right. "
         "Its verdicts on many answers say which system is better."
     )
-    with gr.Tabs():
+    with gr.Tabs(overflow_behavior="wrap"):  # a menu would hide a tab on a phone
         with gr.Tab("One answer"), gr.Row():
             with gr.Column(min_width=280):
                 question = gr.Textbox(label="Question", lines=1, max_lines=6)
