@@ -83,8 +83,8 @@ def _found(metric: str, checkpoint: str | None) -> tuple[Path, object, Sequence[
     folder = find_checkpoint(checkpoint, None, metric, HUB_CHECKPOINT)
     settings = read_settings(folder)
     check_one_pair(settings["configuration"], folder)
-    model, tokenizer = load_model(folder, settings["configuration"], settings["mark_shared"])
-    marks = ["token_type_ids"] if settings["mark_shared"] else []
+    model, tokenizer = load_model(folder, settings["configuration"], settings["marks"])
+    marks = ["token_type_ids"] if settings["marks"] else []
     return folder, model, list(dict.fromkeys([*tokenizer.model_input_names, *marks]))
 
 

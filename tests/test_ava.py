@@ -101,17 +101,32 @@ def test_the_likest_reference_comes_first():
 def test_shared_words_are_marked_in_both_texts(judges):
     """West Germany comes before "beat" in both texts only once: the other shared words are in another order."""
     reference, candidate = "West Germany beat Hungary", "Hungary, I think, beat West  Germany."
-    assert judging.shared_words(reference, candidate) == {"west": 2, "germany": 2, "beat": 1, "hungary": 1}
-    assert judging.shared_words("Ann", "ANN!") == {"ann": 2}
-    assert judging.shared_words("Ann", "Bob") == judging.shared_words("", "") == {}
+    found = {"west": 2, "germany": 2, "beat": 1, "hungary": 1}
+    assert judging.word_marks("who won", reference, candidate, "shared") == found
+    assert judging.word_marks("Ann", "Ann", "ANN!", "shared") == {"ann": 2}
+    assert judging.word_marks("", "Ann", "Bob", "shared") == judging.word_marks("", "", "", "shared") == {}
     tokenizer = loading.load_judge(judges()).tokenizer
     row = ("how many steps ?", "four steps", "it is four.")
-    ((inputs,),) = judging.encoded(tokenizer, "a1-r_qt", [row], 64, mark_shared=True)
-    said = [tokenizer.decode([token]) for token in inputs["input_ids"]]
-    assert [word for word, mark in zip(said, inputs["token_type_ids"], strict=True) if mark] == ["four", "four"]
-    assert set(inputs["token_type_ids"]) == {0, 2}
-    ((plain,),) = judging.encoded(tokenizer, "a0-qr", [row], 64, mark_shared=True)  # it must not know the candidate
+    assert seen(tokenizer, row, "shared") == [("four", 2), ("four", 2)]
+    ((plain,),) = judging.encoded(tokenizer, "a0-qr", [row], 64, "shared")  # it must not know the candidate
     assert set(plain["token_type_ids"]) == {0, 1}
+
+
+def seen(tokenizer, row, marks):
+    ((inputs,),) = judging.encoded(tokenizer, "a1-r_qt", [row], 64, marks)
+    said = [tokenizer.decode([token]) for token in inputs["input_ids"]]
+    return [(word, mark) for word, mark in zip(said, inputs["token_type_ids"], strict=True) if mark]
+
+
+def test_words_of_the_question_are_marked_too(judges):
+    """And words count as the same by stem, numbers by value."""
+    marks = judging.word_marks("Who won the third game?", "Ann wins the 3rd game", "Ann is winning game 3.", "asked")
+    assert marks == {"ann": 2, "win": 2, "3": 2, "game": 4, "who": 3, "won": 3, "the": 3, "third": 3}
+    assert judging.word_marks("", "on the 21st", "21, not two", "asked") == {"21": 2}
+    assert judging.word_marks("", "twelve, Two", "2 or 12", "asked") == {"12": 2, "2": 1}
+    row = ("how many steps ?", "four steps", "it is four.")
+    found = [("four", 2), ("steps", 3), ("how", 3), ("many", 3), ("steps", 3), ("four", 2)]
+    assert seen(loading.load_judge(judges()).tokenizer, row, "asked") == found
 
 
 def test_an_encoder_without_token_types_cannot_see_marks(tmp_path):
@@ -120,8 +135,8 @@ def test_an_encoder_without_token_types_cannot_see_marks(tmp_path):
     DistilBertModel(DistilBertConfig(vocab_size=9, dim=4, n_heads=2, n_layers=1, hidden_dim=4)).save_pretrained(
         tmp_path
     )
-    with pytest.raises(ValueError, match="mark_shared: DistilBertModel has no token types"):
-        modeling.judge_model(tmp_path, "a1-r_qt", mark_shared=True)
+    with pytest.raises(ValueError, match="marks: DistilBertModel has no token types"):
+        modeling.judge_model(tmp_path, "a1-r_qt", "shared")
 
 
 @pytest.mark.parametrize(("how", "expected"), [("mean", [0.3, 0, 0.9]), ("max", [0.5, 0, 0.9])])
@@ -286,21 +301,21 @@ def test_signature_names_what_the_numbers_depend_on(judges, repository, tiny_enc
     assert other.signature() != signature  # the calibration counts too
 
 
-@pytest.mark.parametrize("mark_shared", [False, True])
-def test_an_adapter_gives_what_it_gave_in_training(tiny_encoder, tmp_path, mark_shared):  # noqa: F811
+@pytest.mark.parametrize("marks", [None, "shared", "asked"])
+def test_an_adapter_gives_what_it_gave_in_training(tiny_encoder, tmp_path, marks):  # noqa: F811
     from peft import LoraConfig, TaskType, get_peft_model
     from transformers import AutoTokenizer
 
     torch.manual_seed(0)
     config = LoraConfig(
         task_type=TaskType.SEQ_CLS, r=4, target_modules=["query", "key", "value", "dense"], init_lora_weights=False,
-        modules_to_save=["token_type_embeddings"] if mark_shared else None,
+        modules_to_save=["token_type_embeddings"] if marks else None,
     )  # fmt: skip
-    model = get_peft_model(modeling.judge_model(tiny_encoder, "a1-r_qt", mark_shared), config).eval()
+    model = get_peft_model(modeling.judge_model(tiny_encoder, "a1-r_qt", marks), config).eval()
     model.save_pretrained(tmp_path)
-    loaded, tokenizer = loading.load_model(tmp_path, "a1-r_qt", mark_shared)
+    loaded, tokenizer = loading.load_model(tmp_path, "a1-r_qt", marks)
     inputs = AutoTokenizer.from_pretrained(tiny_encoder)("four steps", "who is it ? four", return_tensors="pt")
-    if mark_shared:
+    if marks:
         inputs["token_type_ids"][0, :3] = torch.tensor([0, 2, 1])
     with torch.no_grad():
         assert loaded(**inputs).logits.numpy() == pytest.approx(model(**inputs).logits.numpy(), abs=1e-5)
@@ -338,7 +353,7 @@ def test_wrong_arguments_are_named(ava, judges, repository, tmp_path):
         (None, "no readable ava_config.json .*FileNotFoundError.*train_ava.py"),
         ({"configuration": "b1"}, "configuration: expected one of a0-qr, "),
         ({"configuration": "a1-r_qt", "threshold": 2}, "threshold: expected a number from 0 to 1, got 2"),
-        ({"configuration": "a1-r_qt", "mark_shared": 1}, "mark_shared: expected true or false, got 1"),
+        ({"configuration": "a1-r_qt", "marks": True}, "marks: expected null or one of shared, asked, got True"),
         ({"configuration": "a1-r_qt", "slope": "1"}, "slope: expected a number, got '1'"),
         ({"configuration": "a1-r_qt", "reference_aggregation": "all"}, "reference_aggregation: expected one of"),
     ],

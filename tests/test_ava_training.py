@@ -20,6 +20,7 @@ from tests.test_kpqa import tiny_encoder  # noqa: F401
 
 FOLDER = Path(__file__).parent.parent / "training/ava"
 sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "kpqa")]
+import constructed  # noqa: E402
 import evaluate_ava  # noqa: E402
 import other_words  # noqa: E402
 import spans  # noqa: E402
@@ -252,13 +253,92 @@ def test_spans_make_right_and_wrong_answers():
 
 
 def test_yes_and_no():
-    rows = spans.yes_no_triples(["The door is open ."], 2, random.Random(0))
-    assert len(rows) == 2
-    many = [row for seed in range(40) for row in spans.yes_no_triples(["The door is open ."], 2, random.Random(seed))]
-    for row in many:
+    door = [t.Triple("", ("x",), "The door is open .", 1.0, "made")]
+    assert len(constructed.yes_no(door, 2, random.Random(0))) == 2
+    for row in [row for seed in range(40) for row in constructed.yes_no(door, 2, random.Random(seed))]:
         assert row.question.startswith("is the door open")
-        denied = ["not" in text or text.startswith("no") for text in (*row.references, row.candidate)]
+        denied = ["not" in text or "n't" in text or text.startswith("no") for text in (*row.references, row.candidate)]
         assert row.label == float(denied[0] == denied[-1])
+
+
+def test_opposites_agree_with_the_reference_or_do_not():
+    """Said of the shop: open is open, not closed, yes; of choices only what is named."""
+    rows = constructed.opposites([], 9000, random.Random(0))
+    assert 0.4 < np.mean([row.label for row in rows]) < 0.6
+    shop = [
+        row
+        for row in rows
+        if re.fullmatch("(Is|Was) the (shop|door|museum) (open( or closed)?|closed or open)\\?", row.question)
+    ]
+    assert len(shop) > 9
+    for row in shop:
+        first = "closed" if "closed or" in row.question else "open"
+
+        def says_first(text, first=first):
+            text = text.lower()
+            denied = "not" in text or "n't" in text or text.startswith("no")
+            return not denied and (first in text or "yes" in text)
+
+        assert row.label == float(says_first(row.references[0]) == says_first(row.candidate)), row
+    assert any(" never " in text for row in rows for text in row.references)
+
+
+def test_quantities_are_equal_or_not():
+    """Amounts are read back; everything else at least never has the same words on both sides of a wrong answer."""
+    rows = constructed.quantities([], 3000, random.Random(0))
+    assert 0.4 < np.mean([row.label for row in rows]) < 0.6
+    scale = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "": 1}
+    pattern = re.compile(
+        r"(?:the answer is|it is|it was|that was|i think it is)?\s*(?:us)?\$?([\d,.]*\d)\s*(thousand|million|billion|)"
+    )
+
+    def value(text):
+        found = pattern.match(text.lower())
+        return found and round(float(found[1].replace(",", "")) * scale[found[2]])
+
+    read = [
+        (row, value(row.references[0]), value(row.candidate))
+        for row in rows
+        if row.question.startswith("How much did")
+    ]
+    read = [(row, first, second) for row, first, second in read if first and second]
+    assert len(read) > 50
+    assert all(row.label == float(first == second) for row, first, second in read)
+    assert all(t.normalised(row.references[0]) != t.normalised(row.candidate) for row in rows if row.label == 0)
+    assert {"half past", "in the evening", "1/4", "dozen", "century", "II"} <= {
+        sign for sign in ("half past", "in the evening", "1/4", "dozen", "century", "II")
+        for row in rows if sign in row.references[0] + row.candidate
+    }  # fmt: skip
+
+
+def test_dates_and_units_keep_their_value():
+    for seed in range(50):
+        rng = random.Random(seed)
+        _, same, wrong = constructed._day(rng)
+        years = {re.findall(r"\d{4}", text)[0] for text in same}
+        assert len(years) == 1
+        assert not set(same) & set(wrong)
+        _, same, wrong = constructed._time(rng)
+        assert not set(same) & set(wrong)
+    assert constructed._word(1250) == "one thousand, two hundred and fifty"
+    assert constructed._ordinal(21) == "twenty-first"
+
+
+def test_an_answer_that_is_only_named_is_not_given():
+    rows = [
+        t.Triple(f"who won {i}?", (name,), f"It was {name}.", 1.0, "made")
+        for i, name in enumerate(["Ann Lee", "Bob Ray", "Cid Poe", "Dan Fox"])
+    ]
+    made = constructed.mentions(rows, 200, random.Random(0))
+    assert len(made) == 200
+    assert {row.label for row in made} == {0.0, 1.0}
+    for row in made:
+        right = row.references[0].removeprefix("It was ").rstrip(".")
+        assert right.lower() in row.candidate.lower()
+        if re.match("(it was )?not ", row.candidate.lower()):
+            said = re.search("(?:it was )?not (.*?)\\s?,? but", row.candidate.lower())[1].strip()
+            assert row.label == float(said != right.lower()), row
+    assert constructed.mentions([], 5, random.Random(0)) == []
 
 
 @pytest.fixture(scope="module")
@@ -293,7 +373,8 @@ def files(tmp_path_factory):
 
 def train(monkeypatch, files, encoder, output, *more):
     arguments = f"""train_ava.py --judged made.train=2 --judged_dir {files} --as2 sentences --as2_dir {files}
-        --spans spans --spans_dir {files} --augmented made.train --augment flooded off_topic=0.5 alias --yes_no 2
+        --spans spans --spans_dir {files} --augmented made.train --augment flooded off_topic=0.5 alias
+        --constructed yes_no=2 opposite=3
         --single_reference 0.5 --plain 0.5 --dev made.dev --as2_dev sentences --encoder {encoder} --max_length 48
         --output_dir {output} --use_cpu --report_to none --disable_tqdm 1 --logging_steps 5 --save_steps 4
         --per_device_train_batch_size 4 --learning_rate 1e-3 --max_steps 8"""
@@ -306,7 +387,7 @@ def train(monkeypatch, files, encoder, output, *more):
 def test_every_configuration_trains_and_is_loaded(
     monkeypatch, files, tiny_encoder, tmp_path, repository, configuration  # noqa: F811
 ):  # fmt: skip
-    final = train(monkeypatch, files, tiny_encoder, tmp_path, "--configuration", configuration, "--mark_shared", "1")
+    final = train(monkeypatch, files, tiny_encoder, tmp_path, "--configuration", configuration, "--marks", "asked")
     rows = random_rows(6)
     found = load(repository, final).compute(**rows, per_example=True)["ava_score_per_example"]
     assert len({round(score, 9) for score in found}) > 2
@@ -319,7 +400,7 @@ def test_every_configuration_trains_and_is_loaded(
 
 
 def test_an_adapter_resumes_where_it_was_killed(monkeypatch, files, tiny_encoder, tmp_path):  # noqa: F811
-    more = "--lora_rank", "4", "--class_weight", "2", "--mark_shared", "1"
+    more = "--lora_rank", "4", "--class_weight", "2", "--marks", "asked"
     whole = train(monkeypatch, files, tiny_encoder, tmp_path / "whole", *more)
     half = tmp_path / "half"
     half.mkdir()
@@ -329,7 +410,7 @@ def test_an_adapter_resumes_where_it_was_killed(monkeypatch, files, tiny_encoder
     assert {str(tensor.dtype) for tensor in first.values()} == {"torch.float16"}
     assert all(np.array_equal(first[name], second[name]) for name in first)
     assert any("token_type_embeddings" in name for name in first)
-    assert loading.load_judge(resumed).mark_shared
+    assert loading.load_judge(resumed).marks == "asked"
 
 
 def test_it_stops_early_and_keeps_the_best(monkeypatch, capsys, files, tiny_encoder, tmp_path):  # noqa: F811

@@ -45,9 +45,9 @@ def fast_kpqa(tiny_checkpoint, tmp_path_factory):  # noqa: F811
 def fast_ava(tiny_encoder, tmp_path_factory):  # noqa: F811
     """A judge that marks shared words, so that its token types are its own."""
     torch.manual_seed(4)
-    model = modeling.judge_model(tiny_encoder, "a1-r_qt", mark_shared=True)
+    model = modeling.judge_model(tiny_encoder, "a1-r_qt", marks="asked")
     source = tmp_path_factory.mktemp("whole") / "ava"
-    test_ava.saved(model, tiny_encoder, source, configuration="a1-r_qt", mark_shared=True)
+    test_ava.saved(model, tiny_encoder, source, configuration="a1-r_qt", marks="asked")
     folder = tmp_path_factory.mktemp("fast") / "ava"
     exporting.export_checkpoint("ava", str(source), folder)
     return folder

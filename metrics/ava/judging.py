@@ -1,14 +1,26 @@
 """From rows of texts to probabilities: references in order, each different triple judged once, in token budgets."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 import numpy as np
+import snowballstemmer
 
 from .modeling import CONFIGURATIONS, LINEAR, WORD, linear_features, segments, words
 from .models import budget_on, budgeted, checked_budget, padded
 
 SEPARATOR = "; "  # between references that are read together
+ASKED = 3  # what is added to the mark of a word that is in the question
+NUMBERS = {
+    word: str(number)
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen twenty".split()
+    )
+}
+_STEMMER = snowballstemmer.stemmer("porter")
 
 
 def joined_references(references: Sequence[str], candidate: str) -> str:
@@ -44,7 +56,7 @@ def encoded(
     configuration: str,
     rows: Sequence[tuple[str, str, str]],
     max_length: int | None,
-    mark_shared: bool = False,
+    marks: str | None = None,
 ) -> list[list[dict]]:
     """Return the word pieces of rows, for each encoder of a configuration.
 
@@ -53,8 +65,8 @@ def encoded(
         configuration: name in `modeling.CONFIGURATIONS`.
         rows: (question, reference, candidate).
         max_length: word pieces of a pair; of longer ones the longer text loses its end. None cuts nothing.
-        mark_shared: token_type_ids are the marks of `shared_words`, 0 for other words, instead of numbers of the
-            segments: what an answer lacks, and what it says in another order, is then seen in the first layer.
+        marks: name in `modeling.MARKS`: token_type_ids are what `word_marks` says of every word, instead of numbers
+            of the segments. What an answer lacks, says in another order, or only repeats is seen in the first layer.
 
     Returns:
         One list per encoder of one dict per row: input_ids, attention_mask and, where the model has them,
@@ -72,42 +84,74 @@ def encoded(
             verbose=False,
         )
         column = [{name: batch[name][i] for name in batch} for i in range(len(rows))]
-        if mark_shared and {"r", "t"} <= set("".join(CONFIGURATIONS[configuration][k])):
+        if marks and {"r", "t"} <= set("".join(CONFIGURATIONS[configuration][k])):
             for inputs, pair, row, encoding in zip(column, pairs, rows, batch.encodings, strict=True):
-                inputs["token_type_ids"] = marked(encoding, pair[k], shared_words(*row[1:]))
+                inputs["token_type_ids"] = marked(encoding, pair[k], word_marks(*row, marks), marks)
         columns.append(column)
     return columns
 
 
-def shared_words(reference: str, candidate: str) -> dict[str, int]:
-    """Return the words that reference and candidate share: 2 for those that come in the same order in both, else 1.
+@lru_cache(2**16)
+def _stem(word: str) -> str:
+    """Return what a word has in common with its other forms: the stem, or the digits of a number."""
+    ordinal = re.fullmatch(r"(\d+)(?:st|nd|rd|th)", word)
+    return NUMBERS.get(word) or (ordinal[1] if ordinal else _STEMMER.stemWord(word))
 
-    >>> shared_words("Ann Lee beat Bob.", "Bob lost: Ann Lee beat him")
+
+def _same(marks: str) -> Callable[[str], str]:
+    """Return the function that gives words in lower case that count as the same one key."""
+    return _stem if marks == "asked" else str
+
+
+def word_marks(question: str, reference: str, candidate: str, marks: str) -> dict[str, int]:
+    """Return the marks of the words that are not 0, by the keys of `_same`.
+
+    Args:
+        question: the question.
+        reference: the reference.
+        candidate: the answer to be judged.
+        marks: "shared" marks words that reference and candidate share, "asked" also those of the question, and takes
+            words of one stem and numbers of one value for the same.
+
+    Returns:
+        1 for a word of both reference and candidate, 2 if it comes in the same order in both; with "asked" 3 more for
+        a word of the question.
+
+    >>> word_marks("who won", "Ann Lee beat Bob.", "Bob lost: Ann Lee beat him", "shared")
     {'ann': 2, 'lee': 2, 'beat': 2, 'bob': 1}
+    >>> word_marks("How many cats did Ann see?", "two cats", "She saw 2", "asked")["2"]
+    2
     """
-    first, second = words(reference), words(candidate)
+    same = _same(marks)
+    first, second = ([same(word) for word in words(text)] for text in (reference, candidate))
     both = set(second)
-    marks = {word: 1 for word in first if word in both}
-    if len(marks) > 1:
+    found = {word: 1 for word in first if word in both}
+    if len(found) > 1:
         for start, _, size in SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks():
-            marks.update(dict.fromkeys(first[start : start + size], 2))
-        return marks
-    return dict.fromkeys(marks, 2)
+            found.update(dict.fromkeys(first[start : start + size], 2))
+    else:
+        found = dict.fromkeys(found, 2)
+    if marks == "asked":
+        for word in map(same, words(question)):
+            found[word] = found.get(word, 0) % ASKED + ASKED
+    return found
 
 
-def marked(encoding, pair: tuple[str, str], marks: dict[str, int]) -> list[int]:
+def marked(encoding, pair: tuple[str, str], found: dict[str, int], marks: str) -> list[int]:
     """Return the mark of the word that each word piece of a pair of segments belongs to, 0 for words without.
 
     Args:
         encoding: what a fast tokenizer made of the pair.
         pair: the two segments.
-        marks: word in lower case -> mark.
+        found: what `word_marks` returned.
+        marks: see `word_marks`.
     """
+    same = _same(marks)
     places = [
         {
-            place: marks[said]
+            place: found[key]
             for word in WORD.finditer(text)
-            if (said := word[0].lower()) in marks
+            if (key := same(word[0].lower())) in found
             for place in range(*word.span())
         }
         for text in pair
@@ -162,7 +206,7 @@ class Judge:
 
         import torch
 
-        columns = encoded(loaded.tokenizer, loaded.configuration, rows, loaded.max_length, loaded.mark_shared)
+        columns = encoded(loaded.tokenizer, loaded.configuration, rows, loaded.max_length, loaded.marks)
         lengths = [max(len(column[i]["input_ids"]) for column in columns) for i in range(len(rows))]
         full = [row for row, length in zip(rows, lengths, strict=True) if length >= loaded.max_length]
         whole = encoded(loaded.tokenizer, loaded.configuration, full, None) if full else [[]]

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from .fast import FastModel, checked_backend, fast_file
-from .modeling import CONFIGURATIONS, LINEAR, ava_classes, judge_model
+from .modeling import CONFIGURATIONS, LINEAR, MARKS, ava_classes, judge_model
 from .models import (
     BASE_MODEL,
     WEIGHTS,
@@ -37,7 +37,7 @@ class LoadedJudge:
         tokenizer: tokenizer of the encoders, None for the linear judge.
         configuration: name of the configuration.
         max_length: word pieces of a pair of segments.
-        mark_shared: whether token types mark the words that reference and candidate share, see `judging.encoded`.
+        marks: what token types say of words, name in `modeling.MARKS`; None for the encoder's own token types.
         slope, intercept: Platt scaling, probability = sigmoid(slope * logit + intercept).
         threshold: probability from which an answer counts as correct.
         reference_aggregation: how several references become one probability.
@@ -48,7 +48,7 @@ class LoadedJudge:
     tokenizer: object
     configuration: str
     max_length: int
-    mark_shared: bool
+    marks: str | None
     slope: float
     intercept: float
     threshold: float
@@ -77,7 +77,7 @@ def read_settings(folder: Path) -> dict:
     defaults = {
         "configuration": None,
         "max_length": 256,
-        "mark_shared": False,
+        "marks": None,
         "slope": 1.0,
         "intercept": 0.0,
         "threshold": 0.5,
@@ -89,8 +89,9 @@ def read_settings(folder: Path) -> dict:
         raise ValueError(f"checkpoint: {path}: configuration: expected one of {known}")
     checked_threshold(settings["threshold"], f"checkpoint: {path}: threshold")
     checked_aggregation(settings["reference_aggregation"], f"checkpoint: {path}: reference_aggregation")
-    if not isinstance(settings["mark_shared"], bool):
-        raise ValueError(f"checkpoint: {path}: mark_shared: expected true or false, got {settings['mark_shared']!r}")
+    if settings["marks"] not in (None, *MARKS):
+        known = ", ".join(MARKS)
+        raise ValueError(f"checkpoint: {path}: marks: expected null or one of {known}, got {settings['marks']!r}")
     for name in ("max_length", "slope", "intercept"):
         if isinstance(settings[name], bool) or not isinstance(settings[name], int | float):
             raise ValueError(f"checkpoint: {path}: {name}: expected a number, got {settings[name]!r}")
@@ -122,13 +123,13 @@ def checked_aggregation(how: object, name: str = "reference_aggregation") -> str
     return how
 
 
-def load_model(folder: Path, configuration: str, mark_shared: bool = False):
+def load_model(folder: Path, configuration: str, marks: str | None = None):
     """Return the model of a checkpoint and its tokenizer; an adapter is merged into its encoder.
 
     Args:
         folder: checkpoint folder, see `models.find_checkpoint`.
         configuration: name in `modeling.CONFIGURATIONS`, or "linear".
-        mark_shared: setting of the checkpoint.
+        marks: setting of the checkpoint.
 
     Returns:
         Model in evaluation mode, on the CPU in float32, and fast tokenizer; for "linear" weight and bias, and None.
@@ -144,7 +145,7 @@ def load_model(folder: Path, configuration: str, mark_shared: bool = False):
     if (folder / WEIGHTS[0]).is_file():
         from peft import PeftModel
 
-        model = judge_model(_source(folder), configuration, mark_shared)
+        model = judge_model(_source(folder), configuration, marks)
         model = PeftModel.from_pretrained(model, str(folder)).merge_and_unload()
     elif len(CONFIGURATIONS[configuration]) == 1:
         model = AutoModelForSequenceClassification.from_pretrained(folder)
@@ -225,7 +226,7 @@ def _loaded(folder: Path, digest: str, settings: tuple, device: str, dtype: str,
     try:
         with quiet():
             if model is None:
-                model, tokenizer = load_model(folder, values["configuration"], values["mark_shared"])
+                model, tokenizer = load_model(folder, values["configuration"], values["marks"])
             else:
                 tokenizer = _load_tokenizer(folder)
     except ImportError:

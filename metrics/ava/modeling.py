@@ -27,7 +27,7 @@ CONFIGURATIONS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 PEER_ATTENTION = ("a2",)
 LINEAR = "linear"
-SHARED_MARKS = 3  # token types of a judge that sees shared words: not shared, in another order, in the same order
+MARKS = {"shared": 3, "asked": 6}  # token types of a judge that sees such marks of words, see `judging.word_marks`
 
 
 def words(text: str) -> list[str]:
@@ -89,13 +89,13 @@ def linear_features(question: str, reference: str, candidate: str, short_answer:
     return [float(found), sim(reference, candidate), sim(reference, question), sim(question, candidate)]
 
 
-def judge_model(source, configuration: str, mark_shared: bool = False):
+def judge_model(source, configuration: str, marks: str | None = None):
     """Return an untrained judge over an encoder: a sequence classifier of one output, or an `AvaModel` of several.
 
     Args:
         source: folder or Hub id of the encoder.
         configuration: name in `CONFIGURATIONS`.
-        mark_shared: token types are marks of shared words, see `judging.encoded`.
+        marks: name in `MARKS`: token types are marks of words, see `judging.encoded`; None leaves them as they are.
 
     Returns:
         A model whose `logits` are (rows, 1): for one pair it takes the inputs of any encoder, for several `pairs`, a
@@ -106,13 +106,13 @@ def judge_model(source, configuration: str, mark_shared: bool = False):
     if len(CONFIGURATIONS[configuration]) == 1:
         with quiet():
             model = AutoModelForSequenceClassification.from_pretrained(source, num_labels=1)
-        if mark_shared:
-            _widen_types(model.base_model)
+        if marks:
+            _widen_types(model.base_model, MARKS[marks])
         return model
     ava_config, ava_model = ava_classes()
     encoder = AutoModel.from_pretrained(source)
-    if mark_shared:
-        _widen_types(encoder)
+    if marks:
+        _widen_types(encoder, MARKS[marks])
     model = ava_model(ava_config(configuration=configuration, encoder=encoder.config.to_dict()))
     trained = encoder.state_dict()
     for part in (*model.encoders, *model.peers):
@@ -120,19 +120,19 @@ def judge_model(source, configuration: str, mark_shared: bool = False):
     return model
 
 
-def _widen_types(encoder) -> None:
-    """Give an encoder one token type per mark of shared words, all near its first."""
+def _widen_types(encoder, count: int) -> None:
+    """Give an encoder one token type per mark of words, all near its first."""
     import torch
 
     old = getattr(getattr(encoder, "embeddings", None), "token_type_embeddings", None)
     if old is None:
         raise ValueError(
-            f"mark_shared: {type(encoder).__name__} has no token types; take an encoder like BERT or RoBERTa"
+            f"marks: {type(encoder).__name__} has no token types; take an encoder like BERT or RoBERTa, or no marks"
         )
-    weight = old.weight.detach()[:1].repeat(SHARED_MARKS, 1)
+    weight = old.weight.detach()[:1].repeat(count, 1)
     weight[1:] += 0.02 * torch.randn_like(weight[1:])
     encoder.embeddings.token_type_embeddings = torch.nn.Embedding.from_pretrained(weight, freeze=False)
-    encoder.config.type_vocab_size = SHARED_MARKS
+    encoder.config.type_vocab_size = count
 
 
 _CLASSES: tuple = ()

@@ -110,7 +110,7 @@ def encoder_share(rows: list[dict], device: str) -> list[dict]:
     peak = bench_kpqa.matrix_rate(torch.float32, device)
     judge, models = load_judge(device=device), load_models(device=device)
     triples, single = list(dict.fromkeys(triples_of(rows))), one_reference(rows)
-    (judged,) = encoded(judge.tokenizer, judge.configuration, triples, judge.max_length, judge.mark_shared)
+    (judged,) = encoded(judge.tokenizer, judge.configuration, triples, judge.max_length, judge.marks)
     asked = dict.fromkeys((row["question"], text) for row in single for text in (row["candidate"], *row["references"]))
     weighted = models.tokenizer(*map(list, zip(*asked, strict=True)), truncation="only_second", max_length=512)
     pieces = {

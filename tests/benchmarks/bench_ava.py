@@ -28,7 +28,7 @@ def one_at_a_time(loaded, triples: list[tuple[str, str, str]]) -> np.ndarray:
     """Return the logit of every triple, one forward pass each."""
     logits = []
     for triple in triples:
-        settings = loaded.configuration, [triple], loaded.max_length, loaded.mark_shared
+        settings = loaded.configuration, [triple], loaded.max_length, loaded.marks
         ((inputs,),) = encoded(loaded.tokenizer, *settings)
         with torch.inference_mode():
             logits.append(float(loaded.model(**{k: torch.tensor([v]) for k, v in inputs.items()}).logits))

@@ -83,7 +83,7 @@ def cross_encoder(device: str) -> Callable:
 
     loaded = load_judge(device=device)
     checkpoint = find_checkpoint(None, None, "ava", HUB_CHECKPOINT)
-    model, tokenizer = load_model(checkpoint, loaded.configuration, loaded.mark_shared)
+    model, tokenizer = load_model(checkpoint, loaded.configuration, loaded.marks)
     with TemporaryDirectory() as folder:
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)

@@ -1,8 +1,7 @@
-"""Triples of extractive QA: a span and its sentence on either side, wrong ones of both, and yes/no questions."""
+"""Triples of extractive QA: a span and its sentence on either side, and wrong ones of both."""
 
 import random
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from triples import Triple, normalised
 from wrong_answers import Answers, with_wrong_answer
@@ -39,27 +38,3 @@ def span_triples(rows: Iterable, answers: Answers, rng: random.Random, kind: str
         yield Triple(row.question, references, candidate, 1.0, kind)
         if bad and normalised(bad) != normalised(candidate):
             yield Triple(row.question, references, bad, 0.0, f"{kind}_wrong")
-
-
-def yes_no_triples(sentences: Sequence[str], count: int, rng: random.Random) -> list[Triple]:
-    """Return yes/no questions made of declarative sentences, with answers that agree with the reference or do not."""
-    clause = re.compile(
-        r"((?:[\w'-]+ ){1,7}?)(is|are|was|were|can|could|will|would|has|have|had|should)((?: [\w',-]+){1,14})\s*\.?"
-    )
-    clauses = [m.groups() for m in map(clause.fullmatch, sentences) if m]
-    made = []
-    for i in range(min(count, 5 * len(clauses))):
-        subject, verb, rest = (text.strip() for text in clauses[i % len(clauses)])
-        subject = subject[:1].lower() + subject[1:]
-        pronoun = rng.choice(["he", "she", "it", "they", "i"])
-
-        def answer(word, subject=subject, verb=verb, rest=rest, pronoun=pronoun):
-            said = verb if word == "yes" else f"{verb} not"
-            forms = [word, f"{word}, {pronoun} {said}", f"{word}, {subject} {said} {rest}", f"{subject} {said} {rest}"]
-            return rng.choice(forms)
-
-        question = f"{verb} {subject} {rest}{rng.choice([' ?', '?', ''])}"
-        true, said = rng.choice(["yes", "no"]), rng.choice(["yes", "no"])
-        references = tuple(dict.fromkeys(answer(true) for _ in range(rng.choice([1, 1, 3]))))
-        made.append(Triple(question, references, answer(said), float(true == said), "yes_no"))
-    return made

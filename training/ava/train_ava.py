@@ -31,7 +31,9 @@ class Arguments:
         default_factory=lambda: ["evouna_nq.train", "evouna_tq.train"],
         metadata={"help": "judged sources that triples are made of"},
     )
-    yes_no: int = field(default=0, metadata={"help": "yes/no triples made of the sentences of the spans"})
+    constructed: list[str] = field(
+        default_factory=list, metadata={"help": "KIND=ROWS: triples put together by rules; kinds: see the README"}
+    )
     single_reference: float = field(
         default=0.0, metadata={"help": "share of rows with several references that keep the likest one only"}
     )
@@ -49,8 +51,9 @@ class Arguments:
     lora_rank: int = field(default=0, metadata={"help": "rank of the adapter; 0 trains all weights"})
     lora_alpha: int = field(default=32, metadata={"help": "scale of the adapter"})
     max_length: int = field(default=256, metadata={"help": "word pieces of a pair of segments"})
-    mark_shared: bool = field(
-        default=False, metadata={"help": "token types mark the words that reference and candidate share"}
+    marks: str | None = field(
+        default=None,
+        metadata={"help": "shared or asked: what token types say of words, see the README; default nothing"},
     )
     passes: int = field(default=1, metadata={"help": "times that every row is seen, made anew each time"})
     class_weight: float = field(default=1.0, metadata={"help": "weight of incorrect rows in the loss"})
@@ -63,8 +66,10 @@ def check(args: Arguments) -> None:
     Raises:
         ValueError: names argument and fix.
     """
-    from genqa_metrics.ava.modeling import CONFIGURATIONS, LINEAR
+    from genqa_metrics.ava.modeling import CONFIGURATIONS, LINEAR, MARKS
 
+    if args.marks not in (None, *MARKS):
+        raise ValueError(f"marks: expected one of {', '.join(MARKS)}, got {args.marks!r}")
     if args.configuration not in (*CONFIGURATIONS, LINEAR):
         known = ", ".join([*CONFIGURATIONS, LINEAR])
         raise ValueError(f"configuration: expected one of {known}, got {args.configuration!r}")
@@ -95,6 +100,7 @@ def training_triples(args: Arguments, rng) -> tuple[list, list[dict]]:
     """Return the triples of one pass over all sources, and per source its name, rows, weight and group."""
     import sys
 
+    import constructed
     import other_words
     import spans
     import triples as t
@@ -149,12 +155,13 @@ def training_triples(args: Arguments, rng) -> tuple[list, list[dict]]:
             rows = share(makers[kind](given, rng), weight, rng)
         made += rows
         noted(kind, rows, weight, "")
-    if args.yes_no:
-        texts = sorted({row.candidate for row in sentences if len(row.candidate.split()) < 20})
-        rng.shuffle(texts)
-        rows = spans.yes_no_triples(texts, args.yes_no, rng)
+    for kind, count in weighted(args.constructed):
+        if kind not in constructed.CONSTRUCTED:
+            known = ", ".join(constructed.CONSTRUCTED)
+            raise ValueError(f"constructed: expected one of {known}, got {kind!r}")
+        rows = constructed.CONSTRUCTED[kind](sentences, int(count), rng)
         made += rows
-        noted("yes_no", rows, 1.0, "")
+        noted(kind, rows, 1.0, "")
     return made, facts
 
 
@@ -176,7 +183,7 @@ def examples(rows: list, args: Arguments, tokenizer, rng=None) -> list[dict]:
         if rng and rng.random() < args.plain:
             question = question.lower().rstrip(" ?")
         texts.append((question, reference, row.candidate))
-    columns = encoded(tokenizer, args.configuration, texts, args.max_length, args.mark_shared)
+    columns = encoded(tokenizer, args.configuration, texts, args.max_length, args.marks)
     for column in columns:
         for row in column:  # lists of Python numbers would take ten times the memory
             row.update({name: np.array(values, dtype=np.int32) for name, values in row.items()})
@@ -220,7 +227,7 @@ def write_settings(folder: Path, args: Arguments, **calibration: float) -> None:
     """Write what `genqa_metrics.ava` reads beside the weights."""
     import json
 
-    names = ("configuration", "max_length", "mark_shared")
+    names = ("configuration", "max_length", "marks")
     settings = {name: getattr(args, name) for name in names} | calibration
     (folder / "ava_config.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
 
@@ -328,9 +335,9 @@ def main() -> None:
 
     # 2. The model: all weights, or an adapter on every linear layer.
     if args.start and not args.lora_rank:
-        model, _ = loading.load_model(Path(args.start), args.configuration, args.mark_shared)
+        model, _ = loading.load_model(Path(args.start), args.configuration, args.marks)
     else:
-        model = modeling.judge_model(encoder, args.configuration, args.mark_shared)
+        model = modeling.judge_model(encoder, args.configuration, args.marks)
     if args.lora_rank:
         from peft import LoraConfig, PeftModel, TaskType, get_peft_model
 
@@ -343,7 +350,7 @@ def main() -> None:
                 lora_alpha=args.lora_alpha,
                 lora_dropout=0.05,
                 target_modules=["query", "key", "value", "dense"],
-                modules_to_save=["token_type_embeddings"] if args.mark_shared else None,
+                modules_to_save=["token_type_embeddings"] if args.marks else None,
             )
             model = get_peft_model(model, config)
         model.print_trainable_parameters()

@@ -1,0 +1,442 @@
+"""Triples that are put together from numbers and pairs of opposites, so that the verdict is known.
+
+Verdicts on answers of systems hold few quantities in two forms and hardly any yes/no question; a judge that is trained
+on them alone goes by shared words there.
+"""
+
+import datetime
+import random
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import islice
+
+from triples import Triple, normalised
+from wrong_answers import FRAMES, MONTHS, Answers
+
+# Each group: subjects / pairs of opposites that fit them.
+_STATES = {
+    "the door/the shop/the window/the museum/the gate/the lid/the valve": "open/closed locked/unlocked",
+    "the lamp/the television/the engine/the heater/the radio": "on/off new/old broken/intact",
+    "the box/the bottle/the glass/the stadium/the bus/the fridge": "full/empty heavy/light large/small",
+    "the water/the soup/the metal/the liquid/the food/the stone": "hot/cold safe/dangerous clear/cloudy",
+    "the floor/the towel/the shirt/the street/the grass": "wet/dry clean/dirty rough/smooth",
+    "her brother/the king/the author/the patient/the singer/the teacher": (
+        "alive/dead asleep/awake rich/poor happy/sad married/single young/old angry/calm conscious/unconscious "
+        "ill/healthy present/absent right/wrong tall/short early/late inside/outside thirsty/satisfied nervous/relaxed"
+    ),
+    "the man/the suspect/the driver/the company": "guilty/innocent honest/dishonest famous/unknown lucky/unlucky",
+    "the substance/the plant/the mushroom/the gas/the acid": (
+        "poisonous/harmless visible/invisible solid/liquid natural/artificial heavier/lighter denser/thinner "
+        "soluble/insoluble sour/sweet strong/weak"
+    ),
+    "the test/the mission/the attempt/the operation/the treatment": "successful/unsuccessful necessary/unnecessary",
+    "smoking there/swimming there/the practice/the trade/copying": "legal/illegal allowed/forbidden common/rare",
+    "the statement/the theory/the report/the answer": "true/false correct/incorrect complete/incomplete",
+    "the result/the value/the temperature/the charge/the pressure": (
+        "positive/negative high/low above/below rising/falling"
+    ),
+    "the river/the lake/the canal/the wall": "deep/shallow wide/narrow natural/artificial north/south",
+    "the film/the book/the service/the hotel/the road/the room": (
+        "better/worse cheap/expensive popular/unpopular long/short loud/quiet public/private longer/shorter "
+        "earlier/later older/newer cheaper/dearer dark/bright"
+    ),
+}
+_ACTIONS = """win wins won/lose loses lost
+accept accepts accepted/reject rejects rejected
+support supports supported/oppose opposes opposed
+love loves loved/hate hates hated
+increase increases increased/decrease decreases decreased
+raise raises raised/lower lowers lowered
+remember remembers remembered/forget forgets forgot
+buy buys bought/sell sells sold
+pass passes passed/fail fails failed
+allow allows allowed/forbid forbids forbade
+open opens opened/close closes closed
+like likes liked/dislike dislikes disliked
+find finds found/lose loses lost
+start starts started/stop stops stopped
+attack attacks attacked/defend defends defended
+praise praises praised/criticise criticises criticised
+leave leaves left/enter enters entered
+approve approves approved/refuse refuses refused
+attract attracts attracted/repel repels repelled
+strengthen strengthens strengthened/weaken weakens weakened
+keep keeps kept/abandon abandons abandoned
+build builds built/destroy destroys destroyed
+believe believes believed/doubt doubts doubted
+push pushes pushed/pull pulls pulled
+follow follows followed/ignore ignores ignored"""
+_ACTORS = "the man/she/the girl/the company/the president/he/the committee/Anna/the country/the team/the court/Mr Hall"
+_OBJECTS = (
+    "the game/it/the plan/the law/the letter/the idea/the case/the offer/the house/the army/the project/the rule"
+)
+_TAILS = (
+    ", because there was no time",
+    ", as everybody could see",
+    ", which surprised many",
+    " at the end",
+    " in the morning",
+    " after all",
+    ". Nobody else was there",
+    ". It was a long day",
+)
+_WHY = ("", "", "", *_TAILS)
+_REJECTIONS = (
+    "It was not {no} but {yes}.",
+    "Not {no}, but {yes}.",
+    "{yes}, not {no}.",
+    "It is {yes} rather than {no}.",
+    "Some people say {no}, but it was {yes}.",
+    "{no} is often named, but the right answer is {yes}.",
+    "I first thought of {no}. It is {yes}.",
+    "{no}? No, {yes}.",
+    "Everybody has heard of {no}. The answer, however, is {yes}.",
+    "{no} plays a part in it as well, but what is asked for is {yes}.",
+    "There are many articles on {no}, and {no} is well known. Still, it was {yes}.",
+    "It is {yes}. This has nothing to do with {no}.",
+    "Until then it was {no}. Now it is {yes}.",
+    "The second was {no}, the first was {yes}. So it is {yes}.",
+)
+_UNITS = (  # one, the other, how many of the other in one, what is added
+    (("km", "kilometres", "kilometers"), ("miles", "mi"), 0.621371, 0),
+    (("m", "metres", "meters"), ("feet", "ft"), 3.28084, 0),
+    (("kg", "kilograms", "kilos"), ("pounds", "lb"), 2.20462, 0),
+    (("cm", "centimetres", "centimeters"), ("inches", "in"), 0.393701, 0),
+    (("litres", "liters", "l"), ("gallons", "US gallons"), 0.264172, 0),
+    (("°C", "degrees Celsius"), ("°F", "degrees Fahrenheit"), 1.8, 32),
+)
+_PARTS = (
+    ("half", "a half", "one half", "50%", "50 percent", "1/2", "0.5", "one in two"),
+    ("a quarter", "one quarter", "a fourth", "25%", "25 percent", "1/4", "0.25", "one in four"),
+    ("three quarters", "three fourths", "75%", "75 per cent", "3/4", "0.75", "three out of four"),
+    ("a third", "one third", "33%", "about 33 percent", "1/3", "one in three"),
+    ("two thirds", "67%", "about 67 percent", "2/3", "two out of three"),
+    ("a fifth", "one fifth", "20%", "20 percent", "1/5", "0.2", "one in five"),
+    ("a tenth", "one tenth", "10%", "10 percent", "1/10", "0.1", "one in ten"),
+    ("four fifths", "80%", "80 percent", "4/5", "0.8", "four out of five"),
+    ("a hundredth", "1%", "one percent", "1/100", "0.01", "one in a hundred"),
+    ("all of it", "100%", "the whole", "all", "100 percent"),
+)
+_NAMES = (
+    "Henry",
+    "Louis",
+    "George",
+    "Pope Pius",
+    "Charles",
+    "Elizabeth",
+    "Super Bowl",
+    "World War",
+    "Rocky",
+    "Apollo",
+)
+
+
+def _word(number: int) -> str:
+    """Return a number in words."""
+    return _engine().number_to_words(number)
+
+
+def _ordinal(number: int) -> str:
+    """Return the word of an ordinal number."""
+    return _engine().number_to_words(_engine().ordinal(number))
+
+
+@cache
+def _engine():
+    import inflect
+
+    return inflect.engine()
+
+
+def _time(rng: random.Random) -> tuple[str, list[str], list[str]]:
+    hour, minute = rng.randrange(1, 12), rng.choice([0, 0, 5, 10, 15, 20, 30, 40, 45, 50])
+    late = rng.random() < 0.5
+
+    def forms(hour, minute, late):
+        short = f"{hour}:{minute:02d}"
+        mark = "pm" if late else "am"
+        texts = [f"{short} {mark[0]}.m.", f"{short} {mark.upper()}", f"{short} {mark}"]
+        texts.append(f"{hour + 12 * late:02d}:{minute:02d}")
+        part = "in the afternoon" if late and hour < 6 else "in the evening" if late else "in the morning"
+        if minute == 0:
+            texts += [f"{hour} {mark}", f"{hour} o'clock {part}", f"{_word(hour)} {part}", f"{hour} {mark[0]}.m."]
+        if minute in (15, 30):
+            texts.append(f"{'half' if minute == 30 else 'quarter'} past {_word(hour)} {part}")
+        return texts
+
+    wrong = forms(hour, minute, not late) + forms(hour % 11 + 1, minute, late) + forms(hour, (minute + 10) % 60, late)
+    what = rng.choice(["the meeting", "the train", "the show", "school", "the party", "the bank"])
+    return f"{rng.choice(['When', 'What time'])} does {what} start?", forms(hour, minute, late), wrong
+
+
+def _amount(rng: random.Random) -> tuple[str, list[str], list[str]]:
+    names = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
+    number, name = rng.choice([0.5, 1, 1.2, 1.5, 2, 2.5, 3, 4, 5.5, 7, 8, 10, 12, 20, 25, 40]), rng.choice([*names])
+
+    def forms(number, name):
+        whole = round(number * names[name])
+        texts = [f"${number:g} {name}", f"{number:g} {name} dollars", f"${whole:,}", f"{whole:,} dollars"]
+        texts += [f"US${number:g} {name}", f"{whole} dollars"]
+        if number % 1 == 0.5:
+            half = f"{_word(int(number))} and a half" if number > 1 else "half a"
+            texts.append(f"{half} {name} dollars")
+        elif number % 1 == 0:
+            texts.append(f"{_word(int(number))} {name} dollars")
+        return texts
+
+    others = [other for other in names if other != name]
+    wrong = [text for other in others for text in forms(number, other)]
+    wrong += forms(number * 10, name) + forms(number + rng.choice([1, 2, 3]), name)
+    what = rng.choice(["the house cost", "they pay for it", "the film earn", "the painting sell for", "he win"])
+    return f"How much did {what}?", forms(number, name), wrong
+
+
+def _measure(rng: random.Random) -> tuple[str, list[str], list[str]]:
+    one, other, factor, offset = rng.choice(_UNITS)
+    number = rng.choice([15, 20, 25, 30, 37, 42, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 400, 500, 1000])
+    converted = number * factor + offset
+    same = [f"{number} {unit}" for unit in one] + [f"{_word(number)} {one[1]}"]
+    for unit in other:
+        same += [f"{converted:.1f} {unit}", f"about {round(converted)} {unit}"]
+    wrong = [f"{number} {unit}" for unit in other] + [f"about {round(converted)} {unit}" for unit in one]
+    wrong += [f"{number + rng.choice([3, 10, -7])} {unit}" for unit in one]
+    wrong += [f"about {round(converted * rng.choice([0.5, 2, 3]) + 4)} {unit}" for unit in other]
+    questions = {"km": "How far is it?", "m": "How tall is the tower?", "kg": "How much does it weigh?"}
+    questions |= {"cm": "How long is it?", "litres": "How much does the tank hold?", "°C": "How hot does it get?"}
+    return questions[one[0]], same, wrong
+
+
+def _duration(rng: random.Random) -> tuple[str, list[str], list[str]]:
+    small, large, size = rng.choice(
+        [
+            ("minutes", "hours", 60),
+            ("months", "years", 12),
+            ("days", "weeks", 7),
+            ("years", "centuries", 100),
+            ("hours", "days", 24),
+            ("years", "decades", 10),
+            ("seconds", "minutes", 60),
+        ]
+    )
+    single = {"hours": "hour", "years": "year", "weeks": "week", "centuries": "century", "days": "day"}
+    single |= {"decades": "decade", "minutes": "minute"}
+    number = rng.choice([1, 1, 2, 2, 3, 4, 5, 6])
+
+    def forms(number):
+        name = single[large] if number == 1 else large
+        texts = [f"{number} {name}", f"{_word(number)} {name}", f"{number * size} {small}"]
+        texts += [f"{_word(number * size)} {small}"]
+        if number == 1:
+            texts.append(f"{'an' if name == 'hour' else 'a'} {name}")
+        return texts
+
+    wrong = [*forms(number + rng.choice([1, 2, 3])), f"{number} {small}", f"{number * size} {large}"]
+    return (
+        rng.choice(["How long did it take?", "How long does it last?", "how long was he there"]),
+        forms(number),
+        wrong,
+    )
+
+
+def _day(rng: random.Random) -> tuple[str, list[str], list[str]]:
+    day = datetime.date(1500, 1, 1) + datetime.timedelta(days=rng.randrange(190_000))
+
+    def forms(day):
+        month, ordinal = MONTHS[day.month - 1], _engine().ordinal(day.day)
+        texts = [f"{month} {day.day}, {day.year}", f"{day.day} {month} {day.year}", f"{month} {ordinal}, {day.year}"]
+        texts += [f"the {ordinal} of {month} {day.year}", f"the {_ordinal(day.day)} of {month} {day.year}"]
+        texts += [f"{month[:3]} {day.day}, {day.year}", f"{day.month}/{day.day}/{day.year}", day.isoformat()]
+        if day.day > 12:
+            texts.append(f"{day.day:02d}/{day.month:02d}/{day.year}")
+        return texts
+
+    other = [day + datetime.timedelta(days=rng.choice([-9, -1, 1, 2, 10, 31, -30, 61, 365, -366, 1461, 3653]))]
+    what = rng.choice(["was the treaty signed", "did she die", "did the war begin", "was it founded", "was he born"])
+    return f"When {what}?", forms(day), [text for wrong in other for text in forms(wrong)]
+
+
+def _count(rng: random.Random) -> tuple[str, list[str], list[str]]:
+    number = rng.choice(
+        [rng.randrange(2, 30), rng.randrange(20, 100), 10 * rng.randrange(10, 100), rng.randrange(9999)]
+    )
+    what = rng.choice(["people", "islands", "members", "states", "books", "soldiers", "species", "rooms"])
+
+    def forms(number):
+        texts = [str(number), _word(number), f"{number} {what}", f"{_word(number)} {what}"]
+        if number > 999:
+            texts += [f"{number:,}", f"{number:,} {what}"]
+        return texts + ([f"a dozen {what}"] if number == 12 else [])
+
+    near = [number + rng.choice([1, 2, 3, 10, 100]), number * 10, number + rng.choice([5, 20, 1000])]
+    return f"How many {what} were there?", forms(number), [text for wrong in near for text in forms(wrong)]
+
+
+def _rank(rng: random.Random) -> tuple[str, list[str], list[str]]:
+    numerals = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII", "XIII", "XIV")
+    number = rng.randrange(2, len(numerals))
+    other = rng.choice([n for n in range(2, len(numerals)) if n != number])
+    if rng.random() < 0.4:
+        number, other = number + 7, other + 7
+
+        def forms(number):
+            return [f"the {_engine().ordinal(number)} century", f"the {_ordinal(number)} century"] + (
+                [f"the {number - 1}00s"] if number > 9 else []
+            )
+
+        return "In which century did it happen?", forms(number), forms(other)
+    name = rng.choice(_NAMES)
+
+    def forms(number):
+        return [f"{name} {numerals[number - 1]}", f"{name} the {_ordinal(number).title()}", f"{name} {_word(number)}"]
+
+    return rng.choice(["Which one was it?", "Who was it?", "Which came next?"]), forms(number), forms(other)
+
+
+def _part(rng: random.Random) -> tuple[str, list[str], list[str]]:
+    same = rng.choice(_PARTS)
+    what = rng.choice(["the cake is left", "the voters said yes", "the land is forest", "the money is gone"])
+    return f"How much of {what}?", list(same), [text for part in _PARTS if part is not same for text in part]
+
+
+_QUANTITIES = (_time, _amount, _measure, _duration, _day, _day, _count, _count, _rank, _part)
+
+
+def _as_written(text: str, rng: random.Random) -> str:
+    """Return a text as systems and people write it: half of them unchanged."""
+    shape = rng.random()
+    if shape < 0.2:
+        return text.lower()
+    if shape < 0.35:
+        return re.sub(r"(?<=\w)([.,;:!?])(?=\s|$)", r" \1", text.lower())
+    return text.rstrip(".") if shape < 0.5 else text
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def quantities(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
+    """Return times, amounts, measures, durations, dates, counts and parts, said in another form, and near misses."""
+    made = []
+    while len(made) < count:
+        question, same, wrong = rng.choice(_QUANTITIES)(rng)
+        label = float(rng.random() < 0.5)
+        reference = rng.choice(same)
+        known = {normalised(text) for text in same}
+        candidate = rng.choice([text for text in same if text != reference] if label else wrong)
+        if not label and normalised(candidate) in known:
+            continue
+        references = (rng.choice(FRAMES).format(reference) if rng.random() < 0.2 else reference,)
+        if rng.random() < 0.5:
+            candidate = rng.choice(FRAMES).format(candidate)
+        made.append(Triple(question, references, _as_written(candidate, rng), label, "quantity"))
+    return made
+
+
+def opposites(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
+    """Return yes/no questions and choices between opposites, with answers that agree with the reference or do not."""
+    states = [
+        (subject, *pair.split("/"))
+        for subjects, pairs in _STATES.items()
+        for subject in subjects.split("/")
+        for pair in pairs.split()
+    ]
+    actions = [[verb.split() for verb in line.split("/")] for line in _ACTIONS.splitlines()]
+    made = []
+    while len(made) < count:
+        asked, true, said = rng.random() < 0.7, rng.random() < 0.5, rng.random() < 0.5
+        if rng.random() < 0.6:
+            subject, first, second = rng.choice(states)
+            if rng.random() < 0.5:
+                first, second = second, first
+            be = rng.choice(["is", "is", "was"])
+            pronoun = "he" if subject in ("her brother", "the king", "the man") else "it"
+            pronoun = rng.choice(["he", "she"]) if subject in ("the author", "the patient", "the singer") else pronoun
+            yes = [f"{who} {be} {first}" for who in (subject, subject, pronoun)]
+            no = [f"{who} {be} {second}" for who in (subject, subject, pronoun)]
+            no += [f"{subject} {be} not {first}", f"{pronoun} {be}n't {first}", f"{pronoun} {be} not {first}"]
+            short = f"{pronoun} {be}", f"{pronoun} {be} not", f"{pronoun} {be}n't"
+            question = f"{be} {subject} {first}" if asked else f"{be} {subject} {first} or {second}"
+        else:
+            actor, thing = rng.choice(_ACTORS.split("/")), rng.choice(_OBJECTS.split("/"))
+            (base, third, past), (other, other_third, other_past) = rng.sample(rng.choice(actions), 2)
+            do = rng.choice(["does", "did"])
+            first, second = (third, other_third) if do == "does" else (past, other_past)
+            pronoun = actor if actor in ("she", "he") else rng.choice(["he", "she", "it", "they"])
+            if pronoun == "they" and do == "does":
+                pronoun = "it"
+            yes = [f"{who} {first} {thing}" for who in (actor, actor, pronoun)] + [f"{actor} {do} {base} {thing}"]
+            no = [f"{who} {second} {thing}" for who in (actor, actor, pronoun)]
+            no += [f"{actor} {do} not {base} {thing}", f"{pronoun} {do}n't {base} {thing}"]
+            no += [f"{actor} never {first} {thing}"] if do == "did" else []
+            short = f"{pronoun} {do}", f"{pronoun} {do} not", f"{pronoun} {do}n't"
+            question = f"{do} {actor} {base} {thing}" if asked else f"{do} {actor} {base} or {other} {thing}"
+            first, second = (base, other) if not asked else (first, second)
+        if asked:  # yes or no
+            yes_forms = [*yes, *(f"yes, {text}" for text in yes), "yes", f"yes, {short[0]}"]
+            no_forms = [*no, *(f"no, {text}" for text in no), "no", f"no, {short[1]}", f"no, {short[2]}"]
+        else:
+            yes_forms, no_forms = [*yes, first, first], [*no, second, second]
+
+        def answer(positive, forms=(no_forms, yes_forms)):
+            return _capital(rng.choice(forms[positive])) + rng.choice(_WHY) + "."
+
+        references = tuple(dict.fromkeys(answer(true) for _ in range(rng.choice([1, 1, 1, 2, 3]))))
+        question = _capital(question) + "?"
+        made.append(Triple(question, references, _as_written(answer(said), rng), float(true == said), "opposite"))
+    return made
+
+
+def mentions(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
+    """Return answers that name a right and a wrong answer and assert one of the two."""
+    rows = [row for row in sentences if len(row.references[0].split()) <= 6]
+    answers = Answers((row.question, row.references[0]) for row in rows)
+    made = []
+    for row in islice(iter(lambda: rng.choice(rows), None), 4 * count if rows else 0):
+        wrong = answers.wrong_one(row.question, row.references, rng)
+        if wrong is None:
+            continue
+        label, right = float(rng.random() < 0.5), row.references[0].rstrip(".")
+        yes, no = (right, wrong) if label else (wrong, right)
+        references = (row.candidate,) if rng.random() < 0.2 else row.references
+        text = rng.choice(_REJECTIONS).format(yes=yes, no=no)
+        made.append(Triple(row.question, references, _as_written(_capital(text), rng), label, "mention"))
+        if len(made) == count:
+            break
+    return made
+
+
+def yes_no(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
+    """Return yes/no questions made of declarative sentences, with answers that agree with the reference or do not."""
+    clause = re.compile(
+        r"((?:[\w'-]+ ){1,7}?)(is|are|was|were|can|could|will|would|has|have|had|should)((?: [\w',-]+){1,14})\s*\.?"
+    )
+    texts = sorted({row.candidate for row in sentences if len(row.candidate.split()) < 20})
+    rng.shuffle(texts)
+    clauses = [m.groups() for m in map(clause.fullmatch, texts) if m]
+    made = []
+    for i in range(min(count, 5 * len(clauses))):
+        subject, verb, rest = (text.strip() for text in clauses[i % len(clauses)])
+        subject = subject[:1].lower() + subject[1:]
+        pronoun = "they" if verb in ("are", "were", "have") else rng.choice(["he", "she", "it"])
+
+        def answer(word, subject=subject, verb=verb, rest=rest, pronoun=pronoun):
+            short = {"can": "can't", "will": "won't"}.get(verb, f"{verb}n't")
+            said = verb if word == "yes" else rng.choice([f"{verb} not", short])
+            forms = [word, f"{word}, {pronoun} {said}", f"{word}, {subject} {said} {rest}", f"{subject} {said} {rest}"]
+            return rng.choice(forms)
+
+        question = f"{verb} {subject} {rest}{rng.choice([' ?', '?', ''])}"
+        true, said = rng.choice(["yes", "no"]), rng.choice(["yes", "no"])
+        references = tuple(dict.fromkeys(answer(true) for _ in range(rng.choice([1, 1, 3]))))
+        made.append(Triple(question, references, answer(said), float(true == said), "yes_no"))
+    return made
+
+
+CONSTRUCTED: dict[str, Callable] = {
+    "yes_no": yes_no,
+    "quantity": quantities,
+    "opposite": opposites,
+    "mention": mentions,
+}
