@@ -141,8 +141,11 @@ def worker_count(scorers: Iterable) -> int:
     devices = {scorer.device for scorer in scorers} - {None}
     if devices != {"cpu"}:
         return 2 if devices else 0
-    import joblib
     import torch
+
+    if torch.get_num_threads() == 1:
+        return 1
+    import joblib
 
     return min(torch.get_num_threads(), joblib.cpu_count(only_physical_cores=True))
 
