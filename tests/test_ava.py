@@ -129,6 +129,21 @@ def test_words_of_the_question_are_marked_too(judges):
     assert seen(loading.load_judge(judges()).tokenizer, row, "asked") == found
 
 
+def test_long_references_have_a_scaling_of_their_own(tiny_encoder, tmp_path):  # noqa: F811
+    model, scaling = modeling.judge_model(tiny_encoder, "a1-r_qt"), {"long_slope": 0.1, "long_intercept": 3.0}
+    folder = saved(model, tiny_encoder, tmp_path, configuration="a1-r_qt", long_words=2.5, **scaling)
+    judge = judging.Judge(loading.load_judge(folder))
+    rows = (
+        ["how many?"] * 3,
+        [["four"], ["there are four steps"], ["four", "there are four steps"]],
+        ["it is four"] * 3,
+    )
+    logits, _ = judge.pairs(*rows, joined=True)
+    scale = np.array([[2.0, -0.5], [0.1, 3.0], [2.0, -0.5]])  # 1, 4 and on average 2.5 words
+    expected = 1 / (1 + np.exp(-scale[:, 0] * logits - scale[:, 1]))
+    assert judge.probabilities(*rows, "joined") == pytest.approx(expected)
+
+
 def test_an_encoder_without_token_types_cannot_see_marks(tmp_path):
     from transformers import DistilBertConfig, DistilBertModel
 
@@ -355,6 +370,8 @@ def test_wrong_arguments_are_named(ava, judges, repository, tmp_path):
         ({"configuration": "a1-r_qt", "threshold": 2}, "threshold: expected a number from 0 to 1, got 2"),
         ({"configuration": "a1-r_qt", "marks": True}, "marks: expected null or one of shared, asked, got True"),
         ({"configuration": "a1-r_qt", "slope": "1"}, "slope: expected a number, got '1'"),
+        ({"configuration": "a1-r_qt", "long_words": "6"}, "long_words: expected a number, got '6'"),
+        ({"configuration": "a1-r_qt", "long_slope": None}, "long_slope: expected a number, got None"),
         ({"configuration": "a1-r_qt", "reference_aggregation": "all"}, "reference_aggregation: expected one of"),
     ],
 )

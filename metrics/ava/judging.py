@@ -51,6 +51,15 @@ def joined_references(references: Sequence[str], candidate: str) -> str:
     return SEPARATOR.join(reference for *_, reference in sorted(ranked.values()))
 
 
+def reference_words(references: Sequence[Sequence[str]]) -> np.ndarray:
+    """Return (rows,): the words of a reference, on average of the row.
+
+    >>> reference_words([["Paris", "the city of Paris"], ["4"]])
+    array([2.5, 1. ])
+    """
+    return np.array([sum(len(words(text)) for text in texts) / len(texts) for texts in references])
+
+
 def encoded(
     tokenizer,
     configuration: str,
@@ -243,7 +252,8 @@ class Judge:
         """
         how = reference_aggregation or self.loaded.reference_aggregation
         logits, rows = self.pairs(questions, references, predictions, how == "joined")
-        return aggregated(self.loaded.calibrated(logits), rows, len(predictions), how)
+        lengths = reference_words(references)[rows]
+        return aggregated(self.loaded.calibrated(logits, lengths), rows, len(predictions), how)
 
     def pairs(
         self,

@@ -39,6 +39,8 @@ class LoadedJudge:
         max_length: word pieces of a pair of segments.
         marks: what token types say of words, name in `modeling.MARKS`; None for the encoder's own token types.
         slope, intercept: Platt scaling, probability = sigmoid(slope * logit + intercept).
+        long_words: rows whose references have more words on average have a scaling of their own; None for no row.
+        long_slope, long_intercept: that scaling.
         threshold: probability from which an answer counts as correct.
         reference_aggregation: how several references become one probability.
         signature: names weights and settings by digest.
@@ -51,13 +53,23 @@ class LoadedJudge:
     marks: str | None
     slope: float
     intercept: float
+    long_words: float | None
+    long_slope: float
+    long_intercept: float
     threshold: float
     reference_aggregation: str
     signature: str
 
-    def calibrated(self, logits: np.ndarray) -> np.ndarray:
-        """Return probabilities of logits, both (rows,)."""
-        return 1 / (1 + np.exp(-np.clip(self.slope * logits + self.intercept, -60, 60)))
+    def calibrated(self, logits: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        """Return probabilities.
+
+        Args:
+            logits: (rows,) what the model says.
+            lengths: (rows,) words of a reference, see `judging.reference_words`.
+        """
+        long = lengths > (math.inf if self.long_words is None else self.long_words)
+        scaled = np.where(long, self.long_slope * logits + self.long_intercept, self.slope * logits + self.intercept)
+        return 1 / (1 + np.exp(-np.clip(scaled, -60, 60)))
 
 
 def read_settings(folder: Path) -> dict:
@@ -80,6 +92,9 @@ def read_settings(folder: Path) -> dict:
         "marks": None,
         "slope": 1.0,
         "intercept": 0.0,
+        "long_words": None,
+        "long_slope": 1.0,
+        "long_intercept": 0.0,
         "threshold": 0.5,
         "reference_aggregation": "mean",
     }
@@ -92,7 +107,9 @@ def read_settings(folder: Path) -> dict:
     if settings["marks"] not in (None, *MARKS):
         known = ", ".join(MARKS)
         raise ValueError(f"checkpoint: {path}: marks: expected null or one of {known}, got {settings['marks']!r}")
-    for name in ("max_length", "slope", "intercept"):
+    for name in ("max_length", "slope", "intercept", "long_words", "long_slope", "long_intercept"):
+        if name == "long_words" and settings[name] is None:
+            continue
         if isinstance(settings[name], bool) or not isinstance(settings[name], int | float):
             raise ValueError(f"checkpoint: {path}: {name}: expected a number, got {settings[name]!r}")
     return settings

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.ava.judging import Judge, joined_references
+from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.ava.modeling import CONFIGURATIONS, LINEAR
 from genqa_metrics.ava.models import file_digest
@@ -55,9 +55,8 @@ def dev_rows(args: argparse.Namespace) -> dict[str, list[t.Triple]]:
 def scores(folder: Path, rows: list[t.Triple]) -> dict[str, float]:
     """Return precision, recall, F1 and AUC of a checkpoint, before any calibration on dev rows."""
     judge = Judge(load_judge(folder))
-    probabilities = judge.loaded.calibrated(
-        judge.logits([(r.question, joined_references(r.references, r.candidate), r.candidate) for r in rows])
-    )
+    columns = [r.question for r in rows], [r.references for r in rows], [r.candidate for r in rows]
+    probabilities = judge.probabilities(*columns, "joined")
     labels = np.array([int(row.label) for row in rows])
     precision, recall, f1, _ = precision_recall_fscore_support(
         labels, probabilities >= 0.5, average="binary", zero_division=0

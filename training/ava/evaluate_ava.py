@@ -1,9 +1,9 @@
 """Calibrate a judge on dev files and report how well it agrees with people; writes the tables of README and card.
 
 Agreement is counted on rows and on systems: a system's accuracy estimated from the judge's verdicts against the one
-that people gave it (Vu & Moschitti, NAACL 2021, section 5.4). Probabilities are calibrated by Platt scaling. What is
-reported of the calibration files is cross-fitted: scaling and threshold for one half of the questions come from the
-other half.
+that people gave it (Vu & Moschitti, NAACL 2021, section 5.4). Probabilities are calibrated by Platt scaling, those of
+long references (sentences) apart from those of short ones. What is reported of the files that this is fitted to is
+cross-fitted: scaling and threshold for one half of the questions come from the other half.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.ava.judging import Judge, aggregated
+from genqa_metrics.ava.judging import Judge, aggregated, reference_words
 from genqa_metrics.ava.loading import AGGREGATIONS, SETTINGS_FILE, load_judge
 from genqa_metrics.ava.models import checkpoint_digest, file_digest
 from genqa_metrics.ranking import rank_agreement
@@ -39,7 +39,11 @@ GRADED = (
     "kpqa_semeval.dev",
     "kpqa_marcomulti.dev",
 )
-CALIBRATION = ("evouna_nq.dev", "evouna_tq.dev")  # the verdicts of people on answers of systems
+CALIBRATION = (
+    "evouna_nq.dev",
+    "evouna_tq.dev",
+)  # the verdicts of people on answers of systems; they give the threshold
+LONG_WORDS = 6  # a reference of more words is a sentence
 BINS = 10
 MARKS = "<!-- scores -->", "<!-- end of scores -->"
 
@@ -112,6 +116,7 @@ class Dev:
         self.labels = np.array([row["score"] if row["label"] is None else row["label"] for row in self.rows], float)
         self.systems = [f"{row['source']} {row['system']}" for row in self.rows]
         self.halves = np.array([half(row["question"]) for row in self.rows])
+        self.lengths = reference_words([row["references"] for row in self.rows])
         columns = [[row[name] for row in self.rows] for name in ("question", "references", "candidate")]
         pairs = {joined: judge.pairs(*columns, joined) for joined in {how == "joined" for how in ways}}
         self._logits = {}
@@ -125,31 +130,52 @@ class Dev:
         return self._logits[how]
 
 
-def calibrated(devs: list[Dev], how: str, by: str) -> dict:
-    """Return slope, intercept and threshold fitted on dev files together."""
-    logits, labels = (
-        np.concatenate(columns) for columns in zip(*((d.logits(how), d.labels) for d in devs), strict=True)
-    )
-    slope, intercept = platt(logits, labels)
-    systems = [system for d in devs for system in d.systems]
-    threshold = best_threshold(sigmoid(slope * logits + intercept), labels, systems, by)
-    return {"slope": slope, "intercept": intercept, "threshold": threshold, "reference_aggregation": how}
+def fitted(devs: dict[str, Dev], how: str, by: str, leave: int | None = None) -> dict:
+    """Return the settings fitted on dev files together.
+
+    Args:
+        devs: the files of `BINARY`; those of `CALIBRATION` give the scaling of short references and the threshold, all
+            of them the scaling of long ones.
+        how: of `AGGREGATIONS`.
+        by: see `best_threshold`.
+        leave: half of the questions that is left out.
+    """
+
+    def column(get, names=BINARY):
+        return np.concatenate([np.asarray(get(devs[name]))[devs[name].halves != leave] for name in names])
+
+    logits, labels = column(lambda d: d.logits(how)), column(lambda d: d.labels)
+    long = column(lambda d: d.lengths > LONG_WORDS)
+    short = column(lambda d: np.full(len(d.labels), d in [devs[name] for name in CALIBRATION])) & ~long
+    settings = dict(zip(("slope", "intercept"), platt(logits[short], labels[short]), strict=True))
+    if len(set(labels[long])) == 2:
+        scaling = platt(logits[long], labels[long])
+        settings |= {"long_words": LONG_WORDS, "long_slope": scaling[0], "long_intercept": scaling[1]}
+    probabilities = column(lambda d: scaled(d, how, settings), CALIBRATION)
+    columns = column(lambda d: d.labels, CALIBRATION), list(column(lambda d: d.systems, CALIBRATION))
+    return settings | {"threshold": best_threshold(probabilities, *columns, by), "reference_aggregation": how}
 
 
-def cross_fitted(devs: list[Dev], how: str, by: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return probabilities and verdicts of the rows of dev files, each by a fit on the other half of the questions."""
-    logits, labels, halves = (
-        np.concatenate(c) for c in zip(*((d.logits(how), d.labels, d.halves) for d in devs), strict=True)
-    )
-    systems = np.array([system for d in devs for system in d.systems])
-    probabilities, verdicts = np.zeros(len(labels)), np.zeros(len(labels))
+def scaled(dev: Dev, how: str, settings: dict) -> np.ndarray:
+    """Return the calibrated probabilities of the rows of a dev file."""
+    logits = dev.logits(how)
+    probabilities = sigmoid(settings["slope"] * logits + settings["intercept"])
+    if "long_words" in settings:
+        long = dev.lengths > settings["long_words"]
+        probabilities[long] = sigmoid(settings["long_slope"] * logits[long] + settings["long_intercept"])
+    return probabilities
+
+
+def cross_fitted(devs: dict[str, Dev], how: str, by: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return, by file, probabilities and verdicts of its rows, each by a fit on the other half of the questions."""
+    found = {name: (np.zeros(len(dev.labels)), np.zeros(len(dev.labels))) for name, dev in devs.items()}
     for own in (0, 1):
-        fit, use = halves != own, halves == own
-        slope, intercept = platt(logits[fit], labels[fit])
-        scaled = sigmoid(slope * logits + intercept)
-        threshold = best_threshold(scaled[fit], labels[fit], list(systems[fit]), by)
-        probabilities[use], verdicts[use] = scaled[use], scaled[use] >= threshold
-    return probabilities, verdicts
+        settings = fitted(devs, how, by, leave=own)
+        for name, dev in devs.items():
+            use = dev.halves == own
+            probabilities = scaled(dev, how, settings)[use]
+            found[name][0][use], found[name][1][use] = probabilities, probabilities >= settings["threshold"]
+    return found
 
 
 def row_scores(probabilities: np.ndarray, verdicts: np.ndarray, labels: np.ndarray) -> dict[str, float]:
@@ -182,40 +208,29 @@ def report(folder: Path, judgments: Path, by: str) -> tuple[dict, dict]:
         by: see `best_threshold`.
     """
     judge = Judge(load_judge(folder))
-    devs = {name: Dev(judgments / f"{name}.jsonl.gz", judge, AGGREGATIONS) for name in CALIBRATION}
-    chosen = list(devs.values())
-    labels = np.concatenate([d.labels for d in chosen])
-    ways = {}
-    for how in AGGREGATIONS:
-        probabilities, verdicts = cross_fitted(chosen, how, by)
-        ways[how] = row_scores(probabilities, verdicts, labels)
-    how = max(ways, key=lambda name: ways[name]["accuracy"] + ways[name]["auc"])
-    settings = calibrated(chosen, how, by)
-    for name in (*BINARY, *GRADED):
-        if name not in devs:
-            devs[name] = Dev(judgments / f"{name}.jsonl.gz", judge, (how,))
+    devs = {name: Dev(judgments / f"{name}.jsonl.gz", judge, AGGREGATIONS) for name in BINARY}
+    labels = np.concatenate([devs[name].labels for name in CALIBRATION])
+    systems = [system for name in CALIBRATION for system in devs[name].systems]
 
-    scores = {"aggregation": ways, "rows": {}, "systems": {}, "graded": {}}
-    probabilities, verdicts = cross_fitted(chosen, how, by)
-    scores["rows"]["evouna together"] = row_scores(probabilities, verdicts, labels)
-    scores["systems"]["evouna together"] = system_scores(verdicts, labels, [s for d in chosen for s in d.systems])
-    start = 0
-    for name in BINARY:
-        dev = devs[name]
-        scaled = sigmoid(settings["slope"] * dev.logits(how) + settings["intercept"])
-        said = (scaled >= settings["threshold"]).astype(float)
+    def together(found):
+        return (np.concatenate([found[name][i] for name in CALIBRATION]) for i in (0, 1))
+
+    fits = {how: cross_fitted(devs, how, by) for how in AGGREGATIONS}
+    ways = {how: row_scores(*together(found), labels) for how, found in fits.items()}
+    how = max(ways, key=lambda name: ways[name]["accuracy"] + ways[name]["auc"])
+    settings = fitted(devs, how, by)
+    scores = {"aggregation": ways, "rows": {"evouna together": ways[how]}, "systems": {}, "graded": {}}
+    scores["systems"]["evouna together"] = system_scores(list(together(fits[how]))[1], labels, systems)
+    for name, (probabilities, verdicts) in fits[how].items():
+        scores["rows"][name] = row_scores(probabilities, verdicts, devs[name].labels)
         if name in CALIBRATION:
-            own = slice(start, start + len(dev.labels))
-            start = own.stop
-            scaled, said = probabilities[own], verdicts[own]
-            scores["systems"][name] = system_scores(said, dev.labels, dev.systems)
-        scores["rows"][name] = row_scores(scaled, said, dev.labels)
+            scores["systems"][name] = system_scores(verdicts, devs[name].labels, devs[name].systems)
     for name in GRADED:
-        dev = devs[name]
-        scaled = sigmoid(settings["slope"] * dev.logits(how) + settings["intercept"])
+        dev = devs[name] = Dev(judgments / f"{name}.jsonl.gz", judge, (how,))
+        probabilities = scaled(dev, how, settings)
         scores["graded"][name] = {
-            "pearson": float(pearsonr(scaled, dev.labels)[0]),
-            "spearman": float(spearmanr(scaled, dev.labels)[0]),
+            "pearson": float(pearsonr(probabilities, dev.labels)[0]),
+            "spearman": float(spearmanr(probabilities, dev.labels)[0]),
         }
     scores["digests"] = {name: dev.digest for name, dev in devs.items()} | {"checkpoint": checkpoint_digest(folder)}
     return settings, scores
@@ -239,7 +254,7 @@ def tables(settings: dict, scores: dict, passed: dict) -> str:
     """Return the scores as Markdown tables."""
     columns = ("accuracy", "precision", "recall", "f1", "auc", "calibration_error")
     lines = [
-        "Verdicts, by row; of EVOUNA cross-fitted by question (see the head of `evaluate_ava.py`).\n",
+        "Verdicts, by row, cross-fitted by question (see the head of `evaluate_ava.py`).\n",
         "| file | accuracy | precision | recall | F1 | AUC | calibration error |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
