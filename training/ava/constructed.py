@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import islice
 
+from other_words import capitalised, tokenised
 from triples import Triple, normalised
 from wrong_answers import FRAMES, MONTHS, Answers
 
@@ -308,12 +309,8 @@ def _as_written(text: str, rng: random.Random) -> str:
     if shape < 0.2:
         return text.lower()
     if shape < 0.35:
-        return re.sub(r"(?<=\w)([.,;:!?])(?=\s|$)", r" \1", text.lower())
+        return tokenised(text)
     return text.rstrip(".") if shape < 0.5 else text
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def quantities(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
@@ -380,10 +377,10 @@ def opposites(sentences: Sequence[Triple], count: int, rng: random.Random) -> li
             yes_forms, no_forms = [*yes, first, first], [*no, second, second]
 
         def answer(positive, forms=(no_forms, yes_forms)):
-            return _capital(rng.choice(forms[positive])) + rng.choice(_WHY) + "."
+            return capitalised(rng.choice(forms[positive])) + rng.choice(_WHY) + "."
 
         references = tuple(dict.fromkeys(answer(true) for _ in range(rng.choice([1, 1, 1, 2, 3]))))
-        question = _capital(question) + "?"
+        question = capitalised(question) + "?"
         made.append(Triple(question, references, _as_written(answer(said), rng), float(true == said), "opposite"))
     return made
 
@@ -401,7 +398,7 @@ def mentions(sentences: Sequence[Triple], count: int, rng: random.Random) -> lis
         yes, no = (right, wrong) if label else (wrong, right)
         references = (row.candidate,) if rng.random() < 0.2 else row.references
         text = rng.choice(_REJECTIONS).format(yes=yes, no=no)
-        made.append(Triple(row.question, references, _as_written(_capital(text), rng), label, "mention"))
+        made.append(Triple(row.question, references, _as_written(capitalised(text), rng), label, "mention"))
         if len(made) == count:
             break
     return made

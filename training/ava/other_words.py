@@ -97,7 +97,7 @@ def _restated(text: str, rng: random.Random) -> str | None:
     if is_ := _COPULA.fullmatch(text):
         forms.append(f"{is_['name']} {is_['is']} {_plain_start(is_['what'])}.")
     if is_ := _COPULA_BACK.fullmatch(text):
-        forms.append(f"{_capital(is_['what'])} {is_['is']} {is_['name']}.")
+        forms.append(f"{capitalised(is_['what'])} {is_['is']} {is_['name']}.")
     if of := _OF.search(text):
         owner = of["owner"]
         forms.append(
@@ -106,12 +106,22 @@ def _restated(text: str, rng: random.Random) -> str | None:
     if own := _OWN.search(text):
         forms.append(text[: own.start()] + f"the {own['what']} of {own['owner']}" + text[own.end() :])
     if passive := _PASSIVE.fullmatch(text):
-        forms.append(f"{_capital(passive['by'])} {passive['verb']} {_plain_start(passive['what'])}.")
+        forms.append(f"{capitalised(passive['by'])} {passive['verb']} {_plain_start(passive['what'])}.")
     return rng.choice(forms) if forms else None
 
 
-def _capital(text: str) -> str:
+def capitalised(text: str) -> str:
+    """Return a text whose first letter is a capital."""
     return text[:1].upper() + text[1:]
+
+
+def tokenised(text: str) -> str:
+    """Return a text as some systems write: in lower case, with spaces around punctuation.
+
+    >>> tokenised("Yes, it is.")
+    'yes , it is .'
+    """
+    return re.sub(r"(?<=\w)([.,;:!?])(?=\s|$)", r" \1", text.lower())
 
 
 def _plain_start(text: str) -> str:
@@ -136,7 +146,7 @@ def restated(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
         if triple.label == 1 and rng.random() < 0.5:
             references = (triple.candidate,)
         if rng.random() < 0.5:
-            text = re.sub(r"(?<=\w)([.,;:!?])(?=\s|$)", r" \1", text.lower())
+            text = tokenised(text)
         made.append(replace(triple, references=references, candidate=text, kind="restated"))
     return made
 
