@@ -211,7 +211,7 @@ def rank(path: str | None, progress=gr.Progress()) -> list:  # noqa: B008
 
 
 CAUTION = (
-    "The judge is a small model, and it errs: it misses many negations, and accepts names that are close to the right "
+    "The judge is a small model, and it errs: it misses some negations, and accepts names that are close to the right "
     "one. It compares with the accepted answers and knows no other facts. The intervals are of the share that the "
     "judge accepts; they do not cover its own errors."
 )
