@@ -43,6 +43,12 @@ _STATES = {
         "earlier/later older/newer cheaper/dearer dark/bright"
     ),
 }
+_STATE_PAIRS = [
+    (subject, *pair.split("/"))
+    for subjects, pairs in _STATES.items()
+    for subject in subjects.split("/")
+    for pair in pairs.split()
+]
 _ACTIONS = """win wins won/lose loses lost
 accept accepts accepted/reject rejects rejected
 support supports supported/oppose opposes opposed
@@ -68,6 +74,7 @@ build builds built/destroy destroys destroyed
 believe believes believed/doubt doubts doubted
 push pushes pushed/pull pulls pulled
 follow follows followed/ignore ignores ignored"""
+_ACTION_PAIRS = [[verb.split() for verb in line.split("/")] for line in _ACTIONS.splitlines()]
 _ACTORS = "the man/she/the girl/the company/the president/he/the committee/Anna/the country/the team/the court/Mr Hall"
 _OBJECTS = (
     "the game/it/the plan/the law/the letter/the idea/the case/the offer/the house/the army/the project/the rule"
@@ -314,7 +321,10 @@ def _as_written(text: str, rng: random.Random) -> str:
 
 
 def quantities(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
-    """Return times, amounts, measures, durations, dates, counts and parts, said in another form, and near misses."""
+    """Return times, amounts, measures, durations, dates, counts and parts, said in another form, and near misses.
+
+    All functions of `CONSTRUCTED` take the triples of the spans, the number of rows and the source of randomness.
+    """
     made = []
     while len(made) < count:
         question, same, wrong = rng.choice(_QUANTITIES)(rng)
@@ -331,52 +341,53 @@ def quantities(sentences: Sequence[Triple], count: int, rng: random.Random) -> l
     return made
 
 
+def _state(rng: random.Random, asked: bool) -> tuple:
+    """Return a question on a state, sentences that say it, that deny it, "it is" and "it is not", and the choice."""
+    subject, first, second = rng.choice(_STATE_PAIRS)
+    if rng.random() < 0.5:
+        first, second = second, first
+    be = rng.choice(["is", "is", "was"])
+    pronoun = "he" if subject in ("her brother", "the king", "the man") else "it"
+    pronoun = rng.choice(["he", "she"]) if subject in ("the author", "the patient", "the singer") else pronoun
+    yes = [f"{who} {be} {first}" for who in (subject, subject, pronoun)]
+    no = [f"{who} {be} {second}" for who in (subject, subject, pronoun)]
+    no += [f"{subject} {be} not {first}", f"{pronoun} {be}n't {first}", f"{pronoun} {be} not {first}"]
+    short = f"{pronoun} {be}", f"{pronoun} {be} not", f"{pronoun} {be}n't"
+    question = f"{be} {subject} {first}" if asked else f"{be} {subject} {first} or {second}"
+    return question, yes, no, short, (first, second)
+
+
+def _action(rng: random.Random, asked: bool) -> tuple:
+    """Return the same as `_state` for what somebody does or did."""
+    actor, thing = rng.choice(_ACTORS.split("/")), rng.choice(_OBJECTS.split("/"))
+    (base, third, past), (other, other_third, other_past) = rng.sample(rng.choice(_ACTION_PAIRS), 2)
+    do = rng.choice(["does", "did"])
+    first, second = (third, other_third) if do == "does" else (past, other_past)
+    pronoun = actor if actor in ("she", "he") else rng.choice(["he", "she", "it", "they"])
+    if pronoun == "they" and do == "does":
+        pronoun = "it"
+    yes = [f"{who} {first} {thing}" for who in (actor, actor, pronoun)] + [f"{actor} {do} {base} {thing}"]
+    no = [f"{who} {second} {thing}" for who in (actor, actor, pronoun)]
+    no += [f"{actor} {do} not {base} {thing}", f"{pronoun} {do}n't {base} {thing}"]
+    no += [f"{actor} never {first} {thing}"] if do == "did" else []
+    short = f"{pronoun} {do}", f"{pronoun} {do} not", f"{pronoun} {do}n't"
+    question = f"{do} {actor} {base} {thing}" if asked else f"{do} {actor} {base} or {other} {thing}"
+    return question, yes, no, short, (base, other)
+
+
 def opposites(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
     """Return yes/no questions and choices between opposites, with answers that agree with the reference or do not."""
-    states = [
-        (subject, *pair.split("/"))
-        for subjects, pairs in _STATES.items()
-        for subject in subjects.split("/")
-        for pair in pairs.split()
-    ]
-    actions = [[verb.split() for verb in line.split("/")] for line in _ACTIONS.splitlines()]
     made = []
     while len(made) < count:
         asked, true, said = rng.random() < 0.7, rng.random() < 0.5, rng.random() < 0.5
-        if rng.random() < 0.6:
-            subject, first, second = rng.choice(states)
-            if rng.random() < 0.5:
-                first, second = second, first
-            be = rng.choice(["is", "is", "was"])
-            pronoun = "he" if subject in ("her brother", "the king", "the man") else "it"
-            pronoun = rng.choice(["he", "she"]) if subject in ("the author", "the patient", "the singer") else pronoun
-            yes = [f"{who} {be} {first}" for who in (subject, subject, pronoun)]
-            no = [f"{who} {be} {second}" for who in (subject, subject, pronoun)]
-            no += [f"{subject} {be} not {first}", f"{pronoun} {be}n't {first}", f"{pronoun} {be} not {first}"]
-            short = f"{pronoun} {be}", f"{pronoun} {be} not", f"{pronoun} {be}n't"
-            question = f"{be} {subject} {first}" if asked else f"{be} {subject} {first} or {second}"
-        else:
-            actor, thing = rng.choice(_ACTORS.split("/")), rng.choice(_OBJECTS.split("/"))
-            (base, third, past), (other, other_third, other_past) = rng.sample(rng.choice(actions), 2)
-            do = rng.choice(["does", "did"])
-            first, second = (third, other_third) if do == "does" else (past, other_past)
-            pronoun = actor if actor in ("she", "he") else rng.choice(["he", "she", "it", "they"])
-            if pronoun == "they" and do == "does":
-                pronoun = "it"
-            yes = [f"{who} {first} {thing}" for who in (actor, actor, pronoun)] + [f"{actor} {do} {base} {thing}"]
-            no = [f"{who} {second} {thing}" for who in (actor, actor, pronoun)]
-            no += [f"{actor} {do} not {base} {thing}", f"{pronoun} {do}n't {base} {thing}"]
-            no += [f"{actor} never {first} {thing}"] if do == "did" else []
-            short = f"{pronoun} {do}", f"{pronoun} {do} not", f"{pronoun} {do}n't"
-            question = f"{do} {actor} {base} {thing}" if asked else f"{do} {actor} {base} or {other} {thing}"
-            first, second = (base, other) if not asked else (first, second)
+        question, yes, no, short, choice = (_state if rng.random() < 0.6 else _action)(rng, asked)
         if asked:  # yes or no
-            yes_forms = [*yes, *(f"yes, {text}" for text in yes), "yes", f"yes, {short[0]}"]
-            no_forms = [*no, *(f"no, {text}" for text in no), "no", f"no, {short[1]}", f"no, {short[2]}"]
+            yes = [*yes, *(f"yes, {text}" for text in yes), "yes", f"yes, {short[0]}"]
+            no = [*no, *(f"no, {text}" for text in no), "no", f"no, {short[1]}", f"no, {short[2]}"]
         else:
-            yes_forms, no_forms = [*yes, first, first], [*no, second, second]
+            yes, no = [*yes, choice[0], choice[0]], [*no, choice[1], choice[1]]
 
-        def answer(positive, forms=(no_forms, yes_forms)):
+        def answer(positive, forms=(no, yes)):
             return capitalised(rng.choice(forms[positive])) + rng.choice(_WHY) + "."
 
         references = tuple(dict.fromkeys(answer(true) for _ in range(rng.choice([1, 1, 1, 2, 3]))))
