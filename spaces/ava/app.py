@@ -71,7 +71,7 @@ def page(question: str, answer: str, references: str) -> list:
     right = probability >= threshold
     headline = (
         f"**{'✓ Judged right' if right else '✗ Judged wrong'}.** The probability of being right is "
-        f"**{probability:.2f}**; from {threshold:.2f} on an answer counts as right."
+        f"**{probability:.2f}**; from {threshold:g} on an answer counts as right."
     )
     values = [("probability", probability), ("threshold", threshold)]
     chart = common.bars([("", values)], "From 0 to 1", muted={"threshold"})
