@@ -28,6 +28,7 @@ bench: $(VENV)/installed-test
 	$(BIN)/python -m tests.benchmarks.bench_f_meta --data $(DATA)/question_generation/qamr.test.jsonl.gz
 	$(BIN)/python -m tests.benchmarks.bench_kpqa --data $(DATA)/judgments/kpqa_marco.dev.jsonl.gz
 	$(BIN)/python -m tests.benchmarks.bench_ava --data $(DATA)/judgments/evouna_nq.dev.jsonl.gz
+	$(BIN)/python -m tests.benchmarks.bench_scale --data $(DATA)/judgments/evouna_nq.train.jsonl.gz
 
 copies:  # shared.py of aev, models.py and fast.py of kpqa are the originals
 	for metric in metrics/*/shared.py; do cmp -s metrics/aev/shared.py $$metric || cp metrics/aev/shared.py $$metric; done
