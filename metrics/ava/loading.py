@@ -98,6 +98,11 @@ def read_settings(folder: Path) -> dict:
         "threshold": 0.5,
         "reference_aggregation": "mean",
     }
+    if unknown := sorted(set(given) - set(defaults)):  # a judge that was trained with it would judge otherwise without
+        raise ValueError(
+            f"checkpoint: {path}: {unknown[0]}: not a setting of this version, which knows {', '.join(defaults)}; "
+            "take the version that made the checkpoint, or train it again"
+        )
     settings = {name: given.get(name, value) for name, value in defaults.items()}
     if settings["configuration"] not in (*CONFIGURATIONS, LINEAR):
         known = ", ".join([*CONFIGURATIONS, LINEAR])
