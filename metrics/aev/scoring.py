@@ -16,8 +16,8 @@ from operator import add
 
 import numpy as np
 import regex
-import snowballstemmer
 
+from .shared import Stemmer
 from .stop_words import STOP_WORDS
 
 GRID_ALPHAS = tuple(i / 10 for i in range(11))
@@ -128,15 +128,15 @@ class _Terms(dict):
         self.stop_words = frozenset(
             word.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'") for word in stop_words
         )
-        self.stem = snowballstemmer.stemmer(stemmer).stemWord if stemmer else None
+        self.stemmer = Stemmer(stemmer) if stemmer else None
 
     def __missing__(self, word: str) -> str | None:
         lower = word.lower()
         base = lower.removesuffix("'s")
         if lower in self.stop_words or base in self.stop_words:
             term = None
-        elif self.stem:
-            term = self.stem(base)
+        elif self.stemmer:
+            term = self.stemmer.stem(base)
         else:
             term = word
         if len(self) >= self.max_words:

@@ -6,10 +6,10 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 import numpy as np
-import snowballstemmer
 
 from .modeling import CONFIGURATIONS, LINEAR, WORD, linear_features, segments, words
 from .models import budget_on, budgeted, checked_budget, padded
+from .shared import Stemmer
 
 SEPARATOR = "; "  # between references that are read together
 ASKED = 3  # what is added to the mark of a word that is in the question
@@ -20,7 +20,7 @@ NUMBERS = {
         "seventeen eighteen nineteen twenty".split()
     )
 }
-_STEMMER = snowballstemmer.stemmer("porter")
+_STEMMER = Stemmer("porter")
 
 
 def joined_references(references: Sequence[str], candidate: str) -> str:
@@ -104,7 +104,7 @@ def encoded(
 def _stem(word: str) -> str:
     """Return what a word has in common with its other forms: the stem, or the digits of a number."""
     ordinal = re.fullmatch(r"(\d+)(?:st|nd|rd|th)", word)
-    return NUMBERS.get(word) or (ordinal[1] if ordinal else _STEMMER.stemWord(word))
+    return NUMBERS.get(word) or (ordinal[1] if ordinal else _STEMMER.stem(word))
 
 
 def _same(marks: str) -> Callable[[str], str]:

@@ -8,6 +8,7 @@ the original; `make copies` renews the others and a test keeps them identical.
 """
 
 import json
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -168,6 +169,26 @@ def read_settings(settings: Mapping | str | Path | None) -> dict:
     if not isinstance(content, dict):
         raise ValueError(f"settings: expected a JSON object in {settings!r}, got {_shown(content)}")
     return content
+
+
+class Stemmer(threading.local):
+    """A stemmer that threads can share: each has one of its own, for a Snowball stemmer keeps its state in itself.
+
+    Args:
+        name: an algorithm of Snowball, "porter" for example.
+
+    >>> Stemmer("porter").stem("cities")
+    'citi'
+    """
+
+    def __init__(self, name: str):
+        import snowballstemmer
+
+        self.name = name
+        self.stem = snowballstemmer.stemmer(name).stemWord
+
+    def __reduce__(self):
+        return Stemmer, (self.name,)
 
 
 class CheckedModule:
