@@ -56,6 +56,39 @@ def flooded(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
     return made
 
 
+def buried(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
+    """Return the triples with the candidate in the middle of 60 to 350 words about the same things; the verdict stays.
+
+    The words around it are answers to other questions that share a long word with this one; those that hold a
+    reference are left out.
+    """
+    about = defaultdict(list)
+    for triple in triples:
+        for word in {*normalised(triple.question).split()}:
+            if len(word) > 5:
+                about[word].append(triple)
+    made = []
+    for triple in triples:
+        related = [t for word in normalised(triple.question).split() for t in about[word][:50]]
+        rng.shuffle(related)
+        texts, count, wanted = {}, 0, rng.randint(60, 350)
+        for other in (*related, *rng.choices(triples, k=40)):
+            text = other.candidate.strip()
+            if other.question == triple.question or text in texts or occurrence(triple.references, text):
+                continue
+            texts[text] = None
+            count += len(text.split())
+            if count >= wanted:
+                break
+        if triple.label in (0, 1):
+            around = list(texts)
+            rng.shuffle(around)
+            middle = rng.randint(0, len(around))
+            whole = [*around[:middle], triple.candidate, *around[middle:]]
+            made.append(replace(triple, candidate=rng.choice((" ", "\n", "\n\n")).join(whole), kind="buried"))
+    return made
+
+
 def aliases(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
     """Return references as candidates: one that is listed and, of short lists, one that is taken out of the list.
 
@@ -179,6 +212,7 @@ def reworded(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
 MAKERS: dict[str, Callable] = {
     "other_system": other_system_triples,
     "flooded": flooded,
+    "buried": buried,
     "alias": aliases,
     "reworded": reworded,
     "restated": restated,

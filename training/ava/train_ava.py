@@ -13,7 +13,12 @@ class Arguments:
         default_factory=list,
         metadata={"help": "NAME or NAME=WEIGHT: files NAME.jsonl.gz of human verdicts; WEIGHT scales their rows"},
     )
-    judged_dir: str | None = field(default=None, metadata={"help": "folder of the files of human verdicts"})
+    judged_dir: list[str] = field(default_factory=list, metadata={"help": "folders of the files of human verdicts"})
+    pairs: list[str] = field(
+        default_factory=list,
+        metadata={"help": "NAME or NAME=WEIGHT: files of sentence pairs, the first read as reference of the second"},
+    )
+    pairs_dir: str | None = field(default=None, metadata={"help": "folder of the files of sentence pairs"})
     as2: list[str] = field(
         default_factory=list, metadata={"help": "NAME or NAME=WEIGHT: answer-sentence selection, files or Hub names"}
     )
@@ -50,6 +55,11 @@ class Arguments:
     )
     lora_rank: int = field(default=0, metadata={"help": "rank of the adapter; 0 trains all weights"})
     lora_alpha: int = field(default=32, metadata={"help": "scale of the adapter"})
+    fold_rank: int = field(
+        default=0,
+        metadata={"help": "train whole weight matrices and write their change as an adapter of this rank; 0 does not"},
+    )
+    dropout: float | None = field(default=None, metadata={"help": "dropout of the encoder; default its own"})
     max_length: int = field(default=256, metadata={"help": "word pieces of a pair of segments"})
     marks: str | None = field(
         default=None,
@@ -77,6 +87,8 @@ def check(args: Arguments) -> None:
         raise ValueError(
             f"lora_rank: an adapter needs a configuration of one pair, got {args.configuration!r}; use --lora_rank 0"
         )
+    if args.fold_rank and (args.lora_rank or len(CONFIGURATIONS.get(args.configuration, ())) != 1):
+        raise ValueError("fold_rank: needs a configuration of one pair and --lora_rank 0")
     if args.patience and not (args.dev or args.as2_dev):
         raise ValueError("patience: stopping early needs dev rows; name a file with --dev or --as2_dev")
 
@@ -111,7 +123,8 @@ def training_triples(args: Arguments, rng) -> tuple[list, list[dict]]:
     def judged_rows(name):
         path = t.local_file(name, args.judged_dir)
         if path is None:
-            raise ValueError(f"judged: no {name}.jsonl.gz or {name}.jsonl in {args.judged_dir}")
+            folders = ", ".join(args.judged_dir)
+            raise ValueError(f"judged: no {name}.jsonl.gz or {name}.jsonl in {folders}")
         return t.judged_triples(t.read_rows(path), name)
 
     made, facts, base = [], [], []
@@ -125,6 +138,13 @@ def training_triples(args: Arguments, rng) -> tuple[list, list[dict]]:
             base += rows
         made += share(rows, weight, rng)
         noted(name, rows, weight, "judged")
+    for name, weight in weighted(args.pairs):
+        path = t.local_file(name, args.pairs_dir)
+        if path is None:
+            raise ValueError(f"pairs: no {name}.jsonl.gz or {name}.jsonl in {args.pairs_dir}")
+        rows = t.pair_triples(t.read_rows(path), name, rng)
+        made += share(rows, weight, rng)
+        noted(name, rows, weight, "pairs")
     for name, weight in weighted(args.as2):
         rows = list(t.as2_triples(t.as2_rows(name, args.as2_dir), args.as2_negatives, rng))
         made += share(rows, weight, rng)
@@ -232,12 +252,60 @@ def write_settings(folder: Path, args: Arguments, **calibration: float) -> None:
     (folder / "ava_config.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
 
 
+def adapter(model, args: Arguments, rank: int, alpha: int):
+    """Return a judge with an untrained adapter of a rank on every linear layer."""
+    from peft import LoraConfig, TaskType, get_peft_model
+
+    config = LoraConfig(
+        task_type=TaskType.SEQ_CLS,
+        r=rank,
+        lora_alpha=alpha,
+        lora_dropout=0.05,
+        target_modules=["query", "key", "value", "dense"],
+        modules_to_save=["token_type_embeddings"] if args.marks else None,
+    )
+    return get_peft_model(model, config)
+
+
+def folded(model, args: Arguments):
+    """Return a judge as an adapter on the bare encoder: the best approximation of every matrix's change by rank."""
+    import torch
+    from genqa_metrics.ava import modeling, models
+
+    encoder = str(models.base_encoder()) if args.encoder == models.BASE_MODEL else args.encoder
+    result = adapter(modeling.judge_model(encoder, args.configuration, args.marks), args, args.fold_rank, args.fold_rank)
+    trained = dict(model.named_modules())
+    with torch.no_grad():
+        for name, module in result.base_model.model.named_modules():
+            if hasattr(module, "lora_A"):
+                change = (trained[name].weight - module.base_layer.weight).float()
+                left, values, right = torch.linalg.svd(change, full_matrices=False)
+                root = values[: args.fold_rank].sqrt()
+                module.lora_A["default"].weight.copy_(root[:, None] * right[: args.fold_rank])
+                module.lora_B["default"].weight.copy_(left[:, : args.fold_rank] * root)
+            elif hasattr(module, "modules_to_save"):
+                module.modules_to_save["default"].load_state_dict(trained[name].state_dict())
+    return result
+
+
+def train_matrices_only(model) -> None:
+    """Let only that learn which an adapter can hold: matrices of linear layers, token types, the classifier."""
+    import torch
+
+    for name, module in model.named_modules():
+        whole = name in ("classifier", "score") or name.endswith("token_type_embeddings")
+        for own, parameter in module.named_parameters(recurse=False):
+            parameter.requires_grad_(whole or (isinstance(module, torch.nn.Linear) and own == "weight"))
+
+
 def write_checkpoint(model, tokenizer, args: Arguments, folder: Path) -> None:
     """Write the trained model: an adapter in half precision, or the whole model with its tokenizer."""
     from genqa_metrics.ava.models import BASE_MODEL, BASE_REVISION
     from safetensors.torch import load_file, save_file
 
-    if args.lora_rank:
+    if args.fold_rank:
+        model = folded(model, args)
+    if args.lora_rank or args.fold_rank:
         config = model.peft_config["default"]
         config.base_model_name_or_path = args.encoder
         config.revision = BASE_REVISION if args.encoder == BASE_MODEL else None
@@ -339,21 +407,21 @@ def main() -> None:
     else:
         model = modeling.judge_model(encoder, args.configuration, args.marks)
     if args.lora_rank:
-        from peft import LoraConfig, PeftModel, TaskType, get_peft_model
+        from peft import PeftModel
 
         if args.start:
             model = PeftModel.from_pretrained(model, args.start, is_trainable=True)
         else:
-            config = LoraConfig(
-                task_type=TaskType.SEQ_CLS,
-                r=args.lora_rank,
-                lora_alpha=args.lora_alpha,
-                lora_dropout=0.05,
-                target_modules=["query", "key", "value", "dense"],
-                modules_to_save=["token_type_embeddings"] if args.marks else None,
-            )
-            model = get_peft_model(model, config)
+            model = adapter(model, args, args.lora_rank, args.lora_alpha)
         model.print_trainable_parameters()
+    elif args.fold_rank:
+        train_matrices_only(model)
+    if args.dropout is not None:
+        for module in model.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = args.dropout
+    if training.use_cpu:
+        model.set_attn_implementation("eager")  # a third faster in training than the fused one on a CPU
 
     def loss(outputs, labels, num_items_in_batch=None):
         weight = torch.where(labels < 0.5, args.class_weight, 1.0)
