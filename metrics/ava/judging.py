@@ -9,6 +9,7 @@ import numpy as np
 
 from .modeling import CONFIGURATIONS, LINEAR, WORD, linear_features, segments, words
 from .models import budget_on, budgeted, checked_budget, padded
+from .quantities import equal, quantities
 from .shared import Stemmer
 
 SEPARATOR = "; "  # between references that are read together
@@ -109,7 +110,20 @@ def _stem(word: str) -> str:
 
 def _same(marks: str) -> Callable[[str], str]:
     """Return the function that gives words in lower case that count as the same one key."""
-    return _stem if marks == "asked" else str
+    return str if marks == "shared" else _stem
+
+
+@lru_cache(2**12)
+def _keyed(text: str, marks: str) -> tuple[tuple[tuple[str, int, int], ...], dict[str, object]]:
+    """Return the keys of the words of a text with their places, and the quantities among them by key.
+
+    With "valued" a number is one word together with its unit; its key is its value.
+    """
+    same, numbers = _same(marks), quantities(text) if marks == "valued" else []
+    taken = {place for number in numbers for place in range(number.start, number.end)}
+    found = [(same(word[0].lower()), *word.span()) for word in WORD.finditer(text) if word.start() not in taken]
+    found += [(number.key, number.start, number.end) for number in numbers]
+    return tuple(sorted(found, key=lambda word: word[1])), {number.key: number for number in numbers}
 
 
 def word_marks(question: str, reference: str, candidate: str, marks: str) -> dict[str, int]:
@@ -120,19 +134,28 @@ def word_marks(question: str, reference: str, candidate: str, marks: str) -> dic
         reference: the reference.
         candidate: the answer to be judged.
         marks: "shared" marks words that reference and candidate share, "asked" also those of the question, and takes
-            words of one stem and numbers of one value for the same.
+            words of one stem and numbers of one value for the same; "valued" also reads numbers with their units, see
+            `quantities.equal`.
 
     Returns:
-        1 for a word of both reference and candidate, 2 if it comes in the same order in both; with "asked" 3 more for
-        a word of the question.
+        1 for a word of both reference and candidate, 2 if it comes in the same order in both; with "asked" and
+        "valued" 3 more for a word of the question.
 
     >>> word_marks("who won", "Ann Lee beat Bob.", "Bob lost: Ann Lee beat him", "shared")
     {'ann': 2, 'lee': 2, 'beat': 2, 'bob': 1}
     >>> word_marks("How many cats did Ann see?", "two cats", "She saw 2", "asked")["2"]
     2
+    >>> word_marks("How long?", "two years", "24 months", "valued")
+    {'#24|months': 2, 'how': 3, 'long': 3}
     """
-    same = _same(marks)
-    first, second = ([same(word) for word in words(text)] for text in (reference, candidate))
+    (asked, _), (given, theirs), (said, own) = (_keyed(text, marks) for text in (question, reference, candidate))
+    first, second = ([key for key, *_ in found] for found in (given, said))
+    alias = {}
+    for key, number in own.items():
+        match = next((k for k, other in theirs.items() if equal(number, other)), None)
+        if match is not None and match != key:
+            alias[key] = match
+    second = [alias.get(key, key) for key in second]
     both = set(second)
     found = {word: 1 for word in first if word in both}
     if len(found) > 1:
@@ -140,8 +163,9 @@ def word_marks(question: str, reference: str, candidate: str, marks: str) -> dic
             found.update(dict.fromkeys(first[start : start + size], 2))
     else:
         found = dict.fromkeys(found, 2)
-    if marks == "asked":
-        for word in map(same, words(question)):
+    found.update({key: found[match] for key, match in alias.items() if match in found})
+    if marks != "shared":
+        for word, *_ in asked:
             found[word] = found.get(word, 0) % ASKED + ASKED
     return found
 
@@ -155,14 +179,8 @@ def marked(encoding, pair: tuple[str, str], found: dict[str, int], marks: str) -
         found: what `word_marks` returned.
         marks: see `word_marks`.
     """
-    same = _same(marks)
     places = [
-        {
-            place: found[key]
-            for word in WORD.finditer(text)
-            if (key := same(word[0].lower())) in found
-            for place in range(*word.span())
-        }
+        {place: found[key] for key, *span in _keyed(text, marks)[0] if key in found for place in range(*span)}
         for text in pair
     ]
     return [
