@@ -7,11 +7,13 @@ from functools import lru_cache
 
 import numpy as np
 
+from .answers import declines, said
 from .modeling import CONFIGURATIONS, LINEAR, WORD, linear_features, segments, words
 from .models import budget_on, budgeted, checked_budget, padded
 from .quantities import equal, quantities
 from .shared import Stemmer
 
+CERTAIN = 8.0  # logit of an answer that a rule decides, see `Judge.pairs`
 SEPARATOR = "; "  # between references that are read together
 ASKED = 3  # what is added to the mark of a word that is in the question
 NUMBERS = {
@@ -282,6 +284,9 @@ class Judge:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return what the model says of every pair of a row and one of its references, before calibration.
 
+        Of outputs with reasoning or wrapping only the answer is judged, see `answers.said`. An answer that only says
+        that it does not know is right where a reference says so too, and wrong elsewhere; no model is asked.
+
         Args:
             questions: n questions.
             references: n lists of references.
@@ -291,13 +296,21 @@ class Judge:
         Returns:
             (pairs,) logits and (pairs,) rows that they belong to.
         """
-        rows, triples = [], []
-        for i, (question, texts, prediction) in enumerate(zip(questions, references, predictions, strict=True)):
-            if any(character.isalnum() for character in prediction):
-                given = [joined_references(texts, prediction)] if joined else list(dict.fromkeys(texts))
-                triples += [(question, text, prediction) for text in given]
-                rows += [i] * len(given)
-        return self.logits(triples), np.array(rows, dtype=int)
+        rows, triples, ruled = [], [], {}
+        for i, (question, texts, prediction) in enumerate(zip(questions, references, map(said, predictions), strict=True)):
+            if not any(character.isalnum() for character in prediction):
+                continue
+            given = [joined_references(texts, prediction)] if joined else list(dict.fromkeys(texts))
+            if declines(prediction):
+                same = [any(map(declines, texts))] if joined else [declines(text) for text in given]
+                ruled |= {len(rows) + k: CERTAIN if agrees else -CERTAIN for k, agrees in enumerate(same)}
+            triples += [(question, text, prediction) for text in given]
+            rows += [i] * len(given)
+        asked = [number for number in range(len(triples)) if number not in ruled]
+        logits = np.zeros(len(triples))
+        logits[asked] = self.logits([triples[number] for number in asked])
+        logits[list(ruled)] = list(ruled.values())
+        return logits, np.array(rows, dtype=int)
 
 
 def aggregated(probabilities: np.ndarray, rows: np.ndarray, count: int, how: str) -> np.ndarray:
