@@ -85,27 +85,28 @@ def _plain(value: object) -> str:
 
 _SOURCE = r"(?:the |this |that |its |given |provided |above |available |supplied )*"
 _SOURCE += r"(?:document|text|passage|context|article|source|report|information|paragraph|excerpt|story|material)s?"
+_SOURCE = _SOURCE.replace(" ", r"\ ")  # the pattern below ignores plain spaces
 _VERB = r"(?:say|state|mention|tell|specify|provide|contain|give|indicate|include|address|reveal|discuss|answer)"
 _REFUSAL = re.compile(
     rf"""(?ix)\A(?:
     (?:i['’]?m\ |i\ am\ )?(?:(?:very\ )?sorry|afraid),?\s*(?:but\ )?(?=\S)
     | unfortunately,?\s* | based\ on\ {_SOURCE},?\s* | according\ to\ {_SOURCE},?\s* | as\ an\ ai[\w\ ]*,\s*
     )*(?:
-    (?:i\ |we\ )?(?:really\ |honestly\ )?(?:do\ not|don['’]?t)\ (?:know|have\ (?:enough\ |sufficient\ |any\ |the\ )?information)
+    (?:i\ |we\ )?(?:really\ |honestly\ )?(?:do\ not|don['’]?t)\ (?:know|have\ (?:enough\ |sufficient\ |any\ |the\ )?(?:information|access\ to[\w\ -]*))
         (?:\ (?:the\ answer|this|that|it|about\ [\w\ ]+|to\ answer[\w\ ]*|on\ [\w\ ]+|for\ sure|yet))*
     | (?:i\ |we\ )?(?:cannot|can['’]?t|can\ not|am\ unable\ to|could\ not|couldn['’]?t|am\ not\ able\ to|would\ rather\ not)
         \ (?:answer|say|tell|determine|help|find|comment|assist|provide|be\ sure)\b[\w\ ,'’-]*
     | (?:i['’]?m|i\ am)\ (?:not\ sure|unsure|unable\ to[\w\ ]+|not\ certain)
     | (?:i\ have\ )?no\ (?:idea|comment|answer|clue|information[\w\ ]*)(?:\ (?:is\ )?(?:given|provided|available|found|possible))?
     | (?:it\ |that\ |this\ |the\ (?:answer|question|information)\ )?(?:is\ |was\ |are\ )?
-        (?:unanswerable|unknown|n/?a|(?:not|never)\ (?:known|stated|mentioned|given|specified|provided|said|answerable|available
+        (?:unanswerable|unknown|n/?a|not(?=\ in\ the\ )|(?:not|never)\ (?:known|stated|mentioned|given|specified|provided|said|answerable|available
         |clear|disclosed|reported|indicated|possible\ to\ (?:say|tell|determine|answer)[\w\ ]*)
         |cannot\ be\ (?:determined|answered|known|said|found|inferred)|can['’]t\ be\ (?:determined|answered|known|said)
         |impossible\ to\ (?:say|tell|know|determine)[\w\ ]*)
         (?:\ (?:in|from|by|with|based\ on|on\ the\ basis\ of)\ (?:the\ |this\ )?[\w\ ]*)?
     | {_SOURCE}\ (?:does\ not|doesn['’]?t|do\ not|don['’]?t|never|did\ not|didn['’]?t)\ (?:actually\ |explicitly\ )?
         {_VERB}s?\b(?![\w\ ]*\bbut\b)[\w\ ,'’-]*
-    | there\ is\ (?:no|not\ enough|insufficient)\ (?:answer|information|mention|data|evidence)\b[\w\ ,'’-]*
+    | there\ is\ (?:no|not\ enough|insufficient)\ (?:answer|information|mention)\b[\w\ ,'’-]*
     | (?:not\ enough|insufficient)\ information\b[\w\ ]*
     )\Z"""
 )
