@@ -99,7 +99,7 @@ _REFUSAL = re.compile(
     | (?:i['’]?m|i\ am)\ (?:not\ sure|unsure|unable\ to[\w\ ]+|not\ certain)
     | (?:i\ have\ )?no\ (?:idea|comment|answer|clue|information[\w\ ]*)(?:\ (?:is\ )?(?:given|provided|available|found|possible))?
     | (?:it\ |that\ |this\ |the\ (?:answer|question|information)\ )?(?:is\ |was\ |are\ )?
-        (?:unanswerable|unknown|n/?a|not(?=\ in\ the\ )|(?:not|never)\ (?:known|stated|mentioned|given|specified|provided|said|answerable|available
+        (?:unanswerable|unknown|n/?a|not(?=\ in\ {_SOURCE}\b)|(?:not|never)\ (?:known|stated|mentioned|given|specified|provided|said|answerable|available
         |clear|disclosed|reported|indicated|possible\ to\ (?:say|tell|determine|answer)[\w\ ]*)
         |cannot\ be\ (?:determined|answered|known|said|found|inferred)|can['’]t\ be\ (?:determined|answered|known|said)
         |impossible\ to\ (?:say|tell|know|determine)[\w\ ]*)

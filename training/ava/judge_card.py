@@ -112,6 +112,8 @@ def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str
     left_out = (
         "judged",
         "judged_dir",
+        "pairs",
+        "pairs_dir",
         "as2",
         "as2_dir",
         "spans",

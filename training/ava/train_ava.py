@@ -67,6 +67,9 @@ class Arguments:
     )
     passes: int = field(default=1, metadata={"help": "times that every row is seen, made anew each time"})
     class_weight: float = field(default=1.0, metadata={"help": "weight of incorrect rows in the loss"})
+    stop_at: int = field(
+        default=0, metadata={"help": "step that ends the run, before the learning rate is at 0; 0 runs to its end"}
+    )
     patience: int = field(default=0, metadata={"help": "evaluations without a better dev F1 before it stops; 0 never"})
 
 
@@ -280,9 +283,10 @@ def folded(model, args: Arguments):
             if hasattr(module, "lora_A"):
                 change = (trained[name].weight - module.base_layer.weight).float()
                 left, values, right = torch.linalg.svd(change, full_matrices=False)
-                root = values[: args.fold_rank].sqrt()
-                module.lora_A["default"].weight.copy_(root[:, None] * right[: args.fold_rank])
-                module.lora_B["default"].weight.copy_(left[:, : args.fold_rank] * root)
+                kept = min(args.fold_rank, len(values))
+                root = values[:kept].sqrt()
+                down, up = module.lora_A["default"].weight.zero_(), module.lora_B["default"].weight.zero_()
+                down[:kept], up[:, :kept] = root[:, None] * right[:kept], left[:, :kept] * root
             elif hasattr(module, "modules_to_save"):
                 module.modules_to_save["default"].load_state_dict(trained[name].state_dict())
     return result
@@ -358,6 +362,7 @@ def main() -> None:
         EarlyStoppingCallback,
         HfArgumentParser,
         Trainer,
+        TrainerCallback,
         TrainingArguments,
         set_seed,
     )
@@ -438,6 +443,14 @@ def main() -> None:
         training.metric_for_best_model = f"eval_{next(iter(dev))}_f1"
         training.greater_is_better = True
         callbacks = [EarlyStoppingCallback(early_stopping_patience=args.patience)]
+    class StopAt(TrainerCallback):
+        """Ends the run at a step."""
+
+        def on_step_end(self, arguments, state, control, **kwargs):
+            control.should_training_stop |= state.global_step == args.stop_at
+
+    if args.stop_at:
+        callbacks.append(StopAt())
     trainer = Trainer(
         model=model,
         args=training,
