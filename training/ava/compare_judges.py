@@ -137,6 +137,15 @@ def sentence_encoder():
     return encode
 
 
+def halves_of(rows: list[dict]) -> np.ndarray:
+    """Return the half of every row, by its question; where all fall into one half they take turns."""
+    questions = sorted({row["question"] for row in rows})
+    half = {question: e.half(question) for question in questions}
+    if len(set(half.values())) == 1:
+        half = {question: i % 2 for i, question in enumerate(questions)}
+    return np.array([half[row["question"]] for row in rows])
+
+
 def right_above_wrong(scores: np.ndarray, rows: list[dict]) -> float:
     """Return the share of pairs of a right and a wrong answer to one question in which the right one has more.
 
@@ -184,7 +193,7 @@ def judge_scores(folder: Path, sets: dict[str, list[dict]], dtype: str | None) -
         result["sets"][name] = e.row_scores(probabilities, verdicts, dev.labels)
         if name in (WRITTEN, BURIED):
             result["sets"][name]["right_above_wrong"] = right_above_wrong(probabilities, sets[name])
-        own = cross_fitted_accuracy(dev.logits(how), dev.labels, dev.halves)
+        own = cross_fitted_accuracy(dev.logits(how), dev.labels, halves_of(sets[name]))
         result["sets"][name]["accuracy_own_threshold"] = own
     names = e.CALIBRATION
     p, v = (np.concatenate([found[name][i] for name in names]) for i in (0, 1))
@@ -231,7 +240,7 @@ def main() -> None:
     """Read, judge, write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--judgments", type=Path, nargs="+", required=True, help="folders of the dev files")
-    parser.add_argument("--judges", nargs="+", required=True, help="NAME=FOLDER of every judge")
+    parser.add_argument("--judges", nargs="*", default=[], help="NAME=FOLDER of every judge")
     parser.add_argument("--simple", action="store_true", help="also the simple metrics")
     parser.add_argument("--dtype", help="floating type of the judges; default float32")
     parser.add_argument("--json", type=Path, help="result file")
@@ -251,7 +260,7 @@ def main() -> None:
         encode = sentence_encoder()
         for name, rows in sets.items():
             labels = np.array([row["score"] if row["label"] is None else row["label"] for row in rows], float)
-            halves = np.array([e.half(row["question"]) for row in rows])
+            halves = halves_of(rows)
             for method, scores in simple_scores(rows, kpqa, encode).items():
                 here = results.setdefault(method, {"sets": {}})["sets"].setdefault(name, {})
                 if name in VERDICTS:

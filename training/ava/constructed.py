@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import islice
 
+import relations
 from other_words import capitalised, tokenised
 from triples import Triple, normalised
 from wrong_answers import FRAMES, MONTHS, Answers
@@ -447,4 +448,7 @@ CONSTRUCTED: dict[str, Callable] = {
     "quantity": quantities,
     "opposite": opposites,
     "mention": mentions,
+    "roles": relations.roles,
+    "lists": relations.lists,
+    "alternatives": relations.alternatives,
 }
