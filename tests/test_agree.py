@@ -6,11 +6,13 @@ import warnings
 
 import numpy as np
 import pytest
-from genqa_metrics.agree import AgreeRun, Judgments, analyse, length_group
-from genqa_metrics.agree_report import against_best, as_html, as_json, as_markdown, ordered
-from genqa_metrics.cli import app
-from genqa_metrics.files import FileError
-from genqa_metrics.question_types import question_type
+from genqa_metrics.toolkit.analysis.agree import AgreeRun, length_group
+from genqa_metrics.toolkit.analysis.agreement import Judgments, analyse
+from genqa_metrics.toolkit.analysis.question_types import question_type
+from genqa_metrics.toolkit.cli import app
+from genqa_metrics.toolkit.reports.agree import against_best, as_html, as_markdown, ordered
+from genqa_metrics.toolkit.reports.score import as_json
+from genqa_metrics.toolkit.rows.files import FileError
 from typer.testing import CliRunner
 
 

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from genqa_metrics import agreement
+from genqa_metrics.toolkit.analysis import correlation as agreement
 from scipy import stats
 
 warnings.filterwarnings("error", module="genqa_metrics")

@@ -8,13 +8,14 @@ from itertools import combinations
 import genqa_metrics
 import numpy as np
 import pytest
-from genqa_metrics import compare_report, resampling
 from genqa_metrics.aev import scoring
-from genqa_metrics.batch import Run
-from genqa_metrics.cli import app
-from genqa_metrics.compare import CompareRun, most_different, statistics_of
-from genqa_metrics.files import FileError
-from genqa_metrics.scorers import make_scorer
+from genqa_metrics.toolkit.analysis import resampling
+from genqa_metrics.toolkit.analysis.compare import CompareRun, most_different, statistics_of
+from genqa_metrics.toolkit.cli import app
+from genqa_metrics.toolkit.reports import compare as compare_report
+from genqa_metrics.toolkit.rows.files import FileError
+from genqa_metrics.toolkit.scoring.registry import make_scorer
+from genqa_metrics.toolkit.scoring.run import Run
 from typer.testing import CliRunner
 
 QUESTIONS = [
@@ -229,7 +230,7 @@ def test_kpqa_encodes_every_text_once(files):
 
 def test_blocks_make_no_difference(files, monkeypatch):
     whole = report(files)
-    monkeypatch.setattr("genqa_metrics.compare.CHUNK_PREDICTIONS", 4)
+    monkeypatch.setattr("genqa_metrics.toolkit.analysis.compare.CHUNK_PREDICTIONS", 4)
     assert report(files) == whole
 
 

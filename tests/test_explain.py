@@ -11,9 +11,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 import typer
-from genqa_metrics import explain as script
-from genqa_metrics.explain import STEPS, explanation_html, print_explanation, write_text
-from genqa_metrics.explanation import (
+from genqa_metrics.kpqa import loading
+from genqa_metrics.kpqa.scoring import heaviest_common_subsequence
+from genqa_metrics.toolkit.analysis.explanation import (
     Explanation,
     Score,
     Segment,
@@ -21,8 +21,9 @@ from genqa_metrics.explanation import (
     in_heaviest_subsequence,
     segments,
 )
-from genqa_metrics.kpqa import loading
-from genqa_metrics.kpqa.scoring import heaviest_common_subsequence
+from genqa_metrics.toolkit.commands import explain as script
+from genqa_metrics.toolkit.reports.explanation import STEPS, explanation_html, print_explanation
+from genqa_metrics.toolkit.rows.files import write_text
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
@@ -486,7 +487,7 @@ def test_evaluate_is_not_imported(tiny_checkpoint):  # noqa: F811
     """In a process of its own, since the tests import it; `--help` needs no torch either."""
     code = (
         "import sys, typer\n"
-        "from genqa_metrics.explain import explain\n"
+        "from genqa_metrics.toolkit.commands.explain import explain\n"
         "assert not {'torch', 'transformers', 'numpy', 'rich.table'} & set(sys.modules)\n"
         "app = typer.Typer()\n"
         "app.command()(explain)\n"

@@ -11,7 +11,7 @@ import sys
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from genqa_metrics.files import FileError, Source, Writer, format_of
+from genqa_metrics.toolkit.rows.files import FileError, Source, Writer, format_of
 
 TEXT_ENDINGS = [
     f"{ending}{compression}"

@@ -4,8 +4,8 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from genqa_metrics import resampling
 from genqa_metrics.aev import scoring
+from genqa_metrics.toolkit.analysis import resampling
 from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest, _bootstrap_resample
 from scipy import stats

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 from genqa_metrics.aev.scoring import GRID_ALPHAS, GRID_ORDERS, Settings, grid_scores, statistics
-from genqa_metrics.files import Source
+from genqa_metrics.toolkit.rows.files import Source
 
 FLOODED_SCORE = 0.5  # "somehow related", between wrong (0) and correct (1)
 FLOODED_SHARE = 2 / 3

@@ -17,7 +17,7 @@ import numpy as np
 from genqa_metrics.ava.judging import Judge, aggregated, reference_words
 from genqa_metrics.ava.loading import AGGREGATIONS, SETTINGS_FILE, load_judge
 from genqa_metrics.ava.models import checkpoint_digest, file_digest
-from genqa_metrics.ranking import rank_agreement
+from ranking import rank_agreement
 from scipy.special import expit as sigmoid
 from scipy.special import logit
 from scipy.stats import pearsonr, spearmanr

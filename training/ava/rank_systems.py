@@ -55,8 +55,8 @@ def references_of(question, references: str) -> list[list[str]] | None:
     Returns:
         One list of correct answers per candidate.
     """
-    from genqa_metrics.ranking import is_usable
     from rankers import words
+    from ranking import is_usable
 
     if not is_usable(question.labels):
         return None
@@ -129,7 +129,7 @@ def measured(questions: Sequence, orders: dict[str, list], probabilities: list, 
         threshold: probability from which an answer counts as correct; None takes the best for these questions.
     """
     import numpy as np
-    from genqa_metrics.ranking import MEASURES, rank_agreement, ranking_scores
+    from ranking import MEASURES, rank_agreement, ranking_scores
 
     used = [i for i, own in enumerate(probabilities) if own is not None]
     labels = [np.array(question.labels) for question in questions]
@@ -166,7 +166,7 @@ def compared(corpora: dict[str, dict[str, list]], rankers: dict, judge: Judge, s
         seed: of the rankers.
     """
     import numpy as np
-    from genqa_metrics.ranking import is_usable
+    from ranking import is_usable
 
     result = {how: {} for how in REFERENCES}
     for corpus, splits in corpora.items():

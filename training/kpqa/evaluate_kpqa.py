@@ -16,8 +16,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics import agreement
-from genqa_metrics.question_types import question_type
+from genqa_metrics.toolkit.analysis import correlation as agreement
+from genqa_metrics.toolkit.analysis.question_types import question_type
 
 SETS = ("kpqa_marco", "kpqa_avsd", "kpqa_narrativeqa", "kpqa_semeval", "kpqa_marcomulti")
 METRICS = ("bleu1", "bleu1_kpqa", "rougeL", "rougeL_kpqa", "bertscore", "bertscore_kpqa")

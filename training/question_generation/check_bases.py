@@ -76,7 +76,7 @@ def rated(rows: Sequence[Mapping]) -> tuple[list[str], list[list[str]], np.ndarr
 
 def estimate(value: float, samples: np.ndarray) -> dict:
     """Return a number with its 95% interval."""
-    from genqa_metrics.agreement import interval
+    from genqa_metrics.toolkit.analysis.correlation import interval
 
     ends = interval(samples)
     return {"value": round(float(value), 4), "interval": [round(x, 4) for x in ends] if ends else None}
@@ -97,7 +97,7 @@ def correlations(
     Returns:
         "pearson" and "spearman" over questions, "systems": Spearman's rho of the systems' means.
     """
-    from genqa_metrics import agreement as a
+    from genqa_metrics.toolkit.analysis import correlation as a
 
     one_hot = np.eye(systems.max() + 1)[systems]
 
@@ -140,7 +140,7 @@ def pairs_of(rows: Sequence[Mapping], kind: str | None) -> tuple[list[str], list
 
 def separation(scores: np.ndarray, human: np.ndarray, contexts: np.ndarray, number: int) -> dict:
     """Return the area under the ROC curve of human against bad questions, and the mean score of the human ones."""
-    from genqa_metrics import agreement as a
+    from genqa_metrics.toolkit.analysis import correlation as a
 
     functions = {
         "auc": lambda counts: a.resampled_auc(scores, human, counts),

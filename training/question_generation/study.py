@@ -205,7 +205,7 @@ def resampled_means(rows: np.ndarray, samples: int, seed: int) -> np.ndarray:
     Returns:
         (samples, systems, k).
     """
-    from genqa_metrics.resampling import bootstrap_counts, resampled_sums
+    from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, resampled_sums
 
     contexts, systems, seeds, k = rows.shape
     flat = rows.reshape(contexts, systems * seeds, k)
@@ -228,7 +228,7 @@ def measured(rows: np.ndarray, samples: int, seed: int = 0) -> tuple[np.ndarray,
         (systems, k) means, (2, systems, k) ends of their 95% intervals, and per pair of `PAIRS` (3, k): difference,
         low, high.
     """
-    from genqa_metrics.resampling import interval
+    from genqa_metrics.toolkit.analysis.resampling import interval
 
     means = rows.mean(axis=(0, 2))
     resampled = resampled_means(rows, samples, seed)

@@ -58,7 +58,7 @@ def export(
 
 
 def _check_output(output: Path, overwrite: bool) -> None:
-    from .kpqa.models import is_checkpoint
+    from ...kpqa.models import is_checkpoint
 
     if not output.absolute().parent.is_dir():
         raise ValueError(f"OUTPUT: there is no folder {output.absolute().parent}; make it first")
@@ -71,14 +71,14 @@ def _check_output(output: Path, overwrite: bool) -> None:
 def _found(metric: str, checkpoint: str | None) -> tuple[Path, object, Sequence[str]]:
     """Return the folder of a checkpoint, its torch model, and the names of the model's inputs."""
     if metric == "kpqa":
-        from .kpqa.loading import HUB_CHECKPOINT, load_token_classifier
-        from .kpqa.models import find_checkpoint
+        from ...kpqa.loading import HUB_CHECKPOINT, load_token_classifier
+        from ...kpqa.models import find_checkpoint
 
         folder = find_checkpoint(checkpoint, None, metric, HUB_CHECKPOINT)
         model, tokenizer = load_token_classifier(folder)
         return folder, model, tokenizer.model_input_names
-    from .ava.loading import HUB_CHECKPOINT, check_one_pair, load_model, read_settings
-    from .ava.models import find_checkpoint
+    from ...ava.loading import HUB_CHECKPOINT, check_one_pair, load_model, read_settings
+    from ...ava.models import find_checkpoint
 
     folder = find_checkpoint(checkpoint, None, metric, HUB_CHECKPOINT)
     settings = read_settings(folder)
@@ -103,9 +103,9 @@ def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
         ValueError: if the checkpoint is not found, or the backend cannot run it.
         ImportError: if the packages of the extra `fast` are not installed.
     """
-    from .kpqa.fast import FAST_FILE, FastModel, checked_backend
-    from .kpqa.fast import export as write_model
-    from .kpqa.models import checkpoint_digest, quiet
+    from ...kpqa.fast import FAST_FILE, FastModel, checked_backend
+    from ...kpqa.fast import export as write_model
+    from ...kpqa.models import checkpoint_digest, quiet
 
     checked_backend("onnx")
     with quiet():

@@ -497,3 +497,22 @@ class Writer:
             failed = failed or problem
         if failed is not error:
             raise self._failure(failed) from failed
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file under a temporary name beside it and rename it, so that there is never half a file.
+
+    Args:
+        path: name of the file; through a link, so that the file is replaced and not the link.
+        text: its content.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    path = path.resolve()
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        temporary.write_text(text, encoding="utf-8", newline="")
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

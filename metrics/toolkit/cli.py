@@ -11,10 +11,10 @@ from typing import Annotated
 
 import typer
 
-from . import METRICS, __version__
-from .explain import explain
-from .export import export
-from .parts import PART_ROWS
+from .. import METRICS, __version__
+from .commands.explain import explain
+from .commands.export import export
+from .scoring.parts import PART_ROWS
 
 SHOWN_BAD_ROWS = 10
 _WORDS = {"none": None, "true": True, "false": False, "inf": math.inf, "infinity": math.inf}
@@ -296,9 +296,9 @@ def score(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
-    from .batch import Run
-    from .files import FileError
-    from .tables import as_json, as_markdown, print_tables
+    from .reports.score import as_json, as_markdown, print_tables
+    from .rows.files import FileError
+    from .scoring.run import Run
 
     metrics = list(metric or ())
     try:
@@ -317,7 +317,7 @@ def score(
         if engine is Engine.RAY:
             if importlib.util.find_spec("ray") is None:
                 raise ValueError("--engine: ray is not installed; run pip install 'genqa-metrics[ray]'")
-            from .ray_engine import RayRun
+            from .scoring.ray_run import RayRun
 
             run = RayRun(inputs, address=address, **arguments)
         elif address is not None:
@@ -355,7 +355,7 @@ def _check_output(option: str, path: Path | None) -> None:
 
 def _write_outputs(outputs: dict[str, tuple[Path | None, str]]) -> None:
     """Write {option: (path, text)}; a path that is None is left out."""
-    from .explain import write_text
+    from .commands.explain import write_text
 
     for option, (path, text) in outputs.items():
         if path is not None:
@@ -387,7 +387,7 @@ def _reported(run, on_error: OnError) -> dict:
     from rich.console import Console
     from rich.progress import Progress
 
-    from .files import FileError
+    from .rows.files import FileError
 
     problem, rest = _noted_rows(SHOWN_BAD_ROWS)
     console = Console(stderr=True)
@@ -509,9 +509,9 @@ def compare(
         for name in metrics:
             if name not in METRICS:
                 raise ValueError(f"--metric: expected one of {', '.join(METRICS)}, got {name!r}")
-        from .agree_report import as_json
-        from .compare import CompareRun, explanations
-        from .compare_report import as_html, as_latex, as_markdown, print_report
+        from .analysis.compare import CompareRun, explanations
+        from .reports.agree import as_json
+        from .reports.compare import as_html, as_latex, as_markdown, print_report
 
         values = _settings(settings, set_ or [], metrics)
         names = [name for name in column or [] if "=" not in name]
@@ -637,8 +637,8 @@ def agree(
         for name in metrics:
             if name not in METRICS:
                 raise ValueError(f"--metric: expected one of {', '.join(METRICS)}, got {name!r}")
-        from .agree import AgreeRun
-        from .agree_report import as_html, as_json, as_markdown, print_report
+        from .analysis.agree import AgreeRun
+        from .reports.agree import as_html, as_json, as_markdown, print_report
 
         values = _settings(settings, set_ or [], metrics)
         names = [name for name in column or [] if "=" not in name]
@@ -706,8 +706,8 @@ def raters(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
-    from .files import FileError
-    from .raters import RatersRun, summary
+    from .analysis.raters import RatersRun, summary
+    from .rows.files import FileError
 
     try:
         run = RatersRun(inputs, _pairs("--column", column or []), limit, drop, output)
@@ -725,7 +725,7 @@ def raters(
     if format_ is Format.JSON:
         typer.echo(json.dumps(report, indent=2, ensure_ascii=False))
         return
-    from .agree_report import Table, markdown_table, print_table
+    from .reports.agree import Table, markdown_table, print_table
 
     for title, header, rows in summary(report):
         table = Table(title, header, rows)
@@ -742,7 +742,7 @@ app.command(no_args_is_help=True, short_help="Make a checkpoint that scores fast
 @app.command()
 def demo() -> None:
     """Score the example files that come with the package, and explain the tables."""
-    from .demo import show
+    from .commands.demo import show
 
     show()
 

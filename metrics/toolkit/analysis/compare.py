@@ -2,18 +2,19 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
+from ..rows.files import FileError, Source
+from ..rows.items import COLUMNS, Item, RowError, RowReader, Shape
+from ..scoring.registry import make_scorer, mean_scores
+from ..scoring.run import CHUNK_CHARACTERS, CHUNK_PREDICTIONS, default_metrics
 from . import resampling
 from .agree import checked_sources, digest_of, rounded
-from .batch import CHUNK_CHARACTERS, CHUNK_PREDICTIONS, default_metrics
-from .files import FileError, Source
-from .rows import COLUMNS, Item, RowError, RowReader, Shape
-from .scorers import make_scorer, mean_scores
+from .matching import Matched, SystemRow, match
 
 # Scores of a metric for which systems are tested and ranked, the first of which chooses rows; of the others the main.
 TESTED = {"kpqa": ("rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa"), "ava": ("ava_accuracy", "ava_score")}
@@ -43,150 +44,7 @@ class _Column:
         return []
 
 
-@dataclass(slots=True)
-class _Row:
-    item: Item
-    source: Source
-    given: tuple[float, ...]
-
-    @property
-    def where(self) -> str:
-        return f"{self.source.name}, {self.source.unit} {self.item.line}"
-
-
-@dataclass(frozen=True)
-class Matched:
-    """Rows of several systems, question by question.
-
-    Attributes:
-        systems: names of the systems.
-        rows: for every question one row per system, in their order.
-        matched_by: what showed which rows belong together.
-        left_out: number of questions that not all systems have.
-    """
-
-    systems: list[str]
-    rows: list[list[_Row]]
-    matched_by: str
-    left_out: int
-
-
-def _normal(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _content(item: Item) -> tuple:
-    """What makes two rows the same question; the order of references and blanks do not matter."""
-    text = None if item.text is None else _normal(item.text)
-    return text, tuple(sorted({_normal(reference) for reference in item.references}))
-
-
-def _shown(item: Item) -> str:
-    known = [f"id {item.id!r}"] * (item.id is not None) + [f"{item.text!r:.60}"] * (item.text is not None)
-    return " ".join(known) or f"references {item.references!r:.60}"
-
-
-def _counted(contents: Sequence[tuple]) -> list[tuple]:
-    """Number repetitions, so that the k-th row with some content is matched with the k-th of another system."""
-    seen: dict[tuple, int] = {}
-    keys = []
-    for content in contents:
-        seen[content] = seen.get(content, 0) + 1
-        keys.append((*content, seen[content]))
-    return keys
-
-
-def _keys(by_system: Mapping[str, list[_Row]]) -> tuple[str, dict[str, list]]:
-    """Return what shows which rows belong together, and every row's key by it."""
-    items = {system: [row.item for row in rows] for system, rows in by_system.items()}
-    ids = {system: {item.id for item in rows} for system, rows in items.items()}
-    systems = list(items)
-    shared = any(ids[system] & set().union(*(ids[other] for other in systems[:i])) for i, system in enumerate(systems))
-    if shared and not any(None in found for found in ids.values()):
-        for system, rows in by_system.items():
-            first: dict[str, _Row] = {}
-            for row in rows:
-                if row.item.id in first:
-                    raise FileError(
-                        f"{row.where}: id {row.item.id!r} of system {system!r} was there before, in "
-                        f"{first[row.item.id].where}; give every row of a system an id of its own, or leave the ids "
-                        "unread with --column id="
-                    )
-                first[row.item.id] = row
-        return "id", {system: [item.id for item in rows] for system, rows in items.items()}
-    contents = {system: [_content(item) for item in rows] for system, rows in items.items()}
-    if not any(text is None for rows in contents.values() for text, _ in rows):
-        return "question and references", {system: _counted(rows) for system, rows in contents.items()}
-    if not all(references for rows in contents.values() for _, references in rows):
-        raise FileError(
-            "rows cannot be matched: they need an 'id' that the systems share, or a question with references; say "
-            "which column it is with --column id=NAME"
-        )
-    # Without questions equal references ('yes') say little: only the order can show what belongs together.
-    return "order of the rows and references", {system: list(range(len(rows))) for system, rows in items.items()}
-
-
-def match(by_system: Mapping[str, list[_Row]], skip: bool, problem: Callable[[str], None]) -> Matched:
-    """Find the rows of several systems that answer the same question.
-
-    By id if all rows have one and systems share them; else by question (or context) and references; without
-    questions by the order of the rows. However found, questions and references must be the same.
-
-    Args:
-        by_system: rows of every system.
-        skip: leave out questions that not all systems answer, instead of raising.
-        problem: called with each question that is left out.
-
-    Raises:
-        FileError: if the systems have different questions, naming file and row.
-    """
-    matched_by, keys = _keys(by_system)
-    systems = list(by_system)
-    first = systems[0]
-    places = {system: {key: i for i, key in enumerate(keys[system])} for system in systems}
-    bad: dict[object, None] = {}
-
-    def report(key: object, message: str) -> None:
-        if not skip:
-            raise FileError(
-                f"{message}; systems are compared on the same questions: add what is missing, or compare on the "
-                "questions that all of them have with --on-error skip",
-            )
-        if key not in bad:
-            bad[key] = None
-            problem(message)
-
-    names = {system: f"system {system!r} ({by_system[system][0].source.name})" for system in systems}
-    for system in systems[1:]:
-        for key, row in zip(keys[system], by_system[system], strict=True):
-            place = places[first].get(key)
-            if place is None:
-                report(key, f"{row.where}: {_shown(row.item)} is not among the rows of {names[first]}")
-                continue
-            other = by_system[first][place]
-            if matched_by != "question and references":
-                text, references = _content(row.item)
-                other_text, other_references = _content(other.item)
-                both = text is not None and other_text is not None
-                if both and text != other_text:
-                    report(key, f"{row.where}: is about {text!r:.60}, but {other.where}, about {other_text!r:.60}")
-                elif references and other_references and references != other_references:
-                    report(
-                        key,
-                        f"{row.where}: has the references {row.item.references!r:.60}, but {other.where}, the "
-                        f"references {other.item.references!r:.60}",
-                    )
-        for key, row in zip(keys[first], by_system[first], strict=True):
-            if key not in places[system]:
-                report(key, f"{row.where}: {_shown(row.item)} is not among the rows of {names[system]}")
-    kept = [key for key in keys[first] if key not in bad]
-    if not kept:
-        raise FileError("no question is answered by every system; are these files about the same questions?")
-    rows = [[by_system[system][places[system][key]] for system in systems] for key in kept]
-    return Matched(systems, rows, matched_by, len(bad))
-
-
-def _blocks(rows: Sequence[list[_Row]]) -> Iterator[slice]:
+def _blocks(rows: Sequence[list[SystemRow]]) -> Iterator[slice]:
     """Cut questions into blocks; all answers to a question are in one, so that its references are encoded once."""
     start = answers = characters = 0
     for stop, question in enumerate(rows, 1):
@@ -201,7 +59,7 @@ def _blocks(rows: Sequence[list[_Row]]) -> Iterator[slice]:
 
 
 def statistics_of(
-    scorer, rows: Sequence[list[_Row]], progress: Callable[[int], None] = lambda done: None
+    scorer, rows: Sequence[list[SystemRow]], progress: Callable[[int], None] = lambda done: None
 ) -> np.ndarray:
     """Return the statistics of every question and system; equal answers to a question are scored once.
 
@@ -454,7 +312,7 @@ class CompareRun:
         Raises:
             FileError: if a file cannot be read, a row is bad, there is only one system, or questions differ.
         """
-        from . import __version__
+        from ... import __version__
 
         by_system, shape, inputs, skipped = self._read(skip_bad_rows, problem)
         if len(by_system) < 2:
@@ -556,8 +414,8 @@ class CompareRun:
 
     def _read(
         self, skip: bool, problem: Callable[[str], None]
-    ) -> tuple[dict[str, list[_Row]], Shape, list[dict], int]:
-        by_system: dict[str, list[_Row]] = {}
+    ) -> tuple[dict[str, list[SystemRow]], Shape, list[dict], int]:
+        by_system: dict[str, list[SystemRow]] = {}
         found: Shape | None = None
         inputs, skipped = [], 0
         stems = [source.stem for source in self.sources]
@@ -613,7 +471,7 @@ class CompareRun:
                 f"{kinds[before.sets]} with a {before.text}; compare them in two runs"
             )
 
-    def _rows(self, reader: RowReader, source: Source, row, shape: Shape, name: str) -> dict[str, _Row]:
+    def _rows(self, reader: RowReader, source: Source, row, shape: Shape, name: str) -> dict[str, SystemRow]:
         given = tuple(_given(column, row.values) for column in self.score_columns)
         if self.score_columns and not self.scorers:
             items = [_plain_item(reader, source, row.number, row.values, shape)]
@@ -629,7 +487,7 @@ class CompareRun:
         for item in items:
             if not named and len(items) == 1 and item.system == source.stem:
                 item.system = name
-            rows[item.system] = _Row(item, source, given)
+            rows[item.system] = SystemRow(item, source, given)
         return rows
 
 

@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 
 from .files import FileError, Row, Source
-from .rows import SPLIT_HALF, Item, RowError, RowReader, Shape
+from .items import SPLIT_HALF, Item, RowError, RowReader, Shape
 
 
 @dataclass

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from .agree_report import Table, html_table, markdown_table, number, p_value, print_table
-from .explain import HEAT_MAP_STYLE, heat_map_html, heat_map_legend, visible
+from .charts import forest_chart, outcome_bar
+from .explanation import HEAT_MAP_STYLE, heat_map_html, heat_map_legend
+from .table import Table, html_table, latex, latex_table, limits, markdown_table, number, p_value, print_table, visible
 
 MAX_NOTES = 5  # in the terminal, and unfolded on the page
 MAX_PAIRS = 15  # in the terminal and in LaTeX; of more pairs those of neighbours in the ranking
@@ -34,15 +35,6 @@ def ordered(report: Mapping, metric: str, name: str) -> list[str]:
     """Return the systems, the best score first."""
     scores = report["metrics"][metric]["scores"][name]
     return sorted(scores, key=lambda system: -scores[system]["value"])
-
-
-def limits(estimate: Mapping) -> str:
-    """Return a score with its interval as text.
-
-    >>> limits({"value": 0.5, "low": 0.4, "high": 0.61})
-    '0.500 [0.400, 0.610]'
-    """
-    return f"{number(estimate['value'])} [{number(estimate['low'])}, {number(estimate['high'])}]"
 
 
 def _ranks(found: Mapping) -> str:
@@ -225,39 +217,6 @@ def _markdown(text: str) -> str:
     return "".join(f"\\{letter}" if letter in "\\`*_[]<>#|" else letter for letter in text)
 
 
-_LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"}
-_LATEX |= {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
-_LATEX |= {"<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}"}
-
-
-def latex(text: str) -> str:
-    r"""Return a text so that LaTeX prints it.
-
-    >>> print(latex("50%_a"))
-    50\%\_a
-    """
-    return "".join(_LATEX.get(letter, letter) for letter in visible(text))
-
-
-def _latex_table(table: Table, label: str, caption: str) -> str:
-    lines = [
-        "\\begin{table}[ht]",
-        "  \\centering",
-        f"  \\caption{{{caption}}}",
-        f"  \\label{{tab:{label}}}",
-        f"  \\begin{{tabular}}{{@{{}}l{'r' * (len(table.header) - 1)}@{{}}}}",
-        "    \\toprule",
-        f"    {' & '.join(map(latex, table.header))} \\\\",
-        "    \\midrule",
-    ]
-    for place, (name, *cells) in enumerate(table.rows):
-        shown = [latex(name), *(latex(cell).replace(" - ", " -- ") for cell in cells)]
-        if place in table.marked:
-            shown[0] = f"\\textbf{{{shown[0]}}}"
-        lines.append(f"    {' & '.join(shown)} \\\\")
-    return "\n".join([*lines, "    \\bottomrule", "  \\end{tabular}", "\\end{table}"])
-
-
 def as_latex(report: Mapping) -> str:
     """Return the tables of a comparison in LaTeX; they need the package booktabs."""
     parts = ["% Needs \\usepackage{booktabs}."]
@@ -268,11 +227,11 @@ def as_latex(report: Mapping) -> str:
             f"{latex(metric)} of {len(report['systems'])} systems on {report['questions']:,} questions. "
             f"{latex(table.explanation)} {latex(CLUSTERS)} Bold: first cluster."
         )
-        parts.append(_latex_table(table, f"{metric.replace('_', '-')}-systems", caption))
+        parts.append(latex_table(table, f"{metric.replace('_', '-')}-systems", caption))
         for name in compared_scores(report, metric):
             table = pairs_table(report, metric, name, MAX_PAIRS)
             caption = f"{latex(name)}: differences of systems. {latex(table.explanation)} Bold: significant at 5\\%."
-            parts.append(_latex_table(table, f"{name.replace('_', '-')}-pairs", caption))
+            parts.append(latex_table(table, f"{name.replace('_', '-')}-pairs", caption))
     return "\n\n".join(parts) + "\n"
 
 
@@ -310,62 +269,6 @@ def print_report(report: Mapping, console) -> None:
     console.print()
     for metric in report["metrics"]:
         console.print(Text(finding(report, metric), style="bold"))
-
-
-def _axis(low: float, high: float) -> tuple[float, float, float]:
-    """Return the ends of an axis around an interval, and the step of its marks.
-
-    >>> _axis(0.31, 0.58)
-    (0.3, 0.6, 0.1)
-    """
-    from math import ceil, floor, log10
-
-    width = (high - low) or abs(high) or 1.0
-    unit = 10.0 ** floor(log10(width))
-    step = next(step * unit for step in (0.1, 0.2, 0.5, 1, 2, 5) if width / (step * unit) <= 4)
-    start, stop = floor(low / step + 1e-9), ceil(high / step - 1e-9)
-    return round(start * step, 10), round(max(stop, start + 1) * step, 10), round(step, 10)
-
-
-def forest_chart(estimates: Mapping[str, Mapping], first: Sequence[str]) -> str:
-    """Return a chart of scores with their intervals, one line per system.
-
-    Args:
-        estimates: system -> value, low, high, in the order of the lines.
-        first: systems to stand out.
-    """
-    left, right, step = _axis(min(e["low"] for e in estimates.values()), max(e["high"] for e in estimates.values()))
-
-    def at(value: float) -> str:
-        return f"{100 * (value - left) / (right - left):.2f}%"
-
-    marks = [round(left + i * step, 10) for i in range(round((right - left) / step) + 1)]
-    grid = "".join(f'<line class="grid" x1="{at(mark)}" x2="{at(mark)}" y1="0" y2="100%"/>' for mark in marks)
-    lines = ['<div class="forest">']
-    for system, found in estimates.items():
-        kind = " first" if system in first else ""
-        lines.append(
-            f'<div class="name">{escape(visible(system))}</div>'
-            f'<svg class="line{kind}" role="img" aria-label="{limits(found)}">{grid}'
-            f'<line class="interval" x1="{at(found["low"])}" x2="{at(found["high"])}" y1="50%" y2="50%"/>'
-            f'<circle cx="{at(found["value"])}" cy="50%" r="5"/></svg>'
-            f'<div class="value">{number(found["value"])}</div>'
-        )
-    digits = max(0, len(f"{step:g}".partition(".")[2]))
-    labels = "".join(f'<span style="left: {at(mark)}">{mark:.{digits}f}</span>' for mark in marks)
-    return "\n".join([*lines, f'<div></div><div class="axis">{labels}</div><div></div>', "</div>"])
-
-
-def outcome_bar(pair: Mapping) -> str:
-    """Return a bar of wins, ties and losses."""
-    total = pair["wins"] + pair["ties"] + pair["losses"]
-    start, parts = 0.0, []
-    for kind in ("wins", "ties", "losses"):
-        width = 100 * pair[kind] / total
-        parts.append(f'<rect class="{kind}" x="{start:.2f}%" width="{width:.2f}%" height="100%"/>')
-        start += width
-    said = f"{pair['wins']:,} wins, {pair['ties']:,} ties, {pair['losses']:,} losses"
-    return f'<svg class="outcomes" role="img" aria-label="{said}">{"".join(parts)}</svg>'
 
 
 _KEY = (

@@ -1,29 +1,14 @@
-"""The command `explain`: show in the terminal, or on a page, what KPQA weighs and matches in one answer."""
+"""An explanation of KPQA's scores in the terminal, or as a page."""
 
-import os
-import sys
 from html import escape
-from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from .explanation import Explanation, Segment, explanation
+from ..analysis.explanation import Explanation, Segment
+from .table import visible
 
 NAMES = {"bleu1": "BLEU-1", "rougeL": "ROUGE-L", "bertscore": "BERTScore"}
-
 # Lower end of a step of weights, and its background. All of middling brightness, so that a heavy piece catches the eye
 # more than a light one on a light as on a dark ground; black on them has a contrast of at least 4.5 (WCAG AA).
 STEPS = ((0.05, "#a8a29e"), (0.2, "#d6b36a"), (0.4, "#f5b82e"), (0.6, "#fb923c"), (0.8, "#f0625a"))
-
-# A line break is a space, and what would control a terminal or turn the direction of writing is shown, not obeyed.
-_CONTROLS = [*range(0x20), *range(0x7F, 0xA0), 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
-_VISIBLE = dict.fromkeys(_CONTROLS, "\ufffd") | dict.fromkeys((0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85), " ")
-
-
-def visible(text: str) -> str:
-    """Return a text without characters that control a terminal or the direction of writing."""
-    return text.translate(_VISIBLE)
 
 
 def _step(weight: float) -> int:
@@ -147,7 +132,6 @@ rt { font-size: .65rem; color: var(--quiet); padding: 0 .15em; font-variant-nume
 .in-order { font-weight: bold; }
 .unread { color: var(--quiet); font-style: italic; }
 """ + "".join(f".step{i} {{ background: {c}; color: #000000; }}\n" for i, (_, c) in enumerate(STEPS, 1))
-
 _STYLE = """
 :root { color-scheme: light dark; --ground: #ffffff; --ink: #1c1b1a; --quiet: #5f5b57; --line: #d6d3d1; }
 @media (prefers-color-scheme: dark) {
@@ -256,100 +240,3 @@ def explanation_html(explained: Explanation) -> str:
     ]
     lines = ["<!DOCTYPE html>", '<html lang="en">', "<head>", *head, "</head>", "<body>", *body, "</body>", "</html>"]
     return "\n".join(lines) + "\n"
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file under a temporary name beside it and rename it, so that there is never half a file.
-
-    Args:
-        path: name of the file; through a link, so that the file is replaced and not the link.
-        text: its content.
-
-    Raises:
-        OSError: if it cannot be written.
-    """
-    path = path.resolve()
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        temporary.write_text(text, encoding="utf-8", newline="")
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _stop(message: str, status: int) -> typer.Exit:
-    from rich.console import Console
-    from rich.text import Text
-
-    hint = "\nTry 'genqa-metrics explain --help'." if status == 2 else ""
-    Console(stderr=True).print(Text(f"error: {_lines(message)}{hint}", "red"), soft_wrap=True)
-    return typer.Exit(status)
-
-
-def _lines(message: str) -> str:
-    return "\n".join(map(visible, message.split("\n")))
-
-
-def explain(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question.", show_default=False)],
-    prediction: Annotated[
-        str, typer.Option("--prediction", metavar="TEXT", help="The answer to be explained.", show_default=False)
-    ],
-    reference: Annotated[
-        list[str],
-        typer.Option("--reference", metavar="TEXT", help="A reference answer, once for each.", show_default=False),
-    ],
-    html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write the same to FILE as one HTML page.")
-    ] = None,
-    checkpoint: Annotated[
-        str | None,
-        typer.Option(
-            "--checkpoint",
-            metavar="FOLDER_OR_ID",
-            help="Keyphrase predictor: a folder, or its name on the Hub. Default: the one of the package.",
-        ),
-    ] = None,
-) -> None:
-    """Show which words of an answer KPQA weighs and matches, and what that does to its scores.
-
-    Prints the prediction and every reference with the keyphrase weight of each word piece: as a heat map, or as
-    numbers where there are no colours (a pipe, a file, NO_COLOR). Marked are the pieces that match. Below stand the
-    weighted scores beside the unweighted ones and, with several references, which one gave each score.
-
-    An empty prediction is explained (it scores 0); an empty question or reference is bad usage.
-
-    **Exit status**: 0 done, 1 failed, 2 bad usage.
-    """
-    from rich.console import Console
-
-    texts = {"QUESTION": [question], "--prediction": [prediction], "--reference": reference}
-    for option, values in texts.items():
-        if any("\ud800" <= letter <= "\udfff" for value in values for letter in value):
-            raise _stop(f"{option}: expected valid Unicode text, got bytes that are not UTF-8", 2)
-        if option != "--prediction" and not all(value.strip() for value in values):
-            raise _stop(f"{option}: expected a text, got an empty one; is a shell variable unset?", 2)
-    if checkpoint == "":
-        raise _stop("--checkpoint: expected a folder or a name, got an empty one; is a shell variable unset?", 2)
-    if html is not None:
-        problem = None
-        if not html.resolve().parent.is_dir():
-            problem = f"there is no folder {html.resolve().parent}; make it first"
-        elif html.exists() and not html.is_file():
-            problem = "is not a file; name a file"
-        if problem:
-            raise _stop(f"--html {html}: {problem}", 1)
-    try:
-        from .kpqa.loading import load_models
-
-        models = load_models(checkpoint)
-    except (ImportError, ValueError) as error:
-        raise _stop(str(error), 1) from error
-    explained = explanation(question, prediction, reference, models)
-    if html is not None:
-        try:
-            write_text(html, explanation_html(explained))
-        except OSError as error:
-            raise _stop(f"--html {html}: cannot be written: {error.strerror or error}", 1) from error
-    # What goes into a file or a pipe must not depend on the width of a terminal.
-    print_explanation(explained, Console() if sys.stdout.isatty() else Console(width=100))

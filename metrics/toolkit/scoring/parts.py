@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from .files import FileError, Source, Writer, new_file
+from ..rows.files import FileError, Source, Writer, new_file
 
 MANIFEST = "_manifest.json"
 PART_ROWS = 20_000

@@ -4,10 +4,10 @@ import shlex
 import sys
 from pathlib import Path
 
-from .batch import Report, Run
-from .tables import print_tables
+from ..reports.score import print_tables
+from ..scoring.run import Report, Run
 
-EXAMPLES = Path(__file__).parent / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 WORLD_CUP = "which event did the 2014 world cup"
 HOW_MANY_STEPS = "How many steps are involved in a hypothesis test?"
 SEVEN_STEPS = "There are seven steps involved in a hypothesis test ."
@@ -20,8 +20,8 @@ def _shown(path: Path) -> str:
 
 
 def _row_score(metric: str, name: str, prediction: str, references: list[str], text: str | None = None) -> float:
-    from .rows import Item
-    from .scorers import make_scorer
+    from ..rows.items import Item
+    from ..scoring.registry import make_scorer
 
     scorer = make_scorer(metric)
     item = Item("", 1, None, "", text, [prediction], references, (None, None))

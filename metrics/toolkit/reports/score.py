@@ -3,8 +3,8 @@
 import json
 import sys
 
-from .batch import Report
-from .scorers import SCORERS
+from ..scoring.registry import SCORERS
+from ..scoring.run import Report
 
 
 def _shown_scores(metric: str, scores: dict[str, float]) -> dict[str, float]:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ..rows.files import FileError, Source, Writer
+from ..rows.items import RowError
 from .agree import digest_of
-from .files import FileError, Source, Writer
-from .rows import RowError
 
 LIMIT, AT_MOST = 1.0, 5
 MAX_VALUES = 10_000  # different ratings that nltk compares with each other
@@ -243,7 +243,7 @@ class RatersRun:
         Raises:
             FileError: see `read`; or if the output cannot be written.
         """
-        from . import __version__
+        from ... import __version__
 
         ratings, skipped, inputs = self.read(skip_bad_rows, problem)
         rows: dict[str, list[int]] = {}

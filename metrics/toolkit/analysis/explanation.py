@@ -135,9 +135,9 @@ def explanation(question: str, prediction: str, references: Sequence[str], model
     """
     import numpy as np
 
-    from .kpqa.encoding import Encoder
-    from .kpqa.scoring import METRICS, PAIR_STATISTICS, clipped_matches, pair_statistics, row_scores
-    from .kpqa.shared import VERSION, checked_references, checked_texts
+    from ...kpqa.encoding import Encoder
+    from ...kpqa.scoring import METRICS, PAIR_STATISTICS, clipped_matches, pair_statistics, row_scores
+    from ...kpqa.shared import VERSION, checked_references, checked_texts
 
     (question,), (prediction,) = checked_texts("question", [question]), checked_texts("prediction", [prediction])
     (references,) = checked_references("references", [list(references)])

@@ -1,61 +1,13 @@
 """A report of agreement as tables for the terminal, as Markdown, and as one HTML page with charts."""
 
-import io
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from html import escape
+
+from .charts import curves_figure, forest_figure, group_figure, svg_of
+from .table import Table, estimate, html_table, markdown_table, number, p_value, print_table
 
 CRITERIA = {"f1": "F1", "accuracy": "accuracy", "youden": "Youden's J"}
 LEVEL = 0.05
-
-
-@dataclass
-class Table:
-    """One table: cells are text, the first column is a name; `marked` are the rows that stand out."""
-
-    title: str
-    header: list[str]
-    rows: list[list[str]]
-    explanation: str = ""
-    marked: set[int] = field(default_factory=set)
-
-
-def as_json(report: Mapping) -> str:
-    """Return everything in a report as one JSON object; equal reports give equal bytes."""
-    return json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """Return a number as text, "-" where it is not defined.
-
-    >>> number(0.12345), number(None), number(-0.0001)
-    ('0.123', '-', '0.000')
-    """
-    if value is None:
-        return "-"
-    return f"{round(value, digits) + 0.0:.{digits}f}"
-
-
-def p_value(value: float | None) -> str:
-    """Return a p-value as text.
-
-    >>> p_value(0.2), p_value(0.00002)
-    ('0.200', '<0.001')
-    """
-    return "<0.001" if value is not None and value < 0.001 else number(value)
-
-
-def estimate(found: Mapping | None, digits: int = 3) -> str:
-    """Return an estimate with its interval as text.
-
-    >>> estimate({"value": 0.5, "low": 0.4, "high": 0.61})
-    '0.500 (0.40, 0.61)'
-    """
-    if found is None or found["value"] is None:
-        return "-"
-    limits = "" if found["low"] is None else f" ({number(found['low'], 2)}, {number(found['high'], 2)})"
-    return number(found["value"], digits) + limits
 
 
 def ordered(report: Mapping, kind: str = "pearson") -> list[str]:
@@ -235,54 +187,11 @@ def facts(report: Mapping) -> list[str]:
     return lines
 
 
-def markdown_table(table: Table) -> str:
-    """Return a table in Markdown."""
-    lines = [table.header, ["---", *["---:"] * (len(table.header) - 1)]]
-    for place, row in enumerate(table.rows):
-        cells = [cell.replace("|", "\\|").replace("\n", " ") for cell in row]
-        lines.append([f"**{cells[0]}**", *cells[1:]] if place in table.marked else cells)
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def as_markdown(report: Mapping) -> str:
     """Return a report in Markdown."""
     parts = [f"## {table.title}\n\n{table.explanation}\n\n{markdown_table(table)}" for table in tables(report)]
     parts.append("## What the numbers rest on\n\n" + "\n".join(f"- `{line}`" for line in facts(report)))
     return "# Agreement with human judgments\n\n" + "\n\n".join(parts).replace("\n\n\n\n", "\n\n")
-
-
-def print_table(table: Table, console) -> None:
-    """Print one table.
-
-    Args:
-        table: the table.
-        console: a `rich.console.Console`.
-    """
-    import sys
-
-    from rich import box
-    from rich.measure import Measurement
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    from .explain import visible
-
-    shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-    for place, name in enumerate(table.header):
-        shown.add_column(Text(name), justify="left" if place == 0 else "right", vertical="bottom", no_wrap=True)
-    for place, row in enumerate(table.rows):
-        style = "bold green" if place in table.marked else ""
-        shown.add_row(*(Text(visible(cell), style=style if column < 2 else "") for column, cell in enumerate(row)))
-    console.print(Text(table.title, style="bold"))
-    # A table that is too wide for the terminal goes over the edge; cut numbers would be of no use.
-    width = console.width
-    needed = Measurement.get(console, console.options.update(max_width=sys.maxsize), shown).maximum
-    console.width = max(width, needed)
-    console.print(shown, crop=False)
-    console.width = width
-    if table.explanation:
-        console.print(Text(table.explanation, style="dim"))
-    console.print()
 
 
 def print_report(report: Mapping, console) -> None:
@@ -300,125 +209,6 @@ def print_report(report: Mapping, console) -> None:
         console.print(Text(line, style="bold yellow" if line.startswith("note: ") else "dim"), soft_wrap=True)
 
 
-def svg_of(figure) -> str:
-    """Return a figure as SVG, the same bytes for the same figure."""
-    import matplotlib
-
-    text = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "genqa-metrics", "svg.fonttype": "none"}):
-        figure.savefig(text, format="svg", metadata={"Date": None}, bbox_inches="tight")
-    svg = text.getvalue()
-    return svg[svg.index("<svg") :]
-
-
-def _colours(names: list[str]) -> dict[str, tuple]:
-    from matplotlib import colormaps
-
-    palette = [*colormaps["tab10"].colors, *colormaps["Dark2"].colors]
-    return {name: palette[place % len(palette)] for place, name in enumerate(names)}
-
-
-def forest_figure(report: Mapping, kinds: tuple[str, ...] = ("pearson", "spearman")):
-    """Return a figure of every metric's correlations with their 95% intervals, the best on top."""
-    from matplotlib.figure import Figure
-
-    names = [name for name in ordered(report) if report["metrics"][name]["pearson"]["value"] is not None][::-1]
-    figure = Figure(figsize=(7, 1 + 0.34 * len(names)))
-    axes = figure.subplots()
-    titles = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau-b"}
-    for step, (kind, marker) in enumerate(zip(kinds, "os^", strict=False)):
-        for place, name in enumerate(names):
-            found = report["metrics"][name][kind]
-            height = place + 0.24 * ((len(kinds) - 1) / 2 - step)
-            colour = ("#1f4e79", "#c55a11", "#548235")[step]
-            if found["low"] is not None:
-                axes.plot([found["low"], found["high"]], [height] * 2, color=colour, linewidth=1.5)
-            axes.plot(
-                found["value"], height, marker, color=colour, markersize=5, label=None if place else titles[kind]
-            )
-    axes.set_yticks(range(len(names)), names)
-    axes.axvline(0, color="#888888", linewidth=0.8)
-    axes.set_xlabel("correlation with the humans, 95% intervals")
-    axes.grid(axis="x", color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(kinds), frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure
-
-
-def group_figure(groups: Mapping, names: list[str], kind: str = "pearson"):
-    """Return a figure of the correlations within groups, as Figure 4 of the KPQA paper.
-
-    Args:
-        groups: label -> "rows" and "metrics", see `agree.analyse`.
-        names: metrics to show.
-        kind: "pearson" or "spearman".
-    """
-    from matplotlib.figure import Figure
-
-    shown = {label: found for label, found in groups.items() if found["metrics"]}
-    figure = Figure(figsize=(max(6.0, 1.1 + len(shown) * (0.5 + 0.13 * len(names))), 3.4))
-    axes = figure.subplots()
-    colours = _colours(names)
-    step = 0.8 / max(len(names), 1)
-    for place, found in enumerate(shown.values()):
-        for number_, name in enumerate(names):
-            value = found["metrics"][name][kind]
-            if value["value"] is None:
-                continue
-            left = place - 0.4 + (number_ + 0.5) * step
-            label = name if name not in axes.get_legend_handles_labels()[1] else None
-            axes.bar(left, value["value"], step * 0.9, color=colours[name], label=label)
-            if value["low"] is not None:
-                axes.plot([left, left], [value["low"], value["high"]], color="#333333", linewidth=0.8)
-    axes.set_xticks(range(len(shown)), [f"{label}\n({found['rows']})" for label, found in shown.items()])
-    axes.set_ylabel("Pearson r" if kind == "pearson" else "Spearman rho")
-    axes.axhline(0, color="#888888", linewidth=0.8)
-    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-    return figure
-
-
-def curves_figure(report: Mapping, names: list[str]):
-    """Return a figure of ROC, precision-recall and calibration curves."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(13, 4.2))
-    roc, precision, calibrated = figure.subplots(1, 3)
-    colours = _colours(names)
-    for name in names:
-        found = report["metrics"][name]["classifier"]
-        roc.plot(*zip(*found["roc"], strict=True), color=colours[name], label=name, linewidth=1.4)
-        precision.plot(*zip(*found["precision_recall"], strict=True), color=colours[name], linewidth=1.4)
-        if found["calibration"]:
-            bins = found["calibration"]["bins"]
-            calibrated.plot(
-                [b["score"] for b in bins],
-                [b["correct"] for b in bins],
-                "o-",
-                color=colours[name],
-                markersize=3,
-                linewidth=1.2,
-            )
-    for axes, title, across, up in (
-        (roc, "ROC", "share of wrong answers called correct", "share of correct answers found"),
-        (precision, "Precision and recall", "share of correct answers found", "share correct of those called correct"),
-        (calibrated, "Calibration", "mean score in the bin", "share of correct answers"),
-    ):
-        axes.set(title=title, xlabel=across, ylabel=up, xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-        axes.grid(color="#dddddd", linewidth=0.6)
-        axes.spines[["top", "right"]].set_visible(False)
-        if axes is not precision:
-            axes.plot([0, 1], [0, 1], color="#888888", linewidth=0.8, linestyle="--")
-    figure.tight_layout()
-    figure.legend(
-        *roc.get_legend_handles_labels(), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=7, frameon=False
-    )
-    return figure
-
-
 _STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em; color: #1c1917; }
 h1 { font-size: 1.5em; } h2 { font-size: 1.15em; margin-top: 2em; }
@@ -430,17 +220,6 @@ tr.marked th, tr.marked td:nth-child(2) { font-weight: bold; color: #166534; } t
 .explanation, .facts { color: #57534e; } .facts li { overflow-wrap: anywhere; } .note { color: #9a3412; }
 svg { max-width: 100%; height: auto; }
 """
-
-
-def html_table(table: Table) -> str:
-    """Return a table in HTML."""
-    header = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.header)
-    lines = [f'<div class="wide"><table><thead><tr>{header}</tr></thead>', "<tbody>"]
-    for place, (name, *cells) in enumerate(table.rows):
-        marked = ' class="marked"' if place in table.marked else ""
-        shown = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-        lines.append(f'<tr{marked}><th scope="row">{escape(name)}</th>{shown}</tr>')
-    return "\n".join([*lines, "</tbody></table></div>"])
 
 
 def as_html(report: Mapping) -> str:

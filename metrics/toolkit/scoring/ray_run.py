@@ -23,12 +23,12 @@ from pyarrow import fs
 from ray.data import ActorPoolStrategy, DataContext, Datasink, Datasource, ReadTask
 from ray.data.block import BlockMetadata
 
-from .batch import CHUNK_PREDICTIONS, MODEL_CHUNKS, Report, Run, Tally, facts_of, output_columns, report_of, scored
-from .files import FORMATS, FileError, Source, arrow_schema, format_of
+from ..rows.files import FORMATS, FileError, Source, arrow_schema, format_of
+from ..rows.items import Item, Shape
+from ..rows.reading import Reading
 from .parts import MANIFEST, is_folder, manifest, part_name
-from .reading import Reading
-from .rows import Item, Shape
-from .scorers import make_scorer
+from .registry import make_scorer
+from .run import CHUNK_PREDICTIONS, MODEL_CHUNKS, Report, Run, Tally, facts_of, output_columns, report_of, scored
 
 CORES_PER_READER = 16  # one task that reads, and one that writes, keep far more actors busy than that
 NOTE = "_note"

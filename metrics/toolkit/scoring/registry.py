@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from .rows import Item
+from ..rows.items import Item
 
 
 class _Scorer:
@@ -46,8 +46,8 @@ class _AevScorer(_Scorer):
     )
 
     def __init__(self, **settings):
-        from .aev.scoring import Settings, terms_function
-        from .aev.shared import VERSION
+        from ...aev.scoring import Settings, terms_function
+        from ...aev.shared import VERSION
 
         self.settings = Settings(**settings)
         # The same terms, from one function that remembers the stems it has seen from one chunk to the next.
@@ -56,34 +56,34 @@ class _AevScorer(_Scorer):
 
     @staticmethod
     def setting_names() -> tuple[str, ...]:
-        from .aev.scoring import Settings
+        from ...aev.scoring import Settings
 
         return tuple(setting.name for setting in fields(Settings))
 
     def statistics(self, items: Sequence[Item]) -> np.ndarray:
-        from .aev.scoring import statistics
+        from ...aev.scoring import statistics
 
         predictions = [text for item in items for text in item.predictions]
         references = [item.references for item in items for _ in item.predictions]
         return statistics(predictions, references, self._counted)
 
     def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
-        from .aev.scoring import scores
+        from ...aev.scoring import scores
 
         return scores(statistics, self.settings, effective_order=True)
 
     def warnings(self, sums: Mapping[str, np.ndarray]) -> list[str]:
-        from .aev.scoring import warnings_for
+        from ...aev.scoring import warnings_for
 
         return [f"{system}: {said}" for system, total in sums.items() for said in warnings_for(total, self.settings)]
 
     def corpus_scores(self, total: np.ndarray, rows: int) -> dict[str, float]:
-        from .aev.scoring import scores
+        from ...aev.scoring import scores
 
         return {name: float(value) for name, value in scores(total, self.settings).items()}
 
     def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
-        from .aev.scoring import scores
+        from ...aev.scoring import scores
 
         return scores(totals, self.settings)
 
@@ -97,7 +97,7 @@ class _FMetaScorer(_Scorer):
     names = ("f_meta", "f_meta_precision", "f_meta_recall", "f_meta_conventional")
 
     def __init__(self, base="rouge", base_kwargs=None, base_key=None):
-        from .f_meta.shared import VERSION
+        from ...f_meta.shared import VERSION
 
         self.base = self._base(base, base_kwargs, base_key)
         self.signature = f"f_meta|{self.base.signature}|version:{VERSION}"
@@ -108,7 +108,7 @@ class _FMetaScorer(_Scorer):
 
     @staticmethod
     def _base(base, base_kwargs, base_key):
-        from .f_meta.bases import BUILT_IN, base_function, module_function
+        from ...f_meta.bases import BUILT_IN, base_function, module_function
 
         if base_kwargs is not None and not isinstance(base_kwargs, dict):
             raise ValueError(f"base_kwargs: expected an object from names to settings, got {base_kwargs!r}")
@@ -127,12 +127,12 @@ class _FMetaScorer(_Scorer):
         return base_function(base, base_kwargs)
 
     def statistics(self, items: Sequence[Item]) -> np.ndarray:
-        from .f_meta.scoring import statistics
+        from ...f_meta.scoring import statistics
 
         return statistics([item.predictions for item in items], [item.references for item in items], self.base)
 
     def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
-        from .f_meta.scoring import NAMES
+        from ...f_meta.scoring import NAMES
 
         return dict(zip(NAMES, statistics.T, strict=True))
 
@@ -140,13 +140,13 @@ class _FMetaScorer(_Scorer):
         return []
 
     def corpus_scores(self, total: np.ndarray, rows: int) -> dict[str, float]:
-        from .f_meta.scoring import corpus_scores
+        from ...f_meta.scoring import corpus_scores
 
         means = corpus_scores((total / max(rows, 1))[None])
         return {name: means[name] for name in self.names}
 
     def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
-        from .f_meta.scoring import NAMES
+        from ...f_meta.scoring import NAMES
 
         return mean_scores(NAMES, totals, rows)
 
@@ -192,10 +192,10 @@ class _KpqaScorer(_ModelScorer):
     main = "rougeL_kpqa"
 
     def __init__(self, beta=1.0, batch_tokens=4096, **models):
-        from .kpqa.loading import load_models
-        from .kpqa.models import checked_budget
-        from .kpqa.scoring import RESULTS, checked_beta
-        from .kpqa.shared import VERSION
+        from ...kpqa.loading import load_models
+        from ...kpqa.models import checked_budget
+        from ...kpqa.scoring import RESULTS, checked_beta
+        from ...kpqa.shared import VERSION
 
         self.names = RESULTS
         self.beta = checked_beta(beta)
@@ -210,13 +210,13 @@ class _KpqaScorer(_ModelScorer):
         return ("beta", "batch_tokens", *models)
 
     def _new_reader(self):
-        from .kpqa.encoding import Encoder
+        from ...kpqa.encoding import Encoder
 
         tokenizers = {name: deepcopy(getattr(self.models, name)) for name in ("tokenizer", "embedding_tokenizer")}
         return Encoder(replace(self.models, **tokenizers), self.batch_tokens)
 
     def counted_statistics(self, items: Sequence[Item]) -> tuple[np.ndarray, int]:
-        from .kpqa.scoring import pair_statistics, row_scores
+        from ...kpqa.scoring import pair_statistics, row_scores
 
         _check_questions(items, "kpqa")
         answers = [(item, text) for item in items for text in item.predictions]
@@ -241,9 +241,9 @@ class _AvaScorer(_ModelScorer):
     names = ("ava_accuracy", "ava_score")
 
     def __init__(self, threshold=None, reference_aggregation=None, batch_tokens=4096, **models):
-        from .ava.loading import checked_aggregation, checked_threshold, load_judge
-        from .ava.models import checked_budget
-        from .ava.shared import VERSION
+        from ...ava.loading import checked_aggregation, checked_threshold, load_judge
+        from ...ava.models import checked_budget
+        from ...ava.shared import VERSION
 
         loaded = self.loaded = load_judge(**models)
         self.batch_tokens = checked_budget(batch_tokens)
@@ -260,7 +260,7 @@ class _AvaScorer(_ModelScorer):
         return ("threshold", "reference_aggregation", "batch_tokens", *models)
 
     def _new_reader(self):
-        from .ava.judging import Judge
+        from ...ava.judging import Judge
 
         return Judge(replace(self.loaded, tokenizer=deepcopy(self.loaded.tokenizer)), self.batch_tokens)
 
