@@ -39,8 +39,8 @@ def command(verb, rows, *arguments):
     """Return the exit status, standard output and standard error of a verb."""
     inputs = {
         "explain": ["who?", "--prediction", "it", "--reference", "it"],
-        "compare": [rows, "--resamples", "50"],
-        "agree": [rows, "--resamples", "50"],
+        "compare": [rows, "--resamples", "100"],
+        "agree": [rows, "--resamples", "100"],
     }
     done = CliRunner().invoke(app, [str(word) for word in (verb, *inputs.get(verb, [rows]), *arguments)])
     return done.exit_code, done.stdout, done.stderr

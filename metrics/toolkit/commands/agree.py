@@ -72,14 +72,15 @@ def agree(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
+    from ..analysis.agree import AgreeRun
+    from ..reports.agree import as_html, as_markdown, print_report
+    from ..reports.table import as_json
+
     with console.usage("agree"):
         console.check_outputs({"--json": json_, "--markdown": markdown, "--html": html})
         metrics = options.checked_metrics(metric)
         values = options.read_settings(settings, set_, metrics)
         names, columns = options.names_and_columns(column)
-        from ..analysis.agree import AgreeRun
-        from ..reports.agree import as_html, as_json, as_markdown, print_report
-
         run = AgreeRun(inputs, metrics, values, columns, names, group or [], correct, gap, resamples, seed)
     with console.failures(), console.skipped_rows() as problem, console.progress_bars() as progress:
         report = run.report(on_error is options.OnError.SKIP, problem, progress)

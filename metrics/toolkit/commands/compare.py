@@ -62,15 +62,15 @@ def compare(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
+    from ..analysis.compare import CompareRun, explanations
+    from ..reports.compare import as_html, as_latex, as_markdown, print_report
+    from ..reports.table import as_json
+
     with console.usage("compare"):
         console.check_outputs({"--json": json_, "--markdown": markdown, "--latex": latex, "--html": html})
         metrics = options.checked_metrics(metric)
         values = options.read_settings(settings, set_, metrics)
         names, columns = options.names_and_columns(column)
-        from ..analysis.compare import CompareRun, explanations
-        from ..reports.agree import as_json
-        from ..reports.compare import as_html, as_latex, as_markdown, print_report
-
         run = CompareRun(inputs, metrics, values, columns, names, resamples, seed, correction, rows)
     with console.failures():
         with console.skipped_rows() as problem, console.progress_bars() as progress:

@@ -36,10 +36,10 @@ def stop(message: str, status: int) -> typer.Exit:
 
 @contextmanager
 def usage(verb: str) -> Iterator[None]:
-    """Turn a ValueError inside, and a missing package, into exit status 2, with a hint at the verb's help."""
+    """Turn a ValueError inside into exit status 2, with a hint at the verb's help."""
     try:
         yield
-    except (ValueError, ImportError) as error:
+    except ValueError as error:
         raise stop(f"{error}\nTry 'genqa-metrics {verb} --help'.", 2) from error
 
 

@@ -77,8 +77,6 @@ def print_table(table: Table, console) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    from ..commands.explain import visible
-
     shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
     for place, name in enumerate(table.header):
         shown.add_column(Text(name), justify="left" if place == 0 else "right", vertical="bottom", no_wrap=True)
