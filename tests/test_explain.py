@@ -24,7 +24,7 @@ from genqa_metrics.toolkit.analysis.explanation import (
 from genqa_metrics.toolkit.commands import explain as script
 from genqa_metrics.toolkit.reports import explanation as explanation_report
 from genqa_metrics.toolkit.reports.explanation import STEPS, explanation_html, print_explanation
-from genqa_metrics.toolkit.rows.files import write_text
+from genqa_metrics.toolkit.rows.writing import write_text
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
