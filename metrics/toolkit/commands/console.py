@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from ..reports.table import visible
-from ..rows.files import FileError
+from ..rows.formats import FileError
 from ..rows.writing import write_text
 
 SHOWN_BAD_ROWS = 10
