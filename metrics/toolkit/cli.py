@@ -510,8 +510,7 @@ def compare(
             if name not in METRICS:
                 raise ValueError(f"--metric: expected one of {', '.join(METRICS)}, got {name!r}")
         from .analysis.compare import CompareRun, explanations
-        from .reports.agree import as_json
-        from .reports.compare import as_html, as_latex, as_markdown, print_report
+        from .reports.compare import CompareReport
 
         values = _settings(settings, set_ or [], metrics)
         names = [name for name in column or [] if "=" not in name]
@@ -519,19 +518,19 @@ def compare(
         run = CompareRun(inputs, metrics, values, mapped, names, resamples, seed, correction, rows)
     except ValueError as error:
         raise _stop(f"{error}\nTry 'genqa-metrics compare --help'.", 2) from error
-    report = _reported(run, on_error)
+    found = _reported(run, on_error)
     try:
-        page = as_html(report, explanations(run, report)) if html else ""
+        report = CompareReport(found, explanations(run, found) if html else ())
     except (ValueError, RuntimeError) as error:
         raise _stop(str(error), 1) from error
-    texts = as_json(report), as_markdown(report) + "\n", as_latex(report), page
+    texts = report.to_json(), report.to_markdown() + "\n", report.to_latex(), report.to_html() if html else ""
     _write_outputs({option: (path, text) for (option, path), text in zip(outputs.items(), texts, strict=True)})
     if format_ is Format.JSON:
         typer.echo(texts[0], nl=False)
     elif format_ is Format.MARKDOWN:
         typer.echo(texts[1], nl=False)
     else:
-        print_report(report, _output_console())
+        report.show(_output_console())
 
 
 @app.command(no_args_is_help=True, short_help="Measure how well metrics agree with the human scores in files.")
@@ -638,7 +637,7 @@ def agree(
             if name not in METRICS:
                 raise ValueError(f"--metric: expected one of {', '.join(METRICS)}, got {name!r}")
         from .analysis.agree import AgreeRun
-        from .reports.agree import as_html, as_json, as_markdown, print_report
+        from .reports.agree import AgreeReport
 
         values = _settings(settings, set_ or [], metrics)
         names = [name for name in column or [] if "=" not in name]
@@ -646,19 +645,19 @@ def agree(
         run = AgreeRun(inputs, metrics, values, mapped, names, group or [], correct, gap, resamples, seed)
     except ValueError as error:
         raise _stop(f"{error}\nTry 'genqa-metrics agree --help'.", 2) from error
-    report = _reported(run, on_error)
+    report = AgreeReport(_reported(run, on_error))
     made = {
-        "--json": (json_, as_json(report)),
-        "--markdown": (markdown, as_markdown(report) + "\n"),
-        "--html": (html, as_html(report) if html else ""),
+        "--json": (json_, report.to_json()),
+        "--markdown": (markdown, report.to_markdown() + "\n"),
+        "--html": (html, report.to_html() if html else ""),
     }
     _write_outputs(made)
     if format_ is Format.JSON:
-        typer.echo(as_json(report), nl=False)
+        typer.echo(report.to_json(), nl=False)
     elif format_ is Format.MARKDOWN:
-        typer.echo(as_markdown(report))
+        typer.echo(report.to_markdown())
     else:
-        print_report(report, _output_console())
+        report.show(_output_console())
 
 
 @app.command(no_args_is_help=True, short_help="Make one score per item of the ratings of several people.")
@@ -725,7 +724,7 @@ def raters(
     if format_ is Format.JSON:
         typer.echo(json.dumps(report, indent=2, ensure_ascii=False))
         return
-    from .reports.agree import Table, markdown_table, print_table
+    from .reports.table import Table, markdown_table, print_table
 
     for title, header, rows in summary(report):
         table = Table(title, header, rows)

@@ -212,6 +212,7 @@ class AgreeRun:
                 "permutations": PERMUTATIONS * self.number,
                 "seed": self.seed,
                 "confidence": CONFIDENCE,
+                "interval": INTERVAL,
                 "columns": self.columns,
                 "score_columns": list(self.score_columns),
                 "group_columns": list(self.group_columns),

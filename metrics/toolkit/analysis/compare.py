@@ -357,6 +357,7 @@ class CompareRun:
                 "resamples": self.samples,
                 "seed": self.seed,
                 "confidence": CONFIDENCE,
+                "interval": INTERVAL,
                 "level": LEVEL,
                 "correction": self.correction,
                 "columns": self.columns,
