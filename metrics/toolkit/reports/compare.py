@@ -176,8 +176,7 @@ def shown_answers(row: Mapping) -> list[tuple[str, str, str]]:
     """Return score, system and answer, the best first."""
     answers = sorted(row["answers"].items(), key=lambda item: -item[1]["score"])
     return [
-        (number(answer["score"]), system, " | ".join(answer["predictions"]) or "(empty)")
-        for system, answer in answers
+        (number(answer["score"]), system, " | ".join(answer["predictions"]) or "(empty)") for system, answer in answers
     ]
 
 

@@ -87,10 +87,10 @@ def print_explanation(explained: Explanation, console) -> None:
         console.print(Text.assemble((f"{label}  ", "bold"), text), soft_wrap=not coloured)
 
     show("Question", Text(visible(explained.question)))
-    for number, (prediction, reference) in enumerate(explained.pairs):
+    for place, (prediction, reference) in enumerate(explained.pairs):
         console.print()
         if len(explained.pairs) > 1:
-            console.print(Text(_reference(explained, number), "bold"), soft_wrap=not coloured)
+            console.print(Text(_reference(explained, place), "bold"), soft_wrap=not coloured)
         show("Prediction", heat_map(prediction))
         show("Reference ", heat_map(reference))
     console.print()
@@ -133,7 +133,9 @@ _HEAT_MAP = """\
 <span class="word">
 {%- for text, numbers, classes, title in word -%}
 {%- if numbers -%}
-<ruby title="{{ title }}"><span class="{{ classes }}">{{ text }}</span><rp>(</rp><rt>{{ numbers }}</rt><rp>)</rp></ruby>
+<ruby title="{{ title }}"><span class="{{ classes }}">{{ text }}</span>
+{#- -#}
+<rp>(</rp><rt>{{ numbers }}</rt><rp>)</rp></ruby>
 {%- else -%}<span class="unread" title="not read by the model">{{ text }}</span>{%- endif -%}
 {%- endfor -%}
 </span>
@@ -143,7 +145,8 @@ _HEAT_MAP = """\
 {%- endfor -%}
 """
 _LEGEND = """\
-<li>The number below a word piece is its keyphrase weight, from 0 to 1: how much it answers the question. Background from
+<li>The number below a word piece is its keyphrase weight, from 0 to 1: how much it answers the question.
+Background from
 {% for low in steps %}<span class="piece step{{ loop.index }}">&nbsp;{{ low }}&nbsp;</span> {% endfor %}on.</li>
 <li><span class="found">underlined</span>: {{ found }}</li>
 <li><span class="in-order">bold</span>: {{ in_order }}</li>

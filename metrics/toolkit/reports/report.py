@@ -76,9 +76,7 @@ class Report:
         return page(self.title, body)
 
     def _html_tables(self, charts: bool = True):
-        return render(
-            _TABLES, tables=self.tables(), charts=self.charts() if charts else {}, html_table=html_table
-        )
+        return render(_TABLES, tables=self.tables(), charts=self.charts() if charts else {}, html_table=html_table)
 
     def _repr_html_(self) -> str:
         """Return the tables for a notebook."""

@@ -1,4 +1,4 @@
-"""Tables, and how they are written: terminal, Markdown, LaTeX, HTML and CSV. Cells are plain text, escaped here once."""
+"""Tables, and how they are written: terminal, Markdown, LaTeX, HTML, CSV. Cells are plain text, escaped here once."""
 
 import csv
 import io
@@ -200,9 +200,9 @@ _HTML = """\
 {%- for name in table.header %}{% if name %}<th scope="col">{{ name }}</th>{% else %}<td></td>{% endif %}{% endfor -%}
 </tr></thead>
 <tbody>
-{% for name, *cells in rows %}
-<tr{% if loop.index0 in table.marked %} class="marked"{% endif %}><th scope="row">{{ name }}</th>
-{%- for cell in cells %}<td{% if loop.index == table.bold %} class="bold"{% endif %}>{{ cell }}</td>{% endfor %}</tr>
+{% for row in rows %}
+<tr{% if loop.index0 in table.marked %} class="marked"{% endif %}><th scope="row">{{ row[0] }}</th>
+{%- for cell in row[1:] %}<td{% if loop.index == table.bold %} class="bold"{% endif %}>{{ cell }}</td>{% endfor %}</tr>
 {% endfor %}
 </tbody></table></div>
 """
