@@ -24,7 +24,7 @@ from genqa_metrics.toolkit.analysis.explanation import (
 from genqa_metrics.toolkit.commands import explain as script
 from genqa_metrics.toolkit.reports import explanation as explanation_report
 from genqa_metrics.toolkit.reports.explanation import STEPS, explanation_html, print_explanation
-from genqa_metrics.toolkit.rows.files import write_text
+from genqa_metrics.toolkit.rows.writing import write_text
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
@@ -459,9 +459,9 @@ def test_damaged_checkpoints(command, tmp_path):
 
 
 def test_a_page_that_cannot_be_written(command, tmp_path, monkeypatch):
-    _, err = run(*command, "--html", tmp_path / "none/page.html", status=1)
+    _, err = run(*command, "--html", tmp_path / "none/page.html", status=2)
     assert "there is no folder" in err
-    _, err = run(*command, "--html", tmp_path, status=1)
+    _, err = run(*command, "--html", tmp_path, status=2)
     assert "is not a file" in err
     file = tmp_path / "page.html"
     file.write_text("old", encoding="utf-8")

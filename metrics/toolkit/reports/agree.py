@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from .charts import curves_figure, forest_figure, group_figure, svg_of
 from .report import Report
-from .table import Table, estimate, number, p_value
+from .table import Table, estimate, number, p_value, visible
 
 CRITERIA = {"f1": "F1", "accuracy": "accuracy", "youden": "Youden's J"}
 LEVEL = 0.05
@@ -195,7 +195,7 @@ class AgreeReport(Report):
 
     def __repr__(self) -> str:
         found = ", ".join(f"{name} {number(self.metrics[name]['pearson']['value'])}" for name in ordered(self._report))
-        return f"AgreeReport({self.rows:,} answers; Pearson r: {found})"
+        return f"AgreeReport({self.rows:,} answers; Pearson r: {visible(found)})"
 
     def to_dict(self) -> dict:
         """Return everything as one object of types that JSON has."""

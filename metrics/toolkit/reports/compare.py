@@ -1,6 +1,6 @@
 """A comparison of systems: what `genqa-metrics compare` prints and `genqa_metrics.compare` returns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from .report import Report, say
 from .table import (
@@ -185,7 +185,7 @@ class CompareReport(Report):
 
     Args:
         report: what `analysis.compare.CompareRun.report` returns.
-        explained: heat maps for KPQA's rows, see `analysis.compare.explanations`; for the page.
+        explain: makes the heat maps of KPQA's rows for the page, see `analysis.compare.explanations`.
 
     Attributes:
         systems: names of the systems.
@@ -198,8 +198,8 @@ class CompareReport(Report):
         notes: what a reader must know before the numbers.
     """
 
-    def __init__(self, report: Mapping, explained: Sequence[Mapping] = ()):
-        self._report, self._explained = report, explained
+    def __init__(self, report: Mapping, explain: Callable[[], Sequence[Mapping]] = tuple):
+        self._report, self._explain = report, explain
         self.systems, self.questions, self.signatures = report["systems"], report["questions"], report["signatures"]
         self.notes = report["notes"]
         self.scores, self.tests, self.rows = (
@@ -210,7 +210,8 @@ class CompareReport(Report):
         self.title = f"Comparison of {len(self.systems)} systems on {self.questions:,} questions"
 
     def __repr__(self) -> str:
-        return f"CompareReport({len(self.systems)} systems, {self.questions:,} questions; {' '.join(self.findings)})"
+        found = f"{len(self.systems)} systems, {self.questions:,} questions; {' '.join(self.findings)}"
+        return f"CompareReport({visible(found)})"
 
     def to_dict(self) -> dict:
         """Return everything as one object of types that JSON has."""
@@ -331,4 +332,4 @@ class CompareReport(Report):
         """Return the comparison as one HTML page that needs nothing else: no script, no outside resource."""
         from .compare_page import comparison_page
 
-        return comparison_page(self, self._explained)
+        return comparison_page(self, self._explain())

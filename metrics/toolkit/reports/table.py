@@ -7,6 +7,8 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from ..rows.formats import marked
+
 
 @dataclass
 class Table:
@@ -27,11 +29,6 @@ class Table:
     explanation: str = ""
     marked: set[int] = field(default_factory=set)
     bold: int = 1
-
-
-def as_json(report: Mapping) -> str:
-    """Return everything in a report as one JSON object; equal reports give equal bytes."""
-    return json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -69,6 +66,7 @@ def estimate(found: Mapping | None, digits: int = 3, limit_digits: int | None = 
 # A line break is a space; what would control a terminal, turn the direction of writing, or is half a letter is shown.
 _CONTROLS = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 _VISIBLE = dict.fromkeys([*_CONTROLS, *range(0xD800, 0xE000)], "\ufffd")
+_IN_JSON = {letter: f"\\u{letter:04x}" for letter in _VISIBLE if letter > 0x1F}
 _VISIBLE |= dict.fromkeys((0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029), " ")
 
 
@@ -79,6 +77,17 @@ def visible(text: str) -> str:
     'a\ufffd[31m b'
     """
     return text if text.isascii() and text.isprintable() else text.translate(_VISIBLE)
+
+
+def as_json(report: Mapping) -> str:
+    r"""Return everything in a report as one JSON object; equal reports give equal bytes.
+
+    Characters that would control a terminal or the direction of writing are written as escapes.
+
+    >>> as_json({"name": "\x9b\u202e"})
+    '{\n  "name": "\\u009b\\u202e"\n}\n'
+    """
+    return json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False).translate(_IN_JSON) + "\n"
 
 
 _LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"}
@@ -101,9 +110,9 @@ def markdown(text: str) -> str:
     >>> print(markdown("<b> *x* | rougeL_kpqa _y_"))
     \<b\> \*x\* \| rougeL_kpqa \_y\_
     """
-    text = re.sub(r"([\\`*\[\]<>#|~$]|&(?=[#\w]))", r"\\\1", visible(text))
+    text = re.sub(r"([\\`*<>#|~$]|&(?=[#\w])|\](?=[(\[:]))", r"\\\1", visible(text))
     text = re.sub(r"(?<![^\W_])_|_(?![^\W_])", r"\\_", text)  # between letters it is only a letter
-    return re.sub(r"^(\s*)([-+=])(?!\d)", r"\1\\\2", text)
+    return re.sub(r"^(\s*)([-+])(?=\s)", r"\1\\\2", text)
 
 
 def markdown_code(text: str) -> str:
@@ -224,22 +233,9 @@ def html_table(table: Table, further: Collection = ()):
     return render(_HTML, table=wider, rows=rows)
 
 
-def safe_cell(text: str) -> str:
-    """Return a cell that a spreadsheet does not take for a formula.
-
-    >>> safe_cell("=1+1"), safe_cell("-0.5"), safe_cell("- none")
-    ("'=1+1", '-0.5', "'- none")
-    """
-    try:
-        float(text)
-    except ValueError:
-        return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
-    return text
-
-
 def csv_table(table: Table) -> str:
-    """Return a table as CSV, without its title and explanation; no cell can be a formula."""
+    """Return a table as CSV, without its title and explanation; no spreadsheet runs a cell as a formula."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([safe_cell(visible(cell)) for cell in row] for row in [table.header, *table.rows])
+    writer.writerows([marked(visible(cell)) for cell in row] for row in [table.header, *table.rows])
     return text.getvalue()
