@@ -126,13 +126,6 @@ def markdown_code(text: str) -> str:
     return f"{fence}{text}{fence}" if fence == "`" else f"{fence} {text} {fence}"
 
 
-def html(text: str):
-    """Return a text as HTML (`markupsafe.Markup`)."""
-    from markupsafe import escape
-
-    return escape(visible(text))
-
-
 def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
     """Print one table.
 
