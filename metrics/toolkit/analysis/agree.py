@@ -11,8 +11,9 @@ import numpy as np
 from ..rows.files import FileError, Source
 from ..rows.items import COLUMNS, Item, RowError, RowReader
 from ..scoring.registry import SCORERS, make_scorer
-from .agreement import CONFIDENCE, LENGTHS, MEASURED, PERMUTATIONS, Judgments, analyse, rounded
+from .human_agreement import LENGTHS, MEASURED, PERMUTATIONS, Judgments, analyse, rounded
 from .question_types import question_type
+from .resampling import CONFIDENCE
 
 CHUNK_ITEMS = 1000
 
@@ -212,6 +213,7 @@ class AgreeRun:
                 "permutations": PERMUTATIONS * self.number,
                 "seed": self.seed,
                 "confidence": CONFIDENCE,
+                "interval": found.pop("interval"),
                 "columns": self.columns,
                 "score_columns": list(self.score_columns),
                 "group_columns": list(self.group_columns),

@@ -73,8 +73,7 @@ def agree(
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
     from ..analysis.agree import AgreeRun
-    from ..reports.agree import as_html, as_markdown, print_report
-    from ..reports.table import as_json
+    from ..reports.agree import AgreeReport
 
     with console.usage("agree"):
         console.check_outputs({"--json": json_, "--markdown": markdown, "--html": html})
@@ -83,14 +82,12 @@ def agree(
         names, columns = options.names_and_columns(column)
         run = AgreeRun(inputs, metrics, values, columns, names, group or [], correct, gap, resamples, seed)
     with console.failures(), console.skipped_rows() as problem, console.progress_bars() as progress:
-        report = run.report(on_error is options.OnError.SKIP, problem, progress)
+        report = AgreeReport(run.report(on_error is options.OnError.SKIP, problem, progress))
     console.write_outputs(
         {
-            "--json": (json_, lambda: as_json(report)),
-            "--markdown": (markdown, lambda: as_markdown(report) + "\n"),
-            "--html": (html, lambda: as_html(report)),
+            "--json": (json_, report.to_json),
+            "--markdown": (markdown, lambda: report.to_markdown() + "\n"),
+            "--html": (html, report.to_html),
         }
     )
-    console.print_result(
-        format_, lambda: as_json(report), lambda: as_markdown(report), lambda out: print_report(report, out)
-    )
+    console.print_result(format_, report.to_json, report.to_markdown, report.show)

@@ -63,8 +63,7 @@ def compare(
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
     from ..analysis.compare import CompareRun, explanations
-    from ..reports.compare import as_html, as_latex, as_markdown, print_report
-    from ..reports.table import as_json
+    from ..reports.compare import CompareReport
 
     with console.usage("compare"):
         console.check_outputs({"--json": json_, "--markdown": markdown, "--latex": latex, "--html": html})
@@ -74,15 +73,14 @@ def compare(
         run = CompareRun(inputs, metrics, values, columns, names, resamples, seed, correction, rows)
     with console.failures():
         with console.skipped_rows() as problem, console.progress_bars() as progress:
-            report = run.report(on_error is options.OnError.SKIP, problem, progress)
+            found = run.report(on_error is options.OnError.SKIP, problem, progress)
+    report = CompareReport(found, lambda: explanations(run, found))
     console.write_outputs(
         {
-            "--json": (json_, lambda: as_json(report)),
-            "--markdown": (markdown, lambda: as_markdown(report) + "\n"),
-            "--latex": (latex, lambda: as_latex(report)),
-            "--html": (html, lambda: as_html(report, explanations(run, report))),
+            "--json": (json_, report.to_json),
+            "--markdown": (markdown, lambda: report.to_markdown() + "\n"),
+            "--latex": (latex, report.to_latex),
+            "--html": (html, report.to_html),
         }
     )
-    console.print_result(
-        format_, lambda: as_json(report), lambda: as_markdown(report), lambda out: print_report(report, out)
-    )
+    console.print_result(format_, report.to_json, report.to_markdown, report.show)
