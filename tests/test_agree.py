@@ -11,7 +11,7 @@ from genqa_metrics.toolkit.analysis.agreement import Judgments, analyse
 from genqa_metrics.toolkit.analysis.question_types import question_type
 from genqa_metrics.toolkit.cli import app
 from genqa_metrics.toolkit.reports.agree import against_best, as_html, as_markdown, ordered
-from genqa_metrics.toolkit.reports.score import as_json
+from genqa_metrics.toolkit.reports.table import as_json
 from genqa_metrics.toolkit.rows.files import FileError
 from typer.testing import CliRunner
 

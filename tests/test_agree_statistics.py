@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from genqa_metrics.toolkit.analysis import correlation as agreement
+from genqa_metrics.toolkit.analysis import thresholds
 from scipy import stats
 
 warnings.filterwarnings("error", module="genqa_metrics")
@@ -266,7 +267,7 @@ def test_system_pairs_leave_out_equal_human_scores():
     assert agreement.system_pairs(np.array([0.5, 0.5, 0.9]), np.array([0.2, 0.7, 0.7])) == (1, 2)
 
 
-@pytest.mark.parametrize("criterion", agreement.CRITERIA)
+@pytest.mark.parametrize("criterion", thresholds.CRITERIA)
 def test_best_threshold_is_the_best_of_all(rng, criterion):
     from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score
 
@@ -276,7 +277,7 @@ def test_best_threshold_is_the_best_of_all(rng, criterion):
         "youden": lambda y, p: balanced_accuracy_score(y, p, adjusted=True),
     }[criterion]
     scores, positive = np.round(rng.random(50), 1), rng.random(50) < 0.3
-    threshold, value = agreement.best_threshold(scores, positive, criterion)
+    threshold, value = thresholds.best_threshold(scores, positive, criterion)
     values = {limit: measure(positive, scores >= limit) for limit in [np.inf, *np.unique(scores)]}
     assert value == pytest.approx(max(values.values()))
     assert threshold == max(limit for limit, v in values.items() if v == pytest.approx(value))
@@ -287,8 +288,8 @@ def test_held_out_value_sees_through_chance(rng):
     own, others = [], []
     for run in range(100):
         scores, positive = rng.random(60), rng.random(60) < 0.5
-        own.append(agreement.best_threshold(scores, positive, "youden")[1])
-        others.append(agreement.held_out(scores, positive, np.arange(60), "youden", run))
+        own.append(thresholds.best_threshold(scores, positive, "youden")[1])
+        others.append(thresholds.held_out(scores, positive, np.arange(60), "youden", run))
     assert np.mean(own) > 0.15
     assert abs(np.mean(others)) < 0.06
 
@@ -298,10 +299,10 @@ def test_held_out_questions_stay_together():
     clusters = np.repeat(np.arange(10), 4)
     positive = clusters % 2 == 0
     scores = np.where(positive, 0.9, 0.1)
-    assert agreement.held_out(scores, positive, clusters, "accuracy", seed=0) == 1.0
+    assert thresholds.held_out(scores, positive, clusters, "accuracy", seed=0) == 1.0
     only_one = np.repeat(np.arange(2), 20)
     labels = only_one == 0
-    assert np.isnan(agreement.held_out(scores, labels, only_one, "accuracy", seed=0))
+    assert np.isnan(thresholds.held_out(scores, labels, only_one, "accuracy", seed=0))
 
 
 def test_calibration_is_that_of_scikit_learn(rng):
@@ -311,7 +312,7 @@ def test_calibration_is_that_of_scikit_learn(rng):
     scores = rng.random(300)
     positive = rng.random(300) < scores**2
     scores[:3] = 0.0, 1.0, 0.95
-    found = agreement.calibration(scores, positive)
+    found = thresholds.calibration(scores, positive)
     share, mean = calibration_curve(positive, scores, n_bins=10)
     assert [b["correct"] for b in found["bins"]] == pytest.approx(share.tolist())
     assert [b["score"] for b in found["bins"]] == pytest.approx(mean.tolist())
@@ -322,4 +323,4 @@ def test_calibration_is_that_of_scikit_learn(rng):
 
 
 def test_perfect_calibration():
-    assert agreement.calibration(np.array([0.0, 1.0, 1.0]), np.array([False, True, True]))["ece"] == 0
+    assert thresholds.calibration(np.array([0.0, 1.0, 1.0]), np.array([False, True, True]))["ece"] == 0

@@ -339,8 +339,8 @@ BAD_ROWS = [
     ('{"prediction": 4, "references": ["a"]}', "prediction: expected a string or a list of strings, got int 4"),
     ('{"prediction": ["a"], "references": ["a"]}', "prediction: expected one string as in the first row, got a list"),
     ('{"prediction": {}, "references": ["a"]}', "got an empty object"),
-    ('{"prediction": "a", "references": []}', "references: expected at least one reference, got an empty list"),
-    ('{"prediction": "a", "references": null}', "references: expected a string or a list of strings, got null"),
+    ('{"prediction": "a", "references": []}', "references: expected at least one reference, got none"),
+    ('{"prediction": "a", "references": null}', "references: expected at least one reference, got none"),
     ('{"prediction": "a", "references": {"text": ["a"]}}', "got an object; another column"),
     ('{"prediction": "a", "references": ["a", null]}', "references, item 2: expected a string, got null"),
     ('{"prediction": "a", "references": ["a", 4]}', "references, item 2: expected a string, got int 4"),
@@ -382,8 +382,8 @@ def test_a_bad_row_is_reported_with_file_line_reason_and_fix(tmp_path, line, pro
     [
         ("['a', 'b']", "a cell that starts with '[' must be a JSON list"),
         ("[1] a source", "a cell that starts with '[' must be a JSON list"),
-        ("[]", "expected at least one reference, got an empty list"),
-        ("", "expected at least one reference, got an empty cell"),
+        ("[]", "expected at least one reference, got none"),
+        ("", "expected at least one reference, got none"),
         ("[1]", "item 1: expected a string, got int 1"),
     ],
 )

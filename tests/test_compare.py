@@ -14,6 +14,7 @@ from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.toolkit.analysis import resampling
 from genqa_metrics.toolkit.analysis.compare import CompareRun, most_different, statistics_of
 from genqa_metrics.toolkit.cli import app
+from genqa_metrics.toolkit.reports import charts, table
 from genqa_metrics.toolkit.reports import compare as compare_report
 from genqa_metrics.toolkit.rows.files import FileError
 from genqa_metrics.toolkit.scoring.registry import make_scorer
@@ -371,12 +372,12 @@ def test_latex_is_escaped(tmp_path):
     assert not re.search(r"(?<!\\)[%_#]", re.sub(r"\\label{[^}]*}", "", body))
     assert body.count("{") == body.count("}")
     assert body.count(r"\toprule") == body.count(r"\bottomrule") == 2
-    assert compare_report.latex("a\\b{c}^~") == r"a\textbackslash{}b\{c\}\textasciicircum{}\textasciitilde{}"
+    assert table.latex("a\\b{c}^~") == r"a\textbackslash{}b\{c\}\textasciicircum{}\textasciitilde{}"
 
 
 def test_axis_holds_the_interval():
     for low, high in ((0.31, 0.58), (0.0, 1.0), (0.5, 0.5), (-3.0, 7.5), (0.8991, 0.9003), (12.0, 99.0), (0.0, 0.0)):
-        start, stop, step = compare_report._axis(low, high)
+        start, stop, step = charts._axis(low, high)
         assert start <= low <= high <= stop
         assert 1 <= round((stop - start) / step) <= 6
 

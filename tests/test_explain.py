@@ -22,8 +22,9 @@ from genqa_metrics.toolkit.analysis.explanation import (
     segments,
 )
 from genqa_metrics.toolkit.commands import explain as script
+from genqa_metrics.toolkit.reports import explanation as explanation_report
 from genqa_metrics.toolkit.reports.explanation import STEPS, explanation_html, print_explanation
-from genqa_metrics.toolkit.rows.files import write_text
+from genqa_metrics.toolkit.rows.writing import write_text
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
@@ -376,7 +377,7 @@ def test_the_pages_own_colours_are_legible(scheme):
     import re
 
     ground, ink, quiet = (
-        re.findall(rf"--{name}: (#\w+);", script._STYLE)[scheme] for name in ("ground", "ink", "quiet")
+        re.findall(rf"--{name}: (#\w+);", explanation_report._STYLE)[scheme] for name in ("ground", "ink", "quiet")
     )
     for colour in (ink, quiet):
         bright, dark = sorted((luminance(colour), luminance(ground)), reverse=True)

@@ -9,7 +9,8 @@ import sys
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from genqa_metrics.toolkit.rows.files import FileError, Source, Writer
+from genqa_metrics.toolkit.rows.files import FileError, Source
+from genqa_metrics.toolkit.rows.writing import Writer
 from genqa_metrics.toolkit.scoring import run as scoring_run
 from genqa_metrics.toolkit.scoring.parts import MANIFEST, STATE
 from genqa_metrics.toolkit.scoring.pipeline import overlapped
@@ -266,7 +267,8 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, ending):
     code = """
 import random, resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-from genqa_metrics.toolkit.rows.files import FileError, Writer
+from genqa_metrics.toolkit.rows.files import FileError
+from genqa_metrics.toolkit.rows.writing import Writer
 text = random.Random(0).randbytes(40_000).hex()
 try:
     with Writer(sys.argv[1], {"a": "text"}, {}) as writer:

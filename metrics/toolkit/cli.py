@@ -510,8 +510,8 @@ def compare(
             if name not in METRICS:
                 raise ValueError(f"--metric: expected one of {', '.join(METRICS)}, got {name!r}")
         from .analysis.compare import CompareRun, explanations
-        from .reports.agree import as_json
         from .reports.compare import as_html, as_latex, as_markdown, print_report
+        from .reports.table import as_json
 
         values = _settings(settings, set_ or [], metrics)
         names = [name for name in column or [] if "=" not in name]
@@ -638,7 +638,8 @@ def agree(
             if name not in METRICS:
                 raise ValueError(f"--metric: expected one of {', '.join(METRICS)}, got {name!r}")
         from .analysis.agree import AgreeRun
-        from .reports.agree import as_html, as_json, as_markdown, print_report
+        from .reports.agree import as_html, as_markdown, print_report
+        from .reports.table import as_json
 
         values = _settings(settings, set_ or [], metrics)
         names = [name for name in column or [] if "=" not in name]

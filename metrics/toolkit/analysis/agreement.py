@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from . import correlation as agreement
+from . import thresholds
 
 LENGTHS = ((3, "1 to 3 words"), (10, "4 to 10 words"), (25, "11 to 25 words"), (math.inf, "26 words or more"))
 MIN_ROWS = 10  # of a group, below which no correlation is given
@@ -102,20 +103,20 @@ def _as_classifier(
     )["auc"]
     false, hits, _ = roc_curve(correct, scores)
     precision, recall, _ = precision_recall_curve(correct, scores)
-    thresholds = {}
-    for criterion in agreement.CRITERIA:
-        threshold, value = agreement.best_threshold(scores, correct, criterion)
-        thresholds[criterion] = {
+    chosen = {}
+    for criterion in thresholds.CRITERIA:
+        threshold, value = thresholds.best_threshold(scores, correct, criterion)
+        chosen[criterion] = {
             "threshold": threshold if math.isfinite(threshold) else None,
             "value": value,
-            "held_out": agreement.held_out(scores, correct, clusters, criterion, seed),
+            "held_out": thresholds.held_out(scores, correct, clusters, criterion, seed),
         }
     in_range = scores.min() >= -1e-6 and scores.max() <= 1 + 1e-6  # a cosine of 1 may come out a little above it
     return {
         "auc": _estimate(float(roc_auc_score(correct, scores)), samples),
         "average_precision": float(average_precision_score(correct, scores)),
-        "thresholds": thresholds,
-        "calibration": agreement.calibration(np.clip(scores, 0, 1), correct) if in_range else None,
+        "thresholds": chosen,
+        "calibration": thresholds.calibration(np.clip(scores, 0, 1), correct) if in_range else None,
         "roc": _thinned(false, hits),
         "precision_recall": _thinned(recall[::-1], precision[::-1]),
     }

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..rows.files import FileError, Source, Writer
+from ..rows.files import FileError, Source
 from ..rows.items import RowError
+from ..rows.writing import Writer
 from .agree import digest_of
 
 LIMIT, AT_MOST = 1.0, 5

@@ -9,7 +9,7 @@ import typer
 from ..analysis.explanation import explanation
 from ..reports.explanation import explanation_html, print_explanation
 from ..reports.table import visible
-from ..rows.files import write_text
+from ..rows.writing import write_text
 
 
 def _stop(message: str, status: int) -> typer.Exit:

@@ -6,9 +6,10 @@ full; a bad one is a `RowError`.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from .files import FileError, Source
+from .files import MemorySource, Source
+from .formats import FileError
 
 COLUMNS = {
     "question": ("question",),
@@ -25,7 +26,13 @@ _MISSING = object()
 
 
 class RowError(ValueError):
-    """A bad row; the message says what is wrong and the fix, the caller adds where."""
+    """A bad row; the message says what is wrong and the fix, the caller adds where.
+
+    Attributes:
+        systems: those whose row it is, as far as they are known.
+    """
+
+    systems: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -61,11 +68,13 @@ class Shape:
         sets: a row holds a set of predictions (question generation), not one answer.
         ceiling: there are no predictions; half of the human references stand in for them.
         text: the column that says what was asked, or asked about: "question" or "context".
+        given: there is such a column.
     """
 
     sets: bool
     ceiling: bool
     text: str
+    given: bool = field(default=True, compare=False)
 
 
 def _kind(value: object) -> str:
@@ -94,7 +103,7 @@ class RowReader:
             A name with dots goes into objects: "answers.text".
     """
 
-    def __init__(self, source: Source, columns: Mapping[str, str]):
+    def __init__(self, source: Source | MemorySource, columns: Mapping[str, str]):
         self.source = source
         self.columns = columns
         self.in_csv = source.format in ("CSV", "TSV")
@@ -135,7 +144,7 @@ class RowReader:
 
     def _unpacked(self, column: str, value: object) -> object:
         """In CSV a cell that starts with '[' is a JSON list."""
-        if not self.in_csv or not value.startswith("["):
+        if not self.in_csv or not isinstance(value, str) or not value.startswith("["):
             return value
         try:
             return json.loads(value)
@@ -170,13 +179,31 @@ class RowReader:
         human = asked and "prediction" not in self.columns and not self._has(values, "system")
         if human and not self._has(values, "prediction") and self._has(values, "references"):
             return Shape(sets=True, ceiling=True, text=text)
+        given = self._has(values, text)
         column, value = self._needed(values, "prediction")
         value = self._unpacked(column, value)
         inner = list(value.values()) if isinstance(value, dict) else [value]
-        return Shape(sets=asked or any(isinstance(texts, list) for texts in inner), ceiling=False, text=text)
+        return Shape(asked or any(isinstance(texts, list) for texts in inner), ceiling=False, text=text, given=given)
 
-    def items(self, line: int, values: dict, shape: Shape) -> list[Item]:
+    def systems(self, values: dict) -> tuple[str, ...]:
+        """Return the systems whose row it is, also of a bad row; never raises."""
+        try:
+            system = self._system(values)
+            value = self._value(values, "prediction")[1]
+        except RowError:
+            return ()
+        if system is None and isinstance(value, dict):
+            return tuple(map(str, value))
+        return (system or self.source.stem,)
+
+    def items(self, line: int, values: dict, shape: Shape, asked: bool = False) -> list[Item]:
         """Return the items of a row, one per system; none for a context with one reference and no predictions.
+
+        Args:
+            line: number of the row.
+            values: its values.
+            shape: what it should be.
+            asked: whether it needs a question.
 
         Raises:
             RowError: if the row is bad.
@@ -200,6 +227,13 @@ class RowReader:
         column, text = self._value(values, shape.text)
         if shape.text == "context" and not isinstance(text, str):  # only passed on: a list of paragraphs is welcome
             text = None if text is _MISSING or text is None else json.dumps(text, default=str)
+        empty = isinstance(text, str) and not text.strip()
+        if asked and (text is _MISSING or text is None or empty):
+            got = "no such column" if text is _MISSING else "an empty text" if empty else "null"
+            raise RowError(
+                f"{column}: expected a question for a metric that reads it, got {got}; drop the row, or name metrics "
+                "that read no question, such as aev"
+            )
         text = None if text is _MISSING or text is None else _text(column, text)
         human = self.human(values)
         return [
@@ -208,8 +242,8 @@ class RowReader:
         ]
 
     def _references(self, column: str, value: object) -> list[str]:
-        if self.in_csv and not value:
-            raise RowError(f"{column}: expected at least one reference, got an empty cell; drop the row or add one")
+        if value is None or (isinstance(value, str) and not value.strip()):
+            value = []  # a cell of CSV, a null of Parquet, an empty text: alike
         value = self._unpacked(column, value)
         if isinstance(value, str):
             return [_text(column, value)]
@@ -218,9 +252,12 @@ class RowReader:
                 f"{column}: expected a string or a list of strings, got {_kind(value)}; "
                 "another column is named with --column references=NAME, a value inside an object with NAME.KEY"
             )
-        if not value:
-            raise RowError(f"{column}: expected at least one reference, got an empty list; drop the row or add one")
-        return [_text(f"{column}, item {i}", text) for i, text in enumerate(value, 1)]
+        texts = [_text(f"{column}, item {i}", text) for i, text in enumerate(value, 1)]
+        empty = next((i for i, text in enumerate(texts, 1) if not text.strip()), 0)
+        if empty or not texts:
+            got = f"an empty text as item {empty}" if empty else "none"
+            raise RowError(f"{column}: expected at least one reference, got {got}; drop it or the row, or add one")
+        return texts
 
     def _system(self, values: dict) -> str | None:
         column, value = self._value(values, "system")

@@ -1,4 +1,4 @@
-"""Items of several files in order, cut into windows that are scored at once and parts that are written at once.
+"""The loop over rows, with its one policy for bad rows; and items cut into windows that are scored at once.
 
 Where a window and a part end depends on the rows alone, never on the machine or on where an earlier run was killed: so
 a run that is resumed computes what an uninterrupted one does.
@@ -8,9 +8,108 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
 
-from .files import FileError, Row, Source
+from .files import MemorySource, Source
+from .formats import FileError, Row
 from .items import SPLIT_HALF, Item, RowError, RowReader, Shape
+
+_Converted = TypeVar("_Converted")
+AnySource = Source | MemorySource
+
+
+class Skips:
+    """The policy for bad rows: raise at the first one, or report it, count it and leave it out.
+
+    Args:
+        skip: leave bad rows out.
+        problem: called with each bad row that is left out.
+
+    Attributes:
+        counts: rows so far that were "good" and "skipped"; "skipped NAME" are those of a system, where it is known.
+        good: {name of a source: rows of it that were good}.
+        row: number of the last row that was read, of its source.
+    """
+
+    def __init__(self, skip: bool = False, problem: Callable[[str], None] = lambda message: None):
+        self.skip, self.problem = skip, problem
+        self.counts: Counter[str] = Counter()
+        self.good: Counter[str] = Counter()
+        self.row = 0
+
+    @property
+    def skipped(self) -> int:
+        """Number of rows that were left out."""
+        return self.counts["skipped"]
+
+    @property
+    def by_system(self) -> dict[str, int]:
+        """{system: rows that were left out}, for systems that have such rows."""
+        return skipped_by_system(self.counts)
+
+    def bad(self, where: str, error: RowError) -> None:
+        """Count a bad row.
+
+        Raises:
+            FileError: if bad rows are not to be left out.
+        """
+        if not self.skip:
+            raise FileError(f"{where}: {error}", bad_row=self.counts["good"] > 0) from error
+        self.counts.update(["skipped", *(f"skipped {system}" for system in error.systems)])
+        self.problem(f"{where}: {error}")
+
+
+def skipped_by_system(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return what `Skips.counts` says of systems.
+
+    >>> skipped_by_system({"good": 2, "skipped": 1, "skipped bert": 1})
+    {'bert': 1}
+    """
+    return {name.removeprefix("skipped "): n for name, n in counts.items() if name.startswith("skipped ")}
+
+
+def good_rows(
+    sources: Sequence[AnySource], convert: Callable[[AnySource, Row], _Converted], skips: Skips, after: int = 0
+) -> Iterator[tuple[AnySource, Row, _Converted]]:
+    """Yield every good row of sources, with what a function makes of it.
+
+    Args:
+        sources: where the rows are from.
+        convert: called with a source and a row; raises `RowError` if the row is bad.
+        skips: what to do about bad rows.
+        after: number of a row of the first source; rows up to it are passed over.
+
+    Yields:
+        (source, row, converted).
+
+    Raises:
+        FileError: if a source cannot be read, or a row is bad and bad rows are not to be left out.
+    """
+    for source in sources:
+        skips.row = after
+        for row in source.rows(after):
+            skips.row = row.number
+            try:
+                if row.values is None:
+                    raise RowError(row.problem)
+                converted = convert(source, row)
+            except RowError as error:
+                skips.bad(f"{source.name}, {source.unit} {row.number}", error)
+                continue
+            skips.counts["good"] += 1
+            skips.good[source.name] += 1
+            yield source, row, converted
+        after = 0
+
+
+def inputs_of(sources: Sequence[AnySource], skips: Skips) -> list[dict[str, Any]]:
+    """Return name, SHA-256 and number of good rows of every source that was read, for a report."""
+    return [
+        {"name": Path(source.name).name, "sha256": source.digest, "rows": skips.good[source.name]}
+        for source in sources
+    ]
 
 
 @dataclass
@@ -30,46 +129,50 @@ class Window:
     done: bool = False
 
 
+def characters_of(item: Item) -> int:
+    """Return the number of characters of an item's texts."""
+    return sum(map(len, item.predictions)) + sum(map(len, item.references)) + len(item.text or "")
+
+
 class Reading:
-    """Reads files, checks every row, and cuts the items into windows.
+    """Reads sources, checks every row, and cuts the items into windows.
 
     Args:
-        sources: the files.
-        columns: see `rows.RowReader`.
-        skip: leave bad rows out instead of raising.
+        sources: where the rows are from.
+        columns: see `items.RowReader`.
+        skips: what to do about bad rows.
         notify: called with what a user must know about the input.
-        problem: called with each bad row that is left out.
+        asks: called with the shape of the first good row; whether every row needs a question.
 
     Attributes:
         shape: what the rows of the first file are; None before the first window.
-        counts: rows so far that were good, skipped, or single (contexts with one reference), and `not_numbers`, the
-            values of `score` and `label` that are no numbers.
+        counts: those of `Skips`, and rows that are "single" (contexts with one reference), and "not_numbers", values
+            of `score` and `label` that are no numbers.
     """
 
     def __init__(
         self,
-        sources: Sequence[Source],
+        sources: Sequence[AnySource],
         columns: Mapping[str, str],
-        skip: bool,
-        notify: Callable[[str], None],
-        problem: Callable[[str], None],
+        skips: Skips | None = None,
+        notify: Callable[[str], None] = lambda message: None,
+        asks: Callable[[Shape], bool] = lambda shape: False,
     ):
         self.sources = sources
         self.columns = columns
-        self.skip = skip
+        self.skips = skips or Skips()
         self.notify = notify
-        self.problem = problem
+        self.asks = asks
         self.shape: Shape | None = None
-        self.counts: Counter[str] = Counter()
-        self._of_part: Counter[str] = Counter()
-        self._place = (0, 0)  # number of the file, and of the last row of it that was read
+        self.counts = self.skips.counts
+        self._file = 0  # number of the file that is read; `skips` has that of the row
         self._shape_here: Shape | None = None  # of the file's rows; None at its start
 
     @property
     def position(self) -> int:
         """Number of bytes read so far, where it is known."""
-        number = self._place[0]
-        return sum(source.size or 0 for source in self.sources[:number]) + self.sources[number].position
+        before = sum(source.size or 0 for source in self.sources[: self._file])
+        return before + self.sources[self._file].position
 
     def windows(
         self,
@@ -103,8 +206,7 @@ class Reading:
                     chunk += items
                     for item in items:
                         held += max(len(item.predictions), 1)
-                        texts += sum(map(len, item.predictions)) + sum(map(len, item.references))
-                        texts += len(item.text or "")
+                        texts += characters_of(item)
                     if part_rows is not None and rows >= part_rows:
                         yield Window(chunk, part, self._end(before, last=False))
                         rows, chunk, held, texts, before = 0, [], 0, 0, Counter(self.counts)
@@ -123,14 +225,14 @@ class Reading:
     def _end(self, before: Counter, last: bool) -> dict:
         return {
             "last": last,
-            "place": list(self._place),
+            "place": [self._file, self.skips.row],
             "shape": asdict(self.shape),
             "shape_here": self._shape_here and asdict(self._shape_here),
             "counts": dict(self.counts - before),
         }
 
     def _jump(self, end: dict) -> None:
-        self._place = tuple(end["place"])
+        self._file, self.skips.row = end["place"]
         self.shape = Shape(**end["shape"])
         self._shape_here = end["shape_here"] and Shape(**end["shape_here"])
         self.counts.update(end["counts"])
@@ -148,41 +250,31 @@ class Reading:
             )
 
     def good_rows(self) -> Iterator[list[Item]]:
-        """Yield the items of every good row behind `_place`; what is counted includes the row that was yielded."""
-        first = self._place[0]
+        """Yield the items of every good row behind the last one read; what is counted includes the yielded row."""
+        first, after = self._file, self.skips.row
         for number, source in enumerate(self.sources[first:], first):
-            if number != self._place[0]:
-                self._place, self._shape_here = (number, 0), None
+            if number != first:
+                self._file, self._shape_here, after = number, None, 0
             reader = RowReader(source, self.columns)
-            for row in source.rows(after=self._place[1]):
-                items = self._items(source, reader, row)
-                self._place = (number, row.number)
-                if items is not None:
-                    yield items
+            for _, _, items in good_rows([source], partial(self._items, reader), self.skips, after):
+                yield items
 
-    def _items(self, source: Source, reader: RowReader, row: Row) -> list[Item] | None:
+    def _items(self, reader: RowReader, source: AnySource, row: Row) -> list[Item]:
         try:
-            if row.problem:
-                raise RowError(row.problem)
             shape = self._shape_here or reader.shape(row.values)
-            items = reader.items(row.number, row.values, shape)
+            items = reader.items(row.number, row.values, shape, self.asks(self.shape or shape))
         except RowError as error:
-            where = f"{source.name}, {source.unit} {row.number}"
-            if not self.skip:
-                raise FileError(f"{where}: {error}", bad_row=self.counts["good"] > 0) from error
-            self.counts["skipped"] += 1
-            self.problem(f"{where}: {error}")
-            return None
+            error.systems = reader.systems(row.values)
+            raise
         if self._shape_here is None:
             self._shape_here = shape
             self._check_shape(source, shape, row.values)
-        self.counts["good"] += 1
         self.counts["single"] += not items
         self.counts["not_numbers"] += reader.not_numbers
         reader.not_numbers = 0
         return items
 
-    def _check_shape(self, source: Source, shape: Shape, values: dict) -> None:
+    def _check_shape(self, source: AnySource, shape: Shape, values: dict) -> None:
         if self.shape is not None and self.shape.sets != shape.sets:
             kinds = ("single answers", "sets of questions")
             raise FileError(

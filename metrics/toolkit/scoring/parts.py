@@ -5,13 +5,14 @@ one step; so there is no moment at which they disagree. `_manifest.json` says wh
 Its name begins with an underscore, because readers of folders of Parquet files pass over such names.
 """
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..rows.files import FileError, Source, Writer, new_file
+from ..rows.files import Source
+from ..rows.formats import FileError
+from ..rows.writing import Writer, new_file
 
 MANIFEST = "_manifest.json"
 PART_ROWS = 20_000
@@ -43,14 +44,7 @@ def fingerprint(source: Source) -> dict:
     Raises:
         FileError: if it cannot be read.
     """
-    if source.path == "-":
-        return {"name": source.name, "size": None, "sha256": None}
-    try:
-        with open(source.path, "rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise FileError(f"{source.name}: cannot be read: {error.strerror}") from error
-    return {"name": source.name, "size": source.size, "sha256": digest}
+    return {"name": source.name, "size": source.size, "sha256": source.digest}
 
 
 def manifest(settings: Mapping, inputs: Sequence[Mapping], facts: Mapping) -> bytes:

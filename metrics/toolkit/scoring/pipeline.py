@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 
 import numpy as np
 
-from ..rows.files import FileError
+from ..rows.formats import FileError
 from ..rows.items import Item, Shape
 from ..rows.reading import Window
 

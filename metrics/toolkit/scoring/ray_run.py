@@ -23,9 +23,11 @@ from pyarrow import fs
 from ray.data import ActorPoolStrategy, DataContext, Datasink, Datasource, ReadTask
 from ray.data.block import BlockMetadata
 
-from ..rows.files import FORMATS, FileError, Source, arrow_schema, format_of
+from ..rows.files import Source
+from ..rows.formats import FORMATS, FileError, format_of
 from ..rows.items import Item, Shape
-from ..rows.reading import Reading
+from ..rows.reading import Reading, Skips
+from ..rows.writing import arrow_schema
 from .parts import MANIFEST, is_folder, manifest, part_name
 from .registry import make_scorer
 from .run import CHUNK_PREDICTIONS, MODEL_CHUNKS, Report, Run, Tally, facts_of, output_columns, report_of, scored
@@ -160,7 +162,7 @@ class RowsDatasource(Datasource):
     def _blocks(self, file: Mapping) -> Iterator[pyarrow.Table]:
         problems: list[str] = []
         source = source_of(file, self.wanted)
-        reading = Reading([source], self.columns, self.skip, lambda message: None, problems.append)
+        reading = Reading([source], self.columns, Skips(self.skip, problems.append))
         reading.shape = self.shape
         counted, chunk = Counter(), []
         for items in reading.good_rows():
@@ -330,7 +332,7 @@ class RayRun(Run):
             FileError: if a file cannot be read or written, a row is bad, or no row can be scored.
         """
         sources = [source_of(file, self._wanted()) for file in self.files]
-        first = Reading(sources, self.columns, skip_bad_rows, notify, lambda message: None)
+        first = Reading(sources, self.columns, Skips(skip_bad_rows), notify)
         next(first.windows(1, 1))
         shape = first.shape
         scorers = self._checked_scorers(shape)

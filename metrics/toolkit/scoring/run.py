@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from itertools import chain
 
 from ... import __version__
-from ..rows.files import FileError, Source, Writer
+from ..rows.files import Source
+from ..rows.formats import FileError
 from ..rows.items import COLUMNS, Shape
-from ..rows.reading import Reading
+from ..rows.reading import Reading, Skips
+from ..rows.writing import Writer
 from .parts import PART_ROWS, Parts, is_folder
 from .pipeline import (
     CHUNK_CHARACTERS,
@@ -196,7 +198,7 @@ class Run:
             FileError: if a file cannot be read or written, a row is bad, or no row can be scored. The output file is
                 then as it was before; of a folder the finished parts are kept.
         """
-        reading = Reading(self.sources, self.columns, skip_bad_rows, notify, problem)
+        reading = Reading(self.sources, self.columns, Skips(skip_bad_rows, problem), notify)
         if not self.in_parts:
             return self._score(reading, _OneFile(self.output), total, progress)
         if self.finished_parts:
