@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +11,9 @@ import numpy as np
 
 from ..rows.files import FileError, Source
 from ..rows.items import COLUMNS, Item, RowError, RowReader
-from ..scoring.registry import SCORERS, make_scorer
-from .human_agreement import LENGTHS, MEASURED, PERMUTATIONS, Judgments, analyse, rounded
+from ..scoring.pipeline import statistics_of_items
+from ..scoring.registry import make_scorer, scorer_class
+from .human_agreement import LENGTHS, PERMUTATIONS, Judgments, analyse, rounded
 from .question_types import question_type
 from .resampling import CONFIDENCE
 
@@ -137,7 +139,7 @@ class AgreeRun:
 
     @staticmethod
     def _names(metric: str) -> tuple[str, ...]:
-        return MEASURED.get(metric, (SCORERS[metric].main,))
+        return scorer_class(metric).measured
 
     def report(
         self,
@@ -176,7 +178,7 @@ class AgreeRun:
                 f"{', '.join(source.name for source in self.sources)}: no row has a human score, a number in a column "
                 "named score or label; say which one it is with --column score=NAME"
             )
-        scores, system_scores = self._scores(judged, progress)
+        scores, system_scores, warnings = self._scores(judged, progress)
         finite = np.all([np.isfinite(values) for values in scores.values()], axis=0)
         kept = [row for row, good in zip(judged, finite, strict=True) if good]
         if len(kept) < 3:
@@ -196,8 +198,7 @@ class AgreeRun:
         )
         found = analyse(judgments, self.gap, self.number, self.seed)
         signatures = {metric: scorer.signature for metric, scorer in self.scorers.items()}
-        for metric, scorer in self.scorers.items():
-            found["notes"] += [f"{metric}: {warning}" for warning in scorer.warnings({})]
+        found["notes"] += warnings
         return {
             "genqa_metrics": __version__,
             "inputs": inputs,
@@ -277,24 +278,31 @@ class AgreeRun:
             )
         return rows, skipped
 
-    def _scores(self, rows: list[_Row], progress: Callable) -> tuple[dict, dict]:
-        """Return name -> (rows,) scores, and name -> system -> score for metrics that score systems by themselves."""
+    def _scores(self, rows: list[_Row], progress: Callable) -> tuple[dict, dict, list]:
+        """Return name -> (rows,) scores; name -> system -> score where metrics score systems; warnings."""
         scores: dict[str, np.ndarray] = {}
         system_scores: dict[str, dict[str, float]] = {}
+        warnings: list[str] = []
         items = [row.item for row in rows]
         for metric, scorer in self.scorers.items():
-            if scorer.per_prediction and any(len(item.predictions) != 1 for item in items):
+            if not scorer.takes_sets and any(len(item.predictions) != 1 for item in items):
                 raise FileError(f"{metric}: scores one answer, got rows with sets of predictions; leave it out")
             if scorer.needs_question and any(row.question is None for row in rows):
                 raise FileError(f"{metric}: needs a question in every row; drop the rows without one, or leave it out")
-            parts = []
+            parts, counts = [], Counter()
             for start in range(0, len(items), CHUNK_ITEMS):
                 progress(metric, start, len(items))
-                parts.append(scorer.statistics(items[start : start + CHUNK_ITEMS]))
+                found, counted = statistics_of_items(scorer, items[start : start + CHUNK_ITEMS])
+                parts.append(found)
+                counts.update(counted)
+            warnings += [f"{metric}: {warning}" for warning in scorer.warnings({}, counts)]
             progress(metric, len(items), len(items))
             statistics = np.concatenate(parts)
             found = scorer.row_scores(statistics)
-            scores |= {name: np.asarray(found[name], dtype=float) for name in self._names(metric)}
+            scores |= {
+                name: np.asarray(found[scorer.row_names[scorer.names.index(name)]], dtype=float)
+                for name in self._names(metric)
+            }
             for system in dict.fromkeys(row.system for row in rows):
                 mine = np.array([row.system == system for row in rows])
                 whole = scorer.corpus_scores(statistics[mine].sum(axis=0), int(mine.sum()))
@@ -303,7 +311,7 @@ class AgreeRun:
                         system_scores.setdefault(name, {})[system or "(none)"] = whole[name]
         for place, column in enumerate(self.score_columns):
             scores[column] = np.array([row.scores[place] for row in rows])
-        return scores, system_scores
+        return scores, system_scores, warnings
 
     def _correct(self, rows: list[_Row], human: np.ndarray, column: str) -> tuple[np.ndarray, str]:
         labels = [row.human[1] for row in rows]

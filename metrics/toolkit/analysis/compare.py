@@ -1,6 +1,7 @@
 """Compare systems on the same questions: rows of files -> what `genqa-metrics compare` reports, as one object."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -8,39 +9,30 @@ from pathlib import Path
 
 import numpy as np
 
+from ...aev.shared import Scorer
 from ..rows.files import FileError, Source
 from ..rows.items import COLUMNS, Item, RowError, RowReader, Shape
-from ..scoring.registry import make_scorer, mean_scores
+from ..scoring.pipeline import statistics_of_items
+from ..scoring.registry import make_scorer
 from ..scoring.run import CHUNK_CHARACTERS, CHUNK_PREDICTIONS, default_metrics
 from . import resampling
 from .agree import checked_sources, digest_of, rounded
 from .matching import Matched, SystemRow, match
 
-# Scores of a metric for which systems are tested and ranked, the first of which chooses rows; of the others the main.
-TESTED = {"kpqa": ("rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa"), "ava": ("ava_accuracy", "ava_score")}
 MAX_SYSTEMS = 100
 FEW_QUESTIONS = 30  # below which intervals are said to be rough
 LEVEL = 0.05
 
 
-class _Column:
+class _Column(Scorer):
     """Scores of a metric that are in the files; the score of a system is their mean."""
 
-    per_prediction = False
+    takes_sets = True
 
-    def __init__(self, name: str):
-        self.main = name
-        self.names = (name,)
-        self.signature = f"column:{name}|mean"
-
-    def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
-        return dict(zip(self.names, statistics.T, strict=True))
-
-    def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
-        return mean_scores(self.names, totals, rows)
-
-    def warnings(self, sums: Mapping[str, np.ndarray]) -> list[str]:
-        return []
+    def __init__(self, column: str):
+        self.main = column
+        self.names = self.row_names = self.tested = (column,)
+        self.signature = f"column:{column}|mean"
 
 
 def _blocks(rows: Sequence[list[SystemRow]]) -> Iterator[slice]:
@@ -59,7 +51,7 @@ def _blocks(rows: Sequence[list[SystemRow]]) -> Iterator[slice]:
 
 def statistics_of(
     scorer, rows: Sequence[list[SystemRow]], progress: Callable[[int], None] = lambda done: None
-) -> np.ndarray:
+) -> tuple[np.ndarray, Counter]:
     """Return the statistics of every question and system; equal answers to a question are scored once.
 
     Args:
@@ -69,9 +61,9 @@ def statistics_of(
 
     Returns:
         (questions, systems, k + 1) sums over the predictions of a row; the last column is their number, 1 for a
-        metric that scores a row as one.
+        metric that scores a row as one. And counts of what to warn of.
     """
-    parts = []
+    parts, tally = [], Counter()
     for block in _blocks(rows):
         places: dict[tuple, int] = {}
         items, which = [], []
@@ -83,27 +75,24 @@ def statistics_of(
                     places[key] = len(items)
                     items.append(replace(row.item, text=asked.text, references=asked.references))
                 which.append(places[key])
-        found = np.asarray(scorer.statistics(items), dtype=float)
-        counts = np.array([len(item.predictions) if scorer.per_prediction else 1 for item in items])
-        if scorer.per_prediction:
+        found, counted = statistics_of_items(scorer, items)
+        tally.update(counted)
+        counts = np.array([1 if scorer.takes_sets else len(item.predictions) for item in items])
+        if not scorer.takes_sets:
             sums = np.zeros((len(items), found.shape[1]))
             np.add.at(sums, np.repeat(np.arange(len(items)), counts), found)
             found = sums
         found = np.column_stack([found, counts])
         parts.append(found[which].reshape(-1, len(rows[0]), found.shape[1]))
         progress(block.stop)
-    return np.concatenate(parts)
-
-
-def _tested(metric: str, scorer) -> tuple[str, ...]:
-    # A column of scores can have the name of a metric.
-    return (scorer.main,) if isinstance(scorer, _Column) else TESTED.get(metric, (scorer.main,))
+    return np.concatenate(parts), tally
 
 
 def _row_scores(scorer, statistics: np.ndarray, name: str) -> np.ndarray:
     """Return (questions, systems) scores; of a set of predictions the score of their mean statistics."""
+    row_name = scorer.row_names[scorer.names.index(name)]
     means = statistics[..., :-1] / np.maximum(statistics[..., -1:], 1)
-    return np.asarray(scorer.row_scores(means.reshape(-1, means.shape[-1]))[name]).reshape(means.shape[:2])
+    return np.asarray(scorer.row_scores(means.reshape(-1, means.shape[-1]))[row_name]).reshape(means.shape[:2])
 
 
 def _estimate(value: float, low: float, high: float) -> dict[str, float]:
@@ -166,7 +155,7 @@ def analyse(
             },
             "tests": {},
         }
-        for name in _tested(metric, scorer):
+        for name in scorer.tested:
             p_values = resampling.permutation_p_values(
                 exchanged[..., own], totals[:, own], lambda sums, name=name, scores=scores: scores(sums)[name], pairs
             )
@@ -332,20 +321,20 @@ class CompareRun:
         for metric, scorer in scorers.items():
             if scorer.needs_question and (shape.text != "question" or self._without_question(matched)):
                 raise FileError(f"{metric}: needs a question in every row; leave the metric out, or add the questions")
-        statistics = {}
+        statistics, counts = {}, {}
         for metric, scorer in scorers.items():
             total = len(matched.rows)
             progress(metric, 0, total)
-            statistics[metric] = statistics_of(
+            statistics[metric], counts[metric] = statistics_of(
                 scorer, matched.rows, lambda done, metric=metric, total=total: progress(metric, done, total)
             )
         for place, column in enumerate(self.score_columns):
             values = np.array([[row.given[place] for row in question] for question in matched.rows], dtype=float)
-            scorers[column] = _Column(column)
+            scorers[column] = _Column(column=column)
             statistics[column] = np.stack([values, np.ones_like(values)], axis=2)
         found = analyse(matched.systems, scorers, statistics, self.samples, self.seed, self.correction)
         for metric, scorer in scorers.items():
-            name = _tested(metric, scorer)[0]
+            name = scorer.tested[0]
             by_row = _row_scores(scorer, statistics[metric], name)
             rows = most_different(by_row, self.shown_rows)
             found[metric]["rows"] = [self._row(matched, row, by_row[row]) for row in rows]
@@ -369,7 +358,7 @@ class CompareRun:
             "left_out": {"bad rows": skipped, "questions that not all systems answer": matched.left_out},
             "systems": matched.systems,
             "metrics": found,
-            "notes": self._notes(matched, scorers, statistics),
+            "notes": self._notes(matched, scorers, statistics, counts),
         }
         return rounded(report)
 
@@ -395,7 +384,9 @@ class CompareRun:
             },
         }
 
-    def _notes(self, matched: Matched, scorers: Mapping, statistics: Mapping[str, np.ndarray]) -> list[str]:
+    def _notes(
+        self, matched: Matched, scorers: Mapping, statistics: Mapping[str, np.ndarray], counts: Mapping[str, Counter]
+    ) -> list[str]:
         notes = []
         if len(matched.rows) < FEW_QUESTIONS:
             notes.append(f"only {len(matched.rows)} questions: intervals are rough")
@@ -409,7 +400,8 @@ class CompareRun:
             )
         for metric, scorer in scorers.items():
             sums = dict(zip(matched.systems, statistics[metric][..., :-1].sum(axis=0), strict=True))
-            notes += [f"{metric}: {warning}" for warning in _gathered(scorer.warnings(sums), matched.systems)]
+            warnings = scorer.warnings(sums, counts.get(metric, {}))
+            notes += [f"{metric}: {warning}" for warning in _gathered(warnings, matched.systems)]
         return notes
 
     def _read(

@@ -10,11 +10,6 @@ import numpy as np
 from . import correlation, thresholds
 from .resampling import INTERVAL, bootstrap, corrected, interval
 
-# Scores of a metric that are measured; of the others its main score.
-MEASURED = {
-    "kpqa": ("bleu1_kpqa", "rougeL_kpqa", "bertscore_kpqa", "bleu1", "rougeL", "bertscore"),
-    "ava": ("ava_score",),
-}
 LENGTHS = ((3, "1 to 3 words"), (10, "4 to 10 words"), (25, "11 to 25 words"), (math.inf, "26 words or more"))
 MIN_ROWS = 10  # of a group, below which no correlation is given
 MIN_QUESTIONS = 10  # below which rows are resampled instead of questions

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from ..scoring.registry import SCORERS, scorer_class
 from .report import Report, say
 from .table import (
     Table,
@@ -18,10 +19,6 @@ from .table import (
 
 MAX_NOTES = 5  # in the terminal, and unfolded on the page
 MAX_PAIRS = 15  # in the terminal and in LaTeX; of more pairs those of neighbours in the ranking
-SHOWN = {  # parts of a metric's score that tables show beside the tested ones
-    "aev": ("aev_precision", "aev_recall", "brevity_penalty", "wordiness_penalty"),
-    "f_meta": ("f_meta_precision", "f_meta_recall", "f_meta_conventional"),
-}
 CORRECTED = {
     "holm": "corrected by Holm's method for the {tests} of one score",
     "bonferroni": "corrected by Bonferroni's method for the {tests} of one score",
@@ -33,6 +30,11 @@ CLUSTERS = (
     "1 + the number of significantly better systems to the number of systems - those that are significantly worse. "
     "Significant: corrected p of the permutation test below 5%."
 )
+
+
+def _shown(metric: str) -> tuple[str, ...]:
+    """Return the parts of a metric's score that tables show; none of a column of scores."""
+    return scorer_class(metric).shown if metric in SCORERS else ()
 
 
 def compared_scores(report: Mapping, metric: str) -> list[str]:
@@ -52,7 +54,7 @@ def _ranks(found: Mapping) -> str:
 
 
 def _short(metric: str, name: str) -> str:
-    return name.removeprefix(f"{metric}_").replace("_", " ") if name in SHOWN.get(metric, ()) else name
+    return name.removeprefix(f"{metric}_").replace("_", " ") if name in _shown(metric) else name
 
 
 def finding(report: Mapping, metric: str) -> str:
@@ -75,7 +77,7 @@ def systems_table(report: Mapping, metric: str) -> Table:
     """Return the scores and ranks of the systems by one metric."""
     found = report["metrics"][metric]
     names = compared_scores(report, metric)
-    parts = [name for name in SHOWN.get(metric, ()) if name in found["scores"]]
+    parts = [name for name in _shown(metric) if name in found["scores"]]
     ranking = found["tests"][names[0]]["systems"]
     rows, marked = [], set()
     for place, system in enumerate(ordered(report, metric, names[0])):

@@ -18,6 +18,28 @@ MODEL_CHUNKS = {"cpu": 2, "cuda": 10, "mps": 10}  # a model sorts a window by le
 MIN_WINDOW = 64
 
 
+def statistics_of_items(scorer, items: Sequence[Item]) -> tuple[np.ndarray, Counter]:
+    """Return what `Scorer.statistics` says of items: one row per prediction, or per item if a row is a set."""
+    if scorer.needs_question:
+        for item in items:
+            if item.text is None:
+                raise ValueError(
+                    f"{item.file}, line {item.line}: question: expected a string for {scorer.name}, got null"
+                )
+    if scorer.takes_sets:
+        return scorer.statistics(
+            {"predictions": [item.predictions for item in items], "references": [item.references for item in items]}
+        )
+    answers = [(item, text) for item in items for text in item.predictions]
+    columns = {
+        "predictions": [text for _, text in answers],
+        "references": [item.references for item, _ in answers],
+    }
+    if scorer.needs_question:
+        columns["questions"] = [item.text for item, _ in answers]
+    return scorer.statistics(columns)
+
+
 class Tally:
     """What is summed over rows: all that the score of a corpus needs. Tallies can be added, and written as JSON.
 
@@ -25,7 +47,7 @@ class Tally:
         rows: {system: rows that were scored}.
         predictions: {system: predictions that were scored}.
         sums: {metric: {system: (k + 1,) sums of its statistics, the last one their number}}.
-        cut: {metric: texts of which a model could not read the end}.
+        cut: {metric: counts of what to warn of, see `Scorer.statistics`}.
     """
 
     def __init__(self, rows=None, predictions=None, sums=None, cut=None):
@@ -35,13 +57,14 @@ class Tally:
             metric: {system: np.array(values, dtype=float) for system, values in by_system.items()}
             for metric, by_system in (sums or {}).items()
         }
-        self.cut = Counter(cut)
+        self.cut = {metric: Counter(counts) for metric, counts in (cut or {}).items()}
 
     def add(self, other: "Tally") -> None:
         """Add the sums of other rows."""
         self.rows.update(other.rows)
         self.predictions.update(other.predictions)
-        self.cut.update(other.cut)
+        for metric, counts in other.cut.items():
+            self.cut.setdefault(metric, Counter()).update(counts)
         for metric, by_system in other.sums.items():
             mine = self.sums.setdefault(metric, {})
             for system, values in by_system.items():
@@ -57,7 +80,7 @@ class Tally:
             "rows": dict(self.rows),
             "predictions": dict(self.predictions),
             "sums": sums,
-            "cut": dict(self.cut),
+            "cut": {metric: dict(counts) for metric, counts in self.cut.items()},
         }
 
 
@@ -81,12 +104,12 @@ def scored(items: Sequence[Item], shape: Shape, scorers: Mapping[str, object]) -
     for item in items:
         tally.predictions[item.system] += len(item.predictions)
     for metric, scorer in scorers.items():
-        statistics, tally.cut[metric] = scorer.counted_statistics(items)
+        statistics, tally.cut[metric] = statistics_of_items(scorer, items)
         counted = np.column_stack([statistics, np.ones(len(statistics))])
-        of_system = np.repeat(owners, lengths) if scorer.per_prediction else owners
+        of_system = np.repeat(owners, lengths) if not scorer.takes_sets else owners
         tally.sums[metric] = {system: counted[of_system == i].sum(axis=0) for i, system in enumerate(systems)}
         scores = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()}
-        if scorer.per_prediction and shape.sets:  # lists of scores, one per prediction
+        if shape.sets and not scorer.takes_sets:  # lists of scores, one per prediction
             starts = np.cumsum([0, *lengths]).tolist()
             scores = {name: [values[a:b] for a, b in pairwise(starts)] for name, values in scores.items()}
         columns |= scores
@@ -167,8 +190,8 @@ def output_columns(shape: Shape, scorers: Mapping[str, object]) -> dict[str, str
     columns |= {shape.text: "text", **({"predictions": "texts"} if shape.sets else {"prediction": "text"})}
     columns |= {"references": "texts", "score": "number", "label": "number"}
     for scorer in scorers.values():
-        lists = shape.sets and scorer.per_prediction
-        columns |= dict.fromkeys(scorer.names, "numbers" if lists else "number")
+        lists = shape.sets and not scorer.takes_sets
+        columns |= dict.fromkeys(scorer.row_names, "numbers" if lists else "number")
     return columns
 
 

@@ -287,10 +287,8 @@ def report_of(overall: Tally, shape: Shape, scorers: Mapping, counts: Mapping[st
         rows[name], predictions[name] = sum(rows.values()), sum(predictions.values())
     for metric, scorer in scorers.items():
         sums = overall.sums[metric]
-        scorer.cut = overall.cut[metric]
-        warnings += [
-            f"{metric}: {said}" for said in scorer.warnings({system: values[:-1] for system, values in sums.items()})
-        ]
+        totals = {system: values[:-1] for system, values in sums.items()}
+        warnings += [f"{metric}: {warning}" for warning in scorer.warnings(totals, overall.cut[metric])]
         if total:
             sums = {**sums, name: sum(sums.values())}
         scores[metric] = {
