@@ -1,9 +1,18 @@
 """What an output says, whether it declines, which quantities are equal, and why a judge decided: by hand."""
 
+from pathlib import Path
+
+import evaluate
 import numpy as np
 import pytest
 from genqa_metrics.ava import answers, explaining, judging
 from genqa_metrics.ava.quantities import equal, quantities
+
+MODULE = str(Path(__file__).parent.parent / "metrics/ava/ava.py")
+
+
+def load_module():
+    return evaluate.load(MODULE, keep_in_memory=True, progress=False, device="cpu")
 
 
 @pytest.mark.parametrize(
@@ -61,7 +70,8 @@ def test_texts_that_decline(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["No", "none", "Nobody knows", "I don't know, but it may be Paris.", "I'm not sure. Paris?", "The document says no.",
+    ["No", "none", "Nobody knows", "I don't know, but it may be Paris.", "I'm not sure. Paris?",
+     "The document says no.",
      "There is no evidence for it.", "not in the mood", "Paris", ""],
 )  # fmt: skip
 def test_texts_that_answer(text):
@@ -169,3 +179,26 @@ def test_the_number_of_the_reference_is_named():
     words = [["In", 0.0, 0, 2], ["1944", -0.5, 3, 7]]
     reason = explaining.reason("When?", "1945", "In 1944", 0.1, words, 0.5)
     assert reason == "'1944' speaks against it: the reference says '1945'."
+
+
+def test_explain_of_the_module():
+    """The same numbers with and without; offsets are those of the answer."""
+    ava = load_module()
+    rows = {
+        "questions": ["When did it end?", "Who wrote Hamlet?"],
+        "predictions": ["It ended in 1944.", "William Shakespeare did."],
+        "references": [["in 1945", "1945"], ["Christopher Marlowe", "William Shakespeare"]],
+    }
+    found = ava.compute(**rows, per_example=True, explain=True)
+    plain = ava.compute(**rows, per_example=True)
+    assert found["ava_score_per_example"] == plain["ava_score_per_example"]
+    assert "explanation" not in plain
+    for text, score, row in zip(
+        rows["predictions"], plain["ava_score_per_example"], found["explanation"], strict=True
+    ):
+        assert list(row) == ["reference", "probability", "words", "reason"]
+        assert row["probability"] == pytest.approx(score, abs=1e-5)
+        assert all(text[start:end] == word for word, _, start, end in row["words"])
+        assert row["reason"].endswith(".")
+    assert found["explanation"][1]["reference"] == 1
+    assert max(found["explanation"][1]["words"], key=lambda word: word[1])[0] == "Shakespeare"

@@ -1,4 +1,4 @@
-"""A hundred answers written for this repository that fool judges which count shared words; a worse checkpoint fails."""
+"""A hundred answers written for this repository that fool judges which count shared words; a worse judge fails."""
 
 import json
 import re
@@ -22,7 +22,9 @@ def verdicts():
 
 
 def share(verdicts, kinds=None) -> float:
-    good = [said == row["label"] for said, row in zip(verdicts, ROWS, strict=True) if not kinds or row["kind"] in kinds]
+    good = [
+        said == row["label"] for said, row in zip(verdicts, ROWS, strict=True) if not kinds or row["kind"] in kinds
+    ]
     return sum(good) / len(good)
 
 

@@ -12,7 +12,7 @@ _KEYS = ("final_answer", "answer", "prediction", "response", "result", "output",
 
 
 def said(output: str) -> str:
-    """Return the answer that an output of a language model gives.
+    r"""Return the answer that an output of a language model gives.
 
     Reasoning in tags is left out. Of an output with an answer in tags, in a JSON object, in a LaTeX box or behind
     "Final answer:" that answer is returned. Everything else comes back as it is.
@@ -23,7 +23,7 @@ def said(output: str) -> str:
     Returns:
         The answer; empty if the output is reasoning only.
 
-    >>> said("<think>Bonn? No.</think>Berlin"), said('{"answer": "Berlin"}'), said(r"So it is \\boxed{42}.")
+    >>> said("<think>Bonn? No.</think>Berlin"), said('{"answer": "Berlin"}'), said(r"So it is \boxed{42}.")
     ('Berlin', 'Berlin', '42')
     """
     if not any(sign in output for sign in ("<", "{", "`", "####")) and "inal answer" not in output.lower():
@@ -92,18 +92,23 @@ _REFUSAL = re.compile(
     (?:i['’]?m\ |i\ am\ )?(?:(?:very\ )?sorry|afraid),?\s*(?:but\ )?(?=\S)
     | unfortunately,?\s* | based\ on\ {_SOURCE},?\s* | according\ to\ {_SOURCE},?\s* | as\ an\ ai[\w\ ]*,\s*
     )*(?:
-    (?:i\ |we\ )?(?:really\ |honestly\ )?(?:do\ not|don['’]?t)\ (?:know|have\ (?:enough\ |sufficient\ |any\ |the\ )?(?:information|access\ to[\w\ -]*))
-        (?:\ (?:the\ answer|this|that|it|about\ [\w\ ]+|to\ answer[\w\ ]*|on\ [\w\ ]+|for\ sure|yet))*
-    | (?:i\ |we\ )?(?:cannot|can['’]?t|can\ not|am\ unable\ to|could\ not|couldn['’]?t|am\ not\ able\ to|would\ rather\ not)
-        \ (?:answer|say|tell|determine|help|find|comment|assist|provide|be\ sure)\b[\w\ ,'’-]*
+    (?:i\ |we\ )?(?:really\ |honestly\ )?(?:do\ not|don['’]?t)\ (?:
+        know | have\ (?:enough\ |sufficient\ |any\ |the\ )?(?:information|access\ to[\w\ -]*)
+        )(?:\ (?:the\ answer|this|that|it|about\ [\w\ ]+|to\ answer[\w\ ]*|on\ [\w\ ]+|for\ sure|yet))*
+    | (?:i\ |we\ )?(?:
+        cannot|can['’]?t|can\ not|am\ unable\ to|could\ not|couldn['’]?t|am\ not\ able\ to|would\ rather\ not
+        )\ (?:answer|say|tell|determine|help|find|comment|assist|provide|be\ sure)\b[\w\ ,'’-]*
     | (?:i['’]?m|i\ am)\ (?:not\ sure|unsure|unable\ to[\w\ ]+|not\ certain)
-    | (?:i\ have\ )?no\ (?:idea|comment|answer|clue|information[\w\ ]*)(?:\ (?:is\ )?(?:given|provided|available|found|possible))?
-    | (?:it\ |that\ |this\ |the\ (?:answer|question|information)\ )?(?:is\ |was\ |are\ )?
-        (?:unanswerable|unknown|n/?a|not(?=\ in\ {_SOURCE}\b)|(?:not|never)\ (?:known|stated|mentioned|given|specified|provided|said|answerable|available
-        |clear|disclosed|reported|indicated|possible\ to\ (?:say|tell|determine|answer)[\w\ ]*)
-        |cannot\ be\ (?:determined|answered|known|said|found|inferred)|can['’]t\ be\ (?:determined|answered|known|said)
-        |impossible\ to\ (?:say|tell|know|determine)[\w\ ]*)
-        (?:\ (?:in|from|by|with|based\ on|on\ the\ basis\ of)\ (?:the\ |this\ )?[\w\ ]*)?
+    | (?:i\ have\ )?no\ (?:idea|comment|answer|clue|information[\w\ ]*)
+        (?:\ (?:is\ )?(?:given|provided|available|found|possible))?
+    | (?:it\ |that\ |this\ |the\ (?:answer|question|information)\ )?(?:is\ |was\ |are\ )?(?:
+        unanswerable | unknown | n/?a | not(?=\ in\ {_SOURCE}\b)
+        | (?:not|never)\ (?:
+            known|stated|mentioned|given|specified|provided|said|answerable|available|clear|disclosed|reported|indicated
+            |possible\ to\ (?:say|tell|determine|answer)[\w\ ]*)
+        | (?:cannot|can['’]t)\ be\ (?:determined|answered|known|said|found|inferred)
+        | impossible\ to\ (?:say|tell|know|determine)[\w\ ]*
+        )(?:\ (?:in|from|by|with|based\ on|on\ the\ basis\ of)\ (?:the\ |this\ )?[\w\ ]*)?
     | {_SOURCE}\ (?:does\ not|doesn['’]?t|do\ not|don['’]?t|never|did\ not|didn['’]?t)\ (?:actually\ |explicitly\ )?
         {_VERB}s?\b(?![\w\ ]*\bbut\b)[\w\ ,'’-]*
     | there\ is\ (?:no|not\ enough|insufficient)\ (?:answer|information|mention)\b[\w\ ,'’-]*

@@ -1,7 +1,8 @@
 """Says why an answer was judged as it was: the reference that decided, and the words that speak for and against.
 
-A word's effect is the probability with it less the probability without it (occlusion): above 0 it speaks for the answer,
-below 0 against it. The answers without a word are judged in batches like any others, against the deciding reference.
+A word's effect is the probability with it less the probability without it (occlusion): above 0 it speaks for the
+answer, below 0 against it. The answers without a word are judged in batches like any others, against the reference
+that decided.
 """
 
 import re

@@ -297,7 +297,9 @@ class Judge:
             (pairs,) logits and (pairs,) rows that they belong to.
         """
         rows, triples, ruled = [], [], {}
-        for i, (question, texts, prediction) in enumerate(zip(questions, references, map(said, predictions), strict=True)):
+        for i, (question, texts, prediction) in enumerate(
+            zip(questions, references, map(said, predictions), strict=True)
+        ):
             if not any(character.isalnum() for character in prediction):
                 continue
             given = [joined_references(texts, prediction)] if joined else list(dict.fromkeys(texts))

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 _SMALL = dict(
     zip(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-        "eighteen nineteen".split(),
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen".split(),
         range(20),
         strict=True,
     )
@@ -59,7 +59,9 @@ _UNITS = {
 }
 _MONEY = {"$": "dollars", "€": "euros", "£": "pounds"}
 _WORD = "|".join(sorted([*_SMALL, *_TENS, *_SCALES], key=len, reverse=True))
-_CLOCK = r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s?(?P<half>[ap])\.?m\b\.?|(?P<hour24>\d{1,2}):(?P<minute24>\d\d)\b"
+_CLOCK = (
+    r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s?(?P<half>[ap])\.?m\b\.?|(?P<hour24>\d{1,2}):(?P<minute24>\d\d)\b"
+)
 _QUANTITY = re.compile(
     rf"(?i)(?<![\w.])(?:{_CLOCK}"
     rf"|(?P<sign>(?<![\w-])[-−]|(?<!\w)minus )?(?:(?P<money>[$€£])\s?)?"
@@ -150,8 +152,8 @@ def quantities(text: str) -> list[Quantity]:
 def equal(first: Quantity, second: Quantity) -> bool:
     """Return whether two quantities say the same.
 
-    A bare number is equal to one with a unit if the numbers are. In different units of one kind a part in a hundred may
-    be lost in rounding; 5 miles are 8 km, and not 5 km. 9:30 may be morning or evening where nothing says which.
+    A bare number is equal to one with a unit if the numbers are. In different units of one kind a hundredth may be
+    lost in rounding: 5 miles are 8 km, and not 5 km.
 
     >>> [equal(*quantities(text)) for text in ("24 months, two years", "5 miles, 5 km", "5 miles, 8 km", "12, -12")]
     [True, False, True, False]

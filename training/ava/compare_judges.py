@@ -1,6 +1,6 @@
 """Compare judges and simple metrics on every dev set: one command, one table.
 
-A judge is a checkpoint of AVA. The simple metrics are token F1, and the modules of kpqa (BERTScore, ROUGE-L weighted with
+A judge is a checkpoint of AVA. The simple metrics are token F1, those of kpqa (BERTScore, ROUGE-L weighted with
 keyphrases) and the cosine of sentence vectors, all on the same base encoder and with the best reference of a row.
 
 Nothing is reported of rows that it was fitted to: scaling and threshold of a judge, and the thresholds of the simple
@@ -12,7 +12,6 @@ import argparse
 import hashlib
 import json
 import random
-import sys
 from collections import Counter, defaultdict
 from dataclasses import replace
 from pathlib import Path
@@ -24,9 +23,8 @@ from genqa_metrics.ava.models import checkpoint_digest
 from scipy.stats import pearsonr
 from sklearn.metrics import roc_auc_score
 
-sys.path.insert(0, str(Path(__file__).parent))
-import evaluate_ava as e
-import triples as t
+from training.ava import evaluate_ava as e
+from training.ava import triples as t
 
 WRITTEN = "written.dev"
 BURIED = "written.dev in 400 words"
@@ -41,7 +39,7 @@ def buried_rows(rows: list[dict], words: int = BURIED_WORDS) -> list[dict]:
     The text is made of right answers to other questions of the same domain, then of any, none twice, up to a number of
     words; those that hold a reference of the row are left out. The same rows always get the same text.
     """
-    from wrong_answers import occurrence
+    from training.ava.wrong_answers import occurrence
 
     buried = []
     for number, row in enumerate(rows):
@@ -104,7 +102,9 @@ def simple_scores(rows: list[dict], kpqa, encode) -> dict[str, np.ndarray]:
     found = kpqa.compute(questions=questions, references=references, predictions=candidates, per_example=True)
     texts = list(dict.fromkeys([*candidates, *(text for given in references for text in given)]))
     vectors = dict(zip(texts, encode(texts), strict=True))
-    cosine = [max(float(vectors[c] @ vectors[r]) for r in given) for given, c in zip(references, candidates, strict=True)]
+    cosine = [
+        max(float(vectors[c] @ vectors[r]) for r in given) for given, c in zip(references, candidates, strict=True)
+    ]
     return {
         "token F1": np.array([token_f1(given, c) for given, c in zip(references, candidates, strict=True)]),
         "BERTScore": np.array(found["bertscore_per_example"]),
@@ -277,7 +277,7 @@ def main() -> None:
         for name in sets:
             path = t.local_file(WRITTEN if name == BURIED else name, args.judgments)
             digests[name] = hashlib.sha256(path.read_bytes()).hexdigest()
-        command = "python training/ava/compare_judges.py --simple --judgments DEV --judges NAME=FOLDER ..."
+        command = "python -m training.ava.compare_judges --simple --judgments DEV --judges NAME=FOLDER ..."
         args.json.write_text(json.dumps({"command": command, "data": digests, "results": results}, indent=2) + "\n")
     if args.write:
         old = args.write.read_text(encoding="utf-8")

@@ -1,13 +1,12 @@
 """Where a judge is wrong, and whether the words that it names decide: its worst errors, and a deletion test.
 
-The deletion test takes out of an answer the three words that speak most for the verdict, and three words by chance, and
-counts how often each changes the verdict (answers of at least six words, as many judged right as wrong).
+The deletion test takes out of an answer the three words that speak most for the verdict, and three words by chance,
+and counts how often each changes the verdict (answers of at least six words, as many judged right as wrong).
 """
 
 import argparse
 import json
 import random
-import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -16,8 +15,7 @@ from genqa_metrics.ava.explaining import explanations, strongest, without
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 
-sys.path.insert(0, str(Path(__file__).parent))
-import compare_judges as c
+from training.ava import compare_judges as c
 
 SETS = ("written.dev", "evouna_nq.dev", "evouna_tq.dev", "scientsbank.dev", "beetle.dev", "financebench.dev")
 REMOVED = 3

@@ -4,9 +4,9 @@ import random
 from collections.abc import Sequence
 from itertools import islice
 
-from other_words import capitalised
-from triples import Triple
-from wrong_answers import Answers
+from training.ava.other_words import capitalised
+from training.ava.triples import Triple
+from training.ava.wrong_answers import Answers
 
 _PEOPLE = (
     "Anna/Bruno/Clara/David/Elena/Felix/Greta/Hugo/Irene/Jonas/Karen/Leo/Maria/Nils/Olga/Peter/Rosa/Simon/Tina/Victor/"
@@ -30,11 +30,17 @@ _GIFTS = "sold/bought/house|sold/bought/horse|lent/borrowed/car|gave/got/letter|
 _GIFTS = [gift.split("/") for gift in _GIFTS.split("|")]
 _EVENTS = (
     "the price rose/the demand fell/the pump stopped/the river froze/the crew left/the wheat failed/the sales grew/"
-    "the pressure dropped/the lamp went out/the wall cracked/the train was late/the light turned red/the metal expanded/"
-    "the council resigned/the ice melted/the wind changed/the fish died/the road was closed/the alarm rang/"
+    "the pressure dropped/the lamp went out/the wall cracked/the train was late/the light turned red/"
+    "the metal expanded/the council resigned/the ice melted/the wind changed/the fish died/the road was closed/the alarm rang/"
     "the temperature went up/the population shrank/the roof leaked/the fever fell/the voters stayed away"
 ).split("/")
-_CAUSES = ("{b} because {a}", "{a}, so {b}", "{a}, and as a result {b}", "since {a}, {b}", "the reason why {b} is that {a}")
+_CAUSES = (
+    "{b} because {a}",
+    "{a}, so {b}",
+    "{a}, and as a result {b}",
+    "since {a}, {b}",
+    "the reason why {b} is that {a}",
+)
 _LISTS = (
     "Which {n} {things} are named?", "Name the {n} {things}.", "What are the {n} {things}?", "List the {things}.",
     "Who or what were the {things}?",

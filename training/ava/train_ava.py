@@ -113,13 +113,8 @@ def share(rows: list, weight: float, rng) -> list:
 
 def training_triples(args: Arguments, rng) -> tuple[list, list[dict]]:
     """Return the triples of one pass over all sources, and per source its name, rows, weight and group."""
-    import sys
-
-    import constructed
-    import other_words
-    import spans
-    import triples as t
-    import wrong_answers
+    from training.ava import constructed, other_words, spans, wrong_answers
+    from training.ava import triples as t
 
     makers = {"off_topic": wrong_answers.off_topic, **other_words.MAKERS}
 
@@ -154,8 +149,7 @@ def training_triples(args: Arguments, rng) -> tuple[list, list[dict]]:
         noted(name, rows, weight, "as2")
     sentences, changed = [], []
     if args.spans:
-        sys.path.append(str(Path(__file__).parents[1] / "kpqa"))
-        import data as extractive
+        from training.kpqa import data as extractive
 
         for name, weight in weighted(args.spans):
             rows = list(extractive.answers(name, extractive.read_rows(name, args.spans_dir), 1.0, 1.0, 60))
@@ -276,7 +270,9 @@ def folded(model, args: Arguments):
     from genqa_metrics.ava import modeling, models
 
     encoder = str(models.base_encoder()) if args.encoder == models.BASE_MODEL else args.encoder
-    result = adapter(modeling.judge_model(encoder, args.configuration, args.marks), args, args.fold_rank, args.fold_rank)
+    result = adapter(
+        modeling.judge_model(encoder, args.configuration, args.marks), args, args.fold_rank, args.fold_rank
+    )
     trained = dict(model.named_modules())
     with torch.no_grad():
         for name, module in result.base_model.model.named_modules():
@@ -352,7 +348,6 @@ def train_linear(rows: list, args: Arguments, folder: Path, seed: int) -> None:
 def main() -> None:
     """Train, log the dev scores, write the checkpoint."""
     import random
-    import sys
 
     import torch
     from genqa_metrics.ava import loading, modeling, models
@@ -368,9 +363,8 @@ def main() -> None:
     )
     from transformers.trainer_utils import HubStrategy, get_last_checkpoint
 
-    sys.path.insert(0, str(Path(__file__).parent))
-    import triples as t
-    from judge_card import write_card
+    from training.ava import triples as t
+    from training.ava.judge_card import write_card
 
     parser = HfArgumentParser((Arguments, TrainingArguments))
     args, training = parser.parse_args_into_dataclasses(args_file_flag="--config")
@@ -443,6 +437,7 @@ def main() -> None:
         training.metric_for_best_model = f"eval_{next(iter(dev))}_f1"
         training.greater_is_better = True
         callbacks = [EarlyStoppingCallback(early_stopping_patience=args.patience)]
+
     class StopAt(TrainerCallback):
         """Ends the run at a step."""
 
