@@ -31,7 +31,8 @@ _GIFTS = [gift.split("/") for gift in _GIFTS.split("|")]
 _EVENTS = (
     "the price rose/the demand fell/the pump stopped/the river froze/the crew left/the wheat failed/the sales grew/"
     "the pressure dropped/the lamp went out/the wall cracked/the train was late/the light turned red/"
-    "the metal expanded/the council resigned/the ice melted/the wind changed/the fish died/the road was closed/the alarm rang/"
+    "the metal expanded/the council resigned/the ice melted/the wind changed/the fish died/the road was closed/"
+    "the alarm rang/"
     "the temperature went up/the population shrank/the roof leaked/the fever fell/the voters stayed away"
 ).split("/")
 _CAUSES = (
