@@ -18,7 +18,7 @@ from safetensors.torch import load_file
 
 from tests.test_ava import load, random_rows
 from tests.test_kpqa import tiny_encoder  # noqa: F401
-from training.ava import constructed, evaluate_ava, other_words, spans, train_ava, wrong_answers
+from training.ava import constructed, evaluate_ava, mix_judges, other_words, spans, train_ava, wrong_answers
 from training.ava import triples as t
 from training.kpqa.data import Answer
 
@@ -465,6 +465,17 @@ def test_whole_matrices_are_folded_into_an_adapter(monkeypatch, files, tiny_enco
     sizes = [(folder / "adapter_model.safetensors").stat().st_size for folder in (small, final)]
     assert sizes[0] < sizes[1]
     assert "| pairs | 8 | 1 | see the source |" in (small / "README.md").read_text()
+
+    mixed = tmp_path / "mixed"
+    judges = [f"{final}=0.75", f"{small}=0.25"]
+    monkeypatch.setattr(sys, "argv", ["mix", "--judges", *judges, "--fold_rank", "64", "--output", str(mixed)])
+    mix_judges.main()
+    parts = [loading.load_model(folder, "a1-r_qt", "valued")[0].classifier.weight for folder in (final, small, mixed)]
+    assert torch.allclose(0.75 * parts[0] + 0.25 * parts[1], parts[2], atol=1e-3)
+    assert "training.ava.mix_judges --judges" in (mixed / "README.md").read_text()
+    assert loading.checkpoint_digest(mixed) in (mixed / "README.md").read_text()
+    with pytest.raises(ValueError, match=r"judges: expected weights that sum to 1, got 0\.5, 0\.2"):
+        mix_judges.mixed([(final, 0.5), (small, 0.2)])
 
 
 def test_it_stops_early_and_keeps_the_best(monkeypatch, capsys, files, tiny_encoder, tmp_path):  # noqa: F811

@@ -1,10 +1,11 @@
 """Mix judges into one: the mean of their weights, written as an adapter.
 
-A judge that was trained further on hard rows and the judge that it started from lie close together; between them is one
-that keeps most of what each of them can (Wortsman et al., "Robust fine-tuning of zero-shot models", CVPR 2022).
+A judge that was trained further on hard rows and the judge that it started from lie close together; between them is
+one that keeps most of what each of them can (Wortsman et al., "Robust fine-tuning of zero-shot models", CVPR 2022).
 """
 
 import argparse
+import json
 import shlex
 from pathlib import Path
 
@@ -50,7 +51,9 @@ def main() -> None:
     args = parser.parse_args()
     parts = [(Path(text.rpartition("=")[0]), float(text.rpartition("=")[2])) for text in args.judges]
     settings = loading.read_settings(parts[0][0])
+    adapter = json.loads((parts[0][0] / "adapter_config.json").read_text(encoding="utf-8"))
     arguments = train_ava.Arguments(
+        encoder=adapter["base_model_name_or_path"],
         configuration=settings["configuration"],
         marks=settings["marks"],
         max_length=args.max_length or settings["max_length"],
