@@ -122,6 +122,22 @@ def test_marks_of_numbers_by_value():
     assert asked["#8|"] == 5  # shared in order, and asked
 
 
+@pytest.mark.parametrize(
+    ("word", "other", "expected"),
+    [("fluid", "flued", True), ("fluid", "fluids", True), ("atract", "attract", True), ("recieve", "receive", True),
+     ("north", "south", False), ("ann", "anne", True), ("abcd", "badc", False), ("", "a", True), ("ab", "", False)],
+)  # fmt: skip
+def test_words_one_edit_apart(word, other, expected):
+    assert judging.misspelt(word, other) is judging.misspelt(other, word) is expected
+
+
+def test_marks_of_misspelt_words():
+    marks = judging.word_marks("", "a pool of digestive liquid", "digesttive liqiud", "valued")
+    assert set(marks.values()) == {2}
+    assert len(marks) == 4  # both spellings of both words
+    assert judging.word_marks("", "May 1944", "Mai 1945", "valued") == {}  # short words and numbers are as they are
+
+
 class Rules:
     """A judge that wants the word of the reference and no 'not'; notes the size of its batches."""
 

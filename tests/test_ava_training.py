@@ -122,6 +122,17 @@ def test_buried_answers_stand_in_long_text_without_the_reference():
     assert "Ann Lee" not in found[1].candidate
 
 
+def test_typing_errors_keep_the_verdict():
+    rows = [triple("Elizabeth discovered radium."), triple("Ann", label=0.0), triple("Wilhelmina", label=0.0)]
+    for seed in range(30):
+        first, second = other_words.misspelt(rows, random.Random(seed))
+        assert (first.label, second.label) == (1.0, 0.0)
+        assert second.candidate.lower() != "wilhelmina"
+        assert second.candidate[0].lower() == "w"
+        assert first.candidate.lower() != rows[0].candidate.lower()
+        assert len(first.candidate.split()) == 3
+
+
 ANSWERS = wrong_answers.Answers(
     [("who is it?", "Bob Ray"), ("who was he?", "Carl May"), ("when?", "May 1, 1990"), ("when?", "June 1950")]
 )

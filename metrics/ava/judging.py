@@ -13,6 +13,7 @@ from .models import budget_on, budgeted, checked_budget, padded
 from .quantities import equal, quantities
 from .shared import Stemmer
 
+LONG = 5  # letters of the stem of a word that may be misspelt
 CERTAIN = 8.0  # logit of an answer that a rule decides, see `Judge.pairs`
 SEPARATOR = "; "  # between references that are read together
 ASKED = 3  # what is added to the mark of a word that is in the question
@@ -128,6 +129,23 @@ def _keyed(text: str, marks: str) -> tuple[tuple[tuple[str, int, int], ...], dic
     return tuple(sorted(found, key=lambda word: word[1])), {number.key: number for number in numbers}
 
 
+def misspelt(word: str, other: str) -> bool:
+    """Return whether one of two words is the other with a letter more, fewer, changed, or two neighbours swapped.
+
+    >>> misspelt("digestve", "digestive"), misspelt("recieve", "receive"), misspelt("north", "south")
+    (True, True, False)
+    """
+    if abs(len(word) - len(other)) > 1:
+        return False
+    shorter, start, end = min(len(word), len(other)), 0, 0
+    while start < shorter and word[start] == other[start]:
+        start += 1
+    while end < shorter - start and word[-1 - end] == other[-1 - end]:
+        end += 1
+    left, right = word[start : len(word) - end], other[start : len(other) - end]
+    return max(len(left), len(right)) <= 1 or (len(left) == 2 and left == right[::-1])
+
+
 def word_marks(question: str, reference: str, candidate: str, marks: str) -> dict[str, int]:
     """Return the marks of the words that are not 0, by the keys of `_same`.
 
@@ -137,7 +155,7 @@ def word_marks(question: str, reference: str, candidate: str, marks: str) -> dic
         candidate: the answer to be judged.
         marks: "shared" marks words that reference and candidate share, "asked" also those of the question, and takes
             words of one stem and numbers of one value for the same; "valued" also reads numbers with their units, see
-            `quantities.equal`.
+            `quantities.equal`, and takes long words for the same that differ in one letter, see `misspelt`.
 
     Returns:
         1 for a word of both reference and candidate, 2 if it comes in the same order in both; with "asked" and
@@ -157,6 +175,12 @@ def word_marks(question: str, reference: str, candidate: str, marks: str) -> dic
         match = next((k for k, other in theirs.items() if equal(number, other)), None)
         if match is not None and match != key:
             alias[key] = match
+    if marks == "valued":
+        long = [word for word in set(first).difference(second) if len(word) >= LONG and word.isalpha()]
+        for word in set(second).difference(first) if long else ():
+            if len(word) >= LONG and word.isalpha():
+                match = min((other for other in long if misspelt(word, other)), default=None)
+                alias |= {} if match is None else {word: match}
     second = [alias.get(key, key) for key in second]
     both = set(second)
     found = {word: 1 for word in first if word in both}

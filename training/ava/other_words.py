@@ -209,10 +209,52 @@ def reworded(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
     return made
 
 
+def _misspelt(word: str, rng: random.Random) -> str:
+    """Return a word with a typing error that leaves its first letter."""
+    place = rng.randrange(1, len(word) - 1)
+    change = rng.choice(("swap", "drop", "double", "other"))
+    if change == "swap":
+        return word[:place] + word[place + 1] + word[place] + word[place + 2 :]
+    if change == "drop":
+        return word[:place] + word[place + 1 :]
+    if change == "double":
+        return word[:place] + word[place] + word[place:]
+    near = {
+        "a": "e",
+        "e": "i",
+        "i": "e",
+        "o": "u",
+        "u": "o",
+        "s": "c",
+        "c": "k",
+        "k": "c",
+        "y": "i",
+        "z": "s",
+        "f": "ph",
+    }
+    return word[:place] + near.get(word[place], word[place] * 2) + word[place + 1 :]
+
+
+def misspelt(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
+    """Return the triples with typing errors in a few long words of the candidate, half in lower case; as before."""
+    made = []
+    for triple in triples:
+        places = [found.span() for found in re.finditer(r"\b[a-zA-Z]{5,}\b", triple.candidate)]
+        if not places or triple.label not in (0, 1):
+            continue
+        text = triple.candidate
+        for start, end in sorted(rng.sample(places, min(len(places), rng.randint(1, 4))), reverse=True):
+            text = text[:start] + _misspelt(text[start:end], rng) + text[end:]
+        text = text.lower() if rng.random() < 0.5 else text
+        made.append(replace(triple, candidate=text, kind="misspelt"))
+    return made
+
+
 MAKERS: dict[str, Callable] = {
     "other_system": other_system_triples,
     "flooded": flooded,
     "buried": buried,
+    "misspelt": misspelt,
     "alias": aliases,
     "reworded": reworded,
     "restated": restated,
