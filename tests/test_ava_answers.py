@@ -135,7 +135,7 @@ def test_marks_of_misspelt_words():
     marks = judging.word_marks("", "a pool of digestive liquid", "digesttive liqiud", "valued")
     assert set(marks.values()) == {2}
     assert len(marks) == 4  # both spellings of both words
-    assert judging.word_marks("", "May 1944", "Mai 1945", "valued") == {}  # short words and numbers are as they are
+    assert judging.word_marks("", "Mars 1944", "Marx 1945", "valued") == {}  # short words and numbers are as they are
 
 
 class Rules:
