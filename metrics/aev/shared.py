@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from functools import partial
 from math import fsum
 from pathlib import Path
 
@@ -45,10 +46,20 @@ def _rows(argument: str, column: object) -> list:
     return column.tolist() if isinstance(column, np.ndarray) else list(column)
 
 
-def _text(where: str, value: object) -> str:
+def _is_missing(value: object) -> bool:
+    """Return whether a value stands for a missing one: None, NaN, or what pandas has."""
+    is_nan = isinstance(value, float | np.floating) and value != value
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _text(where: str, value: object, needed: bool = False) -> str:
+    """Return a text; raise a ValueError if it is none, or if it is needed and empty."""
+    fix = "drop the row, or write the missing text" if needed else 'use "" for an empty answer, or drop the row'
     if not isinstance(value, str):
-        fix = 'use "" for a missing text' if value is None else "convert it with str() if that is what you mean"
+        fix = fix if _is_missing(value) else "convert it with str() if that is what you mean"
         raise ValueError(f"{where}: expected a string, got {type(value).__name__} {_shown(value)}; {fix}")
+    if needed and not value.strip():
+        raise ValueError(f"{where}: expected a text, got {_shown(value)}; {fix}")
     if not value.isascii():
         try:
             value.encode("utf-8")
@@ -60,19 +71,21 @@ def _text(where: str, value: object) -> str:
     return str(value)
 
 
-def _text_list(where: str, value: object) -> list[str]:
+def _text_list(where: str, value: object, needed: bool = False) -> list[str]:
     if isinstance(value, Mapping | bytes | str) or not isinstance(value, Sequence | np.ndarray):
-        raise ValueError(f"{where}: expected a list of strings, got {type(value).__name__} {_shown(value)}")
-    return [_text(f"{where}, item {i}", text) for i, text in enumerate(value)]
+        fix = "; drop the row, or write the missing text" if _is_missing(value) else ""
+        raise ValueError(f"{where}: expected a list of strings, got {type(value).__name__} {_shown(value)}{fix}")
+    return [_text(f"{where}, item {i}", text, needed) for i, text in enumerate(value)]
 
 
-def checked_texts(argument: str, column: object, first_row: int = 0) -> list[str]:
+def checked_texts(argument: str, column: object, first_row: int = 0, needed: bool = False) -> list[str]:
     """Return a column of texts as a list of strings.
 
     Args:
         argument: name of the argument, for the error message.
         column: list, tuple, array or other sequence of strings, one per row.
         first_row: number of the column's first row, for the error message.
+        needed: refuse empty texts.
 
     Returns:
         The texts, one per row.
@@ -83,7 +96,7 @@ def checked_texts(argument: str, column: object, first_row: int = 0) -> list[str
     >>> checked_texts("predictions", ("four", "seven"))
     ['four', 'seven']
     """
-    return [_text(f"{argument}, row {i}", text) for i, text in enumerate(_rows(argument, column), first_row)]
+    return [_text(f"{argument}, row {i}", text, needed) for i, text in enumerate(_rows(argument, column), first_row)]
 
 
 def checked_references(argument: str, column: object, first_row: int = 0) -> list[list[str]]:
@@ -98,7 +111,7 @@ def checked_references(argument: str, column: object, first_row: int = 0) -> lis
         One non-empty list of references per row.
 
     Raises:
-        ValueError: if a row is neither, or has no reference; names argument, row and fix.
+        ValueError: if a row is neither, has no reference or an empty one; names argument, row and fix.
 
     >>> checked_references("references", ["four", ["4", "four"]])
     [['four'], ['4', 'four']]
@@ -106,20 +119,24 @@ def checked_references(argument: str, column: object, first_row: int = 0) -> lis
     checked = []
     for i, row in enumerate(_rows(argument, column), first_row):
         where = f"{argument}, row {i}"
-        texts = [_text(where, row)] if row is None or isinstance(row, str) else _text_list(where, row)
+        single = isinstance(row, str | float) or row is None
+        texts = [_text(where, row, needed=True)] if single else _text_list(where, row, needed=True)
         if not texts:
             raise ValueError(f"{where}: expected at least one reference, got an empty list; drop the row or add one")
         checked.append(texts)
     return checked
 
 
-def checked_text_sets(argument: str, column: object, first_row: int = 0) -> list[list[str]]:
+def checked_text_sets(
+    argument: str, column: object, first_row: int = 0, needed: bool = False
+) -> list[list[str]]:
     """Return a column of sets of texts as lists of strings; a row must be a list and may be empty.
 
     Args:
         argument: name of the argument, for the error message.
         column: sequence of lists of strings, one per row.
         first_row: number of the column's first row, for the error message.
+        needed: refuse empty sets and empty texts.
 
     Returns:
         One list of texts per row.
@@ -137,7 +154,11 @@ def checked_text_sets(argument: str, column: object, first_row: int = 0) -> list
                 f"{argument}, row {i}: expected a list of strings, got the string {_shown(row)}; "
                 "wrap a single text in a list"
             )
-        checked.append(_text_list(f"{argument}, row {i}", row))
+        checked.append(_text_list(f"{argument}, row {i}", row, needed))
+        if needed and not checked[-1]:
+            raise ValueError(
+                f"{argument}, row {i}: expected at least one reference, got an empty list; drop the row or add one"
+            )
     return checked
 
 
@@ -282,16 +303,10 @@ class Scorer:
             ValueError: if a column or a row is bad; names column, row and fix.
         """
         texts = {"questions": columns.get("questions")} if cls.needs_question else {}
-        checked = {name: checked_texts(name, column, first_row) for name, column in texts.items()}
+        checked = {name: checked_texts(name, column, first_row, needed=True) for name, column in texts.items()}
         if cls.takes_sets:
             checked["predictions"] = checked_text_sets("predictions", columns.get("predictions"), first_row)
-            checked["references"] = checked_text_sets("references", columns.get("references"), first_row)
-            for row, texts in enumerate(checked["references"], first_row):
-                if not texts:
-                    raise ValueError(
-                        f"references, row {row}: expected at least one reference, got an empty list; drop the row or "
-                        "add one"
-                    )
+            checked["references"] = checked_text_sets("references", columns.get("references"), first_row, needed=True)
         else:
             checked["predictions"] = checked_texts("predictions", columns.get("predictions"), first_row)
             checked["references"] = checked_references("references", columns.get("references"), first_row)
@@ -378,6 +393,7 @@ class CheckedModule:
     """
 
     scorer_class: type[Scorer] = Scorer
+    loaded_by: Callable | None = None  # loads the same again, without arguments
     flags: tuple[str, ...] = ("per_example",)  # arguments of `compute` that add results and change none
 
     def __init__(self, *args, settings: Mapping | str | Path | None = None, progress: bool | None = None, **kwargs):
@@ -404,6 +420,48 @@ class CheckedModule:
         self._last = threading.local()
         super().__init__(*args, **{name: value for name, value in kwargs.items() if name in evaluates})
         self._scorer = self._new_scorer(self.settings)
+        self.compute.__func__.__signature__ = self._signature_of_compute()
+
+    def _signature_of_compute(self) -> inspect.Signature:
+        """Return the arguments of `compute` one by one, for editors and help()."""
+        named = {name: (Sequence, None) for name in self._feature_names()}
+        for name, parameter in inspect.signature(self.scorer_class).parameters.items():
+            if name not in self.scorer_class.load_names:
+                named[name] = parameter.annotation, self.settings.get(name, parameter.default)
+        named |= {name: (bool, self.settings.get(name, False)) for name in self.flags}
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        parameters = [inspect.Parameter(name, keyword, default=d, annotation=a) for name, (a, d) in named.items()]
+        return inspect.Signature([inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY), *parameters])
+
+    def _build_data_dir(self) -> str:
+        """Return the folder of evaluate's files; one process needs none, and works where none can be made."""
+        try:
+            return super()._build_data_dir()
+        except OSError:
+            if self.num_process > 1:
+                raise
+            return ""
+
+    def __repr__(self) -> str:
+        given = {**self.load_settings, **self.settings}
+        settings = ", ".join(f"{name}={_shown(value)}" for name, value in given.items())
+        return f"{type(self).__name__}({settings}), inputs: {', '.join(self._feature_names())}, rows added: {len(self)}"
+
+    def __reduce__(self):
+        """Loaded again where it arrives: a copy has the same arguments, and the rows that were added."""
+        import evaluate
+
+        if self.num_process > 1 and len(self):
+            raise TypeError(f"{self.name}: rows of several processes cannot be copied; compute first")
+        given = {name: value for name, value in self._arguments.items() if value is not None and name != "hash"}
+        loaded_by = self.loaded_by or partial(evaluate.load, sys.modules[type(self).__module__].__file__, **given)
+        with self._lock:
+            parts = list(self._rows.values())
+        names = self._feature_names() if parts else ()
+        return loaded_by, (), {name: [value for part in parts for value in part[name]] for name in names} or None
+
+    def __setstate__(self, rows: dict[str, list]) -> None:
+        self._rows[threading.current_thread()] = rows
 
     def _new_scorer(self, settings: Mapping) -> Scorer:
         """Return the scorer with some settings; raise for a bad one."""
