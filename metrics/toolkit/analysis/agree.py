@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +10,10 @@ import numpy as np
 
 from ..rows.files import FileError, Source
 from ..rows.items import COLUMNS, Item, RowError, RowReader
-from ..scoring.pipeline import statistics_of_items
+from ..scoring.pipeline import item_statistics
 from ..scoring.registry import make_scorer, scorer_class
 from .agreement import CONFIDENCE, LENGTHS, PERMUTATIONS, Judgments, analyse, rounded
 from .question_types import question_type
-
-CHUNK_ITEMS = 1000
 
 
 @dataclass
@@ -287,15 +284,9 @@ class AgreeRun:
                 raise FileError(f"{metric}: scores one answer, got rows with sets of predictions; leave it out")
             if scorer.needs_question and any(row.question is None for row in rows):
                 raise FileError(f"{metric}: needs a question in every row; drop the rows without one, or leave it out")
-            parts, counts = [], Counter()
-            for start in range(0, len(items), CHUNK_ITEMS):
-                progress(metric, start, len(items))
-                found, counted = statistics_of_items(scorer, items[start : start + CHUNK_ITEMS])
-                parts.append(found)
-                counts.update(counted)
-            warnings += [f"{metric}: {warning}" for warning in scorer.warnings({}, counts)]
-            progress(metric, len(items), len(items))
-            statistics = np.concatenate(parts)
+            sums, counts = item_statistics(items, {metric: scorer}, progress)
+            warnings += [f"{metric}: {warning}" for warning in scorer.warnings({}, counts[metric])]
+            statistics = sums[metric][:, :-1]
             found = scorer.row_scores(statistics)
             scores |= {
                 name: np.asarray(found[scorer.row_names[scorer.names.index(name)]], dtype=float)

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -12,9 +12,9 @@ import numpy as np
 from ...aev.shared import Scorer
 from ..rows.files import FileError, Source
 from ..rows.items import COLUMNS, Item, RowError, RowReader, Shape
-from ..scoring.pipeline import statistics_of_items
+from ..scoring.pipeline import item_statistics
 from ..scoring.registry import make_scorer
-from ..scoring.run import CHUNK_CHARACTERS, CHUNK_PREDICTIONS, default_metrics
+from ..scoring.selection import default_metrics
 from . import resampling
 from .agree import checked_sources, digest_of, rounded
 from .matching import Matched, SystemRow, match
@@ -36,20 +36,6 @@ class _Column(Scorer):
         self.signature = f"column:{column}|mean"
 
 
-def _blocks(rows: Sequence[list[SystemRow]]) -> Iterator[slice]:
-    """Cut questions into blocks; all answers to a question are in one, so that its references are encoded once."""
-    start = answers = characters = 0
-    for stop, question in enumerate(rows, 1):
-        answers += sum(len(row.item.predictions) for row in question)
-        characters += sum(len(text) for row in question for text in row.item.predictions)
-        characters += sum(map(len, question[0].item.references)) + len(question[0].item.text or "")
-        if answers >= CHUNK_PREDICTIONS or characters >= CHUNK_CHARACTERS:
-            yield slice(start, stop)
-            start, answers, characters = stop, 0, 0
-    if start < len(rows):
-        yield slice(start, len(rows))
-
-
 def statistics_of(
     scorer, rows: Sequence[list[SystemRow]], progress: Callable[[int], None] = lambda done: None
 ) -> tuple[np.ndarray, Counter]:
@@ -64,29 +50,12 @@ def statistics_of(
         (questions, systems, k + 1) sums over the predictions of a row; the last column is their number, 1 for a
         metric that scores a row as one. And counts of what to warn of.
     """
-    parts, tally = [], Counter()
-    for block in _blocks(rows):
-        places: dict[tuple, int] = {}
-        items, which = [], []
-        for number, question in enumerate(rows[block]):
-            asked = question[0].item
-            for row in question:
-                key = (number, *row.item.predictions)
-                if key not in places:
-                    places[key] = len(items)
-                    items.append(replace(row.item, text=asked.text, references=asked.references))
-                which.append(places[key])
-        found, counted = statistics_of_items(scorer, items)
-        tally.update(counted)
-        counts = np.array([1 if scorer.takes_sets else len(item.predictions) for item in items])
-        if not scorer.takes_sets:
-            sums = np.zeros((len(items), found.shape[1]))
-            np.add.at(sums, np.repeat(np.arange(len(items)), counts), found)
-            found = sums
-        found = np.column_stack([found, counts])
-        parts.append(found[which].reshape(-1, len(rows[0]), found.shape[1]))
-        progress(block.stop)
-    return np.concatenate(parts), tally
+    asked = [question[0].item for question in rows for _ in question]
+    said = [row.item for question in rows for row in question]
+    items = [replace(item, text=of.text, references=of.references) for of, item in zip(asked, said, strict=True)]
+    systems = len(rows[0])
+    sums, counts = item_statistics(items, {"": scorer}, lambda metric, done, items: progress(done // systems))
+    return sums[""].reshape(len(rows), systems, -1), counts[""]
 
 
 def _row_scores(scorer, statistics: np.ndarray, name: str) -> np.ndarray:
@@ -318,7 +287,7 @@ class CompareRun:
         matched = match(by_system, skip_bad_rows, problem)
         scorers = dict(self.scorers)
         if not scorers and not self.score_columns:
-            scorers = {metric: make_scorer(metric) for metric in default_metrics(shape.sets)}
+            scorers = {metric: make_scorer(metric) for metric in default_metrics(shape)}
         for metric, scorer in scorers.items():
             if scorer.needs_question and (shape.text != "question" or self._without_question(matched)):
                 raise FileError(f"{metric}: needs a question in every row; leave the metric out, or add the questions")
