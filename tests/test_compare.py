@@ -15,7 +15,7 @@ from genqa_metrics.toolkit.analysis import resampling
 from genqa_metrics.toolkit.analysis.compare import CompareRun, most_different, statistics_of
 from genqa_metrics.toolkit.cli import app
 from genqa_metrics.toolkit.reports import charts, table
-from genqa_metrics.toolkit.reports import compare as compare_report
+from genqa_metrics.toolkit.reports.compare import CompareReport
 from genqa_metrics.toolkit.rows.files import FileError
 from genqa_metrics.toolkit.scoring.registry import make_scorer
 from genqa_metrics.toolkit.scoring.run import Run
@@ -285,9 +285,9 @@ def test_report_says_what_it_rests_on(files):
         assert entry == {"name": path.name, "sha256": sha256(path.read_bytes()).hexdigest(), "rows": 4}
     for text in (
         run(*files, "--resamples", 200, "--seed", 7)[0],
-        compare_report.as_markdown(found),
-        compare_report.as_latex(found),
-        compare_report.as_html(found),
+        CompareReport(found).to_markdown(),
+        CompareReport(found).to_latex(),
+        CompareReport(found).to_html(),
     ):
         for fact in ("seed 7", make_scorer("aev").signature, found["inputs"][2]["sha256"], genqa_metrics.__version__):
             assert fact in " ".join(text.split())
@@ -366,7 +366,7 @@ def test_latex_is_escaped(tmp_path):
     for system in ("a_1", "50%"):
         save(tmp_path / f"{system}.jsonl", [{"id": 1, "f_1": 1.0}, {"id": 2, "f_1": 0.5}])
     found = report([tmp_path / "a_1.jsonl", tmp_path / "50%.jsonl"], (), score_columns=["f_1"])
-    latex = compare_report.as_latex(found)
+    latex = CompareReport(found).to_latex()
     body = "\n".join(line for line in latex.splitlines() if not line.startswith("%"))
     assert r"\textbf{a\_1}" in body
     assert r"\textbf{50\%}" in body

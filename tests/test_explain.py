@@ -459,9 +459,9 @@ def test_damaged_checkpoints(command, tmp_path):
 
 
 def test_a_page_that_cannot_be_written(command, tmp_path, monkeypatch):
-    _, err = run(*command, "--html", tmp_path / "none/page.html", status=1)
+    _, err = run(*command, "--html", tmp_path / "none/page.html", status=2)
     assert "there is no folder" in err
-    _, err = run(*command, "--html", tmp_path, status=1)
+    _, err = run(*command, "--html", tmp_path, status=2)
     assert "is not a file" in err
     file = tmp_path / "page.html"
     file.write_text("old", encoding="utf-8")

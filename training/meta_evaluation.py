@@ -282,10 +282,10 @@ def cached(path: Path, facts: Mapping[str, str], fresh: bool, compute: Callable[
 
 
 def judgments_of(rows: Sequence[Mapping], scores: Mapping[str, Sequence[float]]):
-    """Return rows and scores as `genqa_metrics.toolkit.analysis.agree.Judgments`."""
+    """Return rows and scores as `genqa_metrics.toolkit.analysis.human_agreement.Judgments`."""
     import numpy as np
     from genqa_metrics.toolkit.analysis.agree import length_group
-    from genqa_metrics.toolkit.analysis.agreement import Judgments
+    from genqa_metrics.toolkit.analysis.human_agreement import Judgments
     from genqa_metrics.toolkit.analysis.question_types import question_type
 
     human = np.array([row["score"] for row in rows], dtype=float)
@@ -311,18 +311,18 @@ def best_and_rest(report: Mapping, kind: str) -> dict[str, object]:
     """Return the best metric of a set, and the tests of all others against it, corrected (Holm) for their number.
 
     Args:
-        report: see `genqa_metrics.toolkit.analysis.agree.analyse`.
+        report: see `genqa_metrics.toolkit.analysis.human_agreement.analyse`.
         kind: "pearson" or "spearman".
     """
-    from genqa_metrics.toolkit.analysis.correlation import holm
+    from genqa_metrics.toolkit.analysis.resampling import corrected
     from genqa_metrics.toolkit.reports.agree import against_best, ordered
 
     tests = against_best(report, kind)
-    corrected = holm([test["permutation_p"] for test in tests.values()])
+    holm = corrected([test["permutation_p"] for test in tests.values()], "holm").tolist()
     names = ("permutation_p", "williams_p", "value", "low", "high")
     rest = {
         title: {name: test[name] for name in names} | {"permutation_p_holm": p}
-        for (title, test), p in zip(tests.items(), corrected, strict=True)
+        for (title, test), p in zip(tests.items(), holm, strict=True)
     }
     return {"best": ordered(report, kind)[0], "rest": rest}
 
@@ -574,7 +574,7 @@ def main() -> None:
     """Compute or read the scores, measure, write."""
     from genqa_metrics import __version__
     from genqa_metrics.toolkit.analysis.agree import digest_of
-    from genqa_metrics.toolkit.analysis.agreement import PERMUTATIONS, analyse
+    from genqa_metrics.toolkit.analysis.human_agreement import PERMUTATIONS, analyse
     from genqa_metrics.toolkit.reports.charts import curves_figure, group_figure, svg_of
     from genqa_metrics.toolkit.scoring.registry import SCORERS, make_scorer
     from transformers import HfArgumentParser

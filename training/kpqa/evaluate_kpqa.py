@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from genqa_metrics.toolkit.analysis import correlation as agreement
 from genqa_metrics.toolkit.analysis.question_types import question_type
+from genqa_metrics.toolkit.analysis.resampling import bootstrap, interval
 
 SETS = ("kpqa_marco", "kpqa_avsd", "kpqa_narrativeqa", "kpqa_semeval", "kpqa_marcomulti")
 METRICS = ("bleu1", "bleu1_kpqa", "rougeL", "rougeL_kpqa", "bertscore", "bertscore_kpqa")
@@ -95,11 +96,11 @@ def with_intervals(scores: dict, human, clusters, resamples: int) -> dict:
         for metric, values in scores.items()
         for name, function in resampled.items()
     }
-    samples = agreement.bootstrap(statistics, clusters, resamples, SEED)
+    samples = bootstrap(statistics, clusters, resamples, SEED)
     found: dict = {metric: {} for metric in scores}
     for (metric, name), values in samples.items():
         value = getattr(agreement, name)(scores[metric], human)
-        found[metric][name] = [round(v, 4) for v in (value, *agreement.interval(values))]
+        found[metric][name] = [round(v, 4) for v in (value, *interval(values, clusters.max() + 1))]
     return found
 
 
@@ -136,10 +137,12 @@ def compared(measured: dict, human: dict, clusters: dict, resamples: int) -> dic
             }
             if sets is not base:
                 statistics = {m: partial(difference, scores[m], base[name][m], human[name]) for m in WEIGHTED}
-                samples = agreement.bootstrap(statistics, clusters[name], resamples, SEED)
+                samples = bootstrap(statistics, clusters[name], resamples, SEED)
                 for m in WEIGHTED:
                     value = agreement.pearson(scores[m], human[name]) - agreement.pearson(base[name][m], human[name])
-                    of_set[m]["difference"] = [round(v, 4) for v in (value, *agreement.interval(samples[m]))]
+                    of_set[m]["difference"] = [
+                        round(v, 4) for v in (value, *interval(samples[m], clusters[name].max() + 1))
+                    ]
             result[label][name] = of_set
     return result
 

@@ -74,12 +74,12 @@ def rated(rows: Sequence[Mapping]) -> tuple[list[str], list[list[str]], np.ndarr
     return list(questions), list(references), np.array(contexts), np.array(numbers), scales
 
 
-def estimate(value: float, samples: np.ndarray) -> dict:
+def estimate(value: float, samples: np.ndarray, contexts: int) -> dict:
     """Return a number with its 95% interval."""
-    from genqa_metrics.toolkit.analysis.correlation import interval
+    from genqa_metrics.toolkit.analysis.resampling import interval
 
-    ends = interval(samples)
-    return {"value": round(float(value), 4), "interval": [round(x, 4) for x in ends] if ends else None}
+    ends = [round(float(x), 4) for x in interval(samples, contexts)]
+    return {"value": round(float(value), 4), "interval": None if np.isnan(ends).any() else ends}
 
 
 def correlations(
@@ -98,6 +98,7 @@ def correlations(
         "pearson" and "spearman" over questions, "systems": Spearman's rho of the systems' means.
     """
     from genqa_metrics.toolkit.analysis import correlation as a
+    from genqa_metrics.toolkit.analysis.resampling import bootstrap
 
     one_hot = np.eye(systems.max() + 1)[systems]
 
@@ -111,9 +112,11 @@ def correlations(
         "spearman": lambda counts: a.resampled_spearman(scores, human, counts),
         "systems": of_systems,
     }
-    samples = a.bootstrap(functions, contexts, number, seed=0)
+    samples = bootstrap(functions, contexts, number, seed=0)
     once = np.ones((1, len(scores)))
-    return {name: estimate(function(once)[0], samples[name]) for name, function in functions.items()}
+    return {
+        name: estimate(function(once)[0], samples[name], contexts.max() + 1) for name, function in functions.items()
+    }
 
 
 def pairs_of(rows: Sequence[Mapping], kind: str | None) -> tuple[list[str], list[list[str]], np.ndarray, np.ndarray]:
@@ -141,15 +144,18 @@ def pairs_of(rows: Sequence[Mapping], kind: str | None) -> tuple[list[str], list
 def separation(scores: np.ndarray, human: np.ndarray, contexts: np.ndarray, number: int) -> dict:
     """Return the area under the ROC curve of human against bad questions, and the mean score of the human ones."""
     from genqa_metrics.toolkit.analysis import correlation as a
+    from genqa_metrics.toolkit.analysis.resampling import bootstrap
 
     functions = {
         "auc": lambda counts: a.resampled_auc(scores, human, counts),
         "human_mean": lambda counts: (counts @ (scores * human)) / (counts @ human),
         "bad_mean": lambda counts: (counts @ (scores * ~human)) / (counts @ ~human),
     }
-    samples = a.bootstrap(functions, contexts, number, seed=0)
+    samples = bootstrap(functions, contexts, number, seed=0)
     once = np.ones((1, len(scores)))
-    return {name: estimate(function(once)[0], samples[name]) for name, function in functions.items()}
+    return {
+        name: estimate(function(once)[0], samples[name], contexts.max() + 1) for name, function in functions.items()
+    }
 
 
 def shown(entry: Mapping) -> str:

@@ -12,8 +12,9 @@ from ..rows.files import FileError, Source
 from ..rows.items import COLUMNS, Item, RowError, RowReader
 from ..scoring.pipeline import item_statistics
 from ..scoring.registry import make_scorer, scorer_class
-from .agreement import CONFIDENCE, LENGTHS, PERMUTATIONS, Judgments, analyse, rounded
+from .human_agreement import LENGTHS, PERMUTATIONS, Judgments, analyse, rounded
 from .question_types import question_type
+from .resampling import CONFIDENCE
 
 
 @dataclass
@@ -210,6 +211,7 @@ class AgreeRun:
                 "permutations": PERMUTATIONS * self.number,
                 "seed": self.seed,
                 "confidence": CONFIDENCE,
+                "interval": found.pop("interval"),
                 "columns": self.columns,
                 "score_columns": list(self.score_columns),
                 "group_columns": list(self.group_columns),

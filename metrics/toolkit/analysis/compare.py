@@ -21,7 +21,6 @@ from .matching import Matched, SystemRow, match
 
 MAX_SYSTEMS = 100
 FEW_QUESTIONS = 30  # below which intervals are said to be rough
-CONFIDENCE = 0.95
 LEVEL = 0.05
 
 
@@ -114,7 +113,7 @@ def analyse(
             return scorer.resampled_scores(sums[..., :-1], sums[..., -1])
 
         values, resampled = scores(totals[:, own]), scores(drawn[..., own])
-        limits = {name: resampling.interval(resampled[name], questions, CONFIDENCE) for name in scorer.names}
+        limits = {name: resampling.interval(resampled[name], questions) for name in scorer.names}
         entry: dict[str, dict] = {
             "scores": {
                 name: {
@@ -140,7 +139,7 @@ def analyse(
                 if corrected[i] < LEVEL:
                     better[(first, second) if difference > 0 else (second, first)] = True
                 apart = resampled[name][:, first] - resampled[name][:, second]
-                low, high = resampling.interval(apart, questions, CONFIDENCE)
+                low, high = resampling.interval(apart, questions)
                 rows.append(
                     {
                         "first": systems[first],
@@ -314,7 +313,8 @@ class CompareRun:
             "settings": {
                 "resamples": self.samples,
                 "seed": self.seed,
-                "confidence": CONFIDENCE,
+                "confidence": resampling.CONFIDENCE,
+                "interval": resampling.INTERVAL.format("questions"),
                 "level": LEVEL,
                 "correction": self.correction,
                 "columns": self.columns,

@@ -1,17 +1,17 @@
 """Agreement of metric scores with human judgments: arrays in, numbers out. No input or output.
 
 Answers to one question are alike, so what is drawn and swapped at random is whole questions ("clusters" of rows), not
-rows. A number that is not defined is NaN, or None where it would be a pair or a curve: a correlation with scores that
-are all equal, an interval of too few resamples.
+rows. A number that is not defined is NaN: a correlation with scores that are all equal.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 from scipy import stats
 
-_CELLS = 2**22  # resamples x rows that are in memory at once: 32 MiB
+from .resampling import swaps
+
 _MAX_SIGNS = 2000  # rows up to which all pairs of rows are compared at once, in 32 MiB
 
 
@@ -38,34 +38,13 @@ def _varies(values: np.ndarray) -> bool:
     return len(values) > 1 and bool(np.ptp(values) > 0)
 
 
-def resamples(clusters: np.ndarray, number: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield how often every row is in every bootstrap sample of clusters, a chunk of samples at a time.
-
-    Args:
-        clusters: (rows,) number of every row's cluster: 0, 1, ... without gaps.
-        number: number of samples.
-        seed: the same seed gives the same samples.
-
-    Yields:
-        (samples, rows) counts; the chunks together have `number` samples.
-    """
-    rng = np.random.default_rng(seed)
-    size = int(clusters.max()) + 1
-    step = max(1, _CELLS // len(clusters))
-    for start in range(0, number, step):
-        samples = min(step, number - start)
-        draws = rng.integers(size, size=(samples, size)) + np.arange(samples)[:, None] * size
-        counts = np.bincount(draws.ravel(), minlength=samples * size).reshape(samples, size)
-        yield counts[:, clusters].astype(float)
-
-
 def resampled_pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return Pearson's r of every resample.
 
     Args:
         x: (rows,) scores, or (samples, rows) where they differ by resample, as ranks do.
         y: the same for the other side.
-        counts: (samples, rows), see `resamples`.
+        counts: (samples, rows), see `resampling.bootstrap_counts`.
 
     Returns:
         (samples,) correlations, NaN where one side is constant.
@@ -87,7 +66,7 @@ def resampled_ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
     Args:
         values: (rows,) scores.
-        counts: (samples, rows), see `resamples`.
+        counts: (samples, rows), see `resampling.bootstrap_counts`.
 
     Returns:
         (samples, rows) ranks from 1; those of rows that are not in a sample mean nothing.
@@ -135,42 +114,12 @@ def resampled_auc(scores: np.ndarray, positive: np.ndarray, counts: np.ndarray) 
     Args:
         scores: (rows,) scores of a metric.
         positive: (rows,) booleans, which answers humans accept.
-        counts: (samples, rows), see `resamples`.
+        counts: (samples, rows), see `resampling.bootstrap_counts`.
     """
     right = (counts * positive).sum(axis=1)
     wrong = counts.sum(axis=1) - right
     above = (counts * positive * resampled_ranks(scores, counts)).sum(axis=1) - right * (right + 1) / 2
     return np.divide(above, right * wrong, out=np.full(len(counts), np.nan), where=right * wrong > 0)
-
-
-def bootstrap(
-    statistics: Mapping[str, Callable[[np.ndarray], np.ndarray]], clusters: np.ndarray, number: int, seed: int
-) -> dict[str, np.ndarray]:
-    """Return the values of statistics in the same bootstrap samples of clusters.
-
-    Args:
-        statistics: name -> function from (samples, rows) counts to (samples,) values.
-        clusters: (rows,) number of every row's cluster: 0, 1, ... without gaps.
-        number: number of samples.
-        seed: the same seed gives the same samples.
-
-    Returns:
-        name -> (number,) values.
-    """
-    chunks = [
-        {name: values(counts) for name, values in statistics.items()} for counts in resamples(clusters, number, seed)
-    ]
-    return {name: np.concatenate([chunk[name] for chunk in chunks]) for name in statistics}
-
-
-def interval(samples: np.ndarray, confidence: float = 0.95) -> tuple[float, float] | None:
-    """Return the percentile interval of bootstrap samples; None where half of them or more are not defined."""
-    defined = samples[np.isfinite(samples)]
-    if len(defined) <= len(samples) / 2:
-        return None
-    tail = 50 * (1 - confidence)
-    low, high = np.percentile(defined, [tail, 100 - tail])
-    return float(low), float(high)
 
 
 def williams(r1: float, r2: float, r12: float, rows: int) -> tuple[float, float]:
@@ -264,30 +213,13 @@ def permutation_p(
         moved.append(sums)
     first, second = x @ human, y @ human
     observed, extreme = np.abs(first - second) / rows, np.zeros(len(x), dtype=int)
-    rng = np.random.default_rng(seed)
-    step = max(1, _CELLS // max(size, len(x)))
-    for start in range(0, number, step):
-        swaps = rng.integers(2, size=(min(step, number - start), size), dtype=np.int8).astype(float)
-        total, squares, products = (swaps @ sums for sums in moved)
+    for swapped in swaps(size, number, seed):
+        total, squares, products = (swapped @ sums for sums in moved)
         one = (first + products) / np.sqrt(np.maximum(rows * (rows + squares) - total**2, 1e-12))
         other = (second - products) / np.sqrt(np.maximum(rows * (rows - squares) - total**2, 1e-12))
         extreme += (np.abs(one - other) >= observed - 1e-12).sum(axis=0)
     out[defined] = (1 + extreme) / (1 + number)
     return out
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values corrected for their number (Holm 1979), NaN where they are NaN.
-
-    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
-    [0.03, 0.06, 0.06]
-    """
-    from .resampling import corrected
-
-    p = np.asarray(p_values, dtype=float)
-    out, defined = np.full(len(p), np.nan), np.isfinite(p)
-    out[defined] = corrected(p[defined], "holm")
-    return out.tolist()
 
 
 def answer_pairs(

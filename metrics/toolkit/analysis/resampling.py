@@ -2,13 +2,16 @@
 
 A score of a corpus need not be the mean of the scores of its rows, so what is resampled is the statistics whose sums
 make the score, as sacrebleu does it: AEv sums counts of n-grams, a mean sums scores and counts rows. Every resample
-is the same rows for all systems, which makes the tests paired.
+is the same rows for all systems, which makes the tests paired. Where several rows are alike, such as the answers to
+one question, what is drawn and exchanged is such a cluster of rows.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+CONFIDENCE = 0.95
+INTERVAL = "95% expanded percentile bootstrap interval, {} resampled"  # which every report states
 CORRECTIONS = {"holm": "holm", "bonferroni": "bonferroni", "fdr": "fdr_bh", "none": None}
 _CELLS = 2**22  # resamples x rows that are in memory at once: 32 MiB
 _BOOTSTRAP, _SWAPS = 0, 1  # streams of one seed
@@ -19,11 +22,12 @@ def _steps(rows: int, samples: int) -> Iterator[int]:
     return (min(step, samples - start) for start in range(0, samples, step))
 
 
-def bootstrap_counts(rows: int, samples: int, seed: int) -> Iterator[np.ndarray]:
+def bootstrap_counts(rows: int | np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray]:
     """Yield how often every row is in every bootstrap sample, a chunk of samples at a time.
 
     Args:
-        rows: number of rows, all of which can be drawn; a sample has as many.
+        rows: number of rows; or (rows,) number of every row's cluster: 0, 1, ... without gaps. A sample has as many
+            rows, or clusters, as there are.
         samples: number of samples.
         seed: the same seed gives the same samples.
 
@@ -34,11 +38,34 @@ def bootstrap_counts(rows: int, samples: int, seed: int) -> Iterator[np.ndarray]
     np.float64(3.0)
     """
     rng = np.random.default_rng([seed, _BOOTSTRAP])
-    for step in _steps(rows, samples):
-        counts = np.empty((step, rows))
+    clusters = None if np.ndim(rows) == 0 else np.asarray(rows)
+    size = int(rows) if clusters is None else int(clusters.max()) + 1
+    for step in _steps(size if clusters is None else len(clusters), samples):
+        counts = np.empty((step, size))
         for sample in counts:  # one sample at a time stays in the processor's cache
-            sample[:] = np.bincount(rng.integers(rows, size=rows), minlength=rows)
-        yield counts
+            sample[:] = np.bincount(rng.integers(size, size=size), minlength=size)
+        yield counts if clusters is None else counts[:, clusters]
+
+
+def bootstrap(
+    statistics: Mapping[str, Callable[[np.ndarray], np.ndarray]], rows: int | np.ndarray, samples: int, seed: int
+) -> dict[str, np.ndarray]:
+    """Return the values of statistics in the same bootstrap samples.
+
+    Args:
+        statistics: name -> function from (samples, rows) counts to (samples, ...) values.
+        rows: see `bootstrap_counts`.
+        samples: number of samples.
+        seed: the same seed gives the same samples.
+
+    Returns:
+        name -> (samples, ...) values.
+    """
+    chunks = [
+        {name: values(counts) for name, values in statistics.items()}
+        for counts in bootstrap_counts(rows, samples, seed)
+    ]
+    return {name: np.concatenate([chunk[name] for chunk in chunks]) for name in statistics}
 
 
 def swaps(rows: int, samples: int, seed: int) -> Iterator[np.ndarray]:
@@ -72,27 +99,32 @@ def resampled_sums(weights: Iterable[np.ndarray], statistics: np.ndarray) -> np.
     return np.concatenate([chunk @ flat for chunk in weights]).reshape(-1, *statistics.shape[1:])
 
 
-def interval(scores: np.ndarray, rows: int, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+def interval(scores: np.ndarray, rows: int, confidence: float = CONFIDENCE) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of the expanded percentile interval of bootstrap scores.
 
     Percentiles of the bootstrap are too narrow for few rows, as if a mean had z in place of t and n in place of n - 1;
     expanded ones make up for it (Hesterberg 2015, "What teachers should know about the bootstrap", section 5.2).
 
     Args:
-        scores: (samples, ...) scores of the bootstrap samples.
-        rows: number of rows, at least 1.
+        scores: (samples, ...) scores of the bootstrap samples; NaN where they are not defined.
+        rows: number of rows, or of clusters, that were drawn, at least 1.
         confidence: share of such intervals that hold the truth.
 
     Returns:
-        Lower and upper ends, (...) each.
+        Lower and upper ends, (...) each; NaN where half of the scores or more are not defined.
     """
     from scipy import stats
 
     tail = (1 - confidence) / 2
     if rows > 1:
         tail = stats.norm.sf(np.sqrt(rows / (rows - 1)) * stats.t.isf(tail, rows - 1))
-    low, high = np.percentile(scores, [100 * tail, 100 * (1 - tail)], axis=0)
-    return low, high
+    missing = np.isnan(scores)
+    if not missing.any():
+        low, high = np.percentile(scores, [100 * tail, 100 * (1 - tail)], axis=0)
+        return low, high
+    enough = missing.mean(axis=0) < 0.5
+    low, high = np.nanpercentile(np.where(enough, scores, 0.0), [100 * tail, 100 * (1 - tail)], axis=0)
+    return np.where(enough, low, np.nan)[()], np.where(enough, high, np.nan)[()]
 
 
 def _tolerance(scores: np.ndarray) -> np.ndarray:
@@ -164,7 +196,7 @@ def corrected(p_values: np.ndarray, method: str = "holm") -> np.ndarray:
     """Return p-values corrected for the number of tests.
 
     Args:
-        p_values: (tests,) p-values.
+        p_values: (tests,) p-values; NaN, which is no test, stays NaN.
         method: a key of `CORRECTIONS`: "holm" and "bonferroni" keep the chance of one false finding or more at the
             level, "fdr" (Benjamini & Hochberg) the expected share of false ones among the findings.
 
@@ -173,10 +205,11 @@ def corrected(p_values: np.ndarray, method: str = "holm") -> np.ndarray:
     """
     from statsmodels.stats.multitest import multipletests
 
-    name = CORRECTIONS[method]
-    if name is None or not len(p_values):
-        return np.array(p_values, dtype=float)
-    return multipletests(p_values, method=name)[1]
+    name, found = CORRECTIONS[method], np.array(p_values, dtype=float)
+    tests = np.isfinite(found)
+    if name is not None and tests.any():
+        found[tests] = multipletests(found[tests], method=name)[1]
+    return found
 
 
 def ranking(scores: np.ndarray, better: np.ndarray) -> tuple[list[int], list[tuple[int, int]]]:

@@ -2,15 +2,14 @@
 
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-
-from ..reports.score import print_tables
-from ..scoring.run import Report, Run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 WORLD_CUP = "which event did the 2014 world cup"
 HOW_MANY_STEPS = "How many steps are involved in a hypothesis test?"
 SEVEN_STEPS = "There are seven steps involved in a hypothesis test ."
+Scores = Mapping[str, Mapping[str, Mapping[str, float]]]  # {metric: {system: {name: score}}}
 
 
 def _shown(path: Path) -> str:
@@ -29,10 +28,10 @@ def _row_score(metric: str, name: str, prediction: str, references: list[str], t
     return float(scorer.row_scores(statistics_of_items(scorer, [item])[0])[name][0])
 
 
-def _answer_remarks(report: Report) -> list[str]:
-    terse, chatty = (report.scores["aev"][system] for system in ("terse", "chatty"))
-    rouge = {system: scores["rougeL_kpqa"] for system, scores in report.scores["kpqa"].items()}
-    judged = {system: scores["ava_accuracy"] for system, scores in report.scores["ava"].items()}
+def _answer_remarks(scores: Scores) -> list[str]:
+    terse, chatty = (scores["aev"][system] for system in ("terse", "chatty"))
+    rouge = {system: found["rougeL_kpqa"] for system, found in scores["kpqa"].items()}
+    judged = {system: found["ava_accuracy"] for system, found in scores["ava"].items()}
     steps = SEVEN_STEPS, ["Four steps are involved in a hypothesis test."], HOW_MANY_STEPS
     seven = {"aev": _row_score("aev", "aev", *steps), "kpqa": _row_score("kpqa", "rougeL_kpqa", *steps)}
     return [
@@ -51,8 +50,8 @@ def _answer_remarks(report: Report) -> list[str]:
     ]
 
 
-def _question_remarks(report: Report) -> list[str]:
-    systems = report.scores["f_meta"]
+def _question_remarks(scores: Scores) -> list[str]:
+    systems = scores["f_meta"]
     repetitive, diverse = systems["repetitive"], systems["diverse"]
     cup = _row_score(
         "f_meta",
@@ -71,6 +70,11 @@ def _question_remarks(report: Report) -> list[str]:
     ]
 
 
+def demo() -> None:
+    """Score the example files that come with the package, and explain the tables."""
+    show()
+
+
 def show(width: int | None = None) -> None:
     """Score the example files and print tables, remarks and the commands that do the same.
 
@@ -80,6 +84,9 @@ def show(width: int | None = None) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from ..reports.score import print_tables
+    from ..scoring.run import Run
 
     console = Console()
     console = Console(width=width or (min(console.width, 100) if sys.stdout.isatty() else 100))
@@ -94,7 +101,7 @@ def show(width: int | None = None) -> None:
         console.rule(Text(title, style="bold"), align="left")
         console.print()
         print_tables(report, console)
-        for remark in remarks(report):
+        for remark in remarks(report.scores):
             line = Table.grid(padding=(0, 1))
             line.add_row("•", Text(remark))
             console.print(line)

@@ -1,13 +1,22 @@
-"""A report of agreement as tables for the terminal, as Markdown, and as one HTML page with charts."""
+"""How well metrics agree with human scores: what `genqa-metrics agree` prints and `genqa_metrics.agree` returns."""
 
 from collections.abc import Mapping
-from html import escape
 
 from .charts import curves_figure, forest_figure, group_figure, svg_of
-from .table import Table, estimate, html_table, markdown_table, number, p_value, print_table
+from .report import Report
+from .table import Table, estimate, number, p_value, visible
 
 CRITERIA = {"f1": "F1", "accuracy": "accuracy", "youden": "Youden's J"}
 LEVEL = 0.05
+AGREEMENT, CLASSIFIED = "Agreement with the humans", "Telling correct answers from wrong ones"
+
+
+def _by(grouping: str) -> str:
+    return f"By {grouping.replace('_', ' ')}"
+
+
+def _estimate(found: Mapping | None) -> str:
+    return estimate(found, limit_digits=2)
 
 
 def ordered(report: Mapping, kind: str = "pearson") -> list[str]:
@@ -22,7 +31,7 @@ def against_best(report: Mapping, kind: str = "pearson") -> dict[str, Mapping]:
     """Return the test of every other metric against the one with the best correlation, by name.
 
     Args:
-        report: see `agree.analyse`.
+        report: see `analysis.human_agreement.analyse`.
         kind: "pearson" or "spearman".
     """
     best = ordered(report, kind)[0]
@@ -40,9 +49,9 @@ def _correlations(report: Mapping) -> Table:
     for place, name in enumerate(ordered(report)):
         found = report["metrics"][name]
         test = tests.get(name)
-        cells = [name, *(estimate(found[kind]) for kind in ("pearson", "spearman", "kendall"))]
+        cells = [name, *(_estimate(found[kind]) for kind in ("pearson", "spearman", "kendall"))]
         if classified:
-            cells.append(estimate(found["classifier"]["auc"]))
+            cells.append(_estimate(found["classifier"]["auc"]))
         if tests:
             cells += [p_value(test[p]) if test else "" for p in ("permutation_p", "permutation_p_holm")]
         rows.append(cells)
@@ -51,12 +60,12 @@ def _correlations(report: Mapping) -> Table:
     header = ["metric", "Pearson r", "Spearman rho", "Kendall tau-b", *["AUC"] * classified]
     explanation = "With 95% intervals."
     if not tests:
-        return Table("Agreement with the humans", header, rows, explanation)
+        return Table(AGREEMENT, header, rows, explanation)
     explanation += (
         " p: permutation test of the difference between this Pearson r and the first one; corrected (Holm) for all "
         "pairs of metrics. Bold: the first one, and those that do not differ from it at 5%."
     )
-    return Table("Agreement with the humans", [*header, "p", "p corrected"], rows, explanation, marked)
+    return Table(AGREEMENT, [*header, "p", "p corrected"], rows, explanation, marked)
 
 
 def _pairs(report: Mapping) -> Table | None:
@@ -82,7 +91,7 @@ def _pairs(report: Mapping) -> Table | None:
     for name in ordered(report):
         cells = [name]
         if ranked["pairs"]:
-            cells.append(estimate(ranked["metrics"][name]))
+            cells.append(_estimate(ranked["metrics"][name]))
         if systems:
             found = systems["pairs"][name]
             cells += [f"{found['right']} of {found['pairs']}", f"{found['clear_right']} of {found['clear_pairs']}"]
@@ -115,12 +124,12 @@ def _group_tables(report: Mapping) -> list[Table]:
         rows = []
         for name in ordered(report):
             cells = [
-                estimate(found["metrics"][name]["pearson"]) if found["metrics"] else "-" for found in groups.values()
+                _estimate(found["metrics"][name]["pearson"]) if found["metrics"] else "-" for found in groups.values()
             ]
             rows.append([name, *cells])
         tables.append(
             Table(
-                f"By {grouping.replace('_', ' ')}",
+                _by(grouping),
                 header,
                 rows,
                 "Pearson r with 95% interval, number of answers above; '-': fewer than 10 answers, or equal scores.",
@@ -148,7 +157,7 @@ def _thresholds(report: Mapping) -> Table | None:
     share = report.get("human", {}).get("share_correct")
     rule = f"Correct: {report['human']['correct']}, {share:.1%} of the answers. " if share is not None else ""
     return Table(
-        "Telling correct answers from wrong ones",
+        CLASSIFIED,
         ["metric", *(f"best {name}" for name in CRITERIA.values()), "average precision", "ECE", "Brier"],
         rows,
         f"{rule}Best value on these rows, in brackets on questions that the threshold was not chosen on (5 folds), "
@@ -156,103 +165,89 @@ def _thresholds(report: Mapping) -> Table | None:
     )
 
 
-def tables(report: Mapping) -> list[Table]:
-    """Return the tables of a report."""
-    found = [
-        _correlations(report),
-        _pairs(report),
-        _system_scores(report),
-        *_group_tables(report),
-        _thresholds(report),
-    ]
-    return [table for table in found if table]
-
-
-def facts(report: Mapping) -> list[str]:
-    """Return what the numbers rest on, one sentence or line each."""
-    human = report["human"]
-    lines = [
-        f"{report['rows']:,} answers to {report['questions']:,} questions; human scores: column {human['column']}, "
-        f"from {human['minimum']:g} to {human['maximum']:g}, mean {number(human['mean'])}"
-    ]
-    lines += [f"left out: {count:,} rows {why}" for why, count in report["left_out"].items() if count]
-    lines += [f"note: {note}" for note in report["notes"]]
-    lines += [f"{source['name']}: {source['rows']:,} rows, SHA-256 {source['sha256']}" for source in report["inputs"]]
-    lines += list(report["signatures"].values())
-    settings = report["settings"]
-    lines.append(
-        f"genqa-metrics {report['genqa_metrics']}, {settings['resamples']:,} bootstrap samples, "
-        f"{settings['permutations']:,} permutations, seed {settings['seed']}"
-    )
-    return lines
-
-
-def as_markdown(report: Mapping) -> str:
-    """Return a report in Markdown."""
-    parts = [f"## {table.title}\n\n{table.explanation}\n\n{markdown_table(table)}" for table in tables(report)]
-    parts.append("## What the numbers rest on\n\n" + "\n".join(f"- `{line}`" for line in facts(report)))
-    return "# Agreement with human judgments\n\n" + "\n\n".join(parts).replace("\n\n\n\n", "\n\n")
-
-
-def print_report(report: Mapping, console) -> None:
-    """Print a report.
+class AgreeReport(Report):
+    """How well metrics agree with human scores.
 
     Args:
-        report: see `agree.AgreeRun.report`.
-        console: a `rich.console.Console`.
+        report: what `analysis.agree.AgreeRun.report` returns.
+
+    Attributes:
+        metrics: {metric: {"pearson", "spearman", "kendall": {"value", "low", "high"}, "classifier": ...}}.
+        differences: tests of every pair of metrics.
+        rank_pairs: share of answer pairs that each metric ranks as humans do.
+        systems: scores of systems by humans and metrics, or None.
+        groups: {grouping: {group: {"rows", "questions", "metrics"}}}.
+        human: column, range and mean of the human scores.
+        rows: number of answers.
+        questions: number of questions.
+        signatures: {metric: what its numbers depend on}.
+        notes: what a reader must know before the numbers.
     """
-    from rich.text import Text
 
-    for table in tables(report):
-        print_table(table, console)
-    for line in facts(report):
-        console.print(Text(line, style="bold yellow" if line.startswith("note: ") else "dim"), soft_wrap=True)
+    title = "Agreement with human judgments"
 
+    def __init__(self, report: Mapping):
+        self._report = report
+        self.metrics, self.differences, self.groups = report["metrics"], report["differences"], report["groups"]
+        self.rank_pairs, self.systems, self.human = report["rank_pairs"], report["systems"], report["human"]
+        self.rows, self.questions = report["rows"], report["questions"]
+        self.signatures, self.notes = report["signatures"], report["notes"]
 
-_STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em; color: #1c1917; }
-h1 { font-size: 1.5em; } h2 { font-size: 1.15em; margin-top: 2em; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.25em 0.8em; text-align: right; border-bottom: 1px solid #e7e5e4; white-space: nowrap; }
-th:first-child { text-align: left; } thead th { border-bottom: 2px solid #78716c; vertical-align: bottom; }
-tr.marked th, tr.marked td:nth-child(2) { font-weight: bold; color: #166534; } tbody th { font-weight: normal; }
-.explanation, .facts { color: #57534e; } .facts li { overflow-wrap: anywhere; } .note { color: #9a3412; }
-svg { max-width: 100%; height: auto; }
-"""
+    def __repr__(self) -> str:
+        found = ", ".join(f"{name} {number(self.metrics[name]['pearson']['value'])}" for name in ordered(self._report))
+        return f"AgreeReport({self.rows:,} answers; Pearson r: {visible(found)})"
 
+    def to_dict(self) -> dict:
+        """Return everything as one object of types that JSON has."""
+        return dict(self._report)
 
-def as_html(report: Mapping) -> str:
-    """Return a report as one HTML page that needs nothing else: no script, no outside resource.
+    def to_pandas(self):
+        """Return a `pandas.DataFrame` with one row per metric, the best Pearson correlation first."""
+        import pandas
 
-    Args:
-        report: see `agree.AgreeRun.report`.
-    """
-    names = [name for name in ordered(report) if report["metrics"][name]["pearson"]["value"] is not None]
-    charts: dict[str, str] = {}
-    if names:
-        charts["Agreement with the humans"] = svg_of(forest_figure(report, ("pearson", "spearman", "kendall")))
-        for grouping, groups in report["groups"].items():
+        rows = {}
+        for name in ordered(self._report):
+            found = self.metrics[name]
+            parts = {kind: found[kind] for kind in ("pearson", "spearman", "kendall")}
+            parts |= {"auc": found["classifier"]["auc"]} if "classifier" in found else {}
+            rows[name] = {
+                f"{kind}{'' if end == 'value' else f'_{end}'}": part[end]
+                for kind, part in parts.items()
+                for end in ("value", "low", "high")
+            }
+        return pandas.DataFrame.from_dict(rows, orient="index").rename_axis("metric")
+
+    def tables(self) -> list[Table]:
+        """Return the tables."""
+        report = self._report
+        one_each = _correlations(report), _pairs(report), _system_scores(report), *_group_tables(report)
+        return [table for table in (*one_each, _thresholds(report)) if table]
+
+    def facts(self) -> list[str]:
+        """Return what the numbers rest on, one sentence or line each."""
+        report, human, settings = self._report, self.human, self._report["settings"]
+        left_out = [f"left out: {count:,} rows {why}" for why, count in report["left_out"].items() if count]
+        return [
+            f"{self.rows:,} answers to {self.questions:,} questions; human scores: column {human['column']}, from "
+            f"{human['minimum']:g} to {human['maximum']:g}, mean {number(human['mean'])}",
+            *left_out,
+            *(f"{source['name']}: {source['rows']:,} rows, SHA-256 {source['sha256']}" for source in report["inputs"]),
+            *self.signatures.values(),
+            f"intervals: {settings['interval']}",
+            f"genqa-metrics {report['genqa_metrics']}, {settings['resamples']:,} bootstrap samples, "
+            f"{settings['permutations']:,} permutations, seed {settings['seed']}",
+        ]
+
+    def charts(self) -> dict:
+        """Return the charts for the page, by the title of the table that they stand above."""
+        report, metrics = self._report, self.metrics
+        names = [name for name in ordered(report) if metrics[name]["pearson"]["value"] is not None]
+        if not names:
+            return {}
+        charts = {AGREEMENT: svg_of(forest_figure(metrics, names))}
+        for grouping, groups in self.groups.items():
             if any(found["metrics"] for found in groups.values()):
-                charts[f"By {grouping.replace('_', ' ')}"] = svg_of(group_figure(groups, names))
-        if all("classifier" in report["metrics"][name] for name in names):
-            charts["Telling correct answers from wrong ones"] = svg_of(curves_figure(report, names))
-    body = ["<h1>Agreement with human judgments</h1>", f"<p>{escape(facts(report)[0])}.</p>"]
-    body += [f'<p class="note">{escape(note)}</p>' for note in report["notes"]]
-    for table in tables(report):
-        body.append(f"<h2>{escape(table.title)}</h2>")
-        body += [charts[table.title]] if table.title in charts else []
-        body.append(html_table(table))
-        body += [f'<p class="explanation">{escape(table.explanation)}</p>'] if table.explanation else []
-    rest = [f"<li>{escape(line)}</li>" for line in facts(report)[1:] if not line.startswith("note: ")]
-    body += ["<h2>What the numbers rest on</h2>", '<ul class="facts">', *rest, "</ul>"]
-    head = [
-        '<meta charset="utf-8">',
-        # Even if escaping failed, a browser would run and fetch nothing.
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        "<title>Agreement with human judgments</title>",
-        f"<style>{_STYLE}</style>",
-    ]
-    lines = ["<!DOCTYPE html>", '<html lang="en">', "<head>", *head, "</head>", "<body>", *body, "</body>", "</html>"]
-    return "\n".join(lines) + "\n"
+                charts[_by(grouping)] = svg_of(group_figure(groups, names))
+        if all("classifier" in metrics[name] for name in names):
+            charts[CLASSIFIED] = svg_of(curves_figure(report, names))
+        return charts

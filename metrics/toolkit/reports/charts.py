@@ -2,20 +2,25 @@
 
 import io
 from collections.abc import Mapping, Sequence
-from html import escape
 
-from .table import limits, number, visible
+from .page import render
+from .table import estimate, number, visible
 
 
-def svg_of(figure) -> str:
-    """Return a figure as SVG, the same bytes for the same figure."""
+def svg_of(figure):
+    """Return a figure as SVG (`markupsafe.Markup`), the same bytes for the same figure."""
     import matplotlib
+    from markupsafe import Markup
 
     text = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": "genqa-metrics", "svg.fonttype": "none"}):
         figure.savefig(text, format="svg", metadata={"Date": None}, bbox_inches="tight")
     svg = text.getvalue()
-    return svg[svg.index("<svg") :]
+    return Markup(svg[svg.index("<svg") :])
+
+
+def _label(name: str) -> str:
+    return visible(name).replace("$", r"\$")  # no formula
 
 
 def _colours(names: list[str]) -> dict[str, tuple]:
@@ -25,19 +30,22 @@ def _colours(names: list[str]) -> dict[str, tuple]:
     return {name: palette[place % len(palette)] for place, name in enumerate(names)}
 
 
-def forest_figure(report: Mapping, kinds: tuple[str, ...] = ("pearson", "spearman")):
-    """Return a figure of every metric's correlations with their 95% intervals, the best on top."""
+def forest_figure(metrics: Mapping, names: Sequence[str]):
+    """Return a figure of metrics' correlations with their 95% intervals.
+
+    Args:
+        metrics: see `analysis.human_agreement.analyse`.
+        names: metrics to show, from the top.
+    """
     from matplotlib.figure import Figure
 
-    from .agree import ordered
-
-    names = [name for name in ordered(report) if report["metrics"][name]["pearson"]["value"] is not None][::-1]
+    kinds, names = ("pearson", "spearman", "kendall"), names[::-1]
     figure = Figure(figsize=(7, 1 + 0.34 * len(names)))
     axes = figure.subplots()
     titles = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau-b"}
-    for step, (kind, marker) in enumerate(zip(kinds, "os^", strict=False)):
+    for step, (kind, marker) in enumerate(zip(kinds, "os^", strict=True)):
         for place, name in enumerate(names):
-            found = report["metrics"][name][kind]
+            found = metrics[name][kind]
             height = place + 0.24 * ((len(kinds) - 1) / 2 - step)
             colour = ("#1f4e79", "#c55a11", "#548235")[step]
             if found["low"] is not None:
@@ -45,7 +53,7 @@ def forest_figure(report: Mapping, kinds: tuple[str, ...] = ("pearson", "spearma
             axes.plot(
                 found["value"], height, marker, color=colour, markersize=5, label=None if place else titles[kind]
             )
-    axes.set_yticks(range(len(names)), names)
+    axes.set_yticks(range(len(names)), map(_label, names))
     axes.axvline(0, color="#888888", linewidth=0.8)
     axes.set_xlabel("correlation with the humans, 95% intervals")
     axes.grid(axis="x", color="#dddddd", linewidth=0.6)
@@ -59,7 +67,7 @@ def group_figure(groups: Mapping, names: list[str], kind: str = "pearson"):
     """Return a figure of the correlations within groups, as Figure 4 of the KPQA paper.
 
     Args:
-        groups: label -> "rows" and "metrics", see `agree.analyse`.
+        groups: label -> "rows" and "metrics", see `analysis.human_agreement.analyse`.
         names: metrics to show.
         kind: "pearson" or "spearman".
     """
@@ -76,11 +84,12 @@ def group_figure(groups: Mapping, names: list[str], kind: str = "pearson"):
             if value["value"] is None:
                 continue
             left = place - 0.4 + (number_ + 0.5) * step
-            label = name if name not in axes.get_legend_handles_labels()[1] else None
+            label = _label(name)
+            label = None if label in axes.get_legend_handles_labels()[1] else label
             axes.bar(left, value["value"], step * 0.9, color=colours[name], label=label)
             if value["low"] is not None:
                 axes.plot([left, left], [value["low"], value["high"]], color="#333333", linewidth=0.8)
-    axes.set_xticks(range(len(shown)), [f"{label}\n({found['rows']})" for label, found in shown.items()])
+    axes.set_xticks(range(len(shown)), [f"{_label(label)}\n({found['rows']})" for label, found in shown.items()])
     axes.set_ylabel("Pearson r" if kind == "pearson" else "Spearman rho")
     axes.axhline(0, color="#888888", linewidth=0.8)
     axes.grid(axis="y", color="#dddddd", linewidth=0.6)
@@ -99,7 +108,7 @@ def curves_figure(report: Mapping, names: list[str]):
     colours = _colours(names)
     for name in names:
         found = report["metrics"][name]["classifier"]
-        roc.plot(*zip(*found["roc"], strict=True), color=colours[name], label=name, linewidth=1.4)
+        roc.plot(*zip(*found["roc"], strict=True), color=colours[name], label=_label(name), linewidth=1.4)
         precision.plot(*zip(*found["precision_recall"], strict=True), color=colours[name], linewidth=1.4)
         if found["calibration"]:
             bins = found["calibration"]["bins"]
@@ -143,42 +152,67 @@ def _axis(low: float, high: float) -> tuple[float, float, float]:
     return round(start * step, 10), round(max(stop, start + 1) * step, 10), round(step, 10)
 
 
-def forest_chart(estimates: Mapping[str, Mapping], first: Sequence[str]) -> str:
-    """Return a chart of scores with their intervals, one line per system.
+_FOREST = """\
+<div class="forest">
+{% for name, found in estimates.items() %}
+<div class="name">{{ name }}</div>
+<svg class="line{{ " first" if name in first }}" role="img" aria-label="{{ estimate(found) }}">
+{%- for mark in marks %}<line class="grid" x1="{{ at(mark) }}" x2="{{ at(mark) }}" y1="0" y2="100%"/>{% endfor -%}
+<line class="interval" x1="{{ at(found.low) }}" x2="{{ at(found.high) }}" y1="50%" y2="50%"/>
+<circle cx="{{ at(found.value) }}" cy="50%" r="5"/></svg>
+<div class="value">{{ number(found.value) }}</div>
+{% endfor %}
+<div></div><div class="axis">
+{%- for mark in marks %}<span style="left: {{ at(mark) }}">{{ number(mark, digits) }}</span>{% endfor -%}
+</div><div></div></div>
+"""
+FOREST_STYLE = """
+.forest { display: grid; grid-template-columns: fit-content(30%) 1fr auto; column-gap: .8rem; align-items: center;
+  max-width: 46rem; margin-bottom: 1rem; }
+.forest .value { font-variant-numeric: tabular-nums; } .line { width: 100%; height: 1.7rem; overflow: visible; }
+.grid { stroke: var(--line); } .interval { stroke: var(--mark); stroke-width: 3; stroke-linecap: round; }
+circle { fill: var(--mark); } .first .interval { stroke: var(--first); } .first circle { fill: var(--first); }
+.axis { position: relative; height: 1.4rem; font-size: .75rem; color: var(--quiet); }
+.axis span { position: absolute; transform: translateX(-50%); white-space: nowrap; }
+.outcomes { width: 8rem; height: .8rem; display: block; } .wins { fill: var(--wins); } .ties { fill: var(--ties); }
+.losses { fill: var(--losses); } .key { width: .8rem; height: .8rem; }
+"""
+
+
+def forest_chart(estimates: Mapping[str, Mapping], first: Sequence[str]):
+    """Return a chart of scores with their intervals (`markupsafe.Markup`), one line per system.
 
     Args:
         estimates: system -> value, low, high, in the order of the lines.
         first: systems to stand out.
     """
     left, right, step = _axis(min(e["low"] for e in estimates.values()), max(e["high"] for e in estimates.values()))
+    marks = [round(left + i * step, 10) for i in range(round((right - left) / step) + 1)]
+    digits = len(f"{step:g}".partition(".")[2])
 
     def at(value: float) -> str:
         return f"{100 * (value - left) / (right - left):.2f}%"
 
-    marks = [round(left + i * step, 10) for i in range(round((right - left) / step) + 1)]
-    grid = "".join(f'<line class="grid" x1="{at(mark)}" x2="{at(mark)}" y1="0" y2="100%"/>' for mark in marks)
-    lines = ['<div class="forest">']
-    for system, found in estimates.items():
-        kind = " first" if system in first else ""
-        lines.append(
-            f'<div class="name">{escape(visible(system))}</div>'
-            f'<svg class="line{kind}" role="img" aria-label="{limits(found)}">{grid}'
-            f'<line class="interval" x1="{at(found["low"])}" x2="{at(found["high"])}" y1="50%" y2="50%"/>'
-            f'<circle cx="{at(found["value"])}" cy="50%" r="5"/></svg>'
-            f'<div class="value">{number(found["value"])}</div>'
-        )
-    digits = max(0, len(f"{step:g}".partition(".")[2]))
-    labels = "".join(f'<span style="left: {at(mark)}">{mark:.{digits}f}</span>' for mark in marks)
-    return "\n".join([*lines, f'<div></div><div class="axis">{labels}</div><div></div>', "</div>"])
+    return render(
+        _FOREST, estimates=estimates, first=first, marks=marks, digits=digits, at=at, number=number, estimate=estimate
+    )
 
 
-def outcome_bar(pair: Mapping) -> str:
-    """Return a bar of wins, ties and losses."""
+_OUTCOMES = """\
+<svg class="outcomes" role="img" aria-label="{{ said }}">
+{%- for kind, start, width in parts -%}
+<rect class="{{ kind }}" x="{{ start }}%" width="{{ width }}%" height="100%"/>
+{%- endfor %}</svg>
+"""
+
+
+def outcome_bar(pair: Mapping):
+    """Return a bar of wins, ties and losses (`markupsafe.Markup`)."""
     total = pair["wins"] + pair["ties"] + pair["losses"]
     start, parts = 0.0, []
     for kind in ("wins", "ties", "losses"):
         width = 100 * pair[kind] / total
-        parts.append(f'<rect class="{kind}" x="{start:.2f}%" width="{width:.2f}%" height="100%"/>')
+        parts.append((kind, f"{start:.2f}", f"{width:.2f}"))
         start += width
     said = f"{pair['wins']:,} wins, {pair['ties']:,} ties, {pair['losses']:,} losses"
-    return f'<svg class="outcomes" role="img" aria-label="{said}">{"".join(parts)}</svg>'
+    return render(_OUTCOMES, said=said, parts=parts)

@@ -1,12 +1,21 @@
-"""A comparison of systems as tables for the terminal, as Markdown, as LaTeX, and as one HTML page with charts."""
+"""A comparison of systems: what `genqa-metrics compare` prints and `genqa_metrics.compare` returns."""
 
-from collections.abc import Mapping, Sequence
-from html import escape
+from collections.abc import Callable, Mapping, Sequence
 
 from ..scoring.registry import SCORERS, scorer_class
-from .charts import forest_chart, outcome_bar
-from .explanation import HEAT_MAP_STYLE, heat_map_html, heat_map_legend
-from .table import Table, html_table, latex, latex_table, limits, markdown_table, number, p_value, print_table, visible
+from .report import Report, say
+from .table import (
+    Table,
+    estimate,
+    latex_table,
+    markdown,
+    markdown_code,
+    markdown_table,
+    number,
+    p_value,
+    print_table,
+    visible,
+)
 
 MAX_NOTES = 5  # in the terminal, and unfolded on the page
 MAX_PAIRS = 15  # in the terminal and in LaTeX; of more pairs those of neighbours in the ranking
@@ -72,14 +81,14 @@ def systems_table(report: Mapping, metric: str) -> Table:
     ranking = found["tests"][names[0]]["systems"]
     rows, marked = [], set()
     for place, system in enumerate(ordered(report, metric, names[0])):
-        scores = [limits(found["scores"][name][system]) for name in names]
+        scores = [estimate(found["scores"][name][system]) for name in names]
         scores += [
             number(found["scores"][name][system]["value"])
             if name.endswith("penalty")
-            else limits(found["scores"][name][system])
+            else estimate(found["scores"][name][system])
             for name in parts
         ]
-        rows.append([visible(system), _ranks(ranking[system]), str(ranking[system]["cluster"]), *scores])
+        rows.append([system, _ranks(ranking[system]), str(ranking[system]["cluster"]), *scores])
         if ranking[system]["cluster"] == 1:
             marked.add(place)
     header = ["system", "ranks", "cluster", *names, *(_short(metric, name) for name in parts)]
@@ -91,7 +100,7 @@ def ranked_pairs(report: Mapping, metric: str, name: str, neighbours: bool = Fal
     """Return the tests of pairs, the better system first, in the order of the ranking.
 
     Args:
-        report: see `compare.CompareRun.report`.
+        report: see `analysis.compare.CompareRun.report`.
         metric: its name.
         name: one of its tested scores.
         neighbours: only pairs of systems that follow each other in the ranking.
@@ -119,7 +128,7 @@ def pairs_table(report: Mapping, metric: str, name: str, most: int | None = None
     """Return the tests of all pairs of systems by one score.
 
     Args:
-        report: see `compare.CompareRun.report`.
+        report: see `analysis.compare.CompareRun.report`.
         metric: its name.
         name: one of its tested scores.
         most: if there are more pairs, only those of neighbours in the ranking.
@@ -133,8 +142,8 @@ def pairs_table(report: Mapping, metric: str, name: str, most: int | None = None
     for place, pair in enumerate(pairs):
         rows.append(
             [
-                f"{visible(pair['first'])} - {visible(pair['second'])}",
-                limits(pair["difference"]),
+                f"{pair['first']} - {pair['second']}",
+                estimate(pair["difference"]),
                 p_value(pair["permutation_p"]),
                 p_value(pair["permutation_p_corrected"]),
                 p_value(pair["bootstrap_p"]),
@@ -159,283 +168,170 @@ def _correction(report: Mapping) -> str:
     return CORRECTED[report["settings"]["correction"]].format(tests=f"{tests:,} tests")
 
 
-def facts(report: Mapping, most_notes: int | None = None) -> list[str]:
-    """Return what the numbers rest on, one sentence or line each.
-
-    Args:
-        report: see `compare.CompareRun.report`.
-        most_notes: number of notes after which the others are only counted.
-    """
-    lines = [
-        f"{len(report['systems'])} systems, {report['questions']:,} questions, matched by {report['matched_by']}",
-    ]
-    lines += [f"left out: {count:,} {what}" for what, count in report["left_out"].items() if count]
-    notes = report["notes"]
-    lines += [f"note: {note}" for note in notes[:most_notes]]
-    if most_notes is not None and len(notes) > most_notes:
-        lines.append(f"note: ... and {len(notes) - most_notes} more in --json, --markdown and --html")
-    lines += [f"{source['name']}: {source['rows']:,} rows, SHA-256 {source['sha256']}" for source in report["inputs"]]
-    lines += list(report["signatures"].values())
-    settings = report["settings"]
-    lines.append(
-        f"genqa-metrics {report['genqa_metrics']}, {settings['resamples']:,} bootstrap samples and as many "
-        f"permutations, seed {settings['seed']}, correction {settings['correction']}"
-    )
-    return lines
+def name_of(row: Mapping) -> str:
+    """Return a row's question, and its id where it has one."""
+    text = row["text"] if row["text"] is not None else f"row {row['row']}"
+    return f"{text} ({row['id']})" if row["id"] is not None else text
 
 
-def _name_of(row: Mapping) -> str:
-    text = visible(row["text"]) if row["text"] is not None else f"row {row['row']}"
-    return f"{text} ({visible(row['id'])})" if row["id"] is not None else text
-
-
-def _answers(row: Mapping) -> list[tuple[float, str, str]]:
+def shown_answers(row: Mapping) -> list[tuple[str, str, str]]:
     """Return score, system and answer, the best first."""
     answers = sorted(row["answers"].items(), key=lambda item: -item[1]["score"])
     return [
-        (answer["score"], visible(system), visible(" | ".join(answer["predictions"]))) for system, answer in answers
+        (number(answer["score"]), system, " | ".join(answer["predictions"]) or "(empty)") for system, answer in answers
     ]
 
 
-def as_markdown(report: Mapping) -> str:
-    """Return a comparison in Markdown."""
-    parts = ["# Comparison of systems", "\n".join(f"- {finding(report, metric)}" for metric in report["metrics"])]
-    for metric, found in report["metrics"].items():
-        for table in (systems_table(report, metric), *(pairs_table(report, metric, name) for name in found["tests"])):
-            parts.append(f"## {table.title}\n\n{table.explanation}\n\n{markdown_table(table)}")
-        if found["rows"]:
-            rows = Table("", ["score", "system", "answer"], [])
-            parts.append(f"## {metric}: rows that differ most")
-            for row in found["rows"]:
-                rows.rows = [[number(score), system, answer or "(empty)"] for score, system, answer in _answers(row)]
-                references = "; ".join(map(visible, row["references"]))
-                parts.append(f"**{_markdown(_name_of(row))}** {_markdown(references)}\n\n{markdown_table(rows)}")
-    parts.append("## What the numbers rest on\n\n" + CLUSTERS)
-    parts.append("\n".join(f"- `{line}`" for line in facts(report)))
-    return "\n\n".join(parts)
+class CompareReport(Report):
+    """Systems on the same questions: scores with intervals, tests of all pairs, ranks.
 
+    Args:
+        report: what `analysis.compare.CompareRun.report` returns.
+        explain: makes the heat maps of KPQA's rows for the page, see `analysis.compare.explanations`.
 
-def _markdown(text: str) -> str:
-    return "".join(f"\\{letter}" if letter in "\\`*_[]<>#|" else letter for letter in text)
+    Attributes:
+        systems: names of the systems.
+        questions: number of questions.
+        scores: {metric: {score: {system: {"value", "low", "high"}}}}.
+        tests: {metric: {score: {"systems": {system: cluster and ranks}, "pairs": [tests of a pair]}}}.
+        rows: {metric: [rows that differ most]}.
+        findings: for every metric in one sentence which systems are first.
+        signatures: {metric: what its numbers depend on}.
+        notes: what a reader must know before the numbers.
+    """
 
-
-def as_latex(report: Mapping) -> str:
-    """Return the tables of a comparison in LaTeX; they need the package booktabs."""
-    parts = ["% Needs \\usepackage{booktabs}."]
-    parts[0] += "".join(f"\n% {line}" for line in facts(report))
-    for metric in report["metrics"]:
-        table = systems_table(report, metric)
-        caption = (
-            f"{latex(metric)} of {len(report['systems'])} systems on {report['questions']:,} questions. "
-            f"{latex(table.explanation)} {latex(CLUSTERS)} Bold: first cluster."
+    def __init__(self, report: Mapping, explain: Callable[[], Sequence[Mapping]] = tuple):
+        self._report, self._explain = report, explain
+        self.systems, self.questions, self.signatures = report["systems"], report["questions"], report["signatures"]
+        self.notes = report["notes"]
+        self.scores, self.tests, self.rows = (
+            {metric: found[part] for metric, found in report["metrics"].items()}
+            for part in ("scores", "tests", "rows")
         )
-        parts.append(latex_table(table, f"{metric.replace('_', '-')}-systems", caption))
-        for name in compared_scores(report, metric):
-            table = pairs_table(report, metric, name, MAX_PAIRS)
-            caption = f"{latex(name)}: differences of systems. {latex(table.explanation)} Bold: significant at 5\\%."
-            parts.append(latex_table(table, f"{name.replace('_', '-')}-pairs", caption))
-    return "\n\n".join(parts) + "\n"
+        self.findings = [finding(report, metric) for metric in report["metrics"]]
+        self.title = f"Comparison of {len(self.systems)} systems on {self.questions:,} questions"
 
+    def __repr__(self) -> str:
+        found = f"{len(self.systems)} systems, {self.questions:,} questions; {' '.join(self.findings)}"
+        return f"CompareReport({visible(found)})"
 
-def print_report(report: Mapping, console) -> None:
-    """Print a comparison.
+    def to_dict(self) -> dict:
+        """Return everything as one object of types that JSON has."""
+        return dict(self._report)
 
-    Args:
-        report: see `compare.CompareRun.report`.
-        console: a `rich.console.Console`.
-    """
-    from rich.text import Text
+    def to_pandas(self, of: str = "systems"):
+        """Return a `pandas.DataFrame` with one row per score and system, or per score and pair of systems.
 
-    for metric, found in report["metrics"].items():
-        print_table(systems_table(report, metric), console)
-        name = compared_scores(report, metric)[0]
-        print_table(pairs_table(report, metric, name, MAX_PAIRS), console)
-        if found["rows"]:
-            console.print(Text(f"{name}: rows that differ most", "bold"))
-        for row in found["rows"]:
-            references = " | ".join(map(visible, row["references"]))
-            console.print(
-                Text.assemble(_name_of(row), (f"  [{references}]", "dim")), no_wrap=True, overflow="ellipsis"
+        Args:
+            of: "systems" or "pairs".
+
+        Raises:
+            ValueError: if it is neither.
+        """
+        import pandas
+
+        if of not in ("systems", "pairs"):
+            raise ValueError(f"of: expected 'systems' or 'pairs', got {of!r}")
+        rows = []
+        for metric, scores in self.scores.items():
+            for name, by_system in scores.items() if of == "systems" else ():
+                ranking = self.tests[metric].get(name, {"systems": {}})["systems"]
+                for system, found in by_system.items():
+                    rows.append({"metric": metric, "score": name, "system": system, **found})
+                    rows[-1] |= ranking.get(system, dict.fromkeys(("cluster", "best_rank", "worst_rank")))
+            for name, found in self.tests[metric].items() if of == "pairs" else ():
+                for pair in found["pairs"]:
+                    difference = {f"difference_{end}": pair["difference"][end] for end in ("low", "high")}
+                    flat = {**pair, "difference": pair["difference"]["value"], **difference}
+                    rows.append({"metric": metric, "score": name, **flat})
+        return pandas.DataFrame(rows).convert_dtypes()
+
+    def tables(self) -> list[Table]:
+        """Return the tables."""
+        report, found = self._report, []
+        for metric, tests in self.tests.items():
+            found += [systems_table(report, metric), *(pairs_table(report, metric, name) for name in tests)]
+        return found
+
+    def facts(self) -> list[str]:
+        """Return what the numbers rest on, one sentence or line each."""
+        report, settings = self._report, self._report["settings"]
+        return [
+            f"{len(self.systems)} systems, {self.questions:,} questions, matched by {report['matched_by']}",
+            *(f"left out: {count:,} {what}" for what, count in report["left_out"].items() if count),
+            *(f"{source['name']}: {source['rows']:,} rows, SHA-256 {source['sha256']}" for source in report["inputs"]),
+            *self.signatures.values(),
+            f"intervals: {settings['interval']}",
+            f"genqa-metrics {report['genqa_metrics']}, {settings['resamples']:,} bootstrap samples and as many "
+            f"permutations, seed {settings['seed']}, correction {settings['correction']}",
+        ]
+
+    def to_markdown(self) -> str:
+        """Return the comparison in Markdown."""
+        parts = ["# Comparison of systems", *(f"**Note:** {markdown(note)}" for note in self.notes)]
+        parts.append("\n".join(f"- {markdown(line)}" for line in self.findings))
+        for metric, tests in self.tests.items():
+            pairs = (pairs_table(self._report, metric, name) for name in tests)
+            for table in (systems_table(self._report, metric), *pairs):
+                parts.append(f"## {markdown(table.title)}\n\n{markdown(table.explanation)}\n\n{markdown_table(table)}")
+            parts += [f"## {markdown(metric)}: rows that differ most"] * bool(self.rows[metric])
+            for row in self.rows[metric]:
+                answers = Table("", ["score", "system", "answer"], [list(cells) for cells in shown_answers(row)])
+                about = f"**{markdown(name_of(row))}** {markdown('; '.join(row['references']))}"
+                parts.append(f"{about}\n\n{markdown_table(answers)}")
+        parts.append(f"## What the numbers rest on\n\n{CLUSTERS}")
+        parts.append("\n".join(f"- {markdown_code(line)}" for line in self.facts()))
+        return "\n\n".join(parts)
+
+    def to_latex(self) -> str:
+        """Return the tables in LaTeX; they need the package booktabs."""
+        lines = ["Needs \\usepackage{booktabs}.", *(f"note: {note}" for note in self.notes), *self.facts()]
+        parts = ["\n".join(f"% {visible(line)}" for line in lines)]
+        for metric, tests in self.tests.items():
+            table = systems_table(self._report, metric)
+            caption = (
+                f"{metric} of {len(self.systems)} systems on {self.questions:,} questions. {table.explanation} "
+                f"{CLUSTERS} Bold: first cluster."
             )
-            answers = _answers(row)
-            width = max(len(system) for _, system, _ in answers)
-            for score, system, answer in answers if len(answers) < 4 else (answers[0], answers[-1]):
-                line = Text.assemble(
-                    f"  {number(score)}  ", (f"{system:<{width}}", "bold"), f"  {answer or '(empty)'}"
-                )
-                console.print(line, no_wrap=True, overflow="ellipsis")
+            parts.append(latex_table(table, f"{metric}-systems", caption))
+            for name in tests:
+                table = pairs_table(self._report, metric, name, MAX_PAIRS)
+                caption = f"{name}: differences of systems. {table.explanation} Bold: significant at 5%."
+                parts.append(latex_table(table, f"{name}-pairs", caption))
+        return "\n\n".join(parts) + "\n"
+
+    def show(self, console) -> None:
+        """Print the comparison.
+
+        Args:
+            console: a `rich.console.Console`.
+        """
+        from rich.text import Text
+
+        def cut(*parts) -> None:
+            console.print(Text.assemble(*parts), no_wrap=True, overflow="ellipsis")
+
+        more = len(self.notes) - MAX_NOTES
+        rest = [f"note: ... and {more} more in --json, --markdown and --html"] if more > 0 else []
+        say(console, [*(f"note: {note}" for note in self.notes[:MAX_NOTES]), *rest], "bold yellow")
+        for metric, tests in self.tests.items():
+            print_table(systems_table(self._report, metric), console)
+            name = next(iter(tests))
+            print_table(pairs_table(self._report, metric, name, MAX_PAIRS), console)
+            say(console, [f"{name}: rows that differ most"] * bool(self.rows[metric]), "bold")
+            for row in self.rows[metric]:
+                cut(visible(name_of(row)), (f"  [{visible(' | '.join(row['references']))}]", "dim"))
+                answers = [[visible(cell) for cell in cells] for cells in shown_answers(row)]
+                width = max(len(system) for _, system, _ in answers)
+                for score, system, answer in answers if len(answers) < 4 else (answers[0], answers[-1]):
+                    cut(f"  {score}  ", (f"{system:<{width}}", "bold"), f"  {answer}")
+            console.print()
+        say(console, [CLUSTERS, *self.facts()])
         console.print()
-    console.print(Text(CLUSTERS, style="dim"))
-    for line in facts(report, MAX_NOTES):
-        console.print(Text(line, style="bold yellow" if line.startswith("note: ") else "dim"), soft_wrap=True)
-    console.print()
-    for metric in report["metrics"]:
-        console.print(Text(finding(report, metric), style="bold"))
+        say(console, self.findings, "bold")
 
+    def to_html(self) -> str:
+        """Return the comparison as one HTML page that needs nothing else: no script, no outside resource."""
+        from .compare_page import comparison_page
 
-_KEY = (
-    '<svg class="key"><rect class="wins" width="100%" height="100%"/></svg> wins '
-    '<svg class="key"><rect class="ties" width="100%" height="100%"/></svg> ties '
-    '<svg class="key"><rect class="losses" width="100%" height="100%"/></svg> losses of the first system. Bold: '
-    "significant at 5% (permutation test, corrected)."
-)
-
-
-def _pairs_html(report: Mapping, metric: str, name: str) -> str:
-    """The table of pairs with bars of wins and losses."""
-    table = pairs_table(report, metric, name)
-    lines = ['<div class="wide"><table><thead><tr>']
-    lines += [f'<th scope="col">{escape(cell)}</th>' for cell in table.header]
-    lines.append("<td></td></tr></thead><tbody>")
-    for place, ((first, *cells), pair) in enumerate(zip(table.rows, ranked_pairs(report, metric, name), strict=True)):
-        marked = ' class="marked"' if place in table.marked else ""
-        shown = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-        lines.append(f'<tr{marked}><th scope="row">{escape(first)}</th>{shown}<td>{outcome_bar(pair)}</td></tr>')
-    return "\n".join(
-        [*lines, "</tbody></table></div>", f'<p class="explanation">{escape(table.explanation)} {_KEY}</p>']
-    )
-
-
-def _matrix_html(report: Mapping, metric: str, name: str) -> str:
-    """The differences of all pairs as a square; colour where they are significant."""
-    order = ordered(report, metric, name)
-    pairs = {(pair["first"], pair["second"]): pair for pair in ranked_pairs(report, metric, name)}
-    lines = ['<div class="wide"><table class="matrix"><thead><tr><td></td>']
-    lines += [f'<th scope="col">{escape(visible(system))}</th>' for system in order]
-    lines.append("</tr></thead><tbody>")
-    for row in order:
-        cells = []
-        for column in order:
-            pair = pairs.get((row, column)) or pairs.get((column, row))
-            if pair is None:
-                cells.append("<td></td>")
-                continue
-            difference = pair["difference"]["value"] * (1 if pair["first"] == row else -1)
-            clear = pair["permutation_p_corrected"] < report["settings"]["level"]
-            kind = (' class="better"' if difference > 0 else ' class="worse"') if clear else ""
-            said = f"p {p_value(pair['permutation_p'])}, corrected {p_value(pair['permutation_p_corrected'])}"
-            sign = "+" if round(difference, 3) > 0 else ""
-            cells.append(f'<td{kind} title="{said}">{sign}{number(difference)}</td>')
-        lines.append(f'<tr><th scope="row">{escape(visible(row))}</th>{"".join(cells)}</tr>')
-    lines.append("</tbody></table></div>")
-    lines.append(
-        "<p class=\"explanation\">Score of the row's system - score of the column's. Coloured: significant at 5% "
-        "(permutation test, corrected).</p>"
-    )
-    return "\n".join(lines)
-
-
-def _rows_html(rows: Sequence[Mapping], explained: Sequence[Mapping]) -> str:
-    lines = []
-    for place, row in enumerate(rows):
-        heat = explained[place] if place < len(explained) else {}
-        references = " <span class='or'>or</span> ".join(escape(visible(text)) for text in row["references"])
-        lines += ['<section class="row">', f'<h4 dir="auto">{escape(_name_of(row))}</h4>']
-        lines += [f'<p class="references" dir="auto">Reference: {references}</p>'] * bool(references)
-        answers = sorted(row["answers"].items(), key=lambda item: -item[1]["score"])
-        for system, answer in answers:
-            shown = escape(visible(" | ".join(answer["predictions"]))) or '<span class="unread">(empty)</span>'
-            label = f"<b>{number(answer['score'])}</b> {escape(visible(system))}"
-            if system in heat:
-                best = heat[system].scores["rougeL_kpqa"].reference
-                prediction, reference = heat[system].pairs[best]
-                shown = heat_map_html(prediction)
-                lines.append(f'<h5>{label}</h5><p class="text" dir="auto">{shown}</p>')
-                lines.append(
-                    "<details><summary>the reference, beside this answer</summary>"
-                    f'<p class="text" dir="auto">{heat_map_html(reference)}</p></details>'
-                )
-            else:
-                lines.append(f'<h5>{label}</h5><p class="answer" dir="auto">{shown}</p>')
-        lines.append("</section>")
-    return "\n".join(lines)
-
-
-_STYLE = """
-:root { color-scheme: light dark; --ground: #ffffff; --ink: #1c1b1a; --quiet: #5f5b57; --line: #d6d3d1;
-  --first: #15803d; --mark: #1d4ed8; --wins: #2563eb; --ties: #d6d3d1; --losses: #ea580c;
-  --better: #dbeafe; --worse: #ffedd5; --note: #9a3412; }
-@media (prefers-color-scheme: dark) {
-  :root { --ground: #171615; --ink: #edebe9; --quiet: #aaa5a0; --line: #44403c;
-    --first: #4ade80; --mark: #93c5fd; --wins: #60a5fa; --ties: #57534e; --losses: #fb923c;
-    --better: #1e3a5f; --worse: #5c2b10; --note: #fdba74; }
-}
-body { margin: 0 auto; padding: 1rem; max-width: 62rem; background: var(--ground); color: var(--ink);
-  font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.2rem; margin: 2.5rem 0 .5rem; border-top: 1px solid var(--line);
-  padding-top: 1.5rem; } h3 { font-size: 1rem; margin: 1.8rem 0 .5rem; } h4 { font-size: 1rem; margin: 0; }
-h5 { font-size: .9rem; font-weight: normal; margin: .6rem 0 0; }
-.wide { overflow-x: auto; overflow-wrap: normal; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
-th, td { padding: .25rem .7rem .25rem 0; text-align: right; white-space: nowrap;
-  border-bottom: 1px solid var(--line); }
-th:first-child { text-align: left; } tbody th { font-weight: normal; } thead th { vertical-align: bottom; }
-tr.marked th, tr.marked td:nth-child(2) { font-weight: bold; }
-.matrix td, .matrix th { padding: .3rem .5rem; }
-.better { background: var(--better); } .worse { background: var(--worse); }
-.forest { display: grid; grid-template-columns: fit-content(30%) 1fr auto; column-gap: .8rem; align-items: center;
-  max-width: 46rem; margin-bottom: 1rem; }
-.forest .value { font-variant-numeric: tabular-nums; } .line { width: 100%; height: 1.7rem; overflow: visible; }
-.grid { stroke: var(--line); } .interval { stroke: var(--mark); stroke-width: 3; stroke-linecap: round; }
-circle { fill: var(--mark); } .first .interval { stroke: var(--first); } .first circle { fill: var(--first); }
-.axis { position: relative; height: 1.4rem; font-size: .75rem; color: var(--quiet); }
-.axis span { position: absolute; transform: translateX(-50%); white-space: nowrap; }
-.outcomes { width: 8rem; height: .8rem; display: block; } .wins { fill: var(--wins); } .ties { fill: var(--ties); }
-.losses { fill: var(--losses); } .key { width: .8rem; height: .8rem; }
-.row { border-left: 3px solid var(--line); padding-left: .8rem; margin: 1.2rem 0; }
-.references, .explanation, .facts, .legend { color: var(--quiet); font-size: .9rem; } .references { margin: 0; }
-.explanation { margin: .4rem 0; } .answer { margin: 0; } .or { font-style: italic; } .note { color: var(--note); }
-.legend, .facts { padding-left: 1.2rem; } .finding { font-weight: bold; }
-summary { color: var(--quiet); font-size: .85rem; cursor: pointer; }
-"""
-
-
-def as_html(report: Mapping, explained: Sequence[Mapping] = ()) -> str:
-    """Return a comparison as one HTML page that needs nothing else: no script, no outside resource.
-
-    Args:
-        report: see `compare.CompareRun.report`.
-        explained: heat maps for KPQA's rows, see `compare.explanations`.
-    """
-    systems = len(report["systems"])
-    title = f"Comparison of {systems} systems on {report['questions']:,} questions"
-    body = [f"<h1>{title}</h1>", "<ul>"]
-    body += [f'<li class="finding">{escape(visible(finding(report, metric)))}</li>' for metric in report["metrics"]]
-    body.append("</ul>")
-    notes = [f'<p class="note">Note: {escape(visible(note))}.</p>' for note in report["notes"]]
-    body += notes[:MAX_NOTES]
-    if len(notes) > MAX_NOTES:
-        body += [f"<details><summary>{len(notes) - MAX_NOTES} more notes</summary>", *notes[MAX_NOTES:], "</details>"]
-    for metric, found in report["metrics"].items():
-        body.append(f"<h2>{escape(metric)}</h2>")
-        for place, name in enumerate(compared_scores(report, metric)):
-            ranking = found["tests"][name]["systems"]
-            estimates = {system: found["scores"][name][system] for system in ordered(report, metric, name)}
-            body += [f"<h3>{escape(name)}</h3>"] * (name != metric)
-            body.append(forest_chart(estimates, [system for system in estimates if ranking[system]["cluster"] == 1]))
-            if place == 0:
-                table = systems_table(report, metric)
-                said = f"{table.explanation} Green and bold: first cluster."
-                body += [html_table(table), f'<p class="explanation">{escape(said)}</p>']
-            body += [_matrix_html(report, metric, name)] * (systems > 2)
-            pairs = _pairs_html(report, metric, name)
-            folded = systems > 3 or place
-            body.append(f"<details><summary>all tests</summary>{pairs}</details>" if folded else pairs)
-        if found["rows"]:
-            heat = explained if metric == "kpqa" else ()
-            body.append(f"<h3>Rows that differ most by {escape(compared_scores(report, metric)[0])}</h3>")
-            body += ['<ul class="legend">', *heat_map_legend(), "</ul>"] if heat else []
-            body.append(_rows_html(found["rows"], heat))
-    body += ["<h2>What the numbers rest on</h2>", f'<p class="explanation">{escape(CLUSTERS)}</p>']
-    lines = [line for line in facts(report) if not line.startswith("note: ")]
-    body += ['<ul class="facts">', *(f"<li>{escape(visible(line))}</li>" for line in lines), "</ul>"]
-    head = [
-        '<meta charset="utf-8">',
-        # Even if escaping failed, a browser would run and fetch nothing.
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{title}</title>",
-        f"<style>{_STYLE}{HEAT_MAP_STYLE}</style>",
-    ]
-    page = ["<!DOCTYPE html>", '<html lang="en">', "<head>", *head, "</head>", "<body>", *body, "</body>", "</html>"]
-    return "\n".join(page) + "\n"
+        return comparison_page(self, self._explain())

@@ -1,9 +1,8 @@
 """An explanation of KPQA's scores in the terminal, or as a page."""
 
-from html import escape
-
 from ..analysis.explanation import Explanation, Segment
-from .table import visible
+from .page import page, render
+from .table import Table, html_table, number, print_table, visible
 
 NAMES = {"bleu1": "BLEU-1", "rougeL": "ROUGE-L", "bertscore": "BERTScore"}
 # Lower end of a step of weights, and its background. All of middling brightness, so that a heavy piece catches the eye
@@ -28,22 +27,21 @@ def _name(metric: str) -> str:
     return f"{NAMES[base]}-KPQA" if weighted else NAMES[base]
 
 
-def _score_rows(explained: Explanation) -> list[list[str]]:
-    """Return the score table as text, its header first."""
+def _score_table(explained: Explanation) -> Table:
     several = len(explained.pairs) > 1
-    rows = [["", "KPQA", *["from reference"] * several, "unweighted", *["from reference"] * several]]
+    header, rows = ["", "KPQA", *["from reference"] * several, "unweighted", *["from reference"] * several], []
     for base, name in NAMES.items():
         scores = explained.scores[f"{base}_kpqa"], explained.scores[base]
         row = [name]
         for score in scores:
-            row += [f"{score.value:.4f}", *[str(score.reference + 1)] * several]
+            row += [number(score.value, 4), *[str(score.reference + 1)] * several]
         rows.append(row)
         for part in ("precision", "recall") if scores[0].precision is not None else ():
             row = [f"  {part}"]
             for score in scores:
-                row += [f"{getattr(score, part):.4f}", *[""] * several]
+                row += [number(getattr(score, part), 4), *[""] * several]
             rows.append(row)
-    return rows
+    return Table("", header, rows)
 
 
 def _cut_note(explained: Explanation) -> str:
@@ -64,8 +62,6 @@ def print_explanation(explained: Explanation, console) -> None:
         explained: the explanation.
         console: a `rich.console.Console`.
     """
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
     coloured = console.color_system is not None and not console.no_color
@@ -91,10 +87,10 @@ def print_explanation(explained: Explanation, console) -> None:
         console.print(Text.assemble((f"{label}  ", "bold"), text), soft_wrap=not coloured)
 
     show("Question", Text(visible(explained.question)))
-    for number, (prediction, reference) in enumerate(explained.pairs):
+    for place, (prediction, reference) in enumerate(explained.pairs):
         console.print()
         if len(explained.pairs) > 1:
-            console.print(Text(_reference(explained, number), "bold"), soft_wrap=not coloured)
+            console.print(Text(_reference(explained, place), "bold"), soft_wrap=not coloured)
         show("Prediction", heat_map(prediction))
         show("Reference ", heat_map(reference))
     console.print()
@@ -112,14 +108,8 @@ def print_explanation(explained: Explanation, console) -> None:
     if explained.cut_texts:
         console.print(Text(_cut_note(explained), "italic"), soft_wrap=not coloured)
     console.print()
-    header, *rows = _score_rows(explained)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-    for i, name in enumerate(header):
-        table.add_column(Text(name), justify="right" if i else "left", vertical="bottom", no_wrap=not i)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console.print(table)
-    console.print(Text(explained.signature, "dim"), soft_wrap=True)
+    print_table(_score_table(explained), console)
+    console.print(Text(visible(explained.signature), "dim"), soft_wrap=True)
 
 
 HEAT_MAP_STYLE = """
@@ -133,70 +123,81 @@ rt { font-size: .65rem; color: var(--quiet); padding: 0 .15em; font-variant-nume
 .unread { color: var(--quiet); font-style: italic; }
 """ + "".join(f".step{i} {{ background: {c}; color: #000000; }}\n" for i, (_, c) in enumerate(STEPS, 1))
 _STYLE = """
-:root { color-scheme: light dark; --ground: #ffffff; --ink: #1c1b1a; --quiet: #5f5b57; --line: #d6d3d1; }
-@media (prefers-color-scheme: dark) {
-  :root { --ground: #171615; --ink: #edebe9; --quiet: #aaa5a0; --line: #44403c; }
-}
-body { margin: 0 auto; padding: 1rem; max-width: 46rem; background: var(--ground); color: var(--ink);
-  font: 1.05rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
-h1 { font-size: 1.3rem; }
-h2 { font-size: 1rem; margin: 1.5rem 0 0; }
+body { max-width: 46rem; font-size: 1.05rem; } h2 { border-top: none; padding-top: 0; margin: 1.5rem 0 0; }
 h3 { font-size: .85rem; font-weight: normal; color: var(--quiet); margin: .8rem 0 0; }
-.legend, .signature { font-size: .85rem; color: var(--quiet); }
-.legend { padding: 0; list-style: none; }
-.scores { overflow-x: auto; overflow-wrap: normal; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .6rem .25rem 0; text-align: right; border-bottom: 1px solid var(--line); }
-th:first-child { text-align: left; white-space: pre; }
-tbody th { font-weight: normal; }
+.signature { font-size: .85rem; color: var(--quiet); } .legend { padding: 0; list-style: none; }
+"""
+_HEAT_MAP = """\
+{%- for word in words -%}
+{%- if word -%}
+<span class="word">
+{%- for text, numbers, classes, title in word -%}
+{%- if numbers -%}
+<ruby title="{{ title }}"><span class="{{ classes }}">{{ text }}</span>
+{#- -#}
+<rp>(</rp><rt>{{ numbers }}</rt><rp>)</rp></ruby>
+{%- else -%}<span class="unread" title="not read by the model">{{ text }}</span>{%- endif -%}
+{%- endfor -%}
+</span>
+{%- else %} {% endif -%}
+{%- else -%}
+<span class="unread">(empty)</span>
+{%- endfor -%}
+"""
+_LEGEND = """\
+<li>The number below a word piece is its keyphrase weight, from 0 to 1: how much it answers the question.
+Background from
+{% for low in steps %}<span class="piece step{{ loop.index }}">&nbsp;{{ low }}&nbsp;</span> {% endfor %}on.</li>
+<li><span class="found">underlined</span>: {{ found }}</li>
+<li><span class="in-order">bold</span>: {{ in_order }}</li>
+"""
+_PAGE = """\
+<h1>What KPQA weighs in this answer</h1>
+<h2>Question</h2>
+<p class="text" dir="auto">{{ question }}</p>
+{% for heading, prediction, reference in pairs %}
+<h2>{{ heading }}</h2>
+<h3>Prediction</h3>
+<p class="text" dir="auto">{{ prediction }}</p>
+<h3>Reference</h3>
+<p class="text" dir="auto">{{ reference }}</p>
+{% endfor %}
+<ul class="legend">
+{{ legend }}
+{% if cut %}
+<li>{{ cut }}</li>
+{% endif %}
+</ul>
+<h2>Scores</h2>
+{{ scores }}
+<p class="signature">{{ signature }}</p>
 """
 
 
-def heat_map_html(parts: list[Segment]) -> str:
-    """Return a text as HTML, every word piece with its weight; `HEAT_MAP_STYLE` is what it looks like.
+def heat_map_html(parts: list[Segment]):
+    """Return a text as HTML (`markupsafe.Markup`), every word piece with its weight; its style is `HEAT_MAP_STYLE`.
 
     Args:
         parts: the segments of a text.
     """
-    html, word = [], []
-
-    def end_word() -> None:
-        if word:
-            html.append(f'<span class="word">{"".join(word)}</span>')
-            word.clear()
-
+    marked = {"found": "in the other text too", "in-order": "in the common subsequence"}
+    words: list[list[tuple] | None] = []  # None is the space between two
     for part in parts:
-        text = escape(visible(part.text))
-        if part.weights:
-            numbers = " ".join(f"{weight:.2f}" for weight in part.weights)
-            marks = {"found": "in the other text too", "in-order": "in the common subsequence"}
-            marks = {name: mark for (name, mark), set_ in zip(marks.items(), part[2:], strict=True) if set_}
-            classes = " ".join(["piece", f"step{_step(max(part.weights))}", *marks])
-            title = "; ".join([f"weight {numbers}", *marks.values()])
-            word.append(
-                f'<ruby title="{escape(title)}"><span class="{classes}">{text}</span>'
-                f"<rp>(</rp><rt>{numbers}</rt><rp>)</rp></ruby>"
-            )
-        elif part.text.isspace():
-            end_word()
-            html.append(" ")
-        else:
-            word.append(f'<span class="unread" title="not read by the model">{text}</span>')
-    end_word()
-    return "".join(html) if any(part.text.strip() for part in parts) else '<span class="unread">(empty)</span>'
+        if not part.weights and part.text.isspace():
+            words.append(None)
+            continue
+        if not words or words[-1] is None:
+            words.append([])
+        numbers = " ".join(number(weight, 2) for weight in part.weights)
+        marks = {name: mark for (name, mark), true in zip(marked.items(), part[2:], strict=True) if true}
+        classes = " ".join(["piece", f"step{_step(max(part.weights, default=0.0))}", *marks])
+        words[-1].append((part.text, numbers, classes, "; ".join([f"weight {numbers}", *marks.values()])))
+    return render(_HEAT_MAP, words=words if any(part.text.strip() for part in parts) else [])
 
 
-def heat_map_legend() -> list[str]:
-    """Return what the marks of `heat_map_html` mean, as items of an HTML list."""
-    swatches = " ".join(
-        f'<span class="piece step{i}">&nbsp;{low:.2f}&nbsp;</span>' for i, (low, _) in enumerate(STEPS, 1)
-    )
-    return [
-        "<li>The number below a word piece is its keyphrase weight, from 0 to 1: how much it answers the question. "
-        f"Background from {swatches} on.</li>",
-        f'<li><span class="found">underlined</span>: {_FOUND}</li>',
-        f'<li><span class="in-order">bold</span>: {_IN_ORDER}</li>',
-    ]
+def heat_map_legend():
+    """Return what the marks of `heat_map_html` mean, as items of an HTML list (`markupsafe.Markup`)."""
+    return render(_LEGEND, steps=[number(low, 2) for low, _ in STEPS], found=_FOUND, in_order=_IN_ORDER)
 
 
 def explanation_html(explained: Explanation) -> str:
@@ -205,38 +206,18 @@ def explanation_html(explained: Explanation) -> str:
     Args:
         explained: the explanation.
     """
-    question = escape(visible(explained.question))
-    body = [
-        "<h1>What KPQA weighs in this answer</h1>",
-        "<h2>Question</h2>",
-        f'<p class="text" dir="auto">{question}</p>',
+    several = len(explained.pairs) > 1
+    pairs = [
+        (_reference(explained, i) if several else "Answer", heat_map_html(prediction), heat_map_html(reference))
+        for i, (prediction, reference) in enumerate(explained.pairs)
     ]
-    for number, (prediction, reference) in enumerate(explained.pairs):
-        several = len(explained.pairs) > 1
-        body.append(f"<h2>{_reference(explained, number) if several else 'Answer'}</h2>")
-        for label, parts in (("Prediction", prediction), ("Reference", reference)):
-            body.append(f'<h3>{label}</h3>\n<p class="text" dir="auto">{heat_map_html(parts)}</p>')
-    body += [
-        '<ul class="legend">',
-        *heat_map_legend(),
-        *[f"<li>{_cut_note(explained)}</li>"] * bool(explained.cut_texts),
-        "</ul>",
-        "<h2>Scores</h2>",
-    ]
-    header, *rows = _score_rows(explained)
-    body += ['<div class="scores"><table>', "<thead><tr>"]
-    body += [f'<th scope="col">{name}</th>' if name else "<td></td>" for name in header]
-    body += ["</tr></thead>", "<tbody>"]
-    for name, *cells in rows:
-        body.append(f'<tr><th scope="row">{name}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>')
-    body += ["</tbody></table></div>", f'<p class="signature">{escape(explained.signature)}</p>']
-    head = [
-        '<meta charset="utf-8">',
-        # Even if escaping failed, a browser would run and fetch nothing.
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>KPQA: {question}</title>",
-        f"<style>{_STYLE}{HEAT_MAP_STYLE}</style>",
-    ]
-    lines = ["<!DOCTYPE html>", '<html lang="en">', "<head>", *head, "</head>", "<body>", *body, "</body>", "</html>"]
-    return "\n".join(lines) + "\n"
+    body = render(
+        _PAGE,
+        question=explained.question,
+        pairs=pairs,
+        legend=heat_map_legend(),
+        cut=_cut_note(explained) if explained.cut_texts else "",
+        scores=html_table(_score_table(explained)),
+        signature=explained.signature,
+    )
+    return page(f"KPQA: {explained.question}", body, HEAT_MAP_STYLE + _STYLE)

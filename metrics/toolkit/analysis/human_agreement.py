@@ -1,4 +1,4 @@
-"""Judge metrics by human judgments: rows of files -> everything that `genqa-metrics agree` reports, as one object."""
+"""How well metrics agree with human judgments: arrays in, all the numbers that `genqa-metrics agree` reports out."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -7,8 +7,8 @@ from itertools import combinations
 
 import numpy as np
 
-from . import correlation as agreement
-from . import thresholds
+from . import correlation, thresholds
+from .resampling import INTERVAL, bootstrap, corrected, interval
 
 LENGTHS = ((3, "1 to 3 words"), (10, "4 to 10 words"), (25, "11 to 25 words"), (math.inf, "26 words or more"))
 MIN_ROWS = 10  # of a group, below which no correlation is given
@@ -16,7 +16,6 @@ MIN_QUESTIONS = 10  # below which rows are resampled instead of questions
 FEW_QUESTIONS = 30  # below which intervals are said to be rough
 MAX_GROUPS = 50
 CURVE_POINTS = 100
-CONFIDENCE = 0.95
 PERMUTATIONS = 10  # per resample: many pairs of metrics, corrected for their number, need small p-values
 
 
@@ -56,10 +55,11 @@ def _clusters(questions: Sequence) -> tuple[np.ndarray, bool]:
     return clusters, True
 
 
-def _estimate(value: float, samples: np.ndarray | None = None) -> dict[str, float | None]:
-    limits = None if samples is None or not math.isfinite(value) else agreement.interval(samples, CONFIDENCE)
-    low, high = limits or (None, None)
-    return {"value": value, "low": low, "high": high}
+def _estimate(value: float, samples: np.ndarray | None, clusters: np.ndarray | None) -> dict[str, float | None]:
+    if samples is None or not math.isfinite(value):
+        return {"value": value, "low": None, "high": None}
+    low, high = interval(samples, int(clusters.max()) + 1)
+    return {"value": value, "low": float(low), "high": float(high)}
 
 
 def _correlations(
@@ -74,12 +74,15 @@ def _correlations(
     clusters, _ = _clusters(questions)
 
     def sampled(kind: str, values: np.ndarray) -> Callable:
-        return lambda counts: getattr(agreement, f"resampled_{kind}")(values, human, counts)
+        return lambda counts: getattr(correlation, f"resampled_{kind}")(values, human, counts)
 
     wanted = {f"{kind} {name}": sampled(kind, values) for name, values in scores.items() for kind in kinds}
-    samples = agreement.bootstrap(wanted, clusters, number, seed)
+    samples = bootstrap(wanted, clusters, number, seed)
     estimates = {
-        name: {kind: _estimate(getattr(agreement, kind)(values, human), samples[f"{kind} {name}"]) for kind in kinds}
+        name: {
+            kind: _estimate(getattr(correlation, kind)(values, human), samples[f"{kind} {name}"], clusters)
+            for kind in kinds
+        }
         for name, values in scores.items()
     }
     return estimates, samples
@@ -98,8 +101,8 @@ def _as_classifier(
     """Return how well a score tells answers that humans accept from the others; both kinds must be there."""
     from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
-    samples = agreement.bootstrap(
-        {"auc": lambda counts: agreement.resampled_auc(scores, correct, counts)}, clusters, number, seed
+    samples = bootstrap(
+        {"auc": lambda counts: correlation.resampled_auc(scores, correct, counts)}, clusters, number, seed
     )["auc"]
     false, hits, _ = roc_curve(correct, scores)
     precision, recall, _ = precision_recall_curve(correct, scores)
@@ -113,7 +116,7 @@ def _as_classifier(
         }
     in_range = scores.min() >= -1e-6 and scores.max() <= 1 + 1e-6  # a cosine of 1 may come out a little above it
     return {
-        "auc": _estimate(float(roc_auc_score(correct, scores)), samples),
+        "auc": _estimate(float(roc_auc_score(correct, scores)), samples, clusters),
         "average_precision": float(average_precision_score(correct, scores)),
         "thresholds": chosen,
         "calibration": thresholds.calibration(np.clip(scores, 0, 1), correct) if in_range else None,
@@ -143,22 +146,22 @@ def _differences(
         if not pairs:
             continue
         x, y = (np.stack([scores[pair[side]] for pair in pairs]) for side in (0, 1))
-        p_values = agreement.permutation_p(x, y, human, clusters, PERMUTATIONS * number, seed)
-        corrected = agreement.holm(p_values)
+        p_values = correlation.permutation_p(x, y, human, clusters, PERMUTATIONS * number, seed)
+        holm = corrected(p_values, "holm")
         for place, (entry, (first, second)) in enumerate(zip(found, pairs, strict=True)):
             r1, r2 = (estimates[name][kind]["value"] for name in (first, second))
-            r12 = agreement.pearson(x[place], y[place])
-            entry[kind] = _estimate(r1 - r2, samples[f"{kind} {first}"] - samples[f"{kind} {second}"])
-            entry[kind]["williams_t"], entry[kind]["williams_p"] = agreement.williams(r1, r2, r12, rows)
-            entry[kind]["steiger_z"], entry[kind]["steiger_p"] = agreement.steiger(r1, r2, r12, rows)
+            r12 = correlation.pearson(x[place], y[place])
+            entry[kind] = _estimate(r1 - r2, samples[f"{kind} {first}"] - samples[f"{kind} {second}"], clusters)
+            entry[kind]["williams_t"], entry[kind]["williams_p"] = correlation.williams(r1, r2, r12, rows)
+            entry[kind]["steiger_z"], entry[kind]["steiger_p"] = correlation.steiger(r1, r2, r12, rows)
             entry[kind]["permutation_p"] = float(p_values[place])
-            entry[kind]["permutation_p_holm"] = corrected[place]
+            entry[kind]["permutation_p_holm"] = float(holm[place])
     return found
 
 
 def _rank_pairs(judgments: Judgments, gap: float, clusters: np.ndarray | None, number: int, seed: int) -> dict:
     """Return the share of answer pairs that each metric ranks as humans do; None where there are no pairs."""
-    better, worse = agreement.answer_pairs(judgments.questions, judgments.systems, judgments.human, gap)
+    better, worse = correlation.answer_pairs(judgments.questions, judgments.systems, judgments.human, gap)
     shares: dict[str, dict | None] = {}
     rows = len(judgments.human)
     for name, scores in judgments.scores.items():
@@ -174,8 +177,8 @@ def _rank_pairs(judgments: Judgments, gap: float, clusters: np.ndarray | None, n
                 pairs = counts @ all_of_row
                 return np.divide(counts @ of_row, pairs, out=np.full(len(counts), np.nan), where=pairs > 0)
 
-            samples = agreement.bootstrap({"share": share}, clusters, number, seed)["share"]
-        shares[name] = _estimate(float(right.mean()), samples)
+            samples = bootstrap({"share": share}, clusters, number, seed)["share"]
+        shares[name] = _estimate(float(right.mean()), samples, clusters)
     return {"gap": gap, "pairs": len(better), "metrics": shares}
 
 
@@ -201,15 +204,15 @@ def _systems(judgments: Judgments, clusters: np.ndarray, number: int, seed: int)
         rows = counts @ masks.T
         return np.divide(counts @ (masks * judgments.human).T, rows, out=np.full(rows.shape, np.nan), where=rows > 0)
 
-    samples = agreement.bootstrap({"human": human_means}, clusters, number, seed)["human"]
+    samples = bootstrap({"human": human_means}, clusters, number, seed)["human"]
     clear = []
     for i, j in zip(*np.triu_indices(len(names), 1), strict=True):
-        limits = agreement.interval(samples[:, i] - samples[:, j], CONFIDENCE)
-        if limits and not limits[0] <= 0 <= limits[1]:
+        low, high = interval(samples[:, i] - samples[:, j], int(clusters.max()) + 1)
+        if low > 0 or high < 0:
             clear.append((i, j))
     pairs = {}
     for metric, values in scores.items():
-        right, all_pairs = agreement.system_pairs(human, values)
+        right, all_pairs = correlation.system_pairs(human, values)
         clearly = sum(bool((human[i] - human[j]) * (values[i] - values[j]) > 0) for i, j in clear)
         pairs[metric] = {"right": right, "pairs": all_pairs, "clear_right": clearly, "clear_pairs": len(clear)}
     return {
@@ -268,10 +271,10 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
         seed: of both.
 
     Returns:
-        "metrics": by metric "pearson", "spearman", "kendall" (value, low, high), and with both correct and wrong
-        answers "classifier" (auc, average_precision, thresholds, calibration, roc, precision_recall);
-        "differences": of every pair of metrics; "rank_pairs"; "systems"; "groups"; "notes". Numbers have six
-        significant digits; what is not defined is None, and a note says why.
+        "interval": the name of the method; "metrics": by metric "pearson", "spearman", "kendall" (value, low, high),
+        and with both correct and wrong answers "classifier" (auc, average_precision, thresholds, calibration, roc,
+        precision_recall); "differences": of every pair of metrics; "rank_pairs"; "systems"; "groups"; "notes". Numbers
+        have six significant digits; what is not defined is None, and a note says why.
     """
     human, correct = judgments.human, judgments.correct
     notes = []
@@ -309,6 +312,7 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
         gap = float(np.ptp(human)) / 2
     groups, said = _groups(judgments, number, seed)
     report = {
+        "interval": INTERVAL.format("questions" if by_question else "rows"),
         "metrics": metrics,
         "differences": _differences(judgments, estimates, samples, clusters, number, seed),
         "rank_pairs": _rank_pairs(judgments, gap, clusters if by_question else None, number, seed),
