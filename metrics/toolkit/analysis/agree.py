@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from ..rows.files import FileError, Source
-from ..rows.items import COLUMNS, Item, RowError, RowReader
+from ..rows.items import Item, RowError, RowReader
 from ..scoring.pipeline import item_statistics
-from ..scoring.registry import make_scorer, scorer_class
+from ..scoring.registry import scorer_class
+from ..scoring.selection import checked_columns, make_scorers
 from .human_agreement import LENGTHS, PERMUTATIONS, Judgments, analyse, rounded
 from .question_types import question_type
 from .resampling import CONFIDENCE
@@ -111,15 +112,9 @@ class AgreeRun:
         number: int = 1000,
         seed: int = 0,
     ):
-        self.columns, settings = dict(columns or {}), dict(settings or {})
-        for name in self.columns:
-            if name not in COLUMNS:
-                raise ValueError(f"column: expected one of {', '.join(COLUMNS)} before the '=', got {name!r}")
-        self.metrics = tuple(dict.fromkeys((*metrics, *settings)))
+        self.columns = checked_columns(columns)
         self.score_columns = tuple(dict.fromkeys(score_columns))
         self.group_columns = tuple(dict.fromkeys(group_columns))
-        if not self.metrics and not self.score_columns:
-            self.metrics = ("aev",)
         if number < 100:
             raise ValueError(f"resamples: expected at least 100, got {number}")
         if seed < 0:
@@ -128,7 +123,10 @@ class AgreeRun:
             raise ValueError(f"gap: expected a number of at least 0, got {gap}")
         self.correct, self.gap, self.number, self.seed = correct, gap, number, seed
         self.sources = checked_sources(inputs)
-        self.scorers = {metric: make_scorer(metric, settings.get(metric)) for metric in self.metrics}
+        if not metrics and not settings and not self.score_columns:
+            metrics = ("aev",)
+        self.scorers = make_scorers(metrics, settings)
+        self.metrics = tuple(self.scorers)
         names = [name for metric in self.metrics for name in self._names(metric)]
         for column in self.score_columns:
             if column in names:

@@ -11,10 +11,9 @@ import numpy as np
 
 from ...aev.shared import Scorer
 from ..rows.files import FileError, Source
-from ..rows.items import COLUMNS, Item, RowError, RowReader, Shape
+from ..rows.items import Item, RowError, RowReader, Shape
 from ..scoring.pipeline import item_statistics
-from ..scoring.registry import make_scorer
-from ..scoring.selection import default_metrics
+from ..scoring.selection import checked_columns, default_metrics, make_scorers
 from . import resampling
 from .agree import checked_sources, digest_of, rounded
 from .matching import Matched, SystemRow, match
@@ -221,14 +220,7 @@ class CompareRun:
         correction: str = "holm",
         shown_rows: int = 6,
     ):
-        self.columns, settings = dict(columns or {}), dict(settings or {})
-        for name in self.columns:
-            if name not in COLUMNS:
-                raise ValueError(f"column: expected one of {', '.join(COLUMNS)} before the '=', got {name!r}")
-        for metric in settings:
-            if metrics and metric not in metrics:
-                raise ValueError(f"{metric}: has settings but is not computed; add --metric {metric} or drop them")
-        self.metrics = tuple(dict.fromkeys((*metrics, *settings)))
+        self.columns = checked_columns(columns)
         self.score_columns = tuple(dict.fromkeys(score_columns))
         if samples < 100:
             raise ValueError(f"resamples: expected at least 100, got {samples}")
@@ -241,9 +233,8 @@ class CompareRun:
             raise ValueError(f"correction: expected one of {expected}, got {correction!r}")
         self.samples, self.seed, self.correction, self.shown_rows = samples, seed, correction, shown_rows
         self.sources = checked_sources(inputs)
-        self.scorers: dict[str, object] = {
-            metric: make_scorer(metric, settings.get(metric)) for metric in self.metrics
-        }
+        self.scorers = make_scorers(metrics, settings)
+        self.metrics = tuple(self.scorers)
         for column in self.score_columns:
             if any(column == metric or column in scorer.names for metric, scorer in self.scorers.items()):
                 raise ValueError(f"column: {column!r} is also a score of --metric; rename the column")
@@ -286,7 +277,7 @@ class CompareRun:
         matched = match(by_system, skip_bad_rows, problem)
         scorers = dict(self.scorers)
         if not scorers and not self.score_columns:
-            scorers = {metric: make_scorer(metric) for metric in default_metrics(shape)}
+            scorers = make_scorers(default_metrics(shape))
         for metric, scorer in scorers.items():
             if scorer.needs_question and (shape.text != "question" or self._without_question(matched)):
                 raise FileError(f"{metric}: needs a question in every row; leave the metric out, or add the questions")
