@@ -17,6 +17,7 @@ import pytest
 from genqa_metrics.toolkit.cli import app
 from genqa_metrics.toolkit.rows.files import FileError
 from genqa_metrics.toolkit.rows.items import COLUMNS
+from genqa_metrics.toolkit.scoring.pipeline import WINDOWS
 from genqa_metrics.toolkit.scoring.run import Run
 from typer.testing import CliRunner
 
@@ -200,7 +201,7 @@ def test_several_files_are_one_corpus(tmp_path):
 
 def test_chunks_do_not_change_the_numbers(answers, monkeypatch):
     expected = scores(answers, "-m", "aev", "-m", "f_meta")
-    monkeypatch.setattr("genqa_metrics.toolkit.scoring.run.CHUNK_PREDICTIONS", 2)
+    monkeypatch.setitem(WINDOWS, None, 2)
     found = scores(answers, "-m", "aev", "-m", "f_meta")
     for system, values in expected.items():
         assert found[system] == pytest.approx(values, abs=1e-12)

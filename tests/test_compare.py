@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from hashlib import sha256
 from itertools import combinations
 
@@ -9,6 +10,7 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.aev import scoring
+from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.toolkit.analysis import resampling
 from genqa_metrics.toolkit.analysis.compare import CompareRun, most_different, statistics_of
 from genqa_metrics.toolkit.cli import app
@@ -209,14 +211,12 @@ def test_sets_of_questions(repository):
     assert {pair["wins"] + pair["ties"] + pair["losses"] for pair in pairs} == {14}
 
 
-def test_kpqa_encodes_every_text_once(files):
+def test_kpqa_encodes_every_text_once(files, monkeypatch):
     """All systems go through one run: a reference is encoded once, not once per system; so are equal answers."""
-    scorer = make_scorer("kpqa")
     encoded = []
-    whole = scorer.reader.keyphrase_weights
-    scorer.reader.keyphrase_weights = lambda pairs: encoded.extend(pairs) or whole(pairs)
+    whole = Encoder.keyphrase_weights
+    monkeypatch.setattr(Encoder, "keyphrase_weights", lambda self, pairs: encoded.extend(pairs) or whole(self, pairs))
     run_ = CompareRun([str(path) for path in files], ["kpqa"], samples=100)
-    run_.scorers["kpqa"] = scorer
     found = run_.report()
     wanted = {(question, text) for question, references in QUESTIONS for text in references}
     wanted |= {(question, answers[i]) for answers in ANSWERS.values() for i, (question, _) in enumerate(QUESTIONS)}
@@ -237,18 +237,18 @@ def test_blocks_make_no_difference(files, monkeypatch):
 
 def test_statistics_of_equal_answers_are_computed_once(files):
     class Counting:
-        per_prediction = True
+        takes_sets = needs_question = False
         seen = 0
 
-        def statistics(self, items):
-            self.seen += len(items)
-            return np.array([[len(text)] for item in items for text in item.predictions])
+        def statistics(self, columns):
+            self.seen += len(columns["predictions"])
+            return np.array([[len(text)] for text in columns["predictions"]]), Counter()
 
     scorer = Counting()
     run_ = CompareRun([str(path) for path in files])
     by_system, *_ = run_._read(False, print)
     lines = [list(question) for question in zip(*by_system.values(), strict=True)]
-    found = statistics_of(scorer, lines)
+    found, _ = statistics_of(scorer, lines)
     assert scorer.seen == 11  # "in Austria" was said twice
     assert found[:, :, 0].tolist() == [[len(a[i]) for a in ANSWERS.values()] for i in range(4)]
     assert (found[:, :, 1] == 1).all()

@@ -256,13 +256,9 @@ def our_scores(scorer, titles: Mapping[str, str], rows: Sequence[Mapping]) -> di
         titles: name of a score -> title.
         rows: rows of a set.
     """
-    from genqa_metrics.toolkit.rows.items import Item
-
-    items = [
-        Item("", i, None, "", row["question"], [row["candidate"]], row["references"], (None, None))
-        for i, row in enumerate(rows, 1)
-    ]
-    scores = scorer.row_scores(scorer.statistics(items))
+    columns = {"questions": "question", "predictions": "candidate", "references": "references"}
+    statistics, _ = scorer.statistics({name: [row[column] for row in rows] for name, column in columns.items()})
+    scores = scorer.row_scores(statistics)
     return {title: [float(value) for value in scores[name]] for name, title in titles.items()}
 
 

@@ -8,13 +8,9 @@ from itertools import combinations
 import numpy as np
 
 from . import correlation, thresholds
+from .inputs import rounded
 from .resampling import INTERVAL, bootstrap, corrected, interval
 
-# Scores of a metric that are measured; of the others its main score.
-MEASURED = {
-    "kpqa": ("bleu1_kpqa", "rougeL_kpqa", "bertscore_kpqa", "bleu1", "rougeL", "bertscore"),
-    "ava": ("ava_score",),
-}
 LENGTHS = ((3, "1 to 3 words"), (10, "4 to 10 words"), (25, "11 to 25 words"), (math.inf, "26 words or more"))
 MIN_ROWS = 10  # of a group, below which no correlation is given
 MIN_QUESTIONS = 10  # below which rows are resampled instead of questions
@@ -252,17 +248,6 @@ def _groups(judgments: Judgments, number: int, seed: int) -> tuple[dict, list[st
                 entry["metrics"], _ = _correlations(scores, judgments.human[rows], questions, kinds, number, seed)
             found[grouping][label] = entry
     return found, notes
-
-
-def rounded(value: object) -> object:
-    """Return a report for JSON: six significant digits, so that two machines print the same; null for NaN."""
-    if isinstance(value, Mapping):
-        return {name: rounded(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [rounded(inner) for inner in value]
-    if isinstance(value, float):
-        return float(f"{value:.6g}") if math.isfinite(value) else None
-    return value
 
 
 def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, seed: int = 0) -> dict[str, object]:

@@ -20,11 +20,12 @@ def _shown(path: Path) -> str:
 
 def _row_score(metric: str, name: str, prediction: str, references: list[str], text: str | None = None) -> float:
     from ..rows.items import Item
+    from ..scoring.pipeline import statistics_of_items
     from ..scoring.registry import make_scorer
 
     scorer = make_scorer(metric)
     item = Item("", 1, None, "", text, [prediction], references, (None, None))
-    return float(scorer.row_scores(scorer.statistics([item]))[name][0])
+    return float(scorer.row_scores(statistics_of_items(scorer, [item])[0])[name][0])
 
 
 def _answer_remarks(scores: Scores) -> list[str]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from ..analysis.compare import CompareRun, explanations
+from ..scoring.registry import SCORERS, scorer_class
 from .report import Report, say
 from .table import (
     Table,
@@ -18,10 +20,6 @@ from .table import (
 
 MAX_NOTES = 5  # in the terminal, and unfolded on the page
 MAX_PAIRS = 15  # in the terminal and in LaTeX; of more pairs those of neighbours in the ranking
-SHOWN = {  # parts of a metric's score that tables show beside the tested ones
-    "aev": ("aev_precision", "aev_recall", "brevity_penalty", "wordiness_penalty"),
-    "f_meta": ("f_meta_precision", "f_meta_recall", "f_meta_conventional"),
-}
 CORRECTED = {
     "holm": "corrected by Holm's method for the {tests} of one score",
     "bonferroni": "corrected by Bonferroni's method for the {tests} of one score",
@@ -33,6 +31,11 @@ CLUSTERS = (
     "1 + the number of significantly better systems to the number of systems - those that are significantly worse. "
     "Significant: corrected p of the permutation test below 5%."
 )
+
+
+def _shown(metric: str) -> tuple[str, ...]:
+    """Return the parts of a metric's score that tables show; none of a column of scores."""
+    return scorer_class(metric).shown if metric in SCORERS else ()
 
 
 def compared_scores(report: Mapping, metric: str) -> list[str]:
@@ -52,7 +55,7 @@ def _ranks(found: Mapping) -> str:
 
 
 def _short(metric: str, name: str) -> str:
-    return name.removeprefix(f"{metric}_").replace("_", " ") if name in SHOWN.get(metric, ()) else name
+    return name.removeprefix(f"{metric}_").replace("_", " ") if name in _shown(metric) else name
 
 
 def finding(report: Mapping, metric: str) -> str:
@@ -75,7 +78,7 @@ def systems_table(report: Mapping, metric: str) -> Table:
     """Return the scores and ranks of the systems by one metric."""
     found = report["metrics"][metric]
     names = compared_scores(report, metric)
-    parts = [name for name in SHOWN.get(metric, ()) if name in found["scores"]]
+    parts = [name for name in _shown(metric) if name in found["scores"]]
     ranking = found["tests"][names[0]]["systems"]
     rows, marked = [], set()
     for place, system in enumerate(ordered(report, metric, names[0])):
@@ -333,3 +336,54 @@ class CompareReport(Report):
         from .compare_page import comparison_page
 
         return comparison_page(self, self._explain())
+
+
+def compare(
+    systems: object,
+    metrics: Sequence[str] | None = None,
+    settings: Mapping[str, Mapping[str, object]] | None = None,
+    seed: int = 0,
+    *,
+    columns: Mapping[str, str] | None = None,
+    score_columns: Sequence[str] = (),
+    resamples: int = 10_000,
+    correction: str = "holm",
+    rows: int = 6,
+    skip_bad_rows: bool = False,
+) -> CompareReport:
+    """Compare systems on the same questions: scores with intervals, tests of all pairs, ranks.
+
+    Args:
+        systems: {name: rows}, or rows with a column `system`. Rows are a list of dicts, a `pandas.DataFrame`, a
+            `datasets.Dataset`, or a path or a list of them; see `genqa_metrics.score`.
+        metrics: names of metrics; None for the default ones of such rows, if no column holds scores.
+        settings: {metric: {setting: value}}.
+        seed: the same rows and seed give the same numbers.
+        columns: where a column has another name: {"prediction": "answer_text"}.
+        score_columns: columns that hold scores of further metrics, or of people; higher is better.
+        resamples: number of bootstrap samples, and of permutations.
+        correction: of p-values for the number of pairs: "holm", "bonferroni", "fdr" or "none".
+        rows: number of rows on which the systems differ most to report.
+        skip_bad_rows: leave out bad rows, and questions that not all systems answer, instead of raising.
+
+    Returns:
+        What `genqa-metrics compare` prints; the numbers are the same.
+
+    Raises:
+        ValueError: if an argument or a row is bad; names the row and the fix.
+
+    >>> asked = [{"question": f"q{i}", "references": ["four steps"]} for i in range(40)]
+    >>> answers = {"a": "four steps", "b": "seven steps"}
+    >>> rows = {name: [{**row, "prediction": said} for row in asked] for name, said in answers.items()}
+    >>> compare(rows, ["aev"], {"aev": {"max_order": 1}}, resamples=200).findings
+    ['aev: a is significantly better than the other system.']
+    """
+    run = CompareRun(
+        systems, _names(metrics), settings, columns, _names(score_columns), resamples, seed, correction, rows
+    )
+    found = run.report(skip_bad_rows)
+    return CompareReport(found, lambda: explanations(run, found))
+
+
+def _names(names: Sequence[str] | None) -> Sequence[str]:
+    return (names,) if isinstance(names, str) else names or ()

@@ -3,7 +3,7 @@
 import json
 import sys
 
-from ..scoring.registry import SCORERS
+from ..scoring.registry import scorer_class
 from ..scoring.run import Report
 
 
@@ -11,7 +11,7 @@ def _shown_scores(metric: str, scores: dict[str, float]) -> dict[str, float]:
     """Leave the metric's name out of those of its parts, and show one quotient for the two lengths."""
     if metric == "kpqa":  # precision and recall of its parts are in --output and --format json; here they are too wide
         return {name: value for name, value in scores.items() if not name.endswith(("_precision", "_recall"))}
-    main = SCORERS[metric].main
+    main = scorer_class(metric).main
     shown = {name if name == main else name.removeprefix(f"{metric}_"): value for name, value in scores.items()}
     if "prediction_length" in shown:
         length = shown.pop("prediction_length")
@@ -23,7 +23,7 @@ def _cells(report: Report, metric: str) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows of one metric's table as text."""
     systems = report.scores[metric]
     units = {"questions": report.predictions} if report.sets else {"answers": report.predictions}
-    if not SCORERS[metric].per_prediction:
+    if scorer_class(metric).takes_sets:
         units = {"contexts": report.rows, **units} if report.sets else units
     rows = []
     for system, scores in systems.items():
@@ -75,12 +75,12 @@ def print_tables(report: Report, console) -> None:
 
     for metric in report.scores:
         header, rows = _cells(report, metric)
-        first = header.index(SCORERS[metric].main)
+        first = header.index(scorer_class(metric).main)
         best = max(row[first] for row in rows if row[0] != report.total) if len(rows) > 1 else None
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
         table.add_column("system", vertical="bottom", no_wrap=True)
         for name in header[1:]:
-            shown = name if name == SCORERS[metric].main else name.replace("_", "\n")
+            shown = name if name == scorer_class(metric).main else name.replace("_", "\n")
             table.add_column(Text(shown), justify="right", vertical="bottom", no_wrap=True)
         for row in rows:
             style = "bold green" if row[first] == best and row[0] != report.total else ""

@@ -1,21 +1,103 @@
 """The loop from items to statistics, with threads: what every verb scores with."""
 
-import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice, pairwise
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
+from ...aev.shared import Scorer
 from ..rows.formats import FileError
 from ..rows.items import Item, Shape
-from ..rows.reading import Window
+from ..rows.reading import characters_of
 
-CHUNK_PREDICTIONS = 1000
-CHUNK_CHARACTERS = 2**20
-MODEL_CHUNKS = {"cpu": 2, "cuda": 10, "mps": 10}  # a model sorts a window by length; large batches need larger windows
-MIN_WINDOW = 64
+# Predictions that are scored at once, by device: a model sorts them by length, and batches for a GPU are large. They
+# depend on the rows alone, never on the number of threads, so that every machine gives the same numbers.
+WINDOWS = {None: 1000, "cpu": 256, "cuda": 10_000, "mps": 10_000}
+WINDOW_CHARACTERS = 2**20
+
+Progress = Callable[[str, int, int], None]
+
+
+def window_predictions(scorers: Iterable[Scorer]) -> int:
+    """Return the number of predictions of a window for scorers that work side by side."""
+    sizes = [WINDOWS[scorer.device] for scorer in scorers if scorer.device is not None]
+    return max(sizes, default=WINDOWS[None])
+
+
+def statistics_of_items(scorer: Scorer, items: Sequence[Item]) -> tuple[np.ndarray, Counter]:
+    """Return what `Scorer.statistics` says of items: one row per prediction, or per item if a row is a set.
+
+    Equal rows are scored once.
+    """
+    rows: list[tuple] = []
+    for item in items:
+        if scorer.needs_question and item.text is None:
+            raise FileError(
+                f"{item.file}, line {item.line}: question: expected a string for {scorer.name}, got null; drop the "
+                "row, or leave the metric out"
+            )
+        asked, references = item.text if scorer.needs_question else None, tuple(item.references)
+        said = [tuple(item.predictions)] if scorer.takes_sets else item.predictions
+        rows += [(asked, texts, references) for texts in said]
+    places = {row: place for place, row in enumerate(dict.fromkeys(rows))}
+    columns: dict[str, list] = {
+        "predictions": [list(texts) if scorer.takes_sets else texts for _, texts, _ in places],
+        "references": [list(references) for *_, references in places],
+    }
+    if scorer.needs_question:
+        columns["questions"] = [asked for asked, *_ in places]
+    statistics, counts = scorer.statistics(columns)
+    return np.asarray(statistics)[[places[row] for row in rows]], counts
+
+
+def item_statistics(
+    items: Sequence[Item], scorers: Mapping[str, Scorer], progress: Progress = lambda metric, done, items: None
+) -> tuple[dict[str, np.ndarray], dict[str, Counter]]:
+    """Return the statistics of items, with threads.
+
+    Args:
+        items: the items.
+        scorers: {metric: what computes it}.
+        progress: called with the metric, and the number of items that are done and of all.
+
+    Returns:
+        {metric: (items, k + 1) sums over the predictions of an item, the last column their number, 1 for a metric that
+        scores an item as one}, and {metric: counts of what to warn of}.
+    """
+    sums, counts = {}, {}
+    for metric, scorer in scorers.items():
+        parts, done, counts[metric] = [], 0, Counter()
+        windows = _cut(items, window_predictions([scorer]), WINDOW_CHARACTERS)
+        progress(metric, done, len(items))
+        for window, (found, counted) in overlapped(
+            partial(statistics_of_items, scorer), windows, worker_count([scorer])
+        ):
+            lengths = [1 if scorer.takes_sets else len(item.predictions) for item in window]
+            total = np.zeros((len(window), found.shape[1] + 1))
+            np.add.at(total[:, :-1], np.repeat(np.arange(len(window)), lengths), found)
+            total[:, -1] = lengths
+            parts.append(total)
+            counts[metric].update(counted)
+            done += len(window)
+            progress(metric, done, len(items))
+        sums[metric] = np.concatenate(parts)
+    return sums, counts
+
+
+def _cut(items: Iterable[Item], predictions: int, characters: int) -> Iterator[list[Item]]:
+    window, held, texts = [], 0, 0
+    for item in items:
+        window.append(item)
+        held += max(len(item.predictions), 1)
+        texts += characters_of(item)
+        if held >= predictions or texts >= characters:
+            yield window
+            window, held, texts = [], 0, 0
+    if window:
+        yield window
 
 
 class Tally:
@@ -25,7 +107,7 @@ class Tally:
         rows: {system: rows that were scored}.
         predictions: {system: predictions that were scored}.
         sums: {metric: {system: (k + 1,) sums of its statistics, the last one their number}}.
-        cut: {metric: texts of which a model could not read the end}.
+        cut: {metric: counts of what to warn of, see `Scorer.statistics`}.
     """
 
     def __init__(self, rows=None, predictions=None, sums=None, cut=None):
@@ -35,13 +117,14 @@ class Tally:
             metric: {system: np.array(values, dtype=float) for system, values in by_system.items()}
             for metric, by_system in (sums or {}).items()
         }
-        self.cut = Counter(cut)
+        self.cut = {metric: Counter(counts) for metric, counts in (cut or {}).items()}
 
     def add(self, other: "Tally") -> None:
         """Add the sums of other rows."""
         self.rows.update(other.rows)
         self.predictions.update(other.predictions)
-        self.cut.update(other.cut)
+        for metric, counts in other.cut.items():
+            self.cut.setdefault(metric, Counter()).update(counts)
         for metric, by_system in other.sums.items():
             mine = self.sums.setdefault(metric, {})
             for system, values in by_system.items():
@@ -57,17 +140,17 @@ class Tally:
             "rows": dict(self.rows),
             "predictions": dict(self.predictions),
             "sums": sums,
-            "cut": dict(self.cut),
+            "cut": {metric: dict(counts) for metric, counts in self.cut.items()},
         }
 
 
-def scored(items: Sequence[Item], shape: Shape, scorers: Mapping[str, object]) -> tuple[dict[str, list], Tally]:
+def scored(items: Sequence[Item], shape: Shape, scorers: Mapping[str, Scorer]) -> tuple[dict[str, list], Tally]:
     """Score items.
 
     Args:
         items: at least one.
         shape: what they are.
-        scorers: {metric: what `scorers.make_scorer` returns}.
+        scorers: {metric: what computes it}.
 
     Returns:
         The columns of the output, with one value per item, and the sums.
@@ -81,19 +164,19 @@ def scored(items: Sequence[Item], shape: Shape, scorers: Mapping[str, object]) -
     for item in items:
         tally.predictions[item.system] += len(item.predictions)
     for metric, scorer in scorers.items():
-        statistics, tally.cut[metric] = scorer.counted_statistics(items)
+        statistics, tally.cut[metric] = statistics_of_items(scorer, items)
         counted = np.column_stack([statistics, np.ones(len(statistics))])
-        of_system = np.repeat(owners, lengths) if scorer.per_prediction else owners
+        of_system = np.repeat(owners, lengths) if not scorer.takes_sets else owners
         tally.sums[metric] = {system: counted[of_system == i].sum(axis=0) for i, system in enumerate(systems)}
         scores = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()}
-        if scorer.per_prediction and shape.sets:  # lists of scores, one per prediction
+        if shape.sets and not scorer.takes_sets:  # lists of scores, one per prediction
             starts = np.cumsum([0, *lengths]).tolist()
             scores = {name: [values[a:b] for a, b in pairwise(starts)] for name, values in scores.items()}
         columns |= scores
     return columns, tally
 
 
-def worker_count(scorers: Iterable) -> int:
+def worker_count(scorers: Iterable[Scorer]) -> int:
     """Return how many windows are best scored at once; 0 for one at a time, without a thread of its own.
 
     A model on a CPU gets a thread for every core that this process may use (its affinity and the limit of its
@@ -149,26 +232,14 @@ def overlapped(function: Callable, windows: Iterable, workers: int) -> Iterator[
         torch.set_num_threads(threads)
 
 
-def spread(windows: Iterator[Window], workers: int) -> Iterator[Window]:
-    """Cut an input that would not keep all workers busy into one window for each."""
-    first = list(islice(windows, workers))
-    if len(first) < workers and first:
-        items = [item for window in first for item in window.items]
-        size = max(MIN_WINDOW, math.ceil(len(items) / workers))
-        pieces = [items[start : start + size] for start in range(0, len(items), size)] or [[]]
-        first = [Window(piece, 0) for piece in pieces[:-1]] + [Window(pieces[-1], 0, first[-1].end)]
-    yield from first
-    yield from windows
-
-
-def output_columns(shape: Shape, scorers: Mapping[str, object]) -> dict[str, str]:
+def output_columns(shape: Shape, scorers: Mapping[str, Scorer]) -> dict[str, str]:
     """Return the columns of the output and their types, see `files.Writer`."""
     columns = {"file": "text", "line": "integer", "id": "text", "system": "text"}
     columns |= {shape.text: "text", **({"predictions": "texts"} if shape.sets else {"prediction": "text"})}
     columns |= {"references": "texts", "score": "number", "label": "number"}
     for scorer in scorers.values():
-        lists = shape.sets and scorer.per_prediction
-        columns |= dict.fromkeys(scorer.names, "numbers" if lists else "number")
+        lists = shape.sets and not scorer.takes_sets
+        columns |= dict.fromkeys(scorer.row_names, "numbers" if lists else "number")
     return columns
 
 
