@@ -1,7 +1,17 @@
 """Metrics for generated answers and questions; `load` gives one of the `evaluate` modules of this package."""
 
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .toolkit.reports.agree import agree as agree
+    from .toolkit.reports.compare import compare as compare
+    from .toolkit.reports.score import score as score
+
+# Of the toolkit, by the module in its folder `reports`; imported where they are used.
+_FUNCTIONS = {"score": "score", "compare": "compare", "agree": "agree"}
 
 METRICS = ("aev", "ava", "f_meta", "kpqa")
 
@@ -35,3 +45,9 @@ def load(name: str, **kwargs):
     if kwargs.get("revision") and kwargs.get("checkpoint") and not Path(kwargs["checkpoint"]).is_dir():
         kwargs["checkpoint"] = f"{kwargs['checkpoint']}@{kwargs.pop('revision')}"
     return evaluate.load(str(Path(__file__).parent / name / f"{name}.py"), **kwargs)
+
+
+def __getattr__(name: str):
+    if name in _FUNCTIONS:
+        return getattr(import_module(f"{__name__}.toolkit.reports.{_FUNCTIONS[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

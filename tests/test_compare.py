@@ -231,13 +231,14 @@ def test_kpqa_encodes_every_text_once(files, monkeypatch):
 
 def test_blocks_make_no_difference(files, monkeypatch):
     whole = report(files)
-    monkeypatch.setattr("genqa_metrics.toolkit.analysis.compare.CHUNK_PREDICTIONS", 4)
+    monkeypatch.setattr("genqa_metrics.toolkit.scoring.pipeline.WINDOWS", {None: 4, "cpu": 4})
     assert report(files) == whole
 
 
 def test_statistics_of_equal_answers_are_computed_once(files):
     class Counting:
         takes_sets = needs_question = False
+        device = None
         seen = 0
 
         def statistics(self, columns):

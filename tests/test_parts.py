@@ -209,7 +209,7 @@ def test_after_a_bad_row_the_finished_parts_are_kept(tmp_path):
     path, folder = tmp_path / "a.jsonl", tmp_path / "parts"
     lines = [json.dumps(row) for row in made_rows(100)]
     path.write_text("\n".join([*lines[:80], "{", *lines[80:]]))
-    arguments = "score", path, "--output", f"{folder}/", "--part-rows", 30
+    arguments = "score", path, "-m", "aev", "--output", f"{folder}/", "--part-rows", 30
     _, said = run(*arguments, status=1)
     assert "a.jsonl, line 81: not JSON" in said
     assert "--on-error skip leaves bad rows out. 2 finished parts are kept; --resume goes on behind them." in said

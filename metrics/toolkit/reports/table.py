@@ -158,7 +158,8 @@ def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
     console.print(shown, crop=False)
     console.width = width
     if table.explanation:
-        console.print(Text(visible(table.explanation), style="dim"))
+        # A signature, which has no spaces, is one line that can be copied.
+        console.print(Text(visible(table.explanation), style="dim"), soft_wrap=" " not in table.explanation)
     console.print()
 
 

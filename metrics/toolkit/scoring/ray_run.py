@@ -31,7 +31,7 @@ from ..rows.writing import arrow_schema
 from .parts import MANIFEST, is_folder, manifest, part_name
 from .pipeline import WINDOWS, Tally, output_columns, scored
 from .registry import make_scorer
-from .run import Report, Run, facts_of, report_of
+from .run import Run, Scores, facts_of, report_of
 
 CORES_PER_READER = 16  # one task that reads, and one that writes, keep far more actors busy than that
 NOTE = "_note"
@@ -328,7 +328,7 @@ class RayRun(Run):
         notify: Callable[[str], None] = lambda message: None,
         problem: Callable[[str], None] = lambda message: None,
         progress: Callable[[int, int | None], None] = lambda done, size: None,
-    ) -> Report:
+    ) -> Scores:
         """Read, score and write, see `run.Run.score`; rows that are left out are told at the end.
 
         Raises:

@@ -33,7 +33,7 @@ MAX_SYSTEMS = 1000
 
 
 @dataclass
-class Report:
+class Scores:
     """Scores of every system, and what happened on the way.
 
     Attributes:
@@ -118,7 +118,7 @@ class Run:
             slash) gets Parquet parts, see `parts.Parts`.
         resume: keep the finished parts in the folder, and make the others.
         part_rows: rows of a part.
-        keep: keep the rows with their scores in memory, for `Report.columns`.
+        keep: keep the rows with their scores in memory, for `Scores.columns`.
 
     Raises:
         ValueError: if an argument is bad. Nothing has been written yet.
@@ -190,7 +190,7 @@ class Run:
         notify: Callable[[str], None] = lambda message: None,
         problem: Callable[[str], None] = lambda message: None,
         progress: Callable[[int, int | None], None] = lambda done, size: None,
-    ) -> Report:
+    ) -> Scores:
         """Read, score and write.
 
         Args:
@@ -222,7 +222,7 @@ class Run:
         """Number of finished parts in the output folder."""
         return len(self._parts.finished) if self.in_parts else 0
 
-    def _score(self, reading: Reading, output, total: bool, progress: Callable) -> Report:
+    def _score(self, reading: Reading, output, total: bool, progress: Callable) -> Scores:
         sizes = [source.size for source in self.sources]
         size = None if None in sizes else sum(sizes)
         parts = (self.part_rows, self._parts.finished) if self.in_parts else ()
@@ -275,7 +275,7 @@ class Run:
         return next((m for m in metrics if shape.text == "question" and scorer_class(m).needs_question), "")
 
 
-def facts_of(report: Report) -> dict:
+def facts_of(report: Scores) -> dict:
     """Return what the manifest of a folder of parts says about a finished run."""
     systems = [system for system in report.rows if system != report.total]
     scores = {metric: {system: of_metric[system] for system in systems} for metric, of_metric in report.scores.items()}
@@ -288,7 +288,7 @@ def facts_of(report: Report) -> dict:
     }
 
 
-def report_of(overall: Tally, shape: Shape, scorers: Mapping, counts: Mapping[str, int], total: bool) -> Report:
+def report_of(overall: Tally, shape: Shape, scorers: Mapping, counts: Mapping[str, int], total: bool) -> Scores:
     """Return the scores of every system.
 
     Args:
@@ -320,7 +320,7 @@ def report_of(overall: Tally, shape: Shape, scorers: Mapping, counts: Mapping[st
             f"skipped rows differ between systems ({found}): their scores are over unequal rows, and a skipped answer "
             'lowers no score; write "" for a system that gave no answer, which scores 0'
         )
-    return Report(
+    return Scores(
         sets=shape.sets,
         total=name,
         scores=scores,
