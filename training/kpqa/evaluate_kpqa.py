@@ -1,12 +1,11 @@
 """Measure how well KPQA agrees with human judgments of answers.
 
-    python training/kpqa/evaluate_kpqa.py --judgments JUDGMENTS --write training/kpqa/README.md
+    python -m training.kpqa.evaluate_kpqa --judgments JUDGMENTS --write training/kpqa/README.md
 
 Tables 3, 4, 6, 7, 9 and Figure 4 of Lee et al. (2021). The judgments choose between checkpoints and settings; nothing
 is trained on them.
 """
 
-import gzip
 import json
 import re
 import shlex
@@ -19,6 +18,8 @@ import numpy as np
 from genqa_metrics.toolkit.analysis import correlation as agreement
 from genqa_metrics.toolkit.analysis.question_types import question_type
 from genqa_metrics.toolkit.analysis.resampling import bootstrap, interval
+
+from training.common import json_rows
 
 SETS = ("kpqa_marco", "kpqa_avsd", "kpqa_narrativeqa", "kpqa_semeval", "kpqa_marcomulti")
 METRICS = ("bleu1", "bleu1_kpqa", "rougeL", "rougeL_kpqa", "bertscore", "bertscore_kpqa")
@@ -59,8 +60,7 @@ def judgment_file(folder: str, name: str) -> Path:
 
 def read_set(folder: str, name: str) -> list[dict]:
     """Return the rows of a file of judgments."""
-    with gzip.open(judgment_file(folder, name), "rt", encoding="utf-8") as lines:
-        return list(map(json.loads, lines))
+    return list(json_rows(judgment_file(folder, name)))
 
 
 def metric_scores(rows: list[dict], encoder) -> dict:
@@ -258,7 +258,7 @@ def facts(data_files: list[Path]) -> dict:
 
     words = [re.sub(r"/\S*/", "", word) if "=/" in word or word.startswith("/") else word for word in sys.argv[1:]]
     return {
-        "command": shlex.join(["python", f"training/kpqa/{Path(sys.argv[0]).name}", *words]),
+        "command": shlex.join(["python", "-m", f"training.kpqa.{Path(sys.argv[0]).stem}", *words]),
         "bootstrap_seed": SEED,
         "versions": {name: version(name) for name in ("genqa-metrics", "scipy", "torch", "transformers")},
         "data": {path.name: file_digest(path) for path in data_files},

@@ -190,8 +190,7 @@ def main() -> None:
     from genqa_metrics.kpqa.models import file_digest
     from transformers import HfArgumentParser
 
-    sys.path.insert(0, str(FOLDER))
-    from study import BASES, base_of, renew
+    from training.question_generation.study import BASES, base_of, renew
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     bases = {name: base_of(name) for name in args.bases}
@@ -200,7 +199,7 @@ def main() -> None:
     sets = {"SQuAD: question of another context": pairs_of(squad, None)}
     sets |= {f"HotpotQA: {kind}": pairs_of(hotpot, kind) for kind in hotpot[0]["predictions"]}
     results: dict = {
-        "command": "python training/question_generation/check_bases.py --data_dir DATA/question_generation",
+        "command": "python -m training.question_generation.check_bases --data_dir DATA/question_generation",
         "bases": args.bases,
         "questions": len(questions),
         "systems": int(systems.max()) + 1,
