@@ -22,8 +22,8 @@ from genqa_metrics.toolkit.analysis.explanation import (
     segments,
 )
 from genqa_metrics.toolkit.commands import explain as script
-from genqa_metrics.toolkit.reports.page import STYLE
 from genqa_metrics.toolkit.reports.explanation import STEPS, explanation_html, print_explanation
+from genqa_metrics.toolkit.reports.page import STYLE
 from genqa_metrics.toolkit.rows.writing import write_text
 from hypothesis import given
 from hypothesis import strategies as st
