@@ -605,7 +605,8 @@ def test_skipped_rows_are_counted_by_system_and_left_out_for_all(files, tmp_path
     found = json.loads(out)
     assert found["questions"] == 2
     assert found["skipped_rows"] == {"refuses": 2}
-    assert found["notes"][0].startswith("bad rows were skipped (refuses 2), and their questions for all systems: 2")
+    note = "bad rows were skipped (refuses 2), and their questions for all systems: 2 questions are left"
+    assert any(found.startswith(note) for found in found["notes"])
 
 
 def test_rows_matched_by_their_order_cannot_be_skipped(tmp_path):
@@ -621,5 +622,5 @@ def test_heat_maps_have_the_settings_of_the_scores(files):
     found = run_.report()
     for row, explained in zip(found["metrics"]["kpqa"]["rows"], explanations(run_, found), strict=True):
         for system, heat in explained.items():
-            assert heat.scores["rougeL_kpqa"].value == pytest.approx(row["answers"][system]["score"], rel=1e-5)
+            assert heat.scores["rougeL_kpqa"].value == pytest.approx(row["answers"][system]["score"], rel=1e-3)
             assert "|beta:3|" in heat.signature
