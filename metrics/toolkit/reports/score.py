@@ -141,7 +141,7 @@ class ScoreReport(Report):
 
         if self.found.columns is None:
             raise ValueError("rows: were not kept; genqa_metrics.score keeps them, and --output writes them")
-        return pandas.DataFrame(self.found.columns)
+        return pandas.DataFrame(self.found.columns).astype({"score": float, "label": float})  # None is NaN
 
     def to_markdown(self) -> str:
         """Return the notes, and one table per metric with its signature."""
