@@ -5,12 +5,15 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := metrics training spaces tests
 
-.PHONY: demo test quality style copies bench clean
+.PHONY: demo test test-all quality style copies bench clean
 
 demo: $(VENV)/installed-base
 	@$(BIN)/genqa-metrics demo
 
 test: $(VENV)/installed-test
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup -m "not slow"
+
+test-all: $(VENV)/installed-test  # the slow simulations too
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 
 quality: $(VENV)/installed-test

@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import io
 import json
 import math
 import os
@@ -11,82 +10,14 @@ import sys
 import tracemalloc
 
 import genqa_metrics
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from genqa_metrics.toolkit.cli import app
 from genqa_metrics.toolkit.rows.files import FileError
 from genqa_metrics.toolkit.rows.items import COLUMNS
 from genqa_metrics.toolkit.scoring.pipeline import WINDOWS
 from genqa_metrics.toolkit.scoring.run import Run
-from typer.testing import CliRunner
 
-ANSWERS = [
-    {"id": ident, "system": system, "question": question, "prediction": prediction, "references": references}
-    for ident, system, question, prediction, references in (
-        ("1", "A", "how many?", "four steps", ["four steps", "4"]),
-        ("2", "A", "who?", "Mary Shelley", ["Mary W. Shelley"]),
-        ("1", "B", "how many?", "seven steps", ["four steps", "4"]),
-        ("2", "B", "who?", "", ["Mary W. Shelley"]),
-        ("3", "B", "where?", "in Zürich 🙂", ["Zürich, in Europe"]),
-    )
-]
-QUESTIONS = [
-    {
-        "id": "1",
-        "context": "Germany won the 2014 world cup.",
-        "references": ["who won the 2014 world cup", "which event did Germany win in 2014"],
-        "predictions": {"one": ["which event did the 2014 world cup"], "two": ["who won the cup", "who won"]},
-    },
-    {
-        "id": "2",
-        "context": "The Danube rises in Germany.",
-        "references": ["Where does the Danube rise?", "What rises in Germany?", "Which river rises in Germany?"],
-        "predictions": {"one": ["Where does the Danube rise?"], "two": []},
-    },
-]
-
-
-def run(*arguments, status=0, **kwargs):
-    """Run the command; return (standard output, standard error)."""
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments], **kwargs)
-    assert result.exit_code == status, result.output
-    if status:
-        assert result.stdout == ""
-    return result.stdout, " ".join(result.stderr.split())
-
-
-def scores(*arguments, **kwargs):
-    out, _ = run("score", *arguments, "--format", "json", **kwargs)
-    return json.loads(out)["systems"]
-
-
-def lines(rows):
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-
-
-def save(path, rows):
-    """Write rows in the format of the path's ending, as a user's own program would."""
-    name = path.name
-    if ".parquet" in name:
-        pq.write_table(pa.Table.from_pylist(rows), path)
-        return path
-    if ".csv" in name or ".tsv" in name:
-        text = io.StringIO()
-        writer = csv.DictWriter(text, rows[0], delimiter="\t" if ".tsv" in name else ",")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({k: json.dumps(v) if isinstance(v, list) else v for k, v in row.items()})
-        data = text.getvalue().encode()
-    else:
-        data = lines(rows).encode()
-    if name.endswith(".zst"):
-        data = pa.compress(data, codec="zstd", asbytes=True)
-    elif name.endswith((".gz", ".bz2", ".xz")):
-        module = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}[name.rsplit(".", 1)[1]]
-        data = __import__(module).compress(data)
-    path.write_bytes(data)
-    return path
+from tests.factories.files import ANSWERS, QUESTIONS, lines, run, save, scores
 
 
 @pytest.fixture

@@ -15,34 +15,7 @@ from genqa_metrics.toolkit.scoring.parts import MANIFEST, STATE
 from genqa_metrics.toolkit.scoring.pipeline import WINDOWS, overlapped
 from genqa_metrics.toolkit.scoring.run import Run
 
-from tests.test_cli import run, save
-
-
-def made_rows(count, start=0):
-    """Return rows of three systems, all different; values are of no meaning."""
-    draw = random.Random(start)
-    words = ["when", "the", "river", "rises", "in", "spring", "boats", "go", "down", "to", "sea", "again"]
-    return [
-        {
-            "id": str(start + i),
-            "system": "ABC"[i % 3],
-            "question": "When do boats go?",
-            "prediction": " ".join(draw.choices(words, k=draw.randint(1, 9))),
-            "references": [" ".join(draw.choices(words, k=5)) for _ in range(draw.randint(1, 3))],
-        }
-        for i in range(count)
-    ]
-
-
-def contents(folder):
-    """Return {name: bytes} of everything in a folder, hidden files too."""
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
-def score(paths, folder, **kwargs):
-    settings = {"resume": True, "part_rows": 30} | kwargs
-    skip = settings.pop("skip", False)
-    return Run([str(path) for path in paths], ["aev"], output=f"{folder}/", **settings).score(skip_bad_rows=skip)
+from tests.factories.files import contents, made_rows, run, save, score
 
 
 @pytest.fixture
