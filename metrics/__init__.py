@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .toolkit.reports.agree import agree as agree
+    from .toolkit.reports.compare import compare as compare
     from .toolkit.reports.score import score as score
 
-_FUNCTIONS = {"score": "score"}  # of the toolkit, by the module in its folder `reports`; imported where they are used
+# Of the toolkit, by the module in its folder `reports`; imported where they are used.
+_FUNCTIONS = {"score": "score", "compare": "compare", "agree": "agree"}
 
 METRICS = ("aev", "ava", "f_meta", "kpqa")
 
