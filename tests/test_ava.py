@@ -182,7 +182,7 @@ def test_threshold_and_aggregation_can_be_set(ava):
 
 
 def test_empty_predictions_score_0(ava):
-    rows = {"questions": ["who?"] * 4, "predictions": ["", "  ", "...", "Ann"], "references": ["", "a", ["b"], "Ann"]}
+    rows = {"questions": ["who?"] * 4, "predictions": ["", "  ", "...", "Ann"], "references": ["c", "a", ["b"], "Ann"]}
     found = ava.compute(**rows, threshold=1e-9, per_example=True)
     assert found["ava_score_per_example"][:3] == [0, 0, 0]
     assert found["ava_label_per_example"] == [0, 0, 0, 1]
@@ -294,7 +294,7 @@ def test_wrong_arguments_are_named(ava, judges, repository, tmp_path):
     ):
         with pytest.raises(ValueError, match=message):
             ava.compute(**rows, **settings)
-    with pytest.raises(TypeError, match="beta: not a setting of ava"):
+    with pytest.raises(TypeError, match="beta: neither an input nor a setting of ava"):
         ava.compute(**rows, beta=1)
     with pytest.raises(ValueError, match="predictions, row 1: expected a string, got NoneType"):
         ava.compute(**(rows | {"predictions": ["a", None]}))

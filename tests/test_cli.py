@@ -418,7 +418,10 @@ def test_a_file_name_that_is_not_utf8(tmp_path):
         (("{}", "-o", "no/such/folder.csv"), "there is no folder"),
         (("{}", "-s", "aev.alpha=2"), "aev.alpha: expected a number from 0 to 1, got 2"),
         (("{}", "-s", "aev.alpha=high"), "aev.alpha: expected a number from 0 to 1, got 'high'"),
-        (("{}", "-s", "aev.alhpa=1"), "aev.alhpa: not a setting of aev; did you mean alpha?"),
+        (
+            ("{}", "-s", "aev.alhpa=1"),
+            "aev.alhpa: not a setting of aev; did you mean alpha? Known are alpha, max_order",
+        ),
         (("{}", "-s", "alpha=1"), "--set: expected METRIC.SETTING=VALUE"),
         (("{}", "-s", "aev.alpha"), "--set: expected NAME=VALUE, got 'aev.alpha'"),
         (("{}", "-s", "f_meta.base=bleu", "-s", "f_meta.base_key=x"), "f_meta.base_key: only for a module"),

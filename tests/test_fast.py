@@ -19,6 +19,7 @@ from genqa_metrics.kpqa.fast import FAST_FILE, FastModel
 from genqa_metrics.kpqa.loading import load_models, load_token_classifier
 from genqa_metrics.toolkit.cli import app
 from genqa_metrics.toolkit.commands import export as exporting
+from genqa_metrics.toolkit.scoring import quantization
 from genqa_metrics.toolkit.scoring.registry import make_scorer
 from typer.testing import CliRunner
 
@@ -151,8 +152,8 @@ def test_quantization_by_hand():
     weight = numpy_helper.from_array(np.array([[1.27, -0.127], [0.5, 0.1], [1, 0.05]], dtype=np.float32), "w")
     given, result = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [None, None, None]) for n in ("x", "y"))
     graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "one", [given], [result], [weight])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", fast.OPSET)], ir_version=8)
-    fast._quantize(model)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", quantization.OPSET)], ir_version=8)
+    quantization._quantize(model)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     (found,) = session.run(None, {"x": np.array([[[1.55, -1, 0.004], [0, 0, 0]]], dtype=np.float32)})
     assert found[0] == pytest.approx(np.array([[1.4685, -0.29685], [0, 0]]), abs=1e-5)
@@ -241,7 +242,7 @@ def test_a_failed_export_leaves_nothing_behind(fast_kpqa, tmp_path, monkeypatch)
 
     output = shutil.copytree(fast_kpqa, tmp_path / "mine")
     before = {path.name: path.read_bytes() for path in output.iterdir()}
-    monkeypatch.setattr(fast, "export", full)
+    monkeypatch.setattr(quantization, "export", full)
     result = run("export", output, "--metric", "kpqa", "--checkpoint", fast_kpqa, "--overwrite")
     assert (result.exit_code, "No space left on device" in result.output) == (1, True)
     assert {path.name: path.read_bytes() for path in output.iterdir()} == before

@@ -124,9 +124,10 @@ class CountRows(evaluate.Metric):
 
 
 def test_shared_code_is_the_same_in_every_folder(repository):
-    original = (repository / "metrics/aev/shared.py").read_bytes()
-    for name in genqa_metrics.METRICS:
-        assert (repository / "metrics" / name / "shared.py").read_bytes() == original, "run `make copies`"
+    for name in ("shared.py", "module.py"):
+        original = (repository / "metrics/aev" / name).read_bytes()
+        for metric in genqa_metrics.METRICS:
+            assert (repository / "metrics" / metric / name).read_bytes() == original, "run `make copies`"
     for name in ("models.py", "fast.py"):
         original = (repository / "metrics/kpqa" / name).read_bytes()
         assert (repository / "metrics/ava" / name).read_bytes() == original, "run `make copies`"

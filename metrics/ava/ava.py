@@ -8,10 +8,11 @@ from .judging import Judge
 from .loading import load_judge
 from .modeling import CONFIGURATIONS
 from .models import checked_budget
+from .module import CheckedModule
 from .scorer import AvaScorer
-from .shared import CheckedModule
+from .shared import VERSION
 
-__all__ = ["BACKENDS", "Ava", "Judge", "checked_budget", "load_judge"]
+__all__ = ["BACKENDS", "VERSION", "Ava", "Judge", "checked_budget", "load_judge"]
 
 _DESCRIPTION = """\
 AVA reads a question, one or several references and an answer, and gives the probability that the answer is correct.
