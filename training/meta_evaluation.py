@@ -310,9 +310,9 @@ def _command(args: Arguments) -> str:
 def main() -> None:
     """Compute or read the scores, measure, write."""
     from genqa_metrics import __version__
-    from genqa_metrics.toolkit.analysis.agree import digest_of
     from genqa_metrics.toolkit.analysis.human_agreement import PERMUTATIONS, analyse
     from genqa_metrics.toolkit.reports.charts import curves_figure, group_figure, svg_of
+    from genqa_metrics.toolkit.rows.files import digest as digest_of
     from genqa_metrics.toolkit.scoring.registry import SCORERS, make_scorer
     from transformers import HfArgumentParser
 
