@@ -10,6 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 if TYPE_CHECKING:
     from .modules import AevModule, AvaModule, FMetaModule, KpqaModule
+    from .toolkit.reports.agree import agree as agree
+    from .toolkit.reports.compare import compare as compare
+    from .toolkit.reports.score import score as score
+
+# Of the toolkit, by the module in its folder `reports`; imported where they are used.
+_FUNCTIONS = {"score": "score", "compare": "compare", "agree": "agree"}
 
 METRICS: tuple[str, ...]  # see __getattr__
 
@@ -26,6 +32,8 @@ def __getattr__(name: str) -> Any:
         from .toolkit.scoring.registry import SCORERS
 
         return tuple(SCORERS)
+    if name in _FUNCTIONS:
+        return getattr(import_module(f"{__name__}.toolkit.reports.{_FUNCTIONS[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -22,8 +22,8 @@ from genqa_metrics.toolkit.analysis.explanation import (
     segments,
 )
 from genqa_metrics.toolkit.commands import explain as script
-from genqa_metrics.toolkit.reports import explanation as explanation_report
 from genqa_metrics.toolkit.reports.explanation import STEPS, explanation_html, print_explanation
+from genqa_metrics.toolkit.reports.page import STYLE
 from genqa_metrics.toolkit.rows.writing import write_text
 from hypothesis import given
 from hypothesis import strategies as st
@@ -231,7 +231,7 @@ def test_without_colours_the_weights_are_numbers():
         "Reference   4(0.62)",
     ]
     assert [line.split()[0] for line in lines[10:13]] == ["(0.00)", "B", "L"]
-    table = [line.split() for line in lines[14:]]
+    table = [line.split() for line in lines[14:] if line]
     assert table[0] == "KPQA from reference unweighted from reference".split()
     assert table[2:] == [
         ["BLEU-1", "0.5000", "1", "0.3000", "1"],
@@ -376,9 +376,7 @@ def test_the_pages_own_colours_are_legible(scheme):
     """Ink and quiet ink on the ground, of the light and the dark scheme."""
     import re
 
-    ground, ink, quiet = (
-        re.findall(rf"--{name}: (#\w+);", explanation_report._STYLE)[scheme] for name in ("ground", "ink", "quiet")
-    )
+    ground, ink, quiet = (re.findall(rf"--{name}: (#\w+);", STYLE)[scheme] for name in ("ground", "ink", "quiet"))
     for colour in (ink, quiet):
         bright, dark = sorted((luminance(colour), luminance(ground)), reverse=True)
         assert (bright + 0.05) / (dark + 0.05) >= 4.5

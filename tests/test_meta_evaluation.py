@@ -1,23 +1,20 @@
 """The page of all metrics and their peers on human judgments: made from small files, twice."""
 
 import gzip
-import importlib.util
 import json
 import sys
 
 import numpy as np
 import pytest
 
+from training import meta_evaluation
+
 QUESTIONS = ("who", "when did", "why does", "where is", "what is")
 
 
 @pytest.fixture(scope="module")
-def meta(repository):
-    spec = importlib.util.spec_from_file_location("meta_evaluation", repository / "training" / "meta_evaluation.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["meta_evaluation"] = module
-    spec.loader.exec_module(module)
-    return module
+def meta():
+    return meta_evaluation
 
 
 def made_up(number_of_questions, systems, labels, seed):

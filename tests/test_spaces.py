@@ -16,6 +16,7 @@ import genqa_metrics
 import pytest
 
 from tests.factories.spaces import CALLS, assert_same_scores
+from training import publish
 
 ROOT = Path(__file__).parent.parent
 
@@ -166,8 +167,6 @@ def test_an_unexpected_error_tells_nothing_of_the_server(common, capsys):
 
 def packed(name: str, folder: Path) -> Path:
     """Put together a Space as `training/publish.py` does, with the checkpoint beside it where the Hub has it else."""
-    sys.path.append(str(ROOT / "training"))
-    publish = importlib.import_module("publish")
     publish.write_space(name, "ns", "v0", folder)
     checkpoint = ROOT / "metrics" / name / "checkpoint"
     if checkpoint.is_dir():
