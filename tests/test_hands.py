@@ -216,7 +216,7 @@ def test_missing_values_are_not_scored(missing):
 
 def test_where_no_cache_can_be_made(tmp_path):
     (tmp_path / "file").write_text("")
-    code = "import genqa_metrics as g; print(g.load('aev').compute(predictions=['a b'], references=['a b'])['aev'])"
+    code = "import genqa_metrics as g; print(g.load('aev').compute(predictions=['four steps'], references=['four steps'])['aev'])"
     environment = {**os.environ, "HF_HOME": str(tmp_path / "file" / "home")}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert done.stdout.strip() == "1.0", done.stderr
@@ -226,7 +226,7 @@ FOREIGN = """\
 Wer schrieb den Faust? | Das Drama stammt von Johann Wolfgang von Goethe. | Goethe
 Quelle est la capitale de la France ? | La capitale est Paris. | Paris
 ¿Quién pintó Las Meninas? | Las pintó Diego Velázquez en Madrid. | Velázquez
-Кто написал роман? | Лев Толстой. | Толстой
+Кто написал роман «Война и мир»? | Этот роман написал граф Лев Николаевич Толстой. | Лев Толстой
 日本の首都はどこですか | 東京です | 東京""".splitlines()
 
 
