@@ -35,8 +35,8 @@ _EXAMPLES = tempfile.TemporaryDirectory(prefix="genqa-demo-", ignore_cleanup_err
 KEEP = (3600, 3600)  # seconds between two looks for old uploads and results, and from which age they go
 QUEUE = 32  # visitors that may wait; the next one is told that the demo is busy
 
-# Nothing but the page itself is loaded, run or sent to, whatever it may show. Gradio's charts and templates need
-# inline scripts and eval.
+# The page loads, runs and contacts nothing but itself, even with hostile text in it. Gradio needs inline scripts and
+# eval for its charts and templates.
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; object-src 'none'; base-uri 'self'; "

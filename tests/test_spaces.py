@@ -15,6 +15,9 @@ from pathlib import Path
 import genqa_metrics
 import pytest
 
+from tests.factories.spaces import CALLS, assert_same_scores
+from training import publish
+
 ROOT = Path(__file__).parent.parent
 
 # An app as a Space has it: run from its folder, without the repository's package, and without Java.
@@ -38,40 +41,7 @@ files = sorted({module.__file__ for name, module in sys.modules.items() if name.
                and getattr(module, "__file__", None)})
 print(json.dumps([call, limits, files, app.get("METEOR_NOTE"), list(app.get("BASES", []))]))
 """
-ASKED = ("Who won?", "It was won by <b>Germany</b>.", ["Germany won.", "Germany"])
 # The function of an app that programs call, and its name among the endpoints.
-CALLS = {
-    "aev": ("plane", "/plane", ("There are seven steps.", "Four steps are involved.", 0.3, 1)),
-    "ava": ("score", "/score", ASKED),
-    "f_meta": ("scores_of", "/score", (["Who won it?", "When was it?"], ["Who won the cup?"], "BLEU-4")),
-    "kpqa": ("scores_of", "/score", ASKED),
-}
-
-
-def by_the_module(name: str) -> dict:
-    """What the metric says of the call of a demo."""
-    metric = genqa_metrics.load(name, keep_in_memory=True)
-    *_, arguments = CALLS[name]
-    if name == "aev":
-        answer, reference, alpha, order = arguments
-        settings = {"alpha": alpha, "max_order": order, "grid": True}
-        return metric.compute(predictions=[answer], references=[reference], **settings)
-    if name == "f_meta":
-        generated, references, _ = arguments
-        settings = {"base": "bleu", "base_kwargs": {"tokenizer": "word"}}
-        return metric.compute(predictions=[generated], references=[references], **settings)
-    question, answer, references = arguments
-    return metric.compute(questions=[question], predictions=[answer], references=[references])
-
-
-def assert_same_scores(name: str, scores: dict) -> None:
-    expected = by_the_module(name)
-    keys = set(scores) & set(expected)
-    assert keys >= {"kpqa": {"rougeL_kpqa", "rougeL"}, "ava": {"ava_score", "ava_threshold"}}.get(name, {name})
-    for key in keys - {"aev_grid"}:
-        assert scores[key] == pytest.approx(expected[key], abs=1e-6), key
-    if name == "aev":
-        assert scores["aev_grid"]["aev"] == [pytest.approx(row) for row in expected["aev_grid"]["aev"]]
 
 
 @pytest.fixture(scope="module")
@@ -197,8 +167,6 @@ def test_an_unexpected_error_tells_nothing_of_the_server(common, capsys):
 
 def packed(name: str, folder: Path) -> Path:
     """Put together a Space as `training/publish.py` does, with the checkpoint beside it where the Hub has it else."""
-    sys.path.append(str(ROOT / "training"))
-    publish = importlib.import_module("publish")
     publish.write_space(name, "ns", "v0", folder)
     checkpoint = ROOT / "metrics" / name / "checkpoint"
     if checkpoint.is_dir():

@@ -3,12 +3,13 @@
 import datasets
 import evaluate
 
+from .module import CheckedModule
 from .scorer import AevScorer
 from .scoring import Settings
-from .shared import CheckedModule
+from .shared import VERSION
 from .stop_words import STOP_WORDS
 
-__all__ = ["STOP_WORDS", "Aev", "Settings"]
+__all__ = ["STOP_WORDS", "VERSION", "Aev", "Settings"]
 
 _DESCRIPTION = """\
 AEv(alpha, N) compares answers with references by their n-grams. N says how long the n-grams are (1: content, 4:

@@ -10,11 +10,14 @@ from .judging import Judge
 from .loading import load_judge
 from .modeling import CONFIGURATIONS
 from .models import checked_budget
+from .module import CheckedModule
 from .quantities import quantities
 from .scorer import AvaScorer
-from .shared import CheckedModule
+from .shared import VERSION
 
-__all__ = ["BACKENDS", "Ava", "Judge", "checked_budget", "explanations", "load_judge", "quantities", "said"]
+__all__ = [
+    "BACKENDS", "VERSION", "Ava", "Judge", "checked_budget", "explanations", "load_judge", "quantities", "said"
+]  # fmt: skip
 
 _DESCRIPTION = """\
 AVA reads a question, one or several references and an answer, and gives the probability that the answer is correct.

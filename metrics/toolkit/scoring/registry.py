@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from importlib import import_module
 
-from ...aev.shared import Scorer, suggestion
+from ...aev.shared import Scorer, unknown
 
 SCORERS = {
     "aev": "AevScorer",
@@ -20,7 +20,7 @@ def scorer_class(metric: str) -> type[Scorer]:
         ValueError: if there is no such metric.
     """
     if metric not in SCORERS:
-        raise ValueError(f"metric: expected one of {', '.join(SCORERS)}, got {metric!r}{suggestion(metric, SCORERS)}")
+        raise ValueError(f"metric: {unknown(metric, 'not a metric', SCORERS)}")
     package = __name__.removesuffix(".toolkit.scoring.registry")
     return getattr(import_module(f"{package}.{metric}.scorer"), SCORERS[metric])
 
