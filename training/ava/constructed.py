@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import islice
 
-from training.ava import relations
 from training.ava.other_words import capitalised, tokenised
 from training.ava.triples import Triple, normalised
 from training.ava.wrong_answers import FRAMES, MONTHS, Answers
@@ -448,7 +447,4 @@ CONSTRUCTED: dict[str, Callable] = {
     "quantity": quantities,
     "opposite": opposites,
     "mention": mentions,
-    "roles": relations.roles,
-    "lists": relations.lists,
-    "alternatives": relations.alternatives,
 }

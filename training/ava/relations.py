@@ -1,7 +1,7 @@
 """Triples put together from names: who did what to whom, what came of what, whole lists, and one answer of several."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 
 from training.ava.other_words import capitalised
@@ -140,3 +140,6 @@ def alternatives(sentences: Sequence[Triple], count: int, rng: random.Random) ->
         if len(made) == count:
             break
     return made
+
+
+CONSTRUCTED: dict[str, Callable] = {"roles": roles, "lists": lists, "alternatives": alternatives}
