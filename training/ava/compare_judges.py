@@ -113,7 +113,7 @@ def simple_scores(rows: list[dict], kpqa, encode) -> dict[str, np.ndarray]:
     }
 
 
-def sentence_encoder():
+def sentence_encoder(dtype: str | None):
     """Return a function that gives texts the vectors of the base encoder: means over word pieces, of length 1."""
     import torch
     from genqa_metrics.ava.models import base_encoder, budgeted, padded
@@ -121,6 +121,7 @@ def sentence_encoder():
 
     folder = base_encoder()
     model, tokenizer = AutoModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+    model.to(getattr(torch, dtype or "float32"))
 
     def encode(texts: list[str]) -> np.ndarray:
         batch = tokenizer(texts, truncation=True, max_length=512, return_token_type_ids=False)
@@ -129,7 +130,7 @@ def sentence_encoder():
         for part in budgeted([len(row["input_ids"]) for row in rows], 1024):
             inputs = padded([rows[i] for i in part])
             with torch.inference_mode():
-                states = model(**inputs).last_hidden_state
+                states = model(**inputs).last_hidden_state.float()
             mask = inputs["attention_mask"][:, :, None]
             out[part] = torch.nn.functional.normalize((states * mask).sum(1) / mask.sum(1), dim=-1).numpy()
         return out
@@ -242,7 +243,7 @@ def main() -> None:
     parser.add_argument("--judgments", type=Path, nargs="+", required=True, help="folders of the dev files")
     parser.add_argument("--judges", nargs="*", default=[], help="NAME=FOLDER of every judge")
     parser.add_argument("--simple", action="store_true", help="also the simple metrics")
-    parser.add_argument("--dtype", help="floating type of the judges; default float32")
+    parser.add_argument("--dtype", help="floating type of all models; default float32")
     parser.add_argument("--json", type=Path, help="result file")
     parser.add_argument("--write", type=Path, help="file with <!-- judges -->, for the table")
     args = parser.parse_args()
@@ -256,8 +257,10 @@ def main() -> None:
         import evaluate
 
         metrics = Path(__file__).parents[2] / "metrics"
-        kpqa = evaluate.load(str(metrics / "kpqa/kpqa.py"), keep_in_memory=True, progress=False, device="cpu")
-        encode = sentence_encoder()
+        kpqa = evaluate.load(
+            str(metrics / "kpqa/kpqa.py"), keep_in_memory=True, progress=False, device="cpu", dtype=args.dtype
+        )
+        encode = sentence_encoder(args.dtype)
         for name, rows in sets.items():
             labels = np.array([row["score"] if row["label"] is None else row["label"] for row in rows], float)
             halves = halves_of(rows)
