@@ -8,12 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from genqa_metrics.kpqa import kpqa as script
-from genqa_metrics.kpqa import loading
+from genqa_metrics.kpqa import loading, scorer
 from genqa_metrics.kpqa import models as models_of
 from genqa_metrics.kpqa.encoding import Encoder, aligned
 from genqa_metrics.kpqa.models import budgeted
-from genqa_metrics.kpqa.scoring import METRICS, pair_statistics, row_scores
+from genqa_metrics.kpqa.scoring import METRICS, RESULTS, pair_statistics, row_scores
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -139,7 +138,7 @@ def test_contract(kpqa):
     rows = random_rows(30)
     columns = dict(zip(("questions", "predictions", "references"), map(list, zip(*rows, strict=True)), strict=True))
     results = kpqa.compute(**columns)
-    assert list(results) == list(script.RESULTS)
+    assert list(results) == list(RESULTS)
     assert all(type(value) is float and 0 <= value <= 1 for value in results.values())
     more = kpqa.compute(**columns, per_example=True, explain=True)
     assert {name: more[name] for name in results} == results
@@ -175,11 +174,13 @@ def test_results_are_those_of_the_scores(kpqa, models):
 
 
 def test_chunks_hold_every_row_once_and_keep_a_question_together(monkeypatch):
-    monkeypatch.setattr(script, "_CHUNK", 4)
-    monkeypatch.setattr(script, "_CHUNK_CHARACTERS", 100)
+    monkeypatch.setattr(scorer, "_CHUNK", 4)
+    monkeypatch.setattr(scorer, "_CHUNK_CHARACTERS", 100)
 
     def chunks(questions, text="x"):
-        return list(script._chunks(questions, [text] * len(questions), [[text, text]] * len(questions)))
+        rows = len(questions)
+        columns = {"questions": questions, "predictions": [text] * rows, "references": [[text, text]] * rows}
+        return list(scorer.KpqaScorer.chunks(None, columns))
 
     questions = [f"q{i % 7}" for i in range(30)]
     found = chunks(questions)

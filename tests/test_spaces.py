@@ -91,7 +91,11 @@ BAD_FILES = [
     ("question,answer,references\nx,y,z\n", "answers.csv", "File, line 2: there is no column named prediction or"),
     ("q,prediction,references\nx,y,z\n", "answers.csv", "rename one of yours: q, prediction, references."),
     (HEADER + "x,y\n", "answers.csv", "File, line 2: expected 3 cells as in the header, got 2"),
-    (HEADER + "x,y,\n", "answers.csv", "File, line 2: references: expected at least one reference, got an empty cell"),
+    (
+        HEADER + "x,y,\n",
+        "answers.csv",
+        "File, line 2: references: expected at least one reference, got none; drop it or the row",
+    ),
     (HEADER + " ,y,z\n", "answers.csv", "File, line 2: the question is empty; fill it in or drop the row."),
     (HEADER + f"x,{'y' * 2001},z\n", "answers.csv", "File, line 2: a text of 2,001 characters is too long"),
     (HEADER + "x,y,z\n" * 2001, "answers.csv", "File: more than 2,000 rows"),

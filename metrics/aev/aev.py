@@ -81,6 +81,5 @@ class Aev(CheckedModule, evaluate.Metric):
             raise ValueError("weights: expected None with grid=True, where every N has its own 1 / N; leave it out")
         return super()._new_scorer(settings)
 
-    def _results(self, scorer, columns, per_example=False, grid=False):
-        results = super()._results(scorer, columns, per_example)
-        return results | ({"aev_grid": scorer.grid_scores(columns)} if grid else {})
+    def _more(self, scorer, columns, results, grid=False):
+        return {"aev_grid": scorer.grid_scores(columns)} if grid else {}

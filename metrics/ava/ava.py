@@ -99,8 +99,6 @@ class Ava(CheckedModule, evaluate.Metric):
         """The pair of texts that each encoder of the judge reads, of q, r and t; empty for the linear judge."""
         return CONFIGURATIONS.get(self._scorer.loaded.configuration, ())
 
-    def _results(self, scorer, columns, per_example=False, explain=False):
-        results = super()._results(scorer, columns, per_example, explain) | {"ava_threshold": scorer.threshold}
-        if per_example:
-            results["ava_label_per_example"] = [int(label) for label in results["ava_label_per_example"]]
-        return results
+    def _more(self, scorer, columns, results):
+        labels = {name: list(map(int, results[name])) for name in results if name == "ava_label_per_example"}
+        return {"ava_threshold": scorer.threshold, **labels}

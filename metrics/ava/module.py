@@ -219,8 +219,12 @@ class CheckedModule:
         flags = {name: value for name, value in columns_and_settings.items() if name in self.flags}
         return self._results(self._last.scorer, columns, **flags)
 
+    def _more(self, scorer: Scorer, columns: dict[str, list], results: dict) -> dict:
+        """Return what a module adds to its results; flags that `_results` does not know arrive here."""
+        return {}
+
     def _results(
-        self, scorer: Scorer, columns: dict[str, list], per_example: bool = False, explain: bool = False
+        self, scorer: Scorer, columns: dict[str, list], per_example: bool = False, explain: bool = False, **flags
     ) -> dict:
         """Return the results of `compute`."""
         rows = len(columns["predictions"])
@@ -248,6 +252,7 @@ class CheckedModule:
         if per_example:
             found = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()} | details
             results |= {f"{name}_per_example": values for name, values in found.items()}
+        results |= self._more(scorer, columns, results, **flags)
         return results | ({"explanation": explanation} if explain else {})
 
     @contextmanager

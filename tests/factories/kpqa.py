@@ -55,7 +55,7 @@ def load(repository, checkpoint, embedding_model, **arguments):
 def random_rows(count, seed=0):
     source = random.Random(seed)
 
-    def text(longest=12):
-        return " ".join(source.choices([*WORDS, "xyz", "1,234.5"], k=source.randint(0, longest)))
+    def text(least=0):
+        return " ".join(source.choices([*WORDS, "xyz", "1,234.5"], k=source.randint(least, 12)))
 
-    return [(source.choice(QUESTIONS), text(), [text() for _ in range(source.randint(1, 3))]) for _ in range(count)]
+    return [(source.choice(QUESTIONS), text(), [text(1) for _ in range(source.randint(1, 3))]) for _ in range(count)]
