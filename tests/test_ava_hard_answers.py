@@ -11,6 +11,7 @@ from genqa_metrics.ava.loading import load_judge
 
 FILE = Path(__file__).parent / "hard_answers.jsonl"
 ROWS = [json.loads(line) for line in FILE.open(encoding="utf-8")]
+FLOOR, RULED_FLOOR = 0.84, 0.95  # the judge before this one has 0.74
 RULED = ("refusal", "think_tags", "json", "boxed")  # what rules prepare; the rest is the model's alone
 
 
@@ -44,6 +45,3 @@ def test_the_bundled_judge_is_above_the_floor(verdicts):
 
 def test_wrapped_answers_and_refusals(verdicts):
     assert share(verdicts, RULED) >= RULED_FLOOR
-
-
-FLOOR, RULED_FLOOR = 0.7, 0.8

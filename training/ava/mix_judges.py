@@ -65,12 +65,11 @@ def main() -> None:
     card = (parts[0][0] / "README.md").read_text(encoding="utf-8")
     judges = [f"{'/'.join(folder.parts[-2:])}={weight:g}" for folder, weight in parts]
     command = ["python", "-m", "training.ava.mix_judges", "--judges", *judges, "--fold_rank", str(args.fold_rank)]
-    head, commands, rest = card.partition("```bash\n")
-    commands, fence, rest = (commands + rest).partition("```")
-    old = checkpoint_digest(parts[0][0])
-    card = f"{head}```bash\n{commands}{shlex.join(command)}\n{fence}{rest}".replace(
-        old, checkpoint_digest(args.output)
-    )
+    command += ["--max_length", str(args.max_length)] if args.max_length else []
+    head, opening, rest = card.partition("```bash\n")
+    commands, closing, rest = rest.partition("```")
+    card = f"{head}{opening}{commands}{shlex.join(command)}\n{closing}{rest}"
+    card = card.replace(checkpoint_digest(parts[0][0]), checkpoint_digest(args.output))
     (args.output / "README.md").write_text(card, encoding="utf-8")
 
 
