@@ -4,7 +4,6 @@ import json
 import shutil
 
 import pytest
-
 from genqa_metrics.kpqa.loading import load_models
 
 CODE = """
