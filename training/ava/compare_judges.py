@@ -242,12 +242,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--judgments", type=Path, nargs="+", required=True, help="folders of the dev files")
     parser.add_argument("--judges", nargs="*", default=[], help="NAME=FOLDER of every judge")
+    parser.add_argument("--sets", nargs="+", help="dev sets, for the simple metrics alone; default all")
     parser.add_argument("--simple", action="store_true", help="also the simple metrics")
     parser.add_argument("--dtype", help="floating type of all models; default float32")
     parser.add_argument("--json", type=Path, help="result file")
     parser.add_argument("--write", type=Path, help="file with <!-- judges -->, for the table")
     args = parser.parse_args()
-    sets = {name: read(name, args.judgments) for name in (*VERDICTS, *GRADES)}
+    sets = {name: read(name, args.judgments) for name in args.sets or (*VERDICTS, *GRADES)}
     results = {}
     for text in args.judges:
         name, _, folder = text.partition("=")
