@@ -55,8 +55,8 @@ def assert_accuracy(
 def _failure(report: Any, missed: Mapping[str, Mapping], at_least: float, bound: str, show: int) -> str:
     lines = [
         f"{system}: {'accuracy' if bound == 'accuracy' else 'lower bound of the accuracy'} {found[bound]:.3f} is "
-        f"below {at_least:g}; {found['accuracy']:.3f} [{found['low']:.3f}, {found['high']:.3f}], {found['rows']:,} answers, "
-        f"{found['method']}"
+        f"below {at_least:g}; {found['accuracy']:.3f} [{found['low']:.3f}, {found['high']:.3f}], "
+        f"{found['rows']:,} answers, {found['method']}"
         for system, found in missed.items()
     ]
     worst = [row for row in report.worst if row["system"] in missed][:show]

@@ -188,8 +188,8 @@ def section(report: dict) -> str:
     held, width = sum(one["held"] for one in alone), np.mean([one["high"] - one["low"] for one in alone])
     lines += [
         "",
-        f"Without labels, the judge measured on the other systems: {held} of {len(alone)} intervals hold the accuracy, "
-        f"{100 * width:.1f} points wide on average.",
+        f"Without labels, the judge measured on the other systems: {held} of {len(alone)} intervals hold the "
+        f"accuracy, {100 * width:.1f} points wide on average.",
         "",
         "![Width of the intervals by system](results/accuracy.svg)",
         END,
@@ -198,10 +198,10 @@ def section(report: dict) -> str:
 
 
 def put(text: str, part: str) -> str:
-    """Return a page with its section replaced, or added at the end.
+    r"""Return a page with its section replaced, or added at the end.
 
-    >>> put("a\\n<!-- accuracy: begin -->old<!-- accuracy: end -->\\nb", "new")
-    'a\\nnew\\nb'
+    >>> put("a\n<!-- accuracy: begin -->old<!-- accuracy: end -->\nb", "new")
+    'a\nnew\nb'
     """
     if BEGIN in text and END in text:
         return text[: text.index(BEGIN)] + part + text[text.index(END) + len(END) :]
