@@ -13,6 +13,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+OUTPUTS = ("vectors", "free")
+
 
 @dataclass
 class Config:
@@ -31,6 +33,9 @@ class Config:
         kl_steps: training steps that are an iteration of `kl_rate`.
         latent_dropout: probability that an example is decoded without its latent variable.
         free_bits: nats per dimension below which the KL term of a batch does not push.
+        output: "vectors" is W_o c = E (P c) with the words' vectors E; "free" is the matrix W_o of equation 8 itself.
+        skip: add a linear map of the word's vector to the context states b.
+        copies: learn which word of the context UNKNOWN stands for; see contexts.Examples.
         max_context, max_question, contextual: see contexts.Examples.
     """
 
@@ -46,6 +51,9 @@ class Config:
     kl_steps: int = 1
     latent_dropout: float = 0.2
     free_bits: float = 0.0
+    output: str = "vectors"
+    skip: bool = True
+    copies: bool = True
     max_context: int = 60
     max_question: int = 20
     contextual: bool = False
@@ -111,18 +119,24 @@ class Generator(nn.Module):
         super().__init__()
         if config.hidden % 2 or config.hidden < 2:
             raise ValueError(f"hidden: expected an even number of at least 2, got {config.hidden}")
+        if config.output not in OUTPUTS:
+            raise ValueError(f"output: expected one of {', '.join(OUTPUTS)}, got {config.output!r}")
         self.config = config
         size, hidden, latent = config.vector, config.hidden, config.latent
         sizes = [config.read, *[hidden] * (config.layers - 1)]
         self.forwards = nn.ModuleList(nn.LSTM(read, hidden // 2, batch_first=True) for read in sizes)
         self.backwards = nn.ModuleList(nn.LSTM(read, hidden // 2, batch_first=True) for read in sizes)
-        self.skips = nn.Linear(size, hidden, bias=False)
+        if config.skip:
+            self.skips = nn.Linear(size, hidden, bias=False)
         self.keys = nn.Linear(hidden, hidden, bias=False)  # W_a
         self.reads = nn.Linear(size + latent, 4 * hidden)  # the LSTM's weights of e_t and z
         self.recurs = nn.Linear(2 * hidden, 4 * hidden, bias=False)  # of c_{t-1} and k_{t-1}
         self.upper = nn.ModuleList(nn.LSTMCell(hidden, hidden) for _ in range(config.layers - 1))
         self.combines = nn.Linear(2 * hidden, hidden, bias=False)  # W_c
-        self.projects = nn.Linear(hidden, size, bias=False)
+        if config.output == "vectors":
+            self.projects = nn.Linear(hidden, size, bias=False)
+        else:
+            self.says = nn.Linear(hidden, len(config.words), bias=False)  # W_o
         self.bias = nn.Parameter(torch.zeros(len(config.words)))  # b_o
         self.register_buffer("vectors", torch.zeros(len(config.words), size))
         self.register_buffer("steps", torch.zeros((), dtype=torch.long))
@@ -159,7 +173,9 @@ class Generator(nn.Module):
             last = (lengths - 1)[..., None].expand(-1, -1, there.shape[2])
             hidden.append(torch.cat([there.gather(1, last), back.gather(1, last)], -1)[:, 0])
             states = torch.cat([there, turn(back)], -1)
-        states = (states + self.skips(context_words)) * mask[..., None]
+        if self.config.skip:
+            states = states + self.skips(context_words)
+        states = states * mask[..., None]
         mean = states.sum(1) / lengths
         cell = tuple(torch.zeros_like(layer) for layer in hidden)
         return Encoded(states, self.keys(states), mask, mean), State(hidden[-1], tuple(hidden), cell)
@@ -201,7 +217,9 @@ class Generator(nn.Module):
         return State(context, tuple(hidden), tuple(cells)), attention
 
     def speak(self, context: torch.Tensor) -> torch.Tensor:
-        """Return the logits of the words, (..., V), for c, (..., H) (equation 8; W_o has the words' vectors in it)."""
+        """Return the logits of the words, (..., V), for c, (..., H) (equation 8; see `Config.output`)."""
+        if self.config.output == "free":
+            return self.says(context).float() + self.bias
         table = self.vectors.T / self.vectors.shape[1] ** 0.5
         return (self.projects(context) @ table).float() + self.bias
 
