@@ -123,15 +123,23 @@ class WordVectors:
         """Numbers of a vector."""
         return self._table.shape[1]
 
-    def __call__(self, words: Sequence[str]) -> np.ndarray:
-        """Return (words, size) vectors."""
+    def numbers(self, words: Sequence[str]) -> np.ndarray:
+        """Return the numbers of words, by which `rows` finds their vectors: (words,)."""
         new = [word for word in dict.fromkeys(words) if word not in self._known]
         if new:
             pieces = self.tokenizer(new, add_special_tokens=False)["input_ids"]
             rows = [self._table[p or [self.tokenizer.unk_token_id]].mean(axis=0) / self._scale for p in pieces]
             self._known |= {word: len(self._known) + i for i, word in enumerate(new)}
             self._vectors = np.concatenate([self._vectors, np.array(rows, np.float32)])
-        return self._vectors[[self._known[word] for word in words]]
+        return np.array([self._known[word] for word in words], dtype=np.int64)
+
+    def rows(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the vectors of words by their numbers: (...,) -> (..., size)."""
+        return self._vectors[numbers]
+
+    def __call__(self, words: Sequence[str]) -> np.ndarray:
+        """Return (words, size) vectors."""
+        return self.rows(self.numbers(words))
 
 
 def encoder_states(folder: str | Path, texts: Sequence[str]) -> list[np.ndarray]:
@@ -232,8 +240,11 @@ class Examples:
         self.max_context, self.max_question, self.contextual = max_context, max_question, contextual
 
     def of_contexts(self, texts: Sequence[str]) -> list[dict]:
-        """Return {"input_ids": the words of the context, "states": the encoder's states if they are read} per text."""
+        """Return a row per text: "input_ids", its words; "numbers" of their vectors; "states" of the encoder if read."""
         rows = [{"input_ids": text.split()[: self.max_context]} for text in texts]
+        self.vectors.numbers([word for row in rows for word in row["input_ids"]])  # all new ones at once
+        for row in rows:
+            row["numbers"] = self.vectors.numbers(row["input_ids"])
         if self.contextual:
             known = dict.fromkeys(" ".join(row["input_ids"]) for row in rows)
             known = dict(zip(known, encoder_states(self.vectors.folder, list(known)), strict=True))
@@ -249,9 +260,11 @@ class Examples:
             means: (pairs, size) mean states of the questions.
         """
         rows = self.of_contexts([text for text, _ in pairs])
+        self.vectors.numbers([word for _, question in pairs for word in question.split()])
         for row, (_, question), mean in zip(rows, pairs, means, strict=True):
             words = question.split()
             row |= {"question": words[: self.max_question], "ends": len(words) <= self.max_question}
+            row["question_numbers"] = self.vectors.numbers(row["question"])
             row["question_mean"] = mean
         return rows
 
@@ -276,7 +289,7 @@ class Examples:
         copyable = np.zeros((len(rows), longest), bool)
         for i, row in enumerate(rows):
             words = row["input_ids"]
-            static[i, : len(words)] = self.vectors(words)
+            static[i, : len(words)] = self.vectors.rows(row["numbers"])
             copyable[i, : len(words)] = [not self.copies or word not in self.number for word in words]
         read = static
         if self.contextual:
@@ -297,7 +310,7 @@ class Examples:
         copies = np.zeros((len(rows), longest, static.shape[1]), bool)
         for i, row in enumerate(rows):
             words = row["question"]
-            previous[i, 1 : len(words) + 1] = self.vectors(words)
+            previous[i, 1 : len(words) + 1] = self.vectors.rows(row["question_numbers"])
             for place, word in enumerate(words):
                 if word in self.number:
                     target[i, place] = self.number[word]

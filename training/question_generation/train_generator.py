@@ -111,6 +111,7 @@ def train(args: Arguments, training) -> dict:
     import random
     import sys
 
+    import numpy as np
     import torch
     from genqa_metrics.kpqa.models import checkpoint_digest, quiet
     from transformers import EarlyStoppingCallback, Trainer, set_seed
@@ -141,7 +142,9 @@ def train(args: Arguments, training) -> dict:
     with quiet():
         vectors = data.WordVectors(encoder, args.vector)
         questions = list(dict.fromkeys(text for _, text in pairs + held_out))
-        means = data.mean_states(encoder, questions, args.cache)
+        means = np.zeros((len(questions), 1), np.float32)  # the baseline has no posterior that reads them
+        if args.latent:
+            means = data.mean_states(encoder, questions, args.cache)
     place = {text: i for i, text in enumerate(questions)}
     words = data.vocabulary((text for _, text in pairs), args.min_count)
     examples = data.Examples(words, vectors, args.max_context, args.max_question, args.contextual, args.copies)
@@ -156,7 +159,7 @@ def train(args: Arguments, training) -> dict:
         words=words,
         layers=args.layers or (1 if args.latent else 2),
         vector=vectors.size,
-        read=means.shape[1] if args.contextual else vectors.size,
+        read=made[0][0]["states"].shape[1] if args.contextual else vectors.size,
         mean=means.shape[1],
         **{name: getattr(args, name) for name in SHARED},
     )
