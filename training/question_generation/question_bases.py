@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-JUDGE_DATA = ("quora.train", "paws_wiki.train")  # pairs that the judge learns from
+JUDGE_DATA = {"quora.train": None, "paws_wiki.train": 2000}  # what the judge learns from: the first pairs, None: all
 JUDGE_DEV = "quora.dev"  # pairs that its regularisation is chosen on
 BERTSCORE_LAYER = 6  # the encoder's last
 
@@ -109,10 +109,10 @@ def kpqa(result: str) -> Callable:
     )
 
 
-def read_pairs(folder: str | Path, name: str) -> tuple[list[str], list[str], np.ndarray]:
-    """Return first and second texts and labels (paraphrase or not) of a file of sentence pairs."""
+def read_pairs(folder: str | Path, name: str, number: int | None = None) -> tuple[list[str], list[str], np.ndarray]:
+    """Return first and second texts and labels (paraphrase or not) of the first rows of a file of sentence pairs."""
     with gzip.open(Path(folder) / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
+        rows = [json.loads(line) for line in lines][:number]
     return [r["first"] for r in rows], [r["second"] for r in rows], np.array([r["label"] == "paraphrase" for r in rows])
 
 
@@ -145,7 +145,7 @@ def trained_judge(
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    parts = [read_pairs(folder, name) for name in JUDGE_DATA]
+    parts = [read_pairs(folder, name, number) for name, number in JUDGE_DATA.items()]
     for first, second, _ in parts:
         sentence_vectors([*first, *second], cache)
     x = np.concatenate([features(first, second) for first, second, _ in parts])
@@ -159,7 +159,7 @@ def trained_judge(
         if best is None or accuracy > best[0]:
             best = accuracy, c, judge
     accuracy, c, judge = best
-    facts = {"pairs": len(y), "data": list(JUDGE_DATA), "dev": JUDGE_DEV, "dev_accuracy": round(accuracy, 4), "C": c}
+    facts = {"pairs": len(y), "data": JUDGE_DATA, "dev": JUDGE_DEV, "dev_accuracy": round(accuracy, 4), "C": c}
     print(f"judge: {facts}", file=sys.stderr, flush=True)
     return lambda predictions, references: judge.predict_proba(features(predictions, references))[:, 1], facts
 
