@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from genqa_metrics.accuracy import (
+from genqa_metrics.toolkit.analysis.accuracy import (
     PAIRS,
     Calibration,
     calibration,
@@ -14,12 +14,13 @@ from genqa_metrics.accuracy import (
     ppi_mean,
     prediction_powered,
 )
-from genqa_metrics.ranking import is_usable, rank_agreement, ranking_scores
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import label_ranking_average_precision_score
 from statsmodels.stats.proportion import proportion_confint
+
+from training.ava.ranking import is_usable, rank_agreement, ranking_scores
 
 ACCURACIES = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
 JUDGES = ((0.9, 0.8), (0.95, 0.9), (0.85, 0.7), (0.97, 0.95))  # sensitivity, specificity

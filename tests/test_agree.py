@@ -6,11 +6,12 @@ import warnings
 
 import numpy as np
 import pytest
-from genqa_metrics.agree import AgreeRun, Judgments, analyse, length_group
-from genqa_metrics.agree_report import against_best, as_html, as_json, as_markdown, ordered
-from genqa_metrics.cli import app
-from genqa_metrics.files import FileError
-from genqa_metrics.question_types import question_type
+from genqa_metrics.toolkit.analysis.agree import AgreeRun, length_group
+from genqa_metrics.toolkit.analysis.human_agreement import Judgments, analyse
+from genqa_metrics.toolkit.analysis.question_types import question_type
+from genqa_metrics.toolkit.cli import app
+from genqa_metrics.toolkit.reports.agree import AgreeReport, against_best, ordered
+from genqa_metrics.toolkit.rows.files import FileError
 from typer.testing import CliRunner
 
 
@@ -186,7 +187,8 @@ def test_constant_scores_missing_scores_and_human_scores(tmp_path, rows):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         report = AgreeRun([str(file)], score_columns=["flat", "good"], number=100).report()
-        pages = as_html(report), as_markdown(report), as_json(report)
+        shown = AgreeReport(report)
+        pages = shown.to_html(), shown.to_markdown(), shown.to_json()
     assert report["left_out"] == {
         "bad rows": 0,
         "without a human score": 1,
@@ -206,7 +208,7 @@ def test_all_human_scores_equal(tmp_path, rows):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         report = AgreeRun([str(file)], score_columns=["good"], number=100).report()
-        assert "no correlation is defined" in as_html(report)
+        assert "no correlation is defined" in AgreeReport(report).to_html()
     assert report["metrics"]["good"]["spearman"]["value"] is None
     assert "classifier" not in report["metrics"]["good"]
     assert any("all human scores are equal" in note for note in report["notes"])
@@ -260,7 +262,7 @@ def test_page_is_one_file_and_shows_what_users_wrote(tmp_path, rows):
         row["system"] = f"<i>{row['system']}</i>"
     file = write(tmp_path / "rows.jsonl", rows)
     report = AgreeRun([str(file)], score_columns=["<b>&bold</b>"], number=100).report()
-    page = as_html(report)
+    page = AgreeReport(report).to_html()
     assert "<b>&bold" not in page
     assert "<i>" not in page
     assert page.count("&lt;b&gt;&amp;bold&lt;/b&gt;") > 3
@@ -268,7 +270,7 @@ def test_page_is_one_file_and_shows_what_users_wrote(tmp_path, rows):
     links = re.findall(r"""(?:src|href)=["']([^"']+)""", page)
     assert all(link.startswith("#") for link in links)
     assert "<script" not in page
-    assert as_markdown(report).count("\n| --- |") == 3 + 4 + 1
+    assert AgreeReport(report).to_markdown().count("\n| --- |") == 3 + 4 + 1
 
 
 def test_pages_of_real_judgments(shared_data, tmp_path):

@@ -17,17 +17,11 @@ from safetensors.torch import load_file
 
 from tests.test_ava import load, random_rows
 from tests.test_kpqa import tiny_encoder  # noqa: F401
+from training.ava import constructed, evaluate_ava, other_words, spans, train_ava, wrong_answers
+from training.ava import triples as t
+from training.kpqa.data import Answer
 
 FOLDER = Path(__file__).parent.parent / "training/ava"
-sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "kpqa")]
-import constructed  # noqa: E402
-import evaluate_ava  # noqa: E402
-import other_words  # noqa: E402
-import spans  # noqa: E402
-import train_ava  # noqa: E402
-import triples as t  # noqa: E402
-import wrong_answers  # noqa: E402
-from data import Answer  # noqa: E402
 
 QUESTION = "who won the cup in 1990?"
 

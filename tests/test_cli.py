@@ -14,10 +14,10 @@ import genqa_metrics
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from genqa_metrics.batch import Run
-from genqa_metrics.cli import app
-from genqa_metrics.files import FileError
-from genqa_metrics.rows import COLUMNS
+from genqa_metrics.toolkit.cli import app
+from genqa_metrics.toolkit.rows.files import FileError
+from genqa_metrics.toolkit.rows.items import COLUMNS
+from genqa_metrics.toolkit.scoring.run import Run
 from typer.testing import CliRunner
 
 ANSWERS = [
@@ -200,7 +200,7 @@ def test_several_files_are_one_corpus(tmp_path):
 
 def test_chunks_do_not_change_the_numbers(answers, monkeypatch):
     expected = scores(answers, "-m", "aev", "-m", "f_meta")
-    monkeypatch.setattr("genqa_metrics.batch.CHUNK_PREDICTIONS", 2)
+    monkeypatch.setattr("genqa_metrics.toolkit.scoring.run.CHUNK_PREDICTIONS", 2)
     found = scores(answers, "-m", "aev", "-m", "f_meta")
     for system, values in expected.items():
         assert found[system] == pytest.approx(values, abs=1e-12)
@@ -339,8 +339,8 @@ BAD_ROWS = [
     ('{"prediction": 4, "references": ["a"]}', "prediction: expected a string or a list of strings, got int 4"),
     ('{"prediction": ["a"], "references": ["a"]}', "prediction: expected one string as in the first row, got a list"),
     ('{"prediction": {}, "references": ["a"]}', "got an empty object"),
-    ('{"prediction": "a", "references": []}', "references: expected at least one reference, got an empty list"),
-    ('{"prediction": "a", "references": null}', "references: expected a string or a list of strings, got null"),
+    ('{"prediction": "a", "references": []}', "references: expected at least one reference, got none"),
+    ('{"prediction": "a", "references": null}', "references: expected at least one reference, got none"),
     ('{"prediction": "a", "references": {"text": ["a"]}}', "got an object; another column"),
     ('{"prediction": "a", "references": ["a", null]}', "references, item 2: expected a string, got null"),
     ('{"prediction": "a", "references": ["a", 4]}', "references, item 2: expected a string, got int 4"),
@@ -382,8 +382,8 @@ def test_a_bad_row_is_reported_with_file_line_reason_and_fix(tmp_path, line, pro
     [
         ("['a', 'b']", "a cell that starts with '[' must be a JSON list"),
         ("[1] a source", "a cell that starts with '[' must be a JSON list"),
-        ("[]", "expected at least one reference, got an empty list"),
-        ("", "expected at least one reference, got an empty cell"),
+        ("[]", "expected at least one reference, got none"),
+        ("", "expected at least one reference, got none"),
         ("[1]", "item 1: expected a string, got int 1"),
     ],
 )
@@ -628,7 +628,7 @@ def test_nothing_slow_is_imported(answers):
     code = f"""
 import sys
 slow = ("evaluate", "datasets", "torch", "transformers")
-from genqa_metrics.cli import app
+from genqa_metrics.toolkit.cli import app
 def imported():
     return [name for name in (*slow, "numpy", "pyarrow", "rich.table") if name in sys.modules]
 assert not imported(), imported()

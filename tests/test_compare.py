@@ -2,19 +2,23 @@
 
 import json
 import re
+from collections import Counter
 from hashlib import sha256
 from itertools import combinations
 
 import genqa_metrics
 import numpy as np
 import pytest
-from genqa_metrics import compare_report, resampling
 from genqa_metrics.aev import scoring
-from genqa_metrics.batch import Run
-from genqa_metrics.cli import app
-from genqa_metrics.compare import CompareRun, most_different, statistics_of
-from genqa_metrics.files import FileError
-from genqa_metrics.scorers import make_scorer
+from genqa_metrics.kpqa.encoding import Encoder
+from genqa_metrics.toolkit.analysis import resampling
+from genqa_metrics.toolkit.analysis.compare import CompareRun, most_different, statistics_of
+from genqa_metrics.toolkit.cli import app
+from genqa_metrics.toolkit.reports import charts, table
+from genqa_metrics.toolkit.reports.compare import CompareReport
+from genqa_metrics.toolkit.rows.files import FileError
+from genqa_metrics.toolkit.scoring.registry import make_scorer
+from genqa_metrics.toolkit.scoring.run import Run
 from typer.testing import CliRunner
 
 QUESTIONS = [
@@ -207,14 +211,12 @@ def test_sets_of_questions(repository):
     assert {pair["wins"] + pair["ties"] + pair["losses"] for pair in pairs} == {14}
 
 
-def test_kpqa_encodes_every_text_once(files):
+def test_kpqa_encodes_every_text_once(files, monkeypatch):
     """All systems go through one run: a reference is encoded once, not once per system; so are equal answers."""
-    scorer = make_scorer("kpqa")
     encoded = []
-    whole = scorer.reader.keyphrase_weights
-    scorer.reader.keyphrase_weights = lambda pairs: encoded.extend(pairs) or whole(pairs)
+    whole = Encoder.keyphrase_weights
+    monkeypatch.setattr(Encoder, "keyphrase_weights", lambda self, pairs: encoded.extend(pairs) or whole(self, pairs))
     run_ = CompareRun([str(path) for path in files], ["kpqa"], samples=100)
-    run_.scorers["kpqa"] = scorer
     found = run_.report()
     wanted = {(question, text) for question, references in QUESTIONS for text in references}
     wanted |= {(question, answers[i]) for answers in ANSWERS.values() for i, (question, _) in enumerate(QUESTIONS)}
@@ -229,24 +231,24 @@ def test_kpqa_encodes_every_text_once(files):
 
 def test_blocks_make_no_difference(files, monkeypatch):
     whole = report(files)
-    monkeypatch.setattr("genqa_metrics.compare.CHUNK_PREDICTIONS", 4)
+    monkeypatch.setattr("genqa_metrics.toolkit.analysis.compare.CHUNK_PREDICTIONS", 4)
     assert report(files) == whole
 
 
 def test_statistics_of_equal_answers_are_computed_once(files):
     class Counting:
-        per_prediction = True
+        takes_sets = needs_question = False
         seen = 0
 
-        def statistics(self, items):
-            self.seen += len(items)
-            return np.array([[len(text)] for item in items for text in item.predictions])
+        def statistics(self, columns):
+            self.seen += len(columns["predictions"])
+            return np.array([[len(text)] for text in columns["predictions"]]), Counter()
 
     scorer = Counting()
     run_ = CompareRun([str(path) for path in files])
     by_system, *_ = run_._read(False, print)
     lines = [list(question) for question in zip(*by_system.values(), strict=True)]
-    found = statistics_of(scorer, lines)
+    found, _ = statistics_of(scorer, lines)
     assert scorer.seen == 11  # "in Austria" was said twice
     assert found[:, :, 0].tolist() == [[len(a[i]) for a in ANSWERS.values()] for i in range(4)]
     assert (found[:, :, 1] == 1).all()
@@ -282,9 +284,9 @@ def test_report_says_what_it_rests_on(files):
         assert entry == {"name": path.name, "sha256": sha256(path.read_bytes()).hexdigest(), "rows": 4}
     for text in (
         run(*files, "--resamples", 200, "--seed", 7)[0],
-        compare_report.as_markdown(found),
-        compare_report.as_latex(found),
-        compare_report.as_html(found),
+        CompareReport(found).to_markdown(),
+        CompareReport(found).to_latex(),
+        CompareReport(found).to_html(),
     ):
         for fact in ("seed 7", make_scorer("aev").signature, found["inputs"][2]["sha256"], genqa_metrics.__version__):
             assert fact in " ".join(text.split())
@@ -363,19 +365,19 @@ def test_latex_is_escaped(tmp_path):
     for system in ("a_1", "50%"):
         save(tmp_path / f"{system}.jsonl", [{"id": 1, "f_1": 1.0}, {"id": 2, "f_1": 0.5}])
     found = report([tmp_path / "a_1.jsonl", tmp_path / "50%.jsonl"], (), score_columns=["f_1"])
-    latex = compare_report.as_latex(found)
+    latex = CompareReport(found).to_latex()
     body = "\n".join(line for line in latex.splitlines() if not line.startswith("%"))
     assert r"\textbf{a\_1}" in body
     assert r"\textbf{50\%}" in body
     assert not re.search(r"(?<!\\)[%_#]", re.sub(r"\\label{[^}]*}", "", body))
     assert body.count("{") == body.count("}")
     assert body.count(r"\toprule") == body.count(r"\bottomrule") == 2
-    assert compare_report.latex("a\\b{c}^~") == r"a\textbackslash{}b\{c\}\textasciicircum{}\textasciitilde{}"
+    assert table.latex("a\\b{c}^~") == r"a\textbackslash{}b\{c\}\textasciicircum{}\textasciitilde{}"
 
 
 def test_axis_holds_the_interval():
     for low, high in ((0.31, 0.58), (0.0, 1.0), (0.5, 0.5), (-3.0, 7.5), (0.8991, 0.9003), (12.0, 99.0), (0.0, 0.0)):
-        start, stop, step = compare_report._axis(low, high)
+        start, stop, step = charts._axis(low, high)
         assert start <= low <= high <= stop
         assert 1 <= round((stop - start) / step) <= 6
 

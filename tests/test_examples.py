@@ -8,9 +8,9 @@ from pathlib import Path
 
 import genqa_metrics
 import pytest
-from genqa_metrics.batch import Run
-from genqa_metrics.cli import app
-from genqa_metrics.demo import EXAMPLES, show
+from genqa_metrics.toolkit.cli import app
+from genqa_metrics.toolkit.commands.demo import EXAMPLES, show
+from genqa_metrics.toolkit.scoring.run import Run
 from typer.testing import CliRunner
 
 

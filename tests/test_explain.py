@@ -11,9 +11,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 import typer
-from genqa_metrics import explain as script
-from genqa_metrics.explain import STEPS, explanation_html, print_explanation, write_text
-from genqa_metrics.explanation import (
+from genqa_metrics.kpqa import loading
+from genqa_metrics.kpqa.scoring import heaviest_common_subsequence
+from genqa_metrics.toolkit.analysis.explanation import (
     Explanation,
     Score,
     Segment,
@@ -21,8 +21,10 @@ from genqa_metrics.explanation import (
     in_heaviest_subsequence,
     segments,
 )
-from genqa_metrics.kpqa import loading
-from genqa_metrics.kpqa.scoring import heaviest_common_subsequence
+from genqa_metrics.toolkit.commands import explain as script
+from genqa_metrics.toolkit.reports import explanation as explanation_report
+from genqa_metrics.toolkit.reports.explanation import STEPS, explanation_html, print_explanation
+from genqa_metrics.toolkit.rows.writing import write_text
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
@@ -375,7 +377,7 @@ def test_the_pages_own_colours_are_legible(scheme):
     import re
 
     ground, ink, quiet = (
-        re.findall(rf"--{name}: (#\w+);", script._STYLE)[scheme] for name in ("ground", "ink", "quiet")
+        re.findall(rf"--{name}: (#\w+);", explanation_report._STYLE)[scheme] for name in ("ground", "ink", "quiet")
     )
     for colour in (ink, quiet):
         bright, dark = sorted((luminance(colour), luminance(ground)), reverse=True)
@@ -457,9 +459,9 @@ def test_damaged_checkpoints(command, tmp_path):
 
 
 def test_a_page_that_cannot_be_written(command, tmp_path, monkeypatch):
-    _, err = run(*command, "--html", tmp_path / "none/page.html", status=1)
+    _, err = run(*command, "--html", tmp_path / "none/page.html", status=2)
     assert "there is no folder" in err
-    _, err = run(*command, "--html", tmp_path, status=1)
+    _, err = run(*command, "--html", tmp_path, status=2)
     assert "is not a file" in err
     file = tmp_path / "page.html"
     file.write_text("old", encoding="utf-8")
@@ -486,7 +488,7 @@ def test_evaluate_is_not_imported(tiny_checkpoint):  # noqa: F811
     """In a process of its own, since the tests import it; `--help` needs no torch either."""
     code = (
         "import sys, typer\n"
-        "from genqa_metrics.explain import explain\n"
+        "from genqa_metrics.toolkit.commands.explain import explain\n"
         "assert not {'torch', 'transformers', 'numpy', 'rich.table'} & set(sys.modules)\n"
         "app = typer.Typer()\n"
         "app.command()(explain)\n"

@@ -9,17 +9,17 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from genqa_metrics import export as exporting
 from genqa_metrics.ava import fast as ava_fast
 from genqa_metrics.ava import modeling
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
-from genqa_metrics.cli import app
 from genqa_metrics.kpqa import fast
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.fast import FAST_FILE, FastModel
 from genqa_metrics.kpqa.loading import load_models, load_token_classifier
-from genqa_metrics.scorers import make_scorer
+from genqa_metrics.toolkit.cli import app
+from genqa_metrics.toolkit.commands import export as exporting
+from genqa_metrics.toolkit.scoring.registry import make_scorer
 from typer.testing import CliRunner
 
 from tests import test_ava, test_kpqa

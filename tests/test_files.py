@@ -8,10 +8,17 @@ import json
 import lzma
 import sys
 
+import datasets
+import numpy as np
+import pandas
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from genqa_metrics.files import FileError, Source, Writer, format_of
+from genqa_metrics.toolkit.rows.files import FileError, MemorySource, Source, sources_of
+from genqa_metrics.toolkit.rows.formats import format_of
+from genqa_metrics.toolkit.rows.items import RowError
+from genqa_metrics.toolkit.rows.reading import Skips, good_rows
+from genqa_metrics.toolkit.rows.writing import Writer
 
 TEXT_ENDINGS = [
     f"{ending}{compression}"
@@ -316,3 +323,56 @@ def test_reading_leaves_the_limit_of_csv_no_lower_than_it_was(tmp_path):
     limit = csv.field_size_limit()
     read(write(tmp_path / "a.csv"))
     assert csv.field_size_limit() >= limit
+
+
+HOSTILE = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "'=1", "''-x", "'quoted'", "'", "it's", "a=b", ""]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv.gz"])
+def test_cells_are_no_formulas_in_a_spreadsheet_and_come_back_unchanged(tmp_path, ending):
+    path = write(tmp_path / f"a{ending}", {"id": HOSTILE, "x": [-0.5] * len(HOSTILE)}, {"id": "text", "x": "number"})
+    assert [row["id"] for row in read(path)] == HOSTILE
+    text = (gzip.decompress if ending.endswith(".gz") else bytes)(path.read_bytes()).decode()
+    cells = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t" if "tsv" in ending else ","))[1:]
+    assert not [cell for cell, _ in cells if cell[:1] in tuple("=+-@\t")]
+    assert {number for _, number in cells} == {"-0.5"}  # numbers stay numbers
+
+
+def test_rows_in_memory_are_the_rows_of_a_file(tmp_path):
+    rows = [{"id": 1, "references": ["a", "b"], "x": 0.5}, {"id": 2, "references": ["c"], "x": None}]
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    frame = pandas.DataFrame([*rows[:1], {"id": 2, "references": np.array(["c"]), "x": float("nan")}])
+    kinds = [path, [str(path)], rows, tuple(rows), iter(rows), frame, datasets.Dataset.from_list(rows)]
+    for given in kinds:
+        (source,) = sources_of(given)
+        assert [row.values for row in source.rows()] == rows
+        assert [row.number for row in source.rows(after=1)] == [2]
+        assert len(source.digest) == 64
+    assert sources_of(frame)[0].digest == sources_of(rows)[0].digest
+    assert [row.problem for row in sources_of([{"id": 1}, ["a"]])[0].rows()][1].startswith("expected a dict")
+
+
+@pytest.mark.parametrize("rows", [{"id": [1]}, 3, datasets.DatasetDict({"train": datasets.Dataset.from_list([])})])
+def test_what_is_no_rows_is_refused(rows):
+    with pytest.raises(ValueError, match=r"rows: expected a path, .*, got (dict|int|DatasetDict)"):
+        sources_of(rows)
+
+
+def test_one_loop_skips_or_raises(tmp_path):
+    def convert(source, row):
+        if row.values["id"] == 2:
+            error = RowError("bad; mend it")
+            error.systems = ("bert",)
+            raise error
+        return row.values["id"]
+
+    sources = [MemorySource([{"id": 1}, {"id": 2}, {"id": 3}], "a"), MemorySource([{"id": 4}, 5], "b")]
+    problems = []
+    skips = Skips(skip=True, problem=problems.append)
+    assert [found for _, _, found in good_rows(sources, convert, skips)] == [1, 3, 4]
+    assert (skips.skipped, skips.by_system, skips.good) == (2, {"bert": 1}, {"a": 2, "b": 1})
+    assert [message[:9] for message in problems] == ["a, row 2:", "b, row 2:"]
+    with pytest.raises(FileError, match="a, row 2: bad; mend it") as failure:
+        list(good_rows(sources, convert, Skips()))
+    assert failure.value.bad_row

@@ -152,14 +152,22 @@ def test_command_names_files_without_folders():
         data=["some/folder/a.jsonl", "b.jsonl"], output_folder="x", flood=True, exclude_system=["human"], wordiness=1.5
     )
     assert command(arguments) == (
-        "python training/aev/fit_aev.py --data a.jsonl b.jsonl --exclude_system human --wordiness 1.5 --flood True"
+        "python -m training.aev.fit_aev --data a.jsonl b.jsonl --exclude_system human --wordiness 1.5 --flood True"
     )
 
 
-def test_script_writes_settings_that_load_takes(outputs_file, tmp_path, repository):
-    script = str(repository / "training" / "aev" / "fit_aev.py")
+def test_script_writes_settings_that_load_takes(outputs_file, tmp_path):
     options = ["--aspect", "kept", "--stop_words", "none", "--resamples", "50", "--wordiness", "inf"]
-    run = [sys.executable, script, "--data", str(outputs_file), "--output_folder", str(tmp_path / "out"), *options]
+    run = [
+        sys.executable,
+        "-m",
+        "training.aev.fit_aev",
+        "--data",
+        str(outputs_file),
+        "--output_folder",
+        str(tmp_path / "out"),
+        *options,
+    ]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     assert "AEv(0, 1), R² = 100.0%" in done.stdout
     assert (tmp_path / "out" / "outputs.png").read_bytes().startswith(b"\x89PNG")

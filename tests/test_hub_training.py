@@ -15,8 +15,8 @@ import json, sys
 from pathlib import Path
 import datasets, genqa_metrics, torch, transformers
 
-sys.path[:0] = ["training/kpqa", "training/ava"]
-import train_ava, train_kpqa
+from training.ava import train_ava
+from training.kpqa import train_kpqa
 
 encoder, rows_folder, verdicts, output = sys.argv[1:]
 rows = {

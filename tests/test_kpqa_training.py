@@ -15,15 +15,9 @@ from genqa_metrics.kpqa import models as models_of
 from safetensors.torch import load_file
 
 from tests.test_kpqa import tiny_encoder  # noqa: F401
+from training.kpqa import ablate, coreference, data, evaluate_kpqa, hub, train_kpqa
 
 FOLDER = Path(__file__).parent.parent / "training/kpqa"
-sys.path.insert(0, str(FOLDER))
-import ablate  # noqa: E402
-import coreference  # noqa: E402
-import data  # noqa: E402
-import evaluate_kpqa  # noqa: E402
-import hub  # noqa: E402
-import train_kpqa  # noqa: E402
 
 CONTEXT = "The test was long. There are four steps in a test, said Dr. Smith. The room is not far."
 
@@ -348,7 +342,7 @@ def test_all_tables_and_their_result_file(monkeypatch, judgments, tmp_path):
         assert title in text
     assert "| marco | NUMERIC | 40 | " in text
     result = json.loads((tmp_path / "results/agreement.json").read_text(encoding="utf-8"))
-    assert result["command"].startswith("python training/kpqa/evaluate_kpqa.py --judgments ")
+    assert result["command"].startswith("python -m training.kpqa.evaluate_kpqa --judgments ")
     assert str(judgments.parent) not in result["command"]
     file = evaluate_kpqa.judgment_file(judgments, "kpqa_avsd")
     assert result["data"][file.name] == models_of.file_digest(file)
@@ -398,8 +392,8 @@ def test_ablations(monkeypatch, capsys, tiny_encoder, rows_folder, judgments, tm
     commands = []
 
     def in_this_process(command, check, stdout):
-        commands.append(command[2:])
-        monkeypatch.setattr(sys, "argv", command[1:])
+        commands.append(command[3:])
+        monkeypatch.setattr(sys, "argv", command[2:])
         train_kpqa.main()
 
     def ablate_again(*more):

@@ -6,13 +6,15 @@ import random
 import subprocess
 import sys
 
-import genqa_metrics.batch
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from genqa_metrics.batch import Run, overlapped
-from genqa_metrics.files import FileError, Source, Writer
-from genqa_metrics.parts import MANIFEST, STATE
+from genqa_metrics.toolkit.rows.files import FileError, Source
+from genqa_metrics.toolkit.rows.writing import Writer
+from genqa_metrics.toolkit.scoring import run as scoring_run
+from genqa_metrics.toolkit.scoring.parts import MANIFEST, STATE
+from genqa_metrics.toolkit.scoring.pipeline import overlapped
+from genqa_metrics.toolkit.scoring.run import Run
 
 from tests.test_cli import run, save
 
@@ -47,8 +49,8 @@ def score(paths, folder, **kwargs):
 @pytest.fixture
 def counted(monkeypatch):
     """Return a list that gets every item that is scored."""
-    items, whole = [], genqa_metrics.batch.scored
-    monkeypatch.setattr(genqa_metrics.batch, "scored", lambda some, *rest: items.extend(some) or whole(some, *rest))
+    items, whole = [], scoring_run.scored
+    monkeypatch.setattr(scoring_run, "scored", lambda some, *rest: items.extend(some) or whole(some, *rest))
     return items
 
 
@@ -122,7 +124,7 @@ def test_bad_rows_at_the_edges_of_parts_are_counted_once(tmp_path):
 
 
 def test_a_set_of_questions_goes_on(tmp_path, monkeypatch):
-    monkeypatch.setattr(genqa_metrics.batch, "CHUNK_PREDICTIONS", 4)
+    monkeypatch.setattr(scoring_run, "CHUNK_PREDICTIONS", 4)
     rows = [{"context": str(i), "references": ["who won", f"what {i}"][: 1 + i % 3]} for i in range(40)]
     path, folder = save(tmp_path / "a.jsonl", rows), tmp_path / "parts"
     first = Run([str(path)], output=f"{folder}/", part_rows=5).score()
@@ -236,7 +238,7 @@ def test_after_a_damaged_file_was_replaced_the_run_goes_on(tmp_path, counted):
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-from genqa_metrics.cli import main
+from genqa_metrics.toolkit.cli import main
 main()
 """
 
@@ -265,7 +267,8 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, ending):
     code = """
 import random, resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-from genqa_metrics.files import FileError, Writer
+from genqa_metrics.toolkit.rows.files import FileError
+from genqa_metrics.toolkit.rows.writing import Writer
 text = random.Random(0).randbytes(40_000).hex()
 try:
     with Writer(sys.argv[1], {"a": "text"}, {}) as writer:
@@ -316,13 +319,13 @@ def test_no_more_is_read_ahead_than_the_workers_need():
 @pytest.mark.parametrize("metric", ["ava", "kpqa"])
 def test_workers_give_the_numbers_of_none(tmp_path, monkeypatch, metric):
     """Windows and so the bytes of parts are those without workers; a single small file is cut in other windows."""
-    monkeypatch.setattr(genqa_metrics.batch, "CHUNK_PREDICTIONS", 10)
+    monkeypatch.setattr(scoring_run, "CHUNK_PREDICTIONS", 10)
     rows = made_rows(80)
     rows[7]["prediction"] = "sea " * 700
     path = save(tmp_path / "a.jsonl", rows)
     tables, reports = [], []
     for workers in (0, 3):
-        monkeypatch.setattr(genqa_metrics.batch, "worker_count", lambda scorers, workers=workers: workers)
+        monkeypatch.setattr(scoring_run, "worker_count", lambda scorers, workers=workers: workers)
         folder, single = tmp_path / f"{workers}", tmp_path / f"{workers}.parquet"
         reports.append(Run([str(path)], [metric], output=f"{folder}/", part_rows=50).score())
         assert Run([str(path)], [metric], output=str(single)).score().warnings == reports[-1].warnings

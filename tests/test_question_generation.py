@@ -5,7 +5,6 @@ import gzip
 import itertools
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +13,11 @@ import torch
 from safetensors.torch import load_file
 
 from tests.test_kpqa import tiny_encoder  # noqa: F401
+from training.question_generation import contexts as data
+from training.question_generation import decoding, train_generator
+from training.question_generation import generator as m
 
 FOLDER = Path(__file__).parent.parent / "training/question_generation"
-sys.path.insert(0, str(FOLDER))
-import contexts as data  # noqa: E402
-import decoding  # noqa: E402
-import generator as m  # noqa: E402
-import train_generator  # noqa: E402
 
 WORDS = [*data.SPECIAL, "who", "won", "?"]
 
@@ -504,8 +501,7 @@ def test_an_encoder_that_is_nowhere_is_refused():
 
 
 def test_the_examples_in_the_docstrings():
-    import check_bases
-    import study
+    from training.question_generation import check_bases, study
 
     modules = (data, m, decoding, train_generator, study, check_bases)
     assert sum(doctest.testmod(module).failed for module in modules) == 0

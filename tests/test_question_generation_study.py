@@ -9,12 +9,10 @@ import pytest
 
 from tests.test_kpqa import tiny_encoder  # noqa: F401
 from tests.test_question_generation import TINY, made_up  # noqa: F401
+from training.question_generation import check_bases, study
+from training.question_generation import contexts as data
 
 FOLDER = Path(__file__).parent.parent / "training/question_generation"
-sys.path.insert(0, str(FOLDER))
-import check_bases  # noqa: E402
-import contexts as data  # noqa: E402
-import study  # noqa: E402
 
 MARKS = ("findings", "all contexts", "several references", "differences", "diversity", "transfer", "bases")
 
@@ -147,7 +145,7 @@ def test_the_cosine_of_equal_questions_is_one():
 
 
 def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):  # noqa: F811
-    from genqa_metrics.cli import app
+    from genqa_metrics.toolkit.cli import app
     from typer.testing import CliRunner
 
     config = tmp_path / "tiny.args"

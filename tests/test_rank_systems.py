@@ -2,15 +2,12 @@
 
 import json
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "training/ava"))
-import rank_systems
-import rankers
-from rankers import Question
+from training.ava import rank_systems, rankers
+from training.ava.rankers import Question
 
 ROWS = [
     ("who wrote the blue book ?", "Ann Lee wrote the blue book in 1901 .", 1),

@@ -7,10 +7,10 @@ import signal
 import pyarrow.parquet as pq
 import pytest
 import ray
-from genqa_metrics.batch import Run
-from genqa_metrics.files import FileError
-from genqa_metrics.parts import MANIFEST
-from genqa_metrics.ray_engine import RayRun, listed
+from genqa_metrics.toolkit.rows.files import FileError
+from genqa_metrics.toolkit.scoring.parts import MANIFEST
+from genqa_metrics.toolkit.scoring.ray_run import RayRun, listed
+from genqa_metrics.toolkit.scoring.run import Run
 
 from tests.test_cli import QUESTIONS, run, save
 from tests.test_parts import made_rows
@@ -176,7 +176,7 @@ def test_bad_usage_is_told_before_a_cluster_is_asked_for(tmp_path, monkeypatch, 
 def test_an_address_is_for_ray_and_ray_must_be_there(tmp_path, monkeypatch):
     path = save(tmp_path / "a.jsonl", made_rows(3))
     assert "--address: only with --engine ray" in run("score", path, "--address", "auto", status=2)[1]
-    monkeypatch.setattr("genqa_metrics.cli.importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("genqa_metrics.toolkit.commands.score.importlib.util.find_spec", lambda name: None)
     assert "pip install 'genqa-metrics[ray]'" in run("score", path, "--engine", "ray", status=2)[1]
 
 

@@ -4,8 +4,8 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from genqa_metrics import resampling
 from genqa_metrics.aev import scoring
+from genqa_metrics.toolkit.analysis import resampling
 from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest, _bootstrap_resample
 from scipy import stats
@@ -178,6 +178,7 @@ SIMULATED = pytest.mark.parametrize(
 PAIRS = [(i, i + 1) for i in range(0, 500, 2)]
 
 
+@pytest.mark.slow
 @SIMULATED
 def test_tests_reject_a_true_null_in_one_of_twenty(simulated, score):
     """Of 2,000 pairs of equally good systems each test at level 0.05 finds 5% +- 1.5 different."""
@@ -214,6 +215,7 @@ def test_tests_find_a_difference(simulated, score):
     assert shares[0] > 0.99
 
 
+@pytest.mark.slow
 @SIMULATED
 def test_intervals_cover_the_truth_in_19_of_20(simulated, score):
     """The true score is that of 600,000 answers; 95% +- 2 of the intervals of 2,000 samples of 150 rows hold it."""

@@ -238,7 +238,7 @@ PEERS = {
 
 def read_set(path: Path) -> list[dict]:
     """Return the rows of a file of judgments."""
-    from genqa_metrics.files import Source
+    from genqa_metrics.toolkit.rows.files import Source
 
     rows = []
     for row in Source(path).rows():
@@ -252,17 +252,13 @@ def our_scores(scorer, titles: Mapping[str, str], rows: Sequence[Mapping]) -> di
     """Return title -> scores of a metric of this package.
 
     Args:
-        scorer: see `genqa_metrics.scorers.make_scorer`.
+        scorer: see `genqa_metrics.toolkit.scoring.registry.make_scorer`.
         titles: name of a score -> title.
         rows: rows of a set.
     """
-    from genqa_metrics.rows import Item
-
-    items = [
-        Item("", i, None, "", row["question"], [row["candidate"]], row["references"], (None, None))
-        for i, row in enumerate(rows, 1)
-    ]
-    scores = scorer.row_scores(scorer.statistics(items))
+    columns = {"questions": "question", "predictions": "candidate", "references": "references"}
+    statistics, _ = scorer.statistics({name: [row[column] for row in rows] for name, column in columns.items()})
+    scores = scorer.row_scores(statistics)
     return {title: [float(value) for value in scores[name]] for name, title in titles.items()}
 
 
@@ -286,10 +282,11 @@ def cached(path: Path, facts: Mapping[str, str], fresh: bool, compute: Callable[
 
 
 def judgments_of(rows: Sequence[Mapping], scores: Mapping[str, Sequence[float]]):
-    """Return rows and scores as `genqa_metrics.agree.Judgments`."""
+    """Return rows and scores as `genqa_metrics.toolkit.analysis.human_agreement.Judgments`."""
     import numpy as np
-    from genqa_metrics.agree import Judgments, length_group
-    from genqa_metrics.question_types import question_type
+    from genqa_metrics.toolkit.analysis.agree import length_group
+    from genqa_metrics.toolkit.analysis.human_agreement import Judgments
+    from genqa_metrics.toolkit.analysis.question_types import question_type
 
     human = np.array([row["score"] for row in rows], dtype=float)
     labels = [row["label"] for row in rows]
@@ -314,18 +311,18 @@ def best_and_rest(report: Mapping, kind: str) -> dict[str, object]:
     """Return the best metric of a set, and the tests of all others against it, corrected (Holm) for their number.
 
     Args:
-        report: see `genqa_metrics.agree.analyse`.
+        report: see `genqa_metrics.toolkit.analysis.human_agreement.analyse`.
         kind: "pearson" or "spearman".
     """
-    from genqa_metrics.agree_report import against_best, ordered
-    from genqa_metrics.agreement import holm
+    from genqa_metrics.toolkit.analysis.resampling import corrected
+    from genqa_metrics.toolkit.reports.agree import against_best, ordered
 
     tests = against_best(report, kind)
-    corrected = holm([test["permutation_p"] for test in tests.values()])
+    holm = corrected([test["permutation_p"] for test in tests.values()], "holm").tolist()
     names = ("permutation_p", "williams_p", "value", "low", "high")
     rest = {
         title: {name: test[name] for name in names} | {"permutation_p_holm": p}
-        for (title, test), p in zip(tests.items(), corrected, strict=True)
+        for (title, test), p in zip(tests.items(), holm, strict=True)
     }
     return {"best": ordered(report, kind)[0], "rest": rest}
 
@@ -350,7 +347,7 @@ def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 def correlation_table(names: Sequence[str], sets: Mapping[str, dict]) -> str:
     """Return Pearson with interval and Spearman of every metric on some sets; bold: not worse than the best."""
-    from genqa_metrics.agree_report import number
+    from genqa_metrics.toolkit.reports.table import number
 
     titles = list(next(iter(sets.values()))["metrics"])
     lines = []
@@ -376,7 +373,7 @@ def correlation_table(names: Sequence[str], sets: Mapping[str, dict]) -> str:
 
 def best_table(sets: Mapping[str, dict]) -> str:
     """Return the p of every metric against the one with the best Pearson r of each set, as a table with its text."""
-    from genqa_metrics.agree_report import p_value
+    from genqa_metrics.toolkit.reports.table import p_value
 
     names = [name for found in _families(list(sets)).values() for name in found]
     lines = []
@@ -396,7 +393,7 @@ def best_table(sets: Mapping[str, dict]) -> str:
 
 def group_table(grouping: str, places: Sequence[tuple[str, str]], sets: Mapping[str, dict]) -> str:
     """Return Pearson / Spearman of every metric in some groups, each (set, label)."""
-    from genqa_metrics.agree_report import number
+    from genqa_metrics.toolkit.reports.table import number
 
     titles = list(next(iter(sets.values()))["metrics"])
     groups = [sets[name]["groups"][grouping][label] for name, label in places]
@@ -458,7 +455,7 @@ def page(facts: Mapping, sets: Mapping[str, dict], figures: Mapping[str, str]) -
         sets: name -> results.
         figures: title -> file name.
     """
-    from genqa_metrics.agree_report import estimate, number
+    from genqa_metrics.toolkit.reports.table import estimate, number
 
     titles = list(next(iter(sets.values()))["metrics"])
     parts = [
@@ -576,9 +573,10 @@ def _command(args: Arguments) -> str:
 def main() -> None:
     """Compute or read the scores, measure, write."""
     from genqa_metrics import __version__
-    from genqa_metrics.agree import PERMUTATIONS, analyse, digest_of
-    from genqa_metrics.agree_report import curves_figure, group_figure, svg_of
-    from genqa_metrics.scorers import SCORERS, make_scorer
+    from genqa_metrics.toolkit.analysis.agree import digest_of
+    from genqa_metrics.toolkit.analysis.human_agreement import PERMUTATIONS, analyse
+    from genqa_metrics.toolkit.reports.charts import curves_figure, group_figure, svg_of
+    from genqa_metrics.toolkit.scoring.registry import SCORERS, make_scorer
     from transformers import HfArgumentParser
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()

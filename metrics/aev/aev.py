@@ -1,15 +1,14 @@
 """AEv(alpha, N), one family of n-gram metrics that spans BLEU and ROUGE, as a module of `evaluate`."""
 
-import warnings
-
 import datasets
 import evaluate
 
-from .scoring import GRID_ORDERS, Settings, grid_scores, scores, statistics, summed_statistics, warnings_for
-from .shared import VERSION, CheckedModule, checked_references, checked_texts
+from .scorer import AevScorer
+from .scoring import Settings
+from .shared import CheckedModule
 from .stop_words import STOP_WORDS
 
-__all__ = ["STOP_WORDS", "Aev"]
+__all__ = ["STOP_WORDS", "Aev", "Settings"]
 
 _DESCRIPTION = """\
 AEv(alpha, N) compares answers with references by their n-grams. N says how long the n-grams are (1: content, 4:
@@ -60,9 +59,10 @@ _CITATION = """\
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class Aev(CheckedModule, evaluate.Metric):
-    """AEv(alpha, N) of Soricut & Brill (2004); `settings` of `load` are the defaults of `compute`."""
+    """AEv(alpha, N) of Soricut & Brill (2004); settings given to `load` are the defaults of `compute`."""
 
-    setting_names = (*Settings.__dataclass_fields__, "grid", "per_example")
+    scorer_class = AevScorer
+    flags = ("per_example", "grid")
 
     def _info(self):
         return evaluate.MetricInfo(
@@ -75,35 +75,11 @@ class Aev(CheckedModule, evaluate.Metric):
             reference_urls=["https://aclanthology.org/P04-1078/"],
         )
 
-    def _checked(self, columns: dict, first_row: int) -> dict:
-        return {
-            "predictions": checked_texts("predictions", columns["predictions"], first_row),
-            "references": checked_references("references", columns["references"], first_row),
-        }
-
-    def _check_settings(self, grid: bool = False, per_example: bool = False, **settings) -> None:
-        if grid and Settings(**settings).weights is not None:
+    def _new_scorer(self, settings):
+        if settings.get("grid") and settings.get("weights") is not None:
             raise ValueError("weights: expected None with grid=True, where every N has its own 1 / N; leave it out")
-        self._settings = Settings(**settings)
+        return super()._new_scorer(settings)
 
-    def signature(self) -> str:
-        """Return one line with everything that the numbers of the last `compute` depend on."""
-        return f"aev|{self._settings.signature()}|version:{VERSION}"
-
-    def _compute(self, predictions, references, grid=False, per_example=False, **settings):
-        settings = Settings(**settings)
-        orders = max(settings.max_order, *GRID_ORDERS) if grid else settings.max_order
-        if per_example:
-            rows = statistics(predictions, references, settings, orders)
-            total = rows.sum(axis=0)
-        else:
-            total = summed_statistics(predictions, references, settings, orders)
-        for warning in warnings_for(total, settings):
-            warnings.warn(f"aev: {warning}", stacklevel=4)
-        results = {name: float(value) for name, value in scores(total, settings).items()}
-        if grid:
-            results["aev_grid"] = grid_scores(total, settings)
-        if per_example:
-            for name, values in scores(rows, settings, effective_order=True).items():
-                results[f"{name}_per_example"] = values.tolist()
-        return results
+    def _results(self, scorer, columns, per_example=False, grid=False):
+        results = super()._results(scorer, columns, per_example)
+        return results | ({"aev_grid": scorer.grid_scores(columns)} if grid else {})

@@ -1,20 +1,17 @@
 """AVA: the probability that an answer is correct, given question and references, as a module of `evaluate`."""
 
-import sys
-import warnings
-
 import datasets
 import evaluate
-import numpy as np
 
-from .fast import checked_backend
+from .fast import BACKENDS
 from .judging import Judge
-from .loading import checked_aggregation, checked_threshold, load_judge
+from .loading import load_judge
 from .modeling import CONFIGURATIONS
 from .models import checked_budget
-from .shared import VERSION, CheckedModule, checked_references, checked_texts
+from .scorer import AvaScorer
+from .shared import CheckedModule
 
-_CHUNK = 4096  # rows that are tokenized and judged between two steps of the progress bar
+__all__ = ["BACKENDS", "Ava", "Judge", "checked_budget", "load_judge"]
 
 _DESCRIPTION = """\
 AVA reads a question, one or several references and an answer, and gives the probability that the answer is correct.
@@ -73,30 +70,7 @@ class Ava(CheckedModule, evaluate.Metric):
         settings: defaults for `compute`.
     """
 
-    setting_names = ("threshold", "reference_aggregation", "per_example")
-
-    def __init__(
-        self,
-        *args,
-        checkpoint=None,
-        revision=None,
-        device=None,
-        dtype=None,
-        batch_tokens=4096,
-        progress=None,
-        backend=None,
-        **kwargs,
-    ):
-        self.model_arguments = {
-            "checkpoint": checkpoint,
-            "revision": revision,
-            "device": device,
-            "dtype": dtype,
-            "backend": checked_backend(backend, device, dtype),
-        }
-        self.batch_tokens = checked_budget(batch_tokens)
-        self.progress = progress
-        super().__init__(*args, **kwargs)
+    scorer_class = AvaScorer
 
     def _info(self):
         text = datasets.Value("string")
@@ -110,57 +84,13 @@ class Ava(CheckedModule, evaluate.Metric):
             reference_urls=["https://aclanthology.org/2021.naacl-main.412/"],
         )
 
-    def _checked(self, columns: dict, first_row: int) -> dict:
-        return {
-            "questions": checked_texts("questions", columns["questions"], first_row),
-            "predictions": checked_texts("predictions", columns["predictions"], first_row),
-            "references": checked_references("references", columns["references"], first_row),
-        }
-
-    def _check_settings(self, threshold=None, reference_aggregation=None, per_example: bool = False) -> None:
-        self._threshold = checked_threshold(threshold)
-        self._aggregation = checked_aggregation(reference_aggregation)
-
-    def _download_and_prepare(self, dl_manager):
-        load_judge(**self.model_arguments)  # whatever is wrong is said on loading
-
     @property
     def segments(self) -> tuple[tuple[str, str], ...]:
         """The pair of texts that each encoder of the judge reads, of q, r and t; empty for the linear judge."""
-        return CONFIGURATIONS.get(load_judge(**self.model_arguments).configuration, ())
+        return CONFIGURATIONS.get(self._scorer.loaded.configuration, ())
 
-    def signature(self) -> str:
-        """Return one line with everything that the numbers of the last `compute` depend on."""
-        judge = load_judge(**self.model_arguments)
-        threshold = judge.threshold if self._threshold is None else self._threshold
-        how = self._aggregation or judge.reference_aggregation
-        return f"ava|{judge.signature}|threshold:{threshold:g}|references:{how}|version:{VERSION}"
-
-    def _compute(
-        self, questions, predictions, references, threshold=None, reference_aggregation=None, per_example=False
-    ):
-        from tqdm import tqdm
-
-        judge = Judge(load_judge(**self.model_arguments), self.batch_tokens)
-        threshold = judge.loaded.threshold if threshold is None else threshold
-        scores = np.zeros(len(questions))
-        hidden = not (sys.stderr.isatty() if self.progress is None else self.progress)
-        with tqdm(total=len(questions), desc="ava", unit="row", disable=hidden) as bar:
-            for start in range(0, len(questions), _CHUNK):
-                rows = slice(start, start + _CHUNK)
-                scores[rows] = judge.probabilities(
-                    questions[rows], references[rows], predictions[rows], reference_aggregation
-                )
-                bar.update(len(questions[rows]))
-        for warning in judge.warnings():
-            warnings.warn(f"ava: {warning}", stacklevel=4)
-        labels = scores >= threshold
-        results = {
-            "ava_accuracy": float(labels.mean()) if questions else 0.0,
-            "ava_score": float(scores.mean()) if questions else 0.0,
-            "ava_threshold": float(threshold),
-        }
+    def _results(self, scorer, columns, per_example=False):
+        results = super()._results(scorer, columns, per_example) | {"ava_threshold": scorer.threshold}
         if per_example:
-            results["ava_score_per_example"] = scores.tolist()
-            results["ava_label_per_example"] = labels.astype(int).tolist()
+            results["ava_label_per_example"] = [int(label) for label in results["ava_label_per_example"]]
         return results

@@ -14,6 +14,7 @@ from .modeling import CONFIGURATIONS, LINEAR, MARKS, ava_classes, judge_model
 from .models import (
     BASE_MODEL,
     WEIGHTS,
+    ThreadTokenizer,
     base_encoder,
     checked_device,
     checked_dtype,
@@ -261,4 +262,5 @@ def _loaded(folder: Path, digest: str, settings: tuple, device: str, dtype: str,
         model.to(device, getattr(torch, dtype))
     signature = f"checkpoint:{digest}|configuration:{values['configuration']}"
     signature += f"|{model.signature}" if fast else f"|dtype:{dtype}"
+    tokenizer = None if tokenizer is None else ThreadTokenizer(tokenizer)
     return LoadedJudge(model=model, tokenizer=tokenizer, signature=signature, **values)

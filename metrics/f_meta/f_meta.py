@@ -5,12 +5,13 @@ from pathlib import Path
 import datasets
 import evaluate
 
-from .bases import BUILT_IN, Base, base_function, module_function
+from .bases import BUILT_IN
 from .overlap import bleu_from_counts, rouge_from_parts
-from .scoring import NAMES, best_matches, corpus_scores, score_matrices, statistics
-from .shared import VERSION, CheckedModule, checked_text_sets
+from .scorer import FMetaScorer, loaded_module
+from .scoring import best_matches
+from .shared import CheckedModule
 
-__all__ = ["FMeta", "bleu_from_counts", "rouge_from_parts"]
+__all__ = ["FMeta", "best_matches", "bleu_from_counts", "rouge_from_parts"]
 
 _DESCRIPTION = """\
 F-meta compares the set of questions that a system generates for a context with the set of reference questions.
@@ -65,7 +66,8 @@ _CITATION = """\
 class FMeta(CheckedModule, evaluate.Metric):
     """F-meta of Schlichtkrull & Cheng (2020)."""
 
-    setting_names = ("base", "base_kwargs", "base_key", "per_example", "explain")
+    scorer_class = FMetaScorer
+    flags = ("per_example", "explain")
 
     def __init__(self, *args, **kwargs):
         self._modules = {}
@@ -81,74 +83,10 @@ class FMeta(CheckedModule, evaluate.Metric):
             reference_urls=["https://arxiv.org/abs/2008.07291"],
         )
 
-    def _checked(self, columns: dict, first_row: int) -> dict:
-        checked = {name: checked_text_sets(name, column, first_row) for name, column in columns.items()}
-        for row, texts in enumerate(checked["references"], first_row):
-            if not texts:
-                raise ValueError(
-                    f"references, row {row}: expected at least one reference, got an empty list; drop the row or "
-                    "add one"
-                )
-        return checked
-
-    def _module(self, base: str) -> evaluate.EvaluationModule:
-        if base not in self._modules:
-            try:
-                self._modules[base] = evaluate.load(base, keep_in_memory=True)
-            except FileNotFoundError as error:
-                raise ValueError(
-                    f"base: expected {', '.join(map(repr, BUILT_IN))}, the name or path of a module of evaluate, or a "
-                    f"function of two lists of strings, got {base!r}, which is none of them: {error}"
-                ) from error
-        return self._modules[base]
-
-    def _base(self, base: object, base_kwargs: dict | None, base_key: str | None) -> Base:
-        kwargs = {} if base_kwargs is None else base_kwargs
-        if not isinstance(kwargs, dict) or not all(isinstance(name, str) for name in kwargs):
-            raise ValueError(f"base_kwargs: expected a dictionary from names to settings, got {base_kwargs!r}")
-        if base_key is not None and not isinstance(base_key, str):
-            raise ValueError(f"base_key: expected the name of a result, got {base_key!r}")
-        if isinstance(base, evaluate.EvaluationModule):
-            return module_function(base, kwargs, base_key)
-        if isinstance(base, str | Path) and base not in BUILT_IN:
-            return module_function(self._module(str(base)), kwargs, base_key)
-        if base_key is not None:
-            raise ValueError(
-                f"base_key: only for a module of evaluate, got {base_key!r} with base {base!r}; leave it out"
-            )
-        return base_function(base, kwargs)
-
-    def _check_settings(self, base="rouge", base_kwargs=None, base_key=None, per_example=False, explain=False) -> None:
-        for name, flag in (("per_example", per_example), ("explain", explain)):
-            if not isinstance(flag, bool):
-                raise ValueError(f"{name}: expected True or False, got {flag!r}")
-        self._signature = self._base(base, base_kwargs, base_key).signature
-
-    def signature(self) -> str:
-        """Return one line with everything that the numbers of the last `compute` depend on."""
-        return f"f_meta|{self._signature}|version:{VERSION}"
-
-    def _compute(
-        self,
-        predictions,
-        references,
-        base="rouge",
-        base_kwargs=None,
-        base_key=None,
-        per_example=False,
-        explain=False,
-    ):
-        scorer = self._base(base, base_kwargs, base_key)
-        matrices = score_matrices(predictions, references, scorer)
-        rows = statistics(predictions, references, scorer, matrices)
-        results = corpus_scores(rows)
-        matches = [best_matches(matrix) for matrix in matrices] if per_example or explain else []
-        if per_example:
-            results |= {f"{name}_per_example": rows[:, i].tolist() for i, name in enumerate(NAMES)}
-            results["best_match_per_example"] = matches
-        if explain:
-            results["explanation"] = [
-                {"scores": matrix.tolist(), "predictions": texts, "references": others, "best_match": match}
-                for matrix, texts, others, match in zip(matrices, predictions, references, matches, strict=True)
-            ]
-        return results
+    def _new_scorer(self, settings):
+        base = settings.get("base")
+        if isinstance(base, str | Path) and base not in BUILT_IN:  # loaded once, not by every `compute`
+            if str(base) not in self._modules:
+                self._modules[str(base)] = loaded_module(str(base))
+            settings = {**settings, "base": self._modules[str(base)]}
+        return super()._new_scorer(settings)

@@ -10,6 +10,7 @@ from .fast import FastModel, checked_backend, fast_file
 from .models import (
     BASE_MODEL,
     WEIGHTS,
+    ThreadTokenizer,
     base_encoder,
     checked_device,
     checked_dtype,
@@ -187,4 +188,5 @@ def _loaded(
     embedder.to(device, getattr(torch, dtype))
     signature = f"checkpoint:{digests[0][:12]}|embedding:{digests[1][:12]}|layer:{layer}"
     signature += f"|{predictor.signature}" if fast else f"|dtype:{dtype}"
-    return Models(predictor, tokenizer, embedder, embedding_tokenizer, layer, signature)
+    tokenizers = ThreadTokenizer(tokenizer), ThreadTokenizer(embedding_tokenizer)
+    return Models(predictor, tokenizers[0], embedder, tokenizers[1], layer, signature)

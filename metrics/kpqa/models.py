@@ -6,9 +6,11 @@ original; `make copies` renews the other and a test keeps them identical.
 
 import hashlib
 import os
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -187,6 +189,26 @@ def quiet():
         logging.set_verbosity(verbosity)
         if bars:
             logging.enable_progress_bar()
+
+
+class ThreadTokenizer(threading.local):
+    """A tokenizer that threads can share: each has a copy of its own, for a tokenizer keeps its settings in itself.
+
+    Args:
+        tokenizer: a tokenizer of transformers, which nobody else uses.
+    """
+
+    def __init__(self, tokenizer):
+        self.own = deepcopy(tokenizer)
+
+    def __call__(self, *args, **kwargs):
+        """Return what the tokenizer makes of texts."""
+        return self.own(*args, **kwargs)
+
+    def __getattr__(self, name: str):
+        if name == "own":
+            raise AttributeError(name)
+        return getattr(self.own, name)
 
 
 def checked_device(device: str | None) -> str:

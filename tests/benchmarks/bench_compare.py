@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from genqa_metrics.compare import CompareRun
+from genqa_metrics.toolkit.analysis.compare import CompareRun
 
 from tests.benchmarks.report import facts
 

@@ -18,9 +18,10 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import patch
 
-import genqa_metrics.batch
-from genqa_metrics.batch import Run, worker_count
-from genqa_metrics.scorers import make_scorer
+from genqa_metrics.toolkit.scoring import run as scoring_run
+from genqa_metrics.toolkit.scoring.pipeline import worker_count
+from genqa_metrics.toolkit.scoring.registry import make_scorer
+from genqa_metrics.toolkit.scoring.run import Run
 
 from tests.benchmarks.report import facts, write
 
@@ -38,7 +39,10 @@ def timed(run: Callable[[], object]) -> dict[str, float]:
 
 def measured(data: Path, rows: int, metric: str, device: str, workers: Callable) -> dict:
     """Return the rows a second of one way to score, read and written with everything."""
-    with tempfile.TemporaryDirectory() as folder, patch.object(genqa_metrics.batch, "worker_count", workers):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        patch.object(scoring_run, "worker_count", workers),
+    ):
         settings = {metric: {"device": device}} if metric != "aev" else {}
         run = Run([str(data)], [metric], settings, output=f"{folder}/scores.parquet")
         scorer = run.scorers[metric]

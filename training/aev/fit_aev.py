@@ -1,6 +1,6 @@
 """Fit AEv(alpha, N) to human scores of systems: which cell of the evaluation plane explains the human ranking best?
 
-    python training/aev/fit_aev.py --data answers.jsonl.gz --output_folder fitted
+    python -m training.aev.fit_aev --data answers.jsonl.gz --output_folder fitted
 
 The story, as in sections 3.3 and 4 of Soricut & Brill (2004):
 1. read outputs of several systems with references and a human score per output;
@@ -11,7 +11,6 @@ The story, as in sections 3.3 and 4 of Soricut & Brill (2004):
 `--flood` repeats the paper's experiment on flooded answers first (its tables 5 and 6).
 """
 
-import hashlib
 import json
 import shlex
 import sys
@@ -22,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 from genqa_metrics.aev.scoring import GRID_ALPHAS, GRID_ORDERS, Settings, grid_scores, statistics
-from genqa_metrics.files import Source
+from genqa_metrics.toolkit.rows.files import Source, digest
 
 FLOODED_SCORE = 0.5  # "somehow related", between wrong (0) and correct (1)
 FLOODED_SHARE = 2 / 3
@@ -55,7 +54,7 @@ class Arguments:
 
 def command(arguments: Arguments) -> str:
     """Return the command line that asks for this fit, files by their names alone."""
-    words = ["python", "training/aev/fit_aev.py", "--data", *(Path(path).name for path in arguments.data)]
+    words = ["python", "-m", "training.aev.fit_aev", "--data", *(Path(path).name for path in arguments.data)]
     for option in fields(arguments):
         value = getattr(arguments, option.name)
         default = option.default if option.default is not MISSING else []
@@ -247,7 +246,7 @@ def fit(arguments: Arguments) -> dict:
         "flooded": arguments.flood,
         "seed": arguments.seed,
         "command": command(arguments),
-        "data": {Path(path).name: hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in arguments.data},
+        "data": {Path(path).name: digest(path) for path in arguments.data},
     }
 
 

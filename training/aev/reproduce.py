@@ -1,6 +1,6 @@
 """Fit AEv to every set of system outputs with human scores, and write the tables into README.md.
 
-    python training/aev/reproduce.py --data_folder DATA
+    python -m training.aev.reproduce --data_folder DATA
 
 DATA holds `system_level/` and `judgments/`. The part of README.md between the two marks is replaced; the JSON files
 and the pictures go to `results/`.
@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from fit_aev import Arguments, cell_name, run, sureness, table_lines
+from training.aev.fit_aev import Arguments, cell_name, run, sureness, table_lines
 
 HERE = Path(__file__).parent
 BEGIN, END = "<!-- begin: written by reproduce.py -->", "<!-- end: written by reproduce.py -->"

@@ -19,9 +19,9 @@ from genqa_metrics.ava.modeling import CONFIGURATIONS, LINEAR
 from genqa_metrics.ava.models import file_digest
 from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
 
+from training.ava import triples as t
+
 FOLDER = Path(__file__).parent
-sys.path.insert(0, str(FOLDER))
-import triples as t  # noqa: E402
 
 JUDGED_DEV = ("evouna_nq.dev", "evouna_tq.dev")
 AS2_DEV = ("wikiqa.dev", "trecqa.dev")
@@ -32,7 +32,7 @@ def train(configuration: str, args: argparse.Namespace) -> Path:
     """Return the checkpoint of a configuration, trained unless it is there."""
     folder = args.output / configuration / "final"
     if not (folder / "README.md").is_file():
-        command = [sys.executable, FOLDER / "train_ava.py", "--config", FOLDER / "configurations.args"]
+        command = [sys.executable, "-m", "training.ava.train_ava", "--config", FOLDER / "configurations.args"]
         command += ["--configuration", configuration, "--seed", args.seed, "--judged_dir", args.judgments]
         command += ["--as2_dir", args.as2, "--output_dir", args.output / configuration, *args.more]
         subprocess.run([str(word) for word in command], check=True, env=dict(os.environ))
@@ -105,7 +105,7 @@ def main() -> None:
         files = [t.local_file(name, args.judgments) for name in JUDGED_DEV]
         files += [t.local_file(name, args.as2) for name in AS2_DEV]
         content = {
-            "command": "python training/ava/compare_configurations.py",
+            "command": "python -m training.ava.compare_configurations",
             "seed": args.seed,
             "rows": {name: len(texts) for name, texts in rows.items()},
             "settings": (FOLDER / "configurations.args").read_text(encoding="utf-8").split(),

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import islice
 
-from other_words import capitalised, tokenised
-from triples import Triple, normalised
-from wrong_answers import FRAMES, MONTHS, Answers
+from training.ava.other_words import capitalised, tokenised
+from training.ava.triples import Triple, normalised
+from training.ava.wrong_answers import FRAMES, MONTHS, Answers
 
 # Each group: subjects / pairs of opposites that fit them.
 _STATES = {

@@ -9,7 +9,6 @@ cross-fitted: scaling and threshold for one half of the questions come from the 
 import argparse
 import hashlib
 import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -17,15 +16,14 @@ import numpy as np
 from genqa_metrics.ava.judging import Judge, aggregated, reference_words
 from genqa_metrics.ava.loading import AGGREGATIONS, SETTINGS_FILE, load_judge
 from genqa_metrics.ava.models import checkpoint_digest, file_digest
-from genqa_metrics.ranking import rank_agreement
 from scipy.special import expit as sigmoid
 from scipy.special import logit
 from scipy.stats import pearsonr, spearmanr
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-sys.path.insert(0, str(Path(__file__).parent))
-import triples as t
+from training.ava import triples as t
+from training.ava.ranking import rank_agreement
 
 BINARY = ("evouna_nq.dev", "evouna_tq.dev", "scientsbank.dev", "beetle.dev")
 GRADED = (
@@ -237,9 +235,8 @@ def report(folder: Path, judgments: Path, by: str) -> tuple[dict, dict]:
 
 
 def minimal_pairs(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return, by kind of the minimal pairs of the tests, how many are passed and how many there are."""
-    sys.path.insert(0, str(Path(__file__).parents[2]))
-    from tests import minimal_pairs
+    """Return, by kind of the minimal pairs, how many are passed and how many there are."""
+    from training.ava import minimal_pairs
 
     loaded = load_judge(folder)
     judge = Judge(loaded)
@@ -284,7 +281,7 @@ def tables(settings: dict, scores: dict, passed: dict) -> str:
     ]
     for how, row in scores["aggregation"].items():
         lines.append(f"| {how} | {row['accuracy']:.3f} | {row['f1']:.3f} | {row['auc']:.3f} |")
-    lines += ["\nMinimal pairs (`tests/minimal_pairs`): both answers of a pair judged right.\n"]
+    lines += ["\nMinimal pairs (`training/ava/minimal_pairs`): both answers of a pair judged right.\n"]
     lines += ["| kind | passed | of | share |", "| --- | --- | --- | --- |"]
     lines += [f"| {kind} | {good} | {count} | {good / count:.2f} |" for kind, (good, count) in passed.items()]
     return "\n".join(lines)
@@ -312,7 +309,7 @@ def main() -> None:
     text = tables(settings, scores, passed)
     print(text)
     if args.json:
-        result = {"command": "python training/ava/evaluate_ava.py", "threshold_by": args.threshold_by}
+        result = {"command": "python -m training.ava.evaluate_ava", "threshold_by": args.threshold_by}
         result |= {"settings": settings, "scores": scores, "minimal_pairs": passed}
         args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     for path in args.write:

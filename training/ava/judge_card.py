@@ -77,13 +77,13 @@ _TRAINING_SETTINGS = (
 
 def commands(start: str | None) -> str:
     """Return the command of this run, after those of the checkpoint that it started from; of paths only the ends."""
-    words = [f"training/ava/{Path(word).name}" if Path(word).is_file() else word for word in sys.argv]
+    words = [f"training/ava/{Path(word).name}" if Path(word).is_file() else word for word in sys.argv[1:]]
     words = ["/".join(Path(word).parts[-2:]) if Path(word).is_absolute() else word for word in words]
     before = ""
     if start:
         card = (Path(start) / "README.md").read_text(encoding="utf-8")
         before = card.split("```bash\n")[1].split("```")[0]
-    return before + shlex.join(["python", *words])
+    return before + shlex.join(["python", "-m", "training.ava.train_ava", *words])
 
 
 def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str, float]) -> None:
@@ -97,7 +97,8 @@ def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str
         scores: results of `Trainer.evaluate`, eval_<rows>_<score>.
     """
     from genqa_metrics.ava.models import checkpoint_digest, file_digest
-    from triples import local_file
+
+    from training.ava.triples import local_file
 
     licences = json.loads(Path(args.licences).read_text(encoding="utf-8")) if args.licences else {}
     lines, unlicensed = [], []

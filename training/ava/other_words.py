@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from triples import Triple, normalised
-from wrong_answers import CIRCULAR, FRAMES, MONTHS, NUMBERS, STARTERS, occurrence
+from training.ava.triples import Triple, normalised
+from training.ava.wrong_answers import CIRCULAR, FRAMES, MONTHS, NUMBERS, STARTERS, occurrence
 
 _VALUES = dict(zip(NUMBERS[1:12], range(2, 13), strict=True))
 _DATE = re.compile(

@@ -1,6 +1,6 @@
 """Measure how well a judge measures rankers of answers: Table 5 of Vu & Moschitti (2021) on WikiQA and TREC-QA.
 
-    python training/ava/rank_systems.py --data_dir AS2 --output_dir RUNS --write training/ava/README.md
+    python -m training.ava.rank_systems --data_dir AS2 --output_dir RUNS --write training/ava/README.md
 
 Rankers of different kinds (`rankers.py`) put the candidate answers of every question in order. P@1, MAP and MRR of
 their rankings come once from the gold labels and once from the judge's. References are correct answers of the
@@ -55,8 +55,8 @@ def references_of(question, references: str) -> list[list[str]] | None:
     Returns:
         One list of correct answers per candidate.
     """
-    from genqa_metrics.ranking import is_usable
-    from rankers import words
+    from training.ava.rankers import words
+    from training.ava.ranking import is_usable
 
     if not is_usable(question.labels):
         return None
@@ -129,7 +129,8 @@ def measured(questions: Sequence, orders: dict[str, list], probabilities: list, 
         threshold: probability from which an answer counts as correct; None takes the best for these questions.
     """
     import numpy as np
-    from genqa_metrics.ranking import MEASURES, rank_agreement, ranking_scores
+
+    from training.ava.ranking import MEASURES, rank_agreement, ranking_scores
 
     used = [i for i, own in enumerate(probabilities) if own is not None]
     labels = [np.array(question.labels) for question in questions]
@@ -166,7 +167,8 @@ def compared(corpora: dict[str, dict[str, list]], rankers: dict, judge: Judge, s
         seed: of the rankers.
     """
     import numpy as np
-    from genqa_metrics.ranking import is_usable
+
+    from training.ava.ranking import is_usable
 
     result = {how: {} for how in REFERENCES}
     for corpus, splits in corpora.items():
@@ -245,9 +247,9 @@ def command_line(words: Sequence[str]) -> str:
     """Return the command that was given, folders without their paths.
 
     >>> command_line(["--data_dir", "/data/as2", "--seed", "1"])
-    'python training/ava/rank_systems.py --data_dir as2 --seed 1'
+    'python -m training.ava.rank_systems --data_dir as2 --seed 1'
     """
-    return shlex.join(["python", "training/ava/rank_systems.py", *(re.sub(r"^/\S*/", "", word) for word in words)])
+    return shlex.join(["python", "-m", "training.ava.rank_systems", *(re.sub(r"^/\S*/", "", word) for word in words)])
 
 
 def main() -> None:
@@ -258,9 +260,8 @@ def main() -> None:
     from genqa_metrics.ava.models import checkpoint_digest, file_digest
     from transformers import HfArgumentParser
 
-    sys.path.insert(0, str(Path(__file__).parent))
-    from rankers import all_rankers, questions_of, trained_cross_encoder
-    from triples import as2_rows, local_file
+    from training.ava.rankers import all_rankers, questions_of, trained_cross_encoder
+    from training.ava.triples import as2_rows, local_file
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     if args.write:

@@ -3,8 +3,8 @@
 import random
 from collections.abc import Iterable, Iterator
 
-from triples import Triple, normalised
-from wrong_answers import Answers, with_wrong_answer
+from training.ava.triples import Triple, normalised
+from training.ava.wrong_answers import Answers, with_wrong_answer
 
 
 def span_triples(rows: Iterable, answers: Answers, rng: random.Random, kind: str = "span") -> Iterator[Triple]:

@@ -98,13 +98,8 @@ def share(rows: list, weight: float, rng) -> list:
 
 def training_triples(args: Arguments, rng) -> tuple[list, list[dict]]:
     """Return the triples of one pass over all sources, and per source its name, rows, weight and group."""
-    import sys
-
-    import constructed
-    import other_words
-    import spans
-    import triples as t
-    import wrong_answers
+    from training.ava import constructed, other_words, spans, wrong_answers
+    from training.ava import triples as t
 
     makers = {"off_topic": wrong_answers.off_topic, **other_words.MAKERS}
 
@@ -131,8 +126,7 @@ def training_triples(args: Arguments, rng) -> tuple[list, list[dict]]:
         noted(name, rows, weight, "as2")
     sentences, changed = [], []
     if args.spans:
-        sys.path.append(str(Path(__file__).parents[1] / "kpqa"))
-        import data as extractive
+        from training.kpqa import data as extractive
 
         for name, weight in weighted(args.spans):
             rows = list(extractive.answers(name, extractive.read_rows(name, args.spans_dir), 1.0, 1.0, 60))
@@ -280,7 +274,6 @@ def train_linear(rows: list, args: Arguments, folder: Path, seed: int) -> None:
 def main() -> None:
     """Train, log the dev scores, write the checkpoint."""
     import random
-    import sys
 
     import torch
     from genqa_metrics.ava import loading, modeling, models
@@ -295,9 +288,8 @@ def main() -> None:
     )
     from transformers.trainer_utils import HubStrategy, get_last_checkpoint
 
-    sys.path.insert(0, str(Path(__file__).parent))
-    import triples as t
-    from judge_card import write_card
+    from training.ava import triples as t
+    from training.ava.judge_card import write_card
 
     parser = HfArgumentParser((Arguments, TrainingArguments))
     args, training = parser.parse_args_into_dataclasses(args_file_flag="--config")

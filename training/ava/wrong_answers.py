@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from triples import Triple, normalised
+from training.ava.triples import Triple, normalised
 
 EVASIONS = (
     "I don't know.",

@@ -1,6 +1,6 @@
 """Ablations of the keyphrase predictor as in Table 4 of Lee et al. (2021): no question, no source of one kind.
 
-    python training/kpqa/ablate.py --data_dir DATA --judgments JUDGMENTS --output_dir RUNS --write README.md
+    python -m training.kpqa.ablate --data_dir DATA --judgments JUDGMENTS --output_dir RUNS --write README.md
 
 Every run is train_kpqa.py with the recipe of the bundled checkpoint for the same number of steps; finished runs are
 not repeated, a killed one goes on. Each is measured with evaluate_kpqa.py on all the judgments.
@@ -78,7 +78,7 @@ def train(output: Path, where: list[str], settings: list[str], recipe: str) -> N
     output.mkdir(parents=True, exist_ok=True)
     record.write_text(json.dumps([recipe, *settings]), encoding="utf-8")
     print(f"training in {output}", file=sys.stderr, flush=True)
-    command = [sys.executable, str(FOLDER / "train_kpqa.py"), *where, *settings, "--output_dir", str(output)]
+    command = [sys.executable, "-m", "training.kpqa.train_kpqa", *where, *settings, "--output_dir", str(output)]
     subprocess.run(command, check=True, stdout=sys.stderr)
 
 
@@ -90,10 +90,8 @@ def main() -> None:
     from genqa_metrics.kpqa.models import file_digest
     from transformers import HfArgumentParser, TrainingArguments
 
-    sys.path.insert(0, str(FOLDER))
-    import data
-    import evaluate_kpqa
-    import train_kpqa
+    from training.common import local_file
+    from training.kpqa import evaluate_kpqa, train_kpqa
 
     args, more = HfArgumentParser(Arguments).parse_args_into_dataclasses(return_remaining_strings=True)
     where = ["--config", args.recipe, "--data_dir", args.data_dir]
@@ -121,7 +119,7 @@ def main() -> None:
         signatures[name] = models.signature
 
     files = [evaluate_kpqa.judgment_file(args.judgments, name) for name in rows]
-    files += [data.local_file(source.partition("=")[0], args.data_dir) for source in recipe.sources]
+    files += [local_file(source.partition("=")[0], args.data_dir) for source in recipe.sources]
     result = {
         "ablations": evaluate_kpqa.compared(measured, human, clusters, args.resamples),
         "runs": chosen,

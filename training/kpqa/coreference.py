@@ -1,9 +1,12 @@
 """Coreference in multi-hop rows: a pronoun gives way to what it stands for, as in Lee et al. (2021), section 3.1."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 Span = tuple[int, int]
+
+WORD = re.compile(r"\w+(?:'\w+)?|[^\w\s]")
 
 _POSSESSIVE = frozenset("his its their".split())
 _PRONOUNS = frozenset("he him she it they them".split()) | _POSSESSIVE  # not "her": it is either
@@ -26,7 +29,6 @@ def chain_finder(model: str | Path, device: str = "cpu") -> Callable[[str], list
             "python -c \"import stanza; stanza.download('en', processors='coref')\""
         )
     import torch
-    from data import WORD
     from sentencex import get_sentence_boundaries
     from stanza.models.coref.model import CorefModel
 

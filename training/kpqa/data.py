@@ -4,14 +4,15 @@ Lee et al., "KPQA: A Metric for Generative Question Answering Using Keyphrase We
 A label is the share of annotators (0 to 1) who put a character inside the answer, so annotators may disagree.
 """
 
-import gzip
 import hashlib
-import json
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from training.common import json_rows, local_file
+from training.kpqa.coreference import WORD, with_names
 
 SEVERAL_ANSWERS = (
     "qasrl_gs",
@@ -31,7 +32,6 @@ _NUMBER = re.compile(
 _AMOUNT_QUESTION = re.compile(
     r"\bhow (?:\w+ )?(?:many|much|long|old|far|tall|big|high|deep|large|fast|often|wide)\b", re.I
 )
-WORD = re.compile(r"\w+(?:'\w+)?|[^\w\s]")
 _IS_QUESTION = re.compile(r"(?:what|who|where|when)(?:'s| (is|was|are|were)) ([^,?]+?)\s*\??", re.IGNORECASE)
 _CLAUSE = re.compile(
     r"((?:[\w'-]+ ){1,7}?)(is|are|was|were|can|could|will|would|has|have|had|should)((?: [\w',-]+){1,14})\s*\.?"
@@ -71,20 +71,13 @@ def read_rows(source: str, folder: str | Path | None = None) -> Iterator[dict]:
     """
     path = local_file(source, folder)
     if path:
-        with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as lines:
-            yield from map(json.loads, lines)
+        yield from json_rows(path)
     elif "/" in source:
-        from hub import hub_rows
+        from training.kpqa.hub import hub_rows
 
         yield from hub_rows(source)
     else:
         raise ValueError(f"sources: no {source}.jsonl.gz or {source}.jsonl in {folder}, and no Hub name with '/'")
-
-
-def local_file(source: str, folder: str | Path | None) -> Path | None:
-    """Return the file of a source, or None if there is none in the folder."""
-    paths = [Path(folder or ".") / f"{source}{suffix}" for suffix in (".jsonl.gz", ".jsonl")]
-    return next((path for path in paths if path.is_file()), None)
 
 
 def keyphrase_labels(
@@ -149,7 +142,6 @@ def answers(
     Yields:
         Training rows; yes/no answers and answers that are no span of the sentences are left out.
     """
-    from coreference import with_names
     from sentencex import get_sentence_boundaries
 
     several = source.split(".")[0] in SEVERAL_ANSWERS

@@ -1,12 +1,11 @@
 """Measure how well KPQA agrees with human judgments of answers.
 
-    python training/kpqa/evaluate_kpqa.py --judgments JUDGMENTS --write training/kpqa/README.md
+    python -m training.kpqa.evaluate_kpqa --judgments JUDGMENTS --write training/kpqa/README.md
 
 Tables 3, 4, 6, 7, 9 and Figure 4 of Lee et al. (2021). The judgments choose between checkpoints and settings; nothing
 is trained on them.
 """
 
-import gzip
 import json
 import re
 import shlex
@@ -16,8 +15,11 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics import agreement
-from genqa_metrics.question_types import question_type
+from genqa_metrics.toolkit.analysis import correlation as agreement
+from genqa_metrics.toolkit.analysis.question_types import question_type
+from genqa_metrics.toolkit.analysis.resampling import bootstrap, interval
+
+from training.common import json_rows
 
 SETS = ("kpqa_marco", "kpqa_avsd", "kpqa_narrativeqa", "kpqa_semeval", "kpqa_marcomulti")
 METRICS = ("bleu1", "bleu1_kpqa", "rougeL", "rougeL_kpqa", "bertscore", "bertscore_kpqa")
@@ -58,8 +60,7 @@ def judgment_file(folder: str, name: str) -> Path:
 
 def read_set(folder: str, name: str) -> list[dict]:
     """Return the rows of a file of judgments."""
-    with gzip.open(judgment_file(folder, name), "rt", encoding="utf-8") as lines:
-        return list(map(json.loads, lines))
+    return list(json_rows(judgment_file(folder, name)))
 
 
 def metric_scores(rows: list[dict], encoder) -> dict:
@@ -95,11 +96,11 @@ def with_intervals(scores: dict, human, clusters, resamples: int) -> dict:
         for metric, values in scores.items()
         for name, function in resampled.items()
     }
-    samples = agreement.bootstrap(statistics, clusters, resamples, SEED)
+    samples = bootstrap(statistics, clusters, resamples, SEED)
     found: dict = {metric: {} for metric in scores}
     for (metric, name), values in samples.items():
         value = getattr(agreement, name)(scores[metric], human)
-        found[metric][name] = [round(v, 4) for v in (value, *agreement.interval(values))]
+        found[metric][name] = [round(v, 4) for v in (value, *interval(values, clusters.max() + 1))]
     return found
 
 
@@ -136,10 +137,12 @@ def compared(measured: dict, human: dict, clusters: dict, resamples: int) -> dic
             }
             if sets is not base:
                 statistics = {m: partial(difference, scores[m], base[name][m], human[name]) for m in WEIGHTED}
-                samples = agreement.bootstrap(statistics, clusters[name], resamples, SEED)
+                samples = bootstrap(statistics, clusters[name], resamples, SEED)
                 for m in WEIGHTED:
                     value = agreement.pearson(scores[m], human[name]) - agreement.pearson(base[name][m], human[name])
-                    of_set[m]["difference"] = [round(v, 4) for v in (value, *agreement.interval(samples[m]))]
+                    of_set[m]["difference"] = [
+                        round(v, 4) for v in (value, *interval(samples[m], clusters[name].max() + 1))
+                    ]
             result[label][name] = of_set
     return result
 
@@ -255,7 +258,7 @@ def facts(data_files: list[Path]) -> dict:
 
     words = [re.sub(r"/\S*/", "", word) if "=/" in word or word.startswith("/") else word for word in sys.argv[1:]]
     return {
-        "command": shlex.join(["python", f"training/kpqa/{Path(sys.argv[0]).name}", *words]),
+        "command": shlex.join(["python", "-m", f"training.kpqa.{Path(sys.argv[0]).stem}", *words]),
         "bootstrap_seed": SEED,
         "versions": {name: version(name) for name in ("genqa-metrics", "scipy", "torch", "transformers")},
         "data": {path.name: file_digest(path) for path in data_files},

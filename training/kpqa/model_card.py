@@ -4,6 +4,8 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
+from training.common import TRAINING_SETTINGS, local_file
+
 _CARD = """\
 ---
 base_model: {encoder}
@@ -49,21 +51,6 @@ English. Answers of one to a few sentences. Weights for questions whose answer i
 explanations) are flat. The weights say what an answer claims, not whether it is true.
 """
 
-_TRAINING_SETTINGS = (
-    "learning_rate",
-    "per_device_train_batch_size",
-    "num_train_epochs",
-    "max_steps",
-    "lr_scheduler_type",
-    "warmup_steps",
-    "weight_decay",
-    "adam_beta1",
-    "adam_beta2",
-    "bf16",
-    "train_sampling_strategy",
-    "seed",
-)
-
 
 def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str, float]) -> None:
     """Write README.md into the folder of a checkpoint.
@@ -75,7 +62,6 @@ def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str
         facts: `name`, `rows` and `weight` of every source.
         scores: results of `Trainer.evaluate`, eval_<rows>_<score>.
     """
-    from data import local_file
     from genqa_metrics.kpqa.models import checkpoint_digest, file_digest
 
     licences = json.loads(Path(args.licences).read_text(encoding="utf-8")) if args.licences else {}
@@ -89,7 +75,7 @@ def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str
     settings = {name: value for name, value in asdict(args).items() if name not in left_out}
     if args.coreference:
         settings["coreference"] = f"{Path(args.coreference).name}, SHA-256 {file_digest(Path(args.coreference))}"
-    settings |= {name: getattr(training, name) for name in _TRAINING_SETTINGS}
+    settings |= {name: getattr(training, name) for name in TRAINING_SETTINGS}
     names = [name[len("eval_") : -len("_f1")] for name in scores if name.endswith("_f1")]
     results = [
         f"| {name} | "

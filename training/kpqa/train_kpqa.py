@@ -131,17 +131,15 @@ def write_checkpoint(model, tokenizer, args: Arguments, folder: Path) -> None:
 def main() -> None:
     """Train, log the dev scores, write the checkpoint."""
     import random
-    import sys
 
     from genqa_metrics.kpqa import loading, models
     from huggingface_hub import HfApi
     from transformers import AutoTokenizer, HfArgumentParser, Trainer, TrainingArguments, set_seed
     from transformers.trainer_utils import HubStrategy, get_last_checkpoint
 
-    sys.path.insert(0, str(Path(__file__).parent))
-    import data
-    from coreference import chain_finder
-    from model_card import write_card
+    from training.kpqa import data
+    from training.kpqa.coreference import chain_finder
+    from training.kpqa.model_card import write_card
 
     parser = HfArgumentParser((Arguments, TrainingArguments))
     args, training = parser.parse_args_into_dataclasses(args_file_flag="--config")

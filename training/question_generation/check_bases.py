@@ -74,12 +74,12 @@ def rated(rows: Sequence[Mapping]) -> tuple[list[str], list[list[str]], np.ndarr
     return list(questions), list(references), np.array(contexts), np.array(numbers), scales
 
 
-def estimate(value: float, samples: np.ndarray) -> dict:
+def estimate(value: float, samples: np.ndarray, contexts: int) -> dict:
     """Return a number with its 95% interval."""
-    from genqa_metrics.agreement import interval
+    from genqa_metrics.toolkit.analysis.resampling import interval
 
-    ends = interval(samples)
-    return {"value": round(float(value), 4), "interval": [round(x, 4) for x in ends] if ends else None}
+    ends = [round(float(x), 4) for x in interval(samples, contexts)]
+    return {"value": round(float(value), 4), "interval": None if np.isnan(ends).any() else ends}
 
 
 def correlations(
@@ -97,7 +97,8 @@ def correlations(
     Returns:
         "pearson" and "spearman" over questions, "systems": Spearman's rho of the systems' means.
     """
-    from genqa_metrics import agreement as a
+    from genqa_metrics.toolkit.analysis import correlation as a
+    from genqa_metrics.toolkit.analysis.resampling import bootstrap
 
     one_hot = np.eye(systems.max() + 1)[systems]
 
@@ -111,9 +112,11 @@ def correlations(
         "spearman": lambda counts: a.resampled_spearman(scores, human, counts),
         "systems": of_systems,
     }
-    samples = a.bootstrap(functions, contexts, number, seed=0)
+    samples = bootstrap(functions, contexts, number, seed=0)
     once = np.ones((1, len(scores)))
-    return {name: estimate(function(once)[0], samples[name]) for name, function in functions.items()}
+    return {
+        name: estimate(function(once)[0], samples[name], contexts.max() + 1) for name, function in functions.items()
+    }
 
 
 def pairs_of(rows: Sequence[Mapping], kind: str | None) -> tuple[list[str], list[list[str]], np.ndarray, np.ndarray]:
@@ -140,16 +143,19 @@ def pairs_of(rows: Sequence[Mapping], kind: str | None) -> tuple[list[str], list
 
 def separation(scores: np.ndarray, human: np.ndarray, contexts: np.ndarray, number: int) -> dict:
     """Return the area under the ROC curve of human against bad questions, and the mean score of the human ones."""
-    from genqa_metrics import agreement as a
+    from genqa_metrics.toolkit.analysis import correlation as a
+    from genqa_metrics.toolkit.analysis.resampling import bootstrap
 
     functions = {
         "auc": lambda counts: a.resampled_auc(scores, human, counts),
         "human_mean": lambda counts: (counts @ (scores * human)) / (counts @ human),
         "bad_mean": lambda counts: (counts @ (scores * ~human)) / (counts @ ~human),
     }
-    samples = a.bootstrap(functions, contexts, number, seed=0)
+    samples = bootstrap(functions, contexts, number, seed=0)
     once = np.ones((1, len(scores)))
-    return {name: estimate(function(once)[0], samples[name]) for name, function in functions.items()}
+    return {
+        name: estimate(function(once)[0], samples[name], contexts.max() + 1) for name, function in functions.items()
+    }
 
 
 def shown(entry: Mapping) -> str:
@@ -184,8 +190,7 @@ def main() -> None:
     from genqa_metrics.kpqa.models import file_digest
     from transformers import HfArgumentParser
 
-    sys.path.insert(0, str(FOLDER))
-    from study import BASES, base_of, renew
+    from training.question_generation.study import BASES, base_of, renew
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     bases = {name: base_of(name) for name in args.bases}
@@ -194,7 +199,7 @@ def main() -> None:
     sets = {"SQuAD: question of another context": pairs_of(squad, None)}
     sets |= {f"HotpotQA: {kind}": pairs_of(hotpot, kind) for kind in hotpot[0]["predictions"]}
     results: dict = {
-        "command": "python training/question_generation/check_bases.py --data_dir DATA/question_generation",
+        "command": "python -m training.question_generation.check_bases --data_dir DATA/question_generation",
         "bases": args.bases,
         "questions": len(questions),
         "systems": int(systems.max()) + 1,

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from contexts import END, PAD, START, UNKNOWN
-from generator import Generator, State, copy_log_probability
+
+from training.question_generation.contexts import END, PAD, START, UNKNOWN
+from training.question_generation.generator import Generator, State, copy_log_probability
 
 MAX_WORDS = 30
 

@@ -56,9 +56,10 @@ class Arguments:
 
 def trained(args: Arguments, model: str, seed: int) -> Path:
     """Return the folder of a trained model; train it, or go on with its training, if it is not there."""
-    from train_generator import Arguments as TrainingFacts
-    from train_generator import train
     from transformers import HfArgumentParser, TrainingArguments
+
+    from training.question_generation.train_generator import Arguments as TrainingFacts
+    from training.question_generation.train_generator import train
 
     folder = Path(args.work) / "models" / f"{model}_{seed}"
     words = ["--config", args.config, "--data_dir", args.data_dir, "--cache", str(Path(args.work) / "cache")]
@@ -80,7 +81,7 @@ def trained(args: Arguments, model: str, seed: int) -> Path:
 
 def sampled(source: str, folder: str, number: int) -> list:
     """Return contexts of a set drawn by chance, the same in every run, in the order of the file."""
-    from contexts import read_contexts
+    from training.question_generation.contexts import read_contexts
 
     contexts = read_contexts(source, folder)
     picks = random.Random(0).sample(range(len(contexts)), min(number, len(contexts)))
@@ -89,10 +90,10 @@ def sampled(source: str, folder: str, number: int) -> list:
 
 def asked(args: Arguments, contexts: Sequence, seed: int) -> dict[str, list[list[str]]]:
     """Return system -> as many questions for every context as there are references."""
-    from contexts import Examples, WordVectors
-    from decoding import generate
-    from generator import load
-    from train_generator import encoder_folder
+    from training.question_generation.contexts import Examples, WordVectors
+    from training.question_generation.decoding import generate
+    from training.question_generation.generator import load
+    from training.question_generation.train_generator import encoder_folder
 
     counts = [len(context.references) for context in contexts]
     texts = [context.text for context in contexts]
@@ -205,7 +206,7 @@ def resampled_means(rows: np.ndarray, samples: int, seed: int) -> np.ndarray:
     Returns:
         (samples, systems, k).
     """
-    from genqa_metrics.resampling import bootstrap_counts, resampled_sums
+    from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, resampled_sums
 
     contexts, systems, seeds, k = rows.shape
     flat = rows.reshape(contexts, systems * seeds, k)
@@ -228,7 +229,7 @@ def measured(rows: np.ndarray, samples: int, seed: int = 0) -> tuple[np.ndarray,
         (systems, k) means, (2, systems, k) ends of their 95% intervals, and per pair of `PAIRS` (3, k): difference,
         low, high.
     """
-    from genqa_metrics.resampling import interval
+    from genqa_metrics.toolkit.analysis.resampling import interval
 
     means = rows.mean(axis=(0, 2))
     resampled = resampled_means(rows, samples, seed)
@@ -391,7 +392,6 @@ def main() -> None:
     from genqa_metrics.kpqa.models import file_digest
     from transformers import HfArgumentParser
 
-    sys.path.insert(0, str(FOLDER))
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     if not args.seeds:
         raise ValueError("seeds: expected at least one number")
@@ -426,7 +426,7 @@ def main() -> None:
     results = {
         "systems": main_report["systems"],
         "active_latent_dimensions": {system: min(values) for system, values in active.items()},
-        "command": "python training/question_generation/study.py --data_dir DATA/question_generation --work FOLDER",
+        "command": "python -m training.question_generation.study --data_dir DATA/question_generation --work FOLDER",
         "seeds": args.seeds,
         "data_digests": {
             path.name: file_digest(path)

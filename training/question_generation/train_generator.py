@@ -109,7 +109,6 @@ def train(args: Arguments, training) -> dict:
     """
     import json
     import random
-    import sys
 
     import numpy as np
     import torch
@@ -118,9 +117,8 @@ def train(args: Arguments, training) -> dict:
     from transformers.trainer_pt_utils import get_length_grouped_indices
     from transformers.trainer_utils import get_last_checkpoint
 
-    sys.path.insert(0, str(Path(__file__).parent))
-    import contexts as data
-    from generator import Config, Generator, save
+    from training.question_generation import contexts as data
+    from training.question_generation.generator import Config, Generator, save
 
     check(args)
     set_seed(training.seed)

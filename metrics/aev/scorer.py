@@ -1,0 +1,71 @@
+"""AEv as the module of `evaluate` and the command line use it: settings, statistics, scores, warnings, signature."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from .scoring import GRID_ORDERS, Settings, grid_scores, scores, statistics, terms_function, warnings_for
+from .shared import VERSION, Scorer, column_sums
+
+
+class AevScorer(Scorer):
+    """AEv(alpha, N) of Soricut & Brill (2004); the arguments are those of `scoring.Settings`."""
+
+    name = "aev"
+    main = "aev"
+    names = (
+        "aev",
+        "aev_precision",
+        "aev_recall",
+        "brevity_penalty",
+        "wordiness_penalty",
+        "prediction_length",
+        "reference_length",
+    )
+    shown = ("aev_precision", "aev_recall", "brevity_penalty", "wordiness_penalty")
+
+    def __init__(
+        self,
+        alpha: float = Settings.alpha,
+        max_order: int = Settings.max_order,
+        brevity: float = Settings.brevity,
+        wordiness: float = Settings.wordiness,
+        weights: Sequence[float] | None = Settings.weights,
+        stop_words: str | Collection[str] | None = Settings.stop_words,
+        stemmer: str | None = Settings.stemmer,
+        tokenizer: str | Callable[[str], list[str]] = Settings.tokenizer,
+        reference_recall: str = Settings.reference_recall,
+    ):
+        self.settings = Settings(
+            alpha, max_order, brevity, wordiness, weights, stop_words, stemmer, tokenizer, reference_recall
+        )
+        # The same terms, from one function that remembers the stems it has seen from one call to the next.
+        self._counted = replace(self.settings, tokenizer=terms_function(self.settings), stop_words=None, stemmer=None)
+        self.signature = f"aev|{self.settings.signature()}|version:{VERSION}"
+
+    def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
+        """Return the n-gram statistics of every row; see `Scorer.statistics`."""
+        return statistics(columns["predictions"], columns["references"], self._counted).astype(float), Counter()
+
+    def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the scores of single rows; an answer of one word has no bigrams, and is not held to have any."""
+        return scores(statistics, self.settings, effective_order=True)
+
+    def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the scores of corpora from sums of statistics."""
+        return scores(totals, self.settings)
+
+    def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
+        """Return the sentences of `scoring.warnings_for`, each with the name of its system."""
+        return [
+            f"{system}: {warning}" if system else warning
+            for system, total in totals.items()
+            for warning in warnings_for(total, self.settings)
+        ]
+
+    def grid_scores(self, columns: Mapping[str, list]) -> dict[str, list]:
+        """Return AEv of a corpus over the whole plane of alpha and N; see `scoring.grid_scores`."""
+        rows = statistics(columns["predictions"], columns["references"], self._counted, max(GRID_ORDERS))
+        return grid_scores(column_sums(rows), self.settings)

@@ -1,0 +1,67 @@
+"""AVA as the module of `evaluate` and the command line use it: settings, statistics, scores, warnings, signature."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+import numpy as np
+
+from .judging import Judge
+from .loading import checked_aggregation, checked_threshold, load_judge
+from .models import checked_budget
+from .shared import VERSION, Scorer
+
+
+class AvaScorer(Scorer):
+    """AVA of Vu & Moschitti (2021): the statistics of a row are its verdict and its probability.
+
+    Args:
+        threshold: probability from which an answer counts as correct; None for the checkpoint's own.
+        reference_aggregation: "joined", "max" or "mean"; None for the checkpoint's own.
+        batch_tokens: word pieces of a batch at most, padding included.
+        checkpoint, revision, device, dtype, backend: see `loading.load_judge`.
+    """
+
+    name = "ava"
+    main = "ava_accuracy"
+    names = ("ava_accuracy", "ava_score")
+    row_names = ("ava_label", "ava_score")
+    tested = ("ava_accuracy", "ava_score")
+    measured = ("ava_score",)
+    needs_question = True
+    load_names = ("checkpoint", "revision", "device", "dtype", "batch_tokens", "backend")
+
+    def __init__(
+        self,
+        threshold: float | None = None,
+        reference_aggregation: str | None = None,
+        batch_tokens: int = 4096,
+        checkpoint: str | None = None,
+        revision: str | None = None,
+        device: str | None = None,
+        dtype: object = None,
+        backend: str | None = None,
+    ):
+        threshold = checked_threshold(threshold)
+        aggregation = checked_aggregation(reference_aggregation)
+        self.batch_tokens = checked_budget(batch_tokens)
+        self.loaded = load_judge(checkpoint, revision, device, dtype, backend)
+        self.threshold = self.loaded.threshold if threshold is None else threshold
+        self.aggregation = aggregation or self.loaded.reference_aggregation
+        self.device = self.loaded.model.device.type if hasattr(self.loaded.model, "device") else "cpu"
+        settings = f"threshold:{self.threshold:g}|references:{self.aggregation}"
+        self.signature = f"ava|{self.loaded.signature}|{settings}|version:{VERSION}"
+
+    def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
+        """Return verdict and probability of every row; counts answers of which the model could not read the end."""
+        judge = Judge(self.loaded, self.batch_tokens)
+        scores = judge.probabilities(
+            columns["questions"], columns["references"], columns["predictions"], self.aggregation
+        )
+        statistics = np.stack([scores >= self.threshold, scores], axis=1).astype(float)
+        return statistics, Counter(truncated=judge.cut_triples)
+
+    def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
+        """Say how many answers were truncated."""
+        judge = Judge(self.loaded)
+        judge.cut_triples = counts.get("truncated", 0)
+        return judge.warnings()

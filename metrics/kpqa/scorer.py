@@ -1,0 +1,111 @@
+"""KPQA as the module of `evaluate` and the command line use it: settings, statistics, scores, warnings, signature."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from .encoding import Encoder
+from .loading import load_models
+from .models import checked_budget
+from .scoring import METRICS, RESULTS, Tokens, checked_beta, pair_statistics, row_scores
+from .shared import VERSION, Scorer
+
+_CHUNK = 1024  # rows whose token vectors are in memory at a time,
+_CHUNK_CHARACTERS = 2**18  # or fewer if their texts are long: about 100 MB of vectors
+
+
+class KpqaScorer(Scorer):
+    """KPQA of Lee et al. (2021): the statistics of a row are its scores.
+
+    Args:
+        beta: weight of recall against precision in ROUGE-L.
+        batch_tokens: word pieces of a batch at most, padding included.
+        checkpoint, revision, device, dtype, embedding_model, embedding_layer, backend: see `loading.load_models`.
+    """
+
+    name = "kpqa"
+    main = "rougeL_kpqa"
+    names = RESULTS
+    tested = ("rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa")
+    measured = METRICS
+    needs_question = True
+    load_names = (
+        "checkpoint",
+        "revision",
+        "device",
+        "dtype",
+        "batch_tokens",
+        "embedding_model",
+        "embedding_layer",
+        "backend",
+    )
+
+    def __init__(
+        self,
+        beta: float = 1.0,
+        batch_tokens: int = 4096,
+        checkpoint: str | None = None,
+        revision: str | None = None,
+        device: str | None = None,
+        dtype: object = None,
+        embedding_model: str | None = None,
+        embedding_layer: int | None = None,
+        backend: str | None = None,
+    ):
+        self.beta = checked_beta(beta)
+        self.batch_tokens = checked_budget(batch_tokens)
+        self.models = load_models(checkpoint, revision, device, dtype, embedding_model, embedding_layer, backend)
+        self.device = self.models.predictor.device.type
+        self.signature = f"kpqa|{self.models.signature}|beta:{self.beta:g}|version:{VERSION}"
+
+    def chunks(self, columns: Mapping[str, list]) -> Iterator[Sequence[int]]:
+        """Yield row numbers in pieces of limited size, a question's rows in one piece if two such sizes hold them."""
+        questions, predictions, references = (columns[name] for name in ("questions", "predictions", "references"))
+        order = sorted(range(len(questions)), key=questions.__getitem__)
+        chunk, share = [], 0.0
+        for i in order:
+            if (share >= 1 and questions[chunk[-1]] != questions[i]) or share >= 2:
+                yield chunk
+                chunk, share = [], 0.0
+            chunk.append(i)
+            share += max(1 / _CHUNK, (len(predictions[i]) + sum(map(len, references[i]))) / _CHUNK_CHARACTERS)
+        if chunk:
+            yield chunk
+
+    def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
+        """Return the scores of every row; counts texts of which the model could not read the end."""
+        return self.examined(columns, False)[:2]
+
+    def examined(self, columns: Mapping[str, list], explain: bool) -> tuple[np.ndarray, Counter, dict[str, list]]:
+        """Return the same, and of every row the references that counted, and the weights of the word pieces."""
+        questions, predictions, references = (columns[name] for name in ("questions", "predictions", "references"))
+        rows = len(questions)
+        asked = [*questions, *(question for i, question in enumerate(questions) for _ in references[i])]
+        texts = [*predictions, *(text for row in references for text in row)]
+        encoder = Encoder(self.models, self.batch_tokens)
+        tokens, offsets = encoder.tokens(list(zip(asked, texts, strict=True)))
+        numbers = np.repeat(np.arange(rows), [len(row) for row in references])
+        pairs = pair_statistics([tokens[n] for n in numbers], tokens[rows:])
+        scores, winners = row_scores(pairs, numbers, self.beta)
+        details = {f"{metric}_reference": winners[metric].tolist() for metric in METRICS}
+        if explain:
+            pieces = [_weighted_pieces(*it) for it in zip(texts, tokens, offsets, strict=True)]
+            others = iter(pieces[rows:])
+            details["explanation"] = [
+                {"question": question, "prediction": piece, "references": [next(others) for _ in row]}
+                for question, piece, row in zip(questions, pieces, references, strict=False)
+            ]
+        statistics = np.stack([scores[name] for name in self.names], axis=1)
+        return statistics, Counter(truncated=encoder.cut_texts), details
+
+    def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
+        """Say how many texts were truncated."""
+        encoder = Encoder(self.models)
+        encoder.cut_texts = counts.get("truncated", 0)
+        return encoder.warnings()
+
+
+def _weighted_pieces(text: str, tokens: Tokens, offsets: np.ndarray) -> list[list]:
+    weights = tokens.weights.tolist()
+    return [[text[a:b], weight, a, b] for weight, (a, b) in zip(weights, offsets.tolist(), strict=True)]

@@ -1,0 +1,164 @@
+"""How KPQA comes to its scores for one answer: weights, matches and which reference won, piece by piece.
+
+The numbers are those of the module; only its siblings without `evaluate` are used, which takes seconds to import.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+BETA = 1.0
+
+
+class Segment(NamedTuple):
+    """Some characters of a text.
+
+    Attributes:
+        text: the characters; all segments of a text put together are the text.
+        weights: keyphrase weights of the word pieces there, mostly one; none for the characters between pieces.
+        found: the other text has this piece too: what BLEU-1 counts.
+        in_order: the piece belongs to the heaviest common subsequence: what ROUGE-L counts.
+    """
+
+    text: str
+    weights: tuple[float, ...] = ()
+    found: bool = False
+    in_order: bool = False
+
+
+class Score(NamedTuple):
+    """A score, its precision and recall if it has them, and the number of the reference that gave it, from 0."""
+
+    value: float
+    precision: float | None
+    recall: float | None
+    reference: int
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How KPQA comes to its scores for one answer.
+
+    Attributes:
+        question: the question.
+        pairs: per reference the segments of the prediction, held against it, and the segments of the reference.
+        scores: bleu1_kpqa, rougeL_kpqa, bertscore_kpqa and the unweighted bleu1, rougeL, bertscore.
+        cut_texts: number of texts whose end the model could not read.
+        signature: what the numbers depend on, as the module's `signature()` says it.
+    """
+
+    question: str
+    pairs: list[tuple[list[Segment], list[Segment]]]
+    scores: dict[str, Score]
+    cut_texts: int
+    signature: str
+
+
+def in_heaviest_subsequence(ids: Sequence[int], weights: Sequence[float], others: Sequence[int]):
+    """Return which tokens form the common subsequence that carries most weight, as ROUGE-L-KPQA counts it.
+
+    Args:
+        ids: (m,) token ids of the text.
+        weights: (m,) weights of its tokens, at least 0.
+        others: (n,) token ids of the other text.
+
+    Returns:
+        (m,) booleans.
+
+    >>> in_heaviest_subsequence([1, 2, 3], [0.2, 0.5, 0.4], [2, 1, 3]).tolist()
+    [False, True, True]
+    """
+    import numpy as np
+
+    others = np.asarray(others)
+    best = np.zeros((len(ids) + 1, len(others) + 1))  # of the first i tokens here and the first j there
+    for i, (token, weight) in enumerate(zip(ids, weights, strict=True)):
+        with_token = np.where(others == token, best[i, :-1] + weight, 0.0)
+        best[i + 1, 1:] = np.maximum.accumulate(np.maximum(best[i, 1:], with_token))
+    chosen = np.zeros(len(ids), dtype=bool)
+    j = len(others)
+    for i in range(len(ids) - 1, -1, -1):
+        # The first column with this sum: the token either made it there, or was not needed for it.
+        j = int(np.searchsorted(best[i + 1, : j + 1], best[i + 1, j]))
+        if best[i, j] < best[i + 1, j]:
+            chosen[i], j = True, j - 1
+    return chosen
+
+
+def segments(text: str, offsets: Sequence, weights: Sequence, found: Sequence, in_order: Sequence) -> list[Segment]:
+    """Return a text cut into its word pieces and what is between them.
+
+    Args:
+        text: the text.
+        offsets: (tokens, 2) character offsets of the word pieces; pieces that share characters (bytes of one emoji)
+            become one segment.
+        weights: (tokens,) keyphrase weights.
+        found: (tokens,) marks, see `Segment`.
+        in_order: (tokens,) marks, see `Segment`.
+
+    Returns:
+        Segments that put together give the text.
+
+    >>> [segment.text for segment in segments("a pun", [(0, 1), (2, 3), (3, 5)], [0.1, 0.9, 0.8], [0] * 3, [0] * 3)]
+    ['a', ' ', 'p', 'un']
+    """
+    made: list[Segment] = []
+    end = 0
+    for (start, stop), weight, *marks in zip(offsets, weights, found, in_order, strict=True):
+        if made and (start < end or stop <= end) and made[-1].weights:
+            last = made.pop()
+            text_of_both = last.text + text[end : max(end, stop)]
+            both = (bool(a or b) for a, b in zip(last[2:], marks, strict=True))
+            made.append(Segment(text_of_both, (*last.weights, float(weight)), *both))
+        else:
+            if start > end:
+                made.append(Segment(text[end:start]))
+            made.append(Segment(text[start:stop], (float(weight),), *map(bool, marks)))
+        end = max(end, stop)
+    return [*made, Segment(text[end:])] if end < len(text) else made
+
+
+def explanation(question: str, prediction: str, references: Sequence[str], models) -> Explanation:
+    """Return how KPQA comes to its scores for one answer.
+
+    Args:
+        question: the question.
+        prediction: the answer.
+        references: at least one reference answer.
+        models: what `kpqa.loading.load_models` returns.
+
+    Returns:
+        The explanation; its scores are exactly those of the module with its default settings.
+
+    Raises:
+        ValueError: if a text is not valid Unicode, or there is no reference.
+    """
+    import numpy as np
+
+    from ...kpqa.encoding import Encoder
+    from ...kpqa.scoring import METRICS, PAIR_STATISTICS, clipped_matches, pair_statistics, row_scores
+    from ...kpqa.shared import VERSION, checked_references, checked_texts
+
+    (question,), (prediction,) = checked_texts("question", [question]), checked_texts("prediction", [prediction])
+    (references,) = checked_references("references", [list(references)])
+    texts = [prediction, *references]
+    encoder = Encoder(models)
+    tokens, offsets = encoder.tokens([(question, text) for text in texts])
+    statistics = pair_statistics([tokens[0]] * len(references), tokens[1:])
+    values, winners = row_scores(statistics, np.zeros(len(references), dtype=int), BETA)
+    scores = {}
+    for metric in METRICS:
+        best = int(winners[metric][0])
+        parts = (f"{metric}_precision", f"{metric}_recall")
+        parts = (float(statistics[best, PAIR_STATISTICS.index(p)]) if p in PAIR_STATISTICS else None for p in parts)
+        scores[metric] = Score(float(values[metric][0]), *parts, best)
+
+    def side(here: int, there: int) -> list[Segment]:
+        ids, weights, others = tokens[here].ids, tokens[here].weights, tokens[there].ids
+        used = weights if np.any(weights) else np.ones(len(ids))  # as the scores do
+        found = clipped_matches(ids[None], used[None], others[None])[0]
+        return segments(texts[here], offsets[here], weights, found, in_heaviest_subsequence(ids, used, others))
+
+    pairs = [(side(0, i), side(i, 0)) for i in range(1, len(texts))]
+    signature = f"kpqa|{models.signature}|beta:{BETA:g}|version:{VERSION}"
+    return Explanation(question, pairs, scores, encoder.cut_texts, signature)

@@ -1,0 +1,98 @@
+"""Scores as classifiers of correct answers: thresholds and calibration."""
+
+import numpy as np
+
+CRITERIA = ("f1", "accuracy", "youden")
+
+
+def _criterion(criterion: str, hits: np.ndarray, false: np.ndarray, right: int, wrong: int) -> np.ndarray:
+    if criterion == "f1":
+        return 2 * hits / (hits + false + right)
+    if criterion == "accuracy":
+        return (hits + wrong - false) / (right + wrong)
+    return hits / right - false / wrong
+
+
+def best_threshold(scores: np.ndarray, positive: np.ndarray, criterion: str) -> tuple[float, float]:
+    """Return the score from which on answers are best called correct, and how good that is on these rows.
+
+    Args:
+        scores: (rows,) scores of a metric.
+        positive: (rows,) booleans with both classes, which answers humans accept.
+        criterion: "f1", "accuracy", or "youden" (sensitivity + specificity - 1).
+
+    Returns:
+        The threshold, one of the scores, the highest of equally good ones (infinity: call no answer correct), and the
+        value of the criterion.
+
+    >>> best_threshold(np.array([0.1, 0.4, 0.6, 0.9]), np.array([False, True, False, True]), "f1")
+    (0.4, 0.8)
+    """
+    from sklearn.metrics import roc_curve
+
+    false, hits, thresholds = roc_curve(positive, scores, drop_intermediate=False)
+    right, wrong = int(positive.sum()), int((~positive).sum())
+    values = _criterion(criterion, hits * right, false * wrong, right, wrong)
+    best = int(np.argmax(values > values.max() - 1e-12))
+    return float(thresholds[best]), float(values[best])
+
+
+def held_out(
+    scores: np.ndarray, positive: np.ndarray, clusters: np.ndarray, criterion: str, seed: int, folds: int = 5
+) -> float:
+    """Return how good the best threshold is on questions that it was not chosen on, by cross-validation.
+
+    Args:
+        scores: (rows,) scores of a metric.
+        positive: (rows,) booleans, which answers humans accept.
+        clusters: (rows,) number of every row's question: 0, 1, ... without gaps; a question is in one fold.
+        criterion: see `best_threshold`.
+        seed: of the folds.
+        folds: number of parts.
+
+    Returns:
+        The criterion over all rows, each judged by the threshold of the other folds; NaN where those have one class.
+    """
+    size = int(clusters.max()) + 1
+    fold = np.random.default_rng(seed).permutation(size)[clusters] % folds
+    called = np.zeros(len(scores), dtype=bool)
+    for number in np.unique(fold):
+        rest = fold != number
+        if not (positive[rest].any() and (~positive[rest]).any()):
+            return float("nan")
+        called[~rest] = scores[~rest] >= best_threshold(scores[rest], positive[rest], criterion)[0]
+    right, wrong = int(positive.sum()), int((~positive).sum())
+    return float(_criterion(criterion, (called & positive).sum(), (called & ~positive).sum(), right, wrong))
+
+
+def calibration(scores: np.ndarray, positive: np.ndarray, bins: int = 10) -> dict[str, object]:
+    """Return how far scores are probabilities: bins of equal width, expected calibration error, Brier score.
+
+    Args:
+        scores: (rows,) scores within 0 to 1.
+        positive: (rows,) booleans, which answers humans accept.
+        bins: number of bins of equal width.
+
+    Returns:
+        "bins": of every bin that is not empty the number of rows, their mean score, and the share that humans accept;
+        "ece": the mean gap between the two, weighted by rows (Guo et al. 2017); "brier": mean squared difference.
+
+    >>> found = calibration(np.array([0.1, 0.9, 0.95]), np.array([False, True, False]))
+    >>> round(found["ece"], 4), round(found["brier"], 4)  # (1 * 0.1 + 2 * |0.5 - 0.925|) / 3
+    (0.3167, 0.3075)
+    """
+    from sklearn.metrics import brier_score_loss
+
+    place = np.minimum((scores * bins).astype(int), bins - 1)
+    rows = np.bincount(place, minlength=bins)
+    filled = rows > 0
+    score = np.bincount(place, scores, bins)[filled] / rows[filled]
+    share = np.bincount(place, positive, bins)[filled] / rows[filled]
+    return {
+        "bins": [
+            {"rows": int(n), "score": float(s), "correct": float(c)}
+            for n, s, c in zip(rows[filled], score, share, strict=True)
+        ],
+        "ece": float((rows[filled] * np.abs(share - score)).sum() / len(scores)),
+        "brier": float(brier_score_loss(positive, scores)),
+    }

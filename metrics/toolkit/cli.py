@@ -1,0 +1,55 @@
+"""The command `genqa-metrics`. Slow imports stand in the functions that need them: `--help` must be instant."""
+
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from .commands import console
+from .commands.agree import agree
+from .commands.compare import compare
+from .commands.demo import demo
+from .commands.explain import explain
+from .commands.export import export
+from .commands.raters import raters
+from .commands.score import score
+
+app = typer.Typer(
+    name="genqa-metrics",
+    help="Score generated answers and questions with metrics for question answering and question generation.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for verb, short_help in (
+    (score, "Score the rows of files; print a table with one row per system."),
+    (compare, "Compare systems on the same questions, with intervals, tests and ranks."),
+    (agree, "Measure how well metrics agree with the human scores in files."),
+    (raters, "Make one score per item of the ratings of several people."),
+    (explain, "Show which words of an answer KPQA weighs and matches."),
+    (export, "Make a checkpoint that scores faster on a CPU."),
+    (demo, "Score the example files that come with the package, and explain the tables."),
+):
+    app.command(no_args_is_help=verb is not demo, short_help=short_help)(verb)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"genqa-metrics {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line."""
+    console.run(app)

@@ -1,0 +1,93 @@
+"""The command `agree`: how well metrics agree with human scores."""
+
+from typing import Annotated
+
+import typer
+
+from . import console, options
+
+
+def agree(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE", help="Files as for `score`, with a human score in every row.", show_default=False
+        ),
+    ],
+    metric: options.MetricsOrColumns = None,
+    column: options.ScoresOrColumn = None,
+    set_: options.Set = None,
+    settings: options.SettingsFile = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--group",
+            "-g",
+            metavar="COLUMN",
+            help="A column to group by, beside question type, system, data set (source) and length of the answer.",
+            show_default=False,
+        ),
+    ] = None,
+    correct: Annotated[
+        float | None,
+        typer.Option(
+            "--correct",
+            metavar="SCORE",
+            help="Human scores from here on count as correct. Default: column label where every row has 0 or 1, else "
+            "the middle of the range of the human scores.",
+            show_default=False,
+        ),
+    ] = None,
+    gap: Annotated[
+        float | None,
+        typer.Option(
+            "--gap",
+            metavar="SCORE",
+            help="Two answers count as ranked by humans where their scores differ by more. Default: half the range.",
+            show_default=False,
+        ),
+    ] = None,
+    resamples: Annotated[
+        int, typer.Option("--resamples", metavar="N", help="Bootstrap samples; 10 times as many permutations.")
+    ] = 1000,
+    seed: options.Seed = 0,
+    json_: options.Json = None,
+    markdown: options.Markdown = None,
+    html: options.Html = None,
+    on_error: options.SkipOrFail = options.OnError.FAIL,
+    format_: options.PrintAs = options.Format.TABLE,
+) -> None:
+    """Measure how well metrics agree with the human scores in files, with 95% intervals and tests.
+
+    Rows are those of `score`, one answer each, with a human `score` (or `label`) as a number.
+
+    **Correlations** (Pearson, Spearman, Kendall) with bootstrap intervals, and tests of their differences: by
+    permutation, Williams' t, Steiger's Z. Answers to one question are alike, so whole questions are resampled.
+
+    **Pairs**: the share of pairs of answers, and of systems, that a metric ranks as humans do.
+
+    **Groups**: by question type (column `question_type`, else by a rule on its wording), system, source, length.
+
+    **Correct or not**: best thresholds, area under the ROC curve, calibration.
+
+    **Exit status**: 0 done, 1 failed, 2 bad usage.
+    """
+    from ..analysis.agree import AgreeRun
+    from ..reports.agree import AgreeReport
+
+    with console.usage("agree"):
+        console.check_outputs({"--json": json_, "--markdown": markdown, "--html": html})
+        metrics = options.checked_metrics(metric)
+        values = options.read_settings(settings, set_, metrics)
+        names, columns = options.names_and_columns(column)
+        run = AgreeRun(inputs, metrics, values, columns, names, group or [], correct, gap, resamples, seed)
+    with console.failures(), console.skipped_rows() as problem, console.progress_bars() as progress:
+        report = AgreeReport(run.report(on_error is options.OnError.SKIP, problem, progress))
+    console.write_outputs(
+        {
+            "--json": (json_, report.to_json),
+            "--markdown": (markdown, lambda: report.to_markdown() + "\n"),
+            "--html": (html, report.to_html),
+        }
+    )
+    console.print_result(format_, report.to_json, report.to_markdown, report.show)

@@ -1,0 +1,177 @@
+"""What a command prints beside its result: messages, errors, progress; and how it prints and writes the result."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+
+from ..reports.table import visible
+from ..rows.formats import FileError
+from ..rows.writing import write_text
+
+SHOWN_BAD_ROWS = 10
+
+
+def say(message: str, style: str = "") -> None:
+    """Print a message to standard error; characters that control a terminal are made visible."""
+    from rich.console import Console
+    from rich.text import Text
+
+    shown = "\n".join(map(visible, message.split("\n")))
+    Console(stderr=True).print(Text(shown, style=style), soft_wrap=True)
+
+
+def warn(message: str) -> None:
+    """Print a warning to standard error."""
+    say(message, "yellow")
+
+
+def stop(message: str, status: int) -> typer.Exit:
+    """Print an error and return the exception that ends the command with this exit status."""
+    say(f"error: {message}", "red")
+    return typer.Exit(status)
+
+
+@contextmanager
+def usage(verb: str) -> Iterator[None]:
+    """Turn a ValueError inside into exit status 2, with a hint at the verb's help."""
+    try:
+        yield
+    except ValueError as error:
+        raise stop(f"{error}\nTry 'genqa-metrics {verb} --help'.", 2) from error
+
+
+@contextmanager
+def failures(kept: Callable[[], int] = lambda: 0) -> Iterator[None]:
+    """Turn what may go wrong while a command runs into exit status 1.
+
+    Args:
+        kept: returns the number of finished parts that a run with --resume starts from.
+    """
+    try:
+        yield
+    except FileError as error:
+        hint = "\n--on-error skip leaves bad rows out." if error.bad_row else ""
+        hint += (
+            f"\n{parts:,} finished parts are kept; add --resume to continue after them." if (parts := kept()) else ""
+        )
+        raise stop(f"{error}{hint}", 1) from error
+    except (ValueError, RuntimeError, ImportError) as error:
+        raise stop(str(error), 1) from error
+
+
+@contextmanager
+def skipped_rows() -> Iterator[Callable[[str], None]]:
+    """Yield a function that reports a skipped row; after the first ten they are only counted."""
+    count = 0
+
+    def problem(message: str) -> None:
+        nonlocal count
+        count += 1
+        if count <= SHOWN_BAD_ROWS:
+            warn(f"skipped: {message}")
+
+    yield problem
+    if count > SHOWN_BAD_ROWS:
+        warn(f"skipped: ... and {count - SHOWN_BAD_ROWS:,} more")
+
+
+@contextmanager
+def progress_bars(in_bytes: bool = False) -> Iterator[Callable[[str, int, int | None], None]]:
+    """Yield a function that shows how far a task is; it shows nothing where standard error is no terminal.
+
+    Args:
+        in_bytes: progress is counted in bytes.
+
+    Yields:
+        A function of the task's name, what is done, and the whole (None where that is unknown).
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    description = TextColumn("{task.description}")
+    columns = (description, BarColumn(), DownloadColumn(), TimeRemainingColumn()) if in_bytes else ()
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        tasks: dict = {}
+
+        def progress(name: str, done: int, whole: int | None) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(name, total=whole)
+            bar.update(tasks[name], completed=done, total=whole)
+
+        yield progress
+
+
+def check_outputs(outputs: Mapping[str, Path | None]) -> None:
+    """Check before any work that the files of some options can be written.
+
+    Args:
+        outputs: {option: path}; None is skipped.
+
+    Raises:
+        ValueError: if a path is not a file, or its folder does not exist.
+    """
+    for option, path in outputs.items():
+        if path is not None and not path.resolve().parent.is_dir():
+            raise ValueError(f"{option} {path}: there is no folder {path.resolve().parent}; make it first")
+        if path is not None and path.exists() and not path.is_file():
+            raise ValueError(f"{option} {path}: is not a file; name a file")
+
+
+def write_outputs(outputs: Mapping[str, tuple[Path | None, Callable[[], str]]]) -> None:
+    """Write the files of some options; exit status 1 if that fails.
+
+    Args:
+        outputs: {option: (path, function that makes the text)}; a path that is None is skipped.
+    """
+    for option, (path, make) in outputs.items():
+        if path is not None:
+            with failures():
+                text = make()
+            try:
+                write_text(path, text)
+            except OSError as error:
+                raise stop(f"{option} {path}: cannot be written: {error.strerror or error}", 1) from error
+
+
+def output_console(width: int = 1000):
+    """Return the `rich` console for the result.
+
+    Args:
+        width: columns of a file or a pipe, which must not depend on the width of a terminal.
+    """
+    from rich.console import Console
+
+    return Console() if sys.stdout.isatty() else Console(width=width)
+
+
+def print_result(
+    form: str, as_json: Callable[[], str], as_markdown: Callable[[], str], print_tables: Callable
+) -> None:
+    """Print the result of a command in the form of --format.
+
+    Args:
+        form: "table", "json" or "markdown".
+        as_json: makes the result's JSON.
+        as_markdown: makes its Markdown.
+        print_tables: prints its tables on a `rich` console.
+    """
+    if form == "table":
+        print_tables(output_console())
+    else:
+        typer.echo((as_json if form == "json" else as_markdown)().rstrip("\n"))
+
+
+def run(app: typer.Typer) -> None:
+    """Run the command line; after Ctrl-C it ends at once."""
+    try:
+        app()
+    except SystemExit as end:
+        if end.code == 130:  # Ctrl-C: do not wait for the windows that are being scored
+            sys.stdout.flush()
+            os._exit(130)
+        raise

@@ -1,0 +1,113 @@
+"""The demonstration: score the example files of the package and say what to see in the tables."""
+
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+WORLD_CUP = "which event did the 2014 world cup"
+HOW_MANY_STEPS = "How many steps are involved in a hypothesis test?"
+SEVEN_STEPS = "There are seven steps involved in a hypothesis test ."
+Scores = Mapping[str, Mapping[str, Mapping[str, float]]]  # {metric: {system: {name: score}}}
+
+
+def _shown(path: Path) -> str:
+    """The path as one would type it here."""
+    here = Path.cwd()
+    return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))
+
+
+def _row_score(metric: str, name: str, prediction: str, references: list[str], text: str | None = None) -> float:
+    from ..rows.items import Item
+    from ..scoring.pipeline import statistics_of_items
+    from ..scoring.registry import make_scorer
+
+    scorer = make_scorer(metric)
+    item = Item("", 1, None, "", text, [prediction], references, (None, None))
+    return float(scorer.row_scores(statistics_of_items(scorer, [item])[0])[name][0])
+
+
+def _answer_remarks(scores: Scores) -> list[str]:
+    terse, chatty = (scores["aev"][system] for system in ("terse", "chatty"))
+    rouge = {system: found["rougeL_kpqa"] for system, found in scores["kpqa"].items()}
+    judged = {system: found["ava_accuracy"] for system, found in scores["ava"].items()}
+    steps = SEVEN_STEPS, ["Four steps are involved in a hypothesis test."], HOW_MANY_STEPS
+    seven = {"aev": _row_score("aev", "aev", *steps), "kpqa": _row_score("kpqa", "rougeL_kpqa", *steps)}
+    return [
+        "Judged by hand (column 'label' of the file), chatty is right 36 times (0.82) and terse 29 times (0.66). AVA, "
+        f"a judge that reads question, references and answer, says {judged['chatty']:.2f} and {judged['terse']:.2f}: "
+        "the right order, but these answers were written to be hard, and it is too kind to both.",
+        "ROUGE-L-KPQA, which weighs each word by how much it answers the question, agrees with the order: "
+        f"{rouge['chatty']:.2f} against {rouge['terse']:.2f}. Without the weights ROUGE-L has it the other way round.",
+        f"AEv puts terse first: {terse['aev']:.2f} against {chatty['aev']:.2f}. Their recall is alike "
+        f"({terse['aev_recall']:.2f}, {chatty['aev_recall']:.2f}), but chatty adds much that nobody asked for "
+        f"(precision {chatty['aev_precision']:.2f} against {terse['aev_precision']:.2f}). Whether that should count "
+        "is the setting alpha: with --set aev.alpha=0 only recall counts, and chatty leads.",
+        f"{SEVEN_STEPS!r} is wrong, four would be right, and still gets AEv {seven['aev']:.2f}: a metric of "
+        "overlapping words cannot know which word is the answer. KPQA asks the question: ROUGE-L-KPQA is "
+        f"{seven['kpqa']:.2f}. To see why: genqa-metrics explain --help.",
+    ]
+
+
+def _question_remarks(scores: Scores) -> list[str]:
+    systems = scores["f_meta"]
+    repetitive, diverse = systems["repetitive"], systems["diverse"]
+    cup = _row_score(
+        "f_meta",
+        "f_meta_conventional",
+        WORLD_CUP,
+        ["who won the 2014 world cup", "which event did Germany win in 2014"],
+    )
+    return [
+        "repetitive asks one good question again and again. The conventional score loves it "
+        f"({repetitive['f_meta_conventional']:.2f} against {diverse['f_meta_conventional']:.2f} for diverse). Recall "
+        f"sees what it never asks ({repetitive['f_meta_recall']:.2f} against {diverse['f_meta_recall']:.2f}), and "
+        f"F-meta puts diverse first ({diverse['f_meta']:.2f} against {repetitive['f_meta']:.2f}).",
+        f"blended mixes halves of two references into questions that make no sense, such as {WORLD_CUP!r}. Each half "
+        f"matches a reference, so the conventional score is high (that one: {cup:.2f}) and above the precision, which "
+        "holds a question against one reference at a time.",
+    ]
+
+
+def demo() -> None:
+    """Score the example files that come with the package, and explain the tables."""
+    show()
+
+
+def show(width: int | None = None) -> None:
+    """Score the example files and print tables, remarks and the commands that do the same.
+
+    Args:
+        width: columns of the output; None for those of the terminal, at most 100.
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from ..reports.score import print_tables
+    from ..scoring.run import Run
+
+    console = Console()
+    console = Console(width=width or (min(console.width, 100) if sys.stdout.isatty() else 100))
+
+    parts = (
+        ("answers.jsonl", ("ava", "kpqa", "aev"), "Answers: 44 questions, answered by two systems", _answer_remarks),
+        ("questions.jsonl", (), "Questions: 14 short texts, asked about by three systems", _question_remarks),
+    )
+    for name, metrics, title, remarks in parts:
+        path = EXAMPLES / name
+        report = Run([str(path)], metrics).score()
+        console.rule(Text(title, style="bold"), align="left")
+        console.print()
+        print_tables(report, console)
+        for remark in remarks(report.scores):
+            line = Table.grid(padding=(0, 1))
+            line.add_row("•", Text(remark))
+            console.print(line)
+        console.print()
+        chosen = "".join(f" --metric {metric}" for metric in metrics)
+        command = f"genqa-metrics score {_shown(path)}{chosen}"
+        console.print(Text.assemble("The same table: ", (command, "bold cyan")), soft_wrap=True)
+        console.print()
+    console.print("Your own files: genqa-metrics score --help says what a row may look like.")

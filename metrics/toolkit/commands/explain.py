@@ -1,0 +1,59 @@
+"""The command `explain`: show in the terminal, or on a page, what KPQA weighs and matches in one answer."""
+
+from typing import Annotated
+
+import typer
+
+from ..analysis.explanation import explanation
+from ..reports.explanation import explanation_html, print_explanation
+from . import console, options
+
+
+def explain(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question.", show_default=False)],
+    prediction: Annotated[
+        str, typer.Option("--prediction", metavar="TEXT", help="The answer to be explained.", show_default=False)
+    ],
+    reference: Annotated[
+        list[str],
+        typer.Option("--reference", metavar="TEXT", help="A reference answer, once for each.", show_default=False),
+    ],
+    html: options.SamePage = None,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            "--checkpoint",
+            metavar="FOLDER_OR_ID",
+            help="Keyphrase predictor: a folder, or its name on the Hub. Default: the one of the package.",
+        ),
+    ] = None,
+) -> None:
+    """Show which words of an answer KPQA weighs and matches, and what that does to its scores.
+
+    Prints the prediction and every reference with the keyphrase weight of each word piece: as a heat map, or as
+    numbers where there are no colours (a pipe, a file, NO_COLOR). Marked are the pieces that match. Below stand the
+    weighted scores beside the unweighted ones and, with several references, which one gave each score.
+
+    An empty prediction is explained (it scores 0); an empty question or reference is bad usage.
+
+    **Exit status**: 0 done, 1 failed, 2 bad usage.
+    """
+    with console.usage("explain"):
+        _check_texts({"QUESTION": [question], "--prediction": [prediction], "--reference": reference})
+        if checkpoint == "":
+            raise ValueError("--checkpoint: expected a folder or a name, got an empty one; is a shell variable unset?")
+        console.check_outputs({"--html": html})
+    with console.failures():
+        from ...kpqa.loading import load_models
+
+        explained = explanation(question, prediction, reference, load_models(checkpoint))
+    console.write_outputs({"--html": (html, lambda: explanation_html(explained))})
+    print_explanation(explained, console.output_console(width=100))
+
+
+def _check_texts(texts: dict[str, list[str]]) -> None:
+    for option, values in texts.items():
+        if any("\ud800" <= letter <= "\udfff" for value in values for letter in value):
+            raise ValueError(f"{option}: expected valid Unicode text, got bytes that are not UTF-8")
+        if option != "--prediction" and not all(value.strip() for value in values):
+            raise ValueError(f"{option}: expected a text, got an empty one; is a shell variable unset?")

@@ -1,0 +1,183 @@
+"""Options that several commands share, and how their values are read."""
+
+import json
+import math
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ... import METRICS
+
+_WORDS = {"none": None, "true": True, "false": False, "inf": math.inf, "infinity": math.inf}
+_DEFAULT = (
+    "ava, which judges an answer with its question, for rows with a question; f_meta and aev for sets of questions; "
+    "aev otherwise"
+)
+
+
+class OnError(StrEnum):
+    """What to do about a bad row."""
+
+    FAIL = "fail"
+    SKIP = "skip"
+
+
+class Format(StrEnum):
+    """How to print the result."""
+
+    TABLE = "table"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+def _file(option: str, content: str):
+    return Annotated[Path | None, typer.Option(option, metavar="FILE", help=f"Write {content} to FILE.")]
+
+
+def _repeated(*names: str, metavar: str, help: str):
+    return Annotated[list[str] | None, typer.Option(*names, metavar=metavar, help=help, show_default=False)]
+
+
+def _metrics(default: str):
+    listed = f"Metric to compute, once for each: {', '.join(METRICS)}. Default: {default}."
+    return _repeated("--metric", "-m", metavar="NAME", help=listed)
+
+
+Metrics = _metrics(_DEFAULT)
+MetricsOrColumns = _metrics(f"none if --column names scores; else {_DEFAULT}")
+Column = _repeated(
+    "--column",
+    "-c",
+    metavar="NAME=COLUMN",
+    help="Where a column has another name, once for each: --column prediction=answer_text. NAME is question, "
+    "context, prediction, references, system, id, score or label. Dots go into objects: "
+    "references=answers.text. Nothing after '=' leaves a column unread.",
+)
+ScoresOrColumn = _repeated(
+    "--column",
+    "-c",
+    metavar="NAME[=COLUMN]",
+    help="Without '=': a column that holds scores, higher is better, once for each. With '=': where a column has "
+    "another name, as for `score`: --column score=human_rating.",
+)
+Set = _repeated(
+    "--set",
+    "-s",
+    metavar="METRIC.SETTING=VALUE",
+    help="Setting of a metric, once for each: aev.alpha=0.3, aev.wordiness=infinity, aev.stop_words=null, "
+    "f_meta.base=bleu. VALUE is JSON, or else a string.",
+)
+SettingsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--settings",
+        metavar="FILE.json",
+        help='Settings from a file: {"aev": {"alpha": 0.3}}, or those of the only --metric. --set wins.',
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed: same rows and seed, same numbers.")]
+Json = _file("--json", "everything, with all tests, as JSON")
+Markdown = _file("--markdown", "the tables as Markdown")
+Latex = _file("--latex", "the tables as LaTeX (booktabs)")
+Html = _file("--html", "tables and charts as one self-contained HTML page")
+SamePage = _file("--html", "the same as one HTML page")
+SkipOrFail = Annotated[
+    OnError,
+    typer.Option(
+        "--on-error",
+        help="A bad row (no JSON, a missing column, a wrong type ...): fail at the first one, or report, count and "
+        "skip them.",
+    ),
+]
+PrintAs = Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")]
+
+
+def name_values(option: str, values: Sequence[str] | None) -> dict[str, str]:
+    """Read the NAME=VALUE of a repeated option.
+
+    >>> name_values("--column", ["prediction=answer", "system="])
+    {'prediction': 'answer', 'system': ''}
+    """
+    pairs = {}
+    for value in values or ():
+        name, equals, content = value.partition("=")
+        if not equals:
+            raise ValueError(f"{option}: expected NAME=VALUE, got {value!r}")
+        pairs[name.strip()] = content
+    return pairs
+
+
+def names_and_columns(values: Sequence[str] | None) -> tuple[list[str], dict[str, str]]:
+    """Read --column: the columns of scores, and the columns that have another name.
+
+    >>> names_and_columns(["bleurt", "score=human"])
+    (['bleurt'], {'score': 'human'})
+    """
+    names = [value for value in values or () if "=" not in value]
+    return names, name_values("--column", [value for value in values or () if "=" in value])
+
+
+def checked_metrics(names: Sequence[str] | None) -> list[str]:
+    """Return the values of --metric; a ValueError if one is no metric."""
+    for name in names or ():
+        if name not in METRICS:
+            raise ValueError(f"--metric: expected one of {', '.join(METRICS)}, got {name!r}")
+    return list(names or ())
+
+
+def _value(text: str) -> object:
+    """Read a value as JSON; what is not JSON is a string, except for the words that clearly mean a value.
+
+    >>> _value("0.3"), _value("bleu"), _value("infinity"), _value('["a"]')
+    (0.3, 'bleu', inf, ['a'])
+    """
+    try:
+        return json.loads(text)
+    except ValueError:
+        return _WORDS.get(text.lower(), text)
+
+
+def read_settings(file: Path | None, pairs: Sequence[str] | None, metrics: Sequence[str]) -> dict[str, dict]:
+    """Merge the settings of a file with those of --set, which win.
+
+    Args:
+        file: a JSON file, or None.
+        pairs: the METRIC.SETTING=VALUE of --set.
+        metrics: the values of --metric; a file may hold the settings of the only one.
+
+    Returns:
+        {metric: {setting: value}}.
+
+    Raises:
+        ValueError: if the file cannot be read, or its content or a pair is not of that form.
+    """
+    settings = {} if file is None else _settings_of(file, metrics)
+    for name, text in name_values("--set", pairs).items():
+        metric, dot, setting = name.partition(".")
+        if not dot or metric not in METRICS:
+            raise ValueError(
+                f"--set: expected METRIC.SETTING=VALUE with METRIC one of {', '.join(METRICS)}, got {name}={text}"
+            )
+        settings.setdefault(metric, {})[setting] = _value(text)
+    return settings
+
+
+def _settings_of(file: Path, metrics: Sequence[str]) -> dict[str, dict]:
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"--settings: {file} cannot be read as JSON: {error}") from error
+    if isinstance(content, dict) and isinstance(content.get("settings"), dict):  # what the fitting scripts write
+        content = {content["metric"]: content["settings"]} if "metric" in content else content["settings"]
+    if isinstance(content, dict):
+        if set(content) <= set(METRICS) and all(isinstance(values, dict) for values in content.values()):
+            return content
+        if len(metrics) == 1:
+            return {metrics[0]: content}
+    raise ValueError(
+        f'--settings: expected {{"METRIC": {{"SETTING": VALUE}}}} in {file}, with METRIC one of '
+        f"{', '.join(METRICS)}; for a file with the settings of one metric, name it with one --metric"
+    )

@@ -1,0 +1,253 @@
+"""How well metrics agree with human scores: what `genqa-metrics agree` prints and `genqa_metrics.agree` returns."""
+
+from collections.abc import Mapping
+
+from .charts import curves_figure, forest_figure, group_figure, svg_of
+from .report import Report
+from .table import Table, estimate, number, p_value, visible
+
+CRITERIA = {"f1": "F1", "accuracy": "accuracy", "youden": "Youden's J"}
+LEVEL = 0.05
+AGREEMENT, CLASSIFIED = "Agreement with the humans", "Telling correct answers from wrong ones"
+
+
+def _by(grouping: str) -> str:
+    return f"By {grouping.replace('_', ' ')}"
+
+
+def _estimate(found: Mapping | None) -> str:
+    return estimate(found, limit_digits=2)
+
+
+def ordered(report: Mapping, kind: str = "pearson") -> list[str]:
+    """Return the names of the metrics, the best correlation first, undefined ones last."""
+    metrics = report["metrics"]
+    return sorted(
+        metrics, key=lambda name: (metrics[name][kind]["value"] is None, -(metrics[name][kind]["value"] or 0.0), name)
+    )
+
+
+def against_best(report: Mapping, kind: str = "pearson") -> dict[str, Mapping]:
+    """Return the test of every other metric against the one with the best correlation, by name.
+
+    Args:
+        report: see `analysis.human_agreement.analyse`.
+        kind: "pearson" or "spearman".
+    """
+    best = ordered(report, kind)[0]
+    found = {}
+    for entry in report["differences"]:
+        if best in (entry["first"], entry["second"]):
+            found[entry["second"] if entry["first"] == best else entry["first"]] = entry[kind]
+    return found
+
+
+def _correlations(report: Mapping) -> Table:
+    tests = against_best(report)
+    rows, marked = [], set()
+    classified = any("classifier" in found for found in report["metrics"].values())
+    for place, name in enumerate(ordered(report)):
+        found = report["metrics"][name]
+        test = tests.get(name)
+        cells = [name, *(_estimate(found[kind]) for kind in ("pearson", "spearman", "kendall"))]
+        if classified:
+            cells.append(_estimate(found["classifier"]["auc"]))
+        if tests:
+            cells += [p_value(test[p]) if test else "" for p in ("permutation_p", "permutation_p_holm")]
+        rows.append(cells)
+        if place == 0 or (test and (test["permutation_p_holm"] or 0.0) >= LEVEL):
+            marked.add(place)
+    header = ["metric", "Pearson r", "Spearman rho", "Kendall tau-b", *["AUC"] * classified]
+    explanation = "With 95% intervals."
+    if not tests:
+        return Table(AGREEMENT, header, rows, explanation)
+    explanation += (
+        " p: permutation test of the difference between this Pearson r and the first one; corrected (Holm) for all "
+        "pairs of metrics. Bold: the first one, and those that do not differ from it at 5%."
+    )
+    return Table(AGREEMENT, [*header, "p", "p corrected"], rows, explanation, marked)
+
+
+def _pairs(report: Mapping) -> Table | None:
+    ranked, systems = report["rank_pairs"], report["systems"]
+    if not ranked["pairs"] and not systems:
+        return None
+    header = ["metric"]
+    said = []
+    if ranked["pairs"]:
+        header.append(f"answer pairs ({ranked['pairs']:,})")
+        said.append(
+            f"Answer pairs: two answers to one question whose human scores differ by more than {ranked['gap']:g}; "
+            "share that the metric ranks as humans do, with 95% interval; equal scores are wrong."
+        )
+    if systems:
+        first = next(iter(systems["pairs"].values()))
+        header += [f"system pairs ({first['pairs']})", f"clear system pairs ({first['clear_pairs']})"]
+        said.append(
+            "System pairs: pairs of systems with the better one on the humans' side; clear: those in which the 95% "
+            "interval of the humans' difference leaves out 0."
+        )
+    rows = []
+    for name in ordered(report):
+        cells = [name]
+        if ranked["pairs"]:
+            cells.append(_estimate(ranked["metrics"][name]))
+        if systems:
+            found = systems["pairs"][name]
+            cells += [f"{found['right']} of {found['pairs']}", f"{found['clear_right']} of {found['clear_pairs']}"]
+        rows.append(cells)
+    return Table("Who is better? Pairs of answers and of systems", header, rows, " ".join(said))
+
+
+def _system_scores(report: Mapping) -> Table | None:
+    systems = report["systems"]
+    if not systems:
+        return None
+    names = ordered(report)
+    order = sorted(systems["human"], key=lambda name: (-systems["human"][name], name))
+    rows = [
+        [
+            name,
+            str(systems["rows"][name]),
+            number(systems["human"][name]),
+            *(number(systems["metrics"][metric][name]) for metric in names),
+        ]
+        for name in order
+    ]
+    return Table("Scores of the systems", ["system", "answers", "human", *names], rows)
+
+
+def _group_tables(report: Mapping) -> list[Table]:
+    tables = []
+    for grouping, groups in report["groups"].items():
+        header = ["metric", *(f"{label} ({found['rows']:,})" for label, found in groups.items())]
+        rows = []
+        for name in ordered(report):
+            cells = [
+                _estimate(found["metrics"][name]["pearson"]) if found["metrics"] else "-" for found in groups.values()
+            ]
+            rows.append([name, *cells])
+        tables.append(
+            Table(
+                _by(grouping),
+                header,
+                rows,
+                "Pearson r with 95% interval, number of answers above; '-': fewer than 10 answers, or equal scores.",
+            )
+        )
+    return tables
+
+
+def _thresholds(report: Mapping) -> Table | None:
+    names = [name for name in ordered(report) if "classifier" in report["metrics"][name]]
+    if not names:
+        return None
+    rows = []
+    for name in names:
+        found = report["metrics"][name]["classifier"]
+        cells = [name]
+        for criterion in CRITERIA:
+            best = found["thresholds"][criterion]
+            limit = "-" if best["threshold"] is None else f"{best['threshold']:.3g}"
+            cells.append(f"{number(best['value'])} ({number(best['held_out'])}) from {limit}")
+        calibrated = found["calibration"]
+        cells += [number(found["average_precision"])]
+        cells += [number(calibrated["ece"]), number(calibrated["brier"])] if calibrated else ["-", "-"]
+        rows.append(cells)
+    share = report.get("human", {}).get("share_correct")
+    rule = f"Correct: {report['human']['correct']}, {share:.1%} of the answers. " if share is not None else ""
+    return Table(
+        CLASSIFIED,
+        ["metric", *(f"best {name}" for name in CRITERIA.values()), "average precision", "ECE", "Brier"],
+        rows,
+        f"{rule}Best value on these rows, in brackets on questions that the threshold was not chosen on (5 folds), "
+        "and the score from which on answers are called correct. ECE and Brier take the score for a probability.",
+    )
+
+
+class AgreeReport(Report):
+    """How well metrics agree with human scores.
+
+    Args:
+        report: what `analysis.agree.AgreeRun.report` returns.
+
+    Attributes:
+        metrics: {metric: {"pearson", "spearman", "kendall": {"value", "low", "high"}, "classifier": ...}}.
+        differences: tests of every pair of metrics.
+        rank_pairs: share of answer pairs that each metric ranks as humans do.
+        systems: scores of systems by humans and metrics, or None.
+        groups: {grouping: {group: {"rows", "questions", "metrics"}}}.
+        human: column, range and mean of the human scores.
+        rows: number of answers.
+        questions: number of questions.
+        signatures: {metric: what its numbers depend on}.
+        notes: what a reader must know before the numbers.
+    """
+
+    title = "Agreement with human judgments"
+
+    def __init__(self, report: Mapping):
+        self._report = report
+        self.metrics, self.differences, self.groups = report["metrics"], report["differences"], report["groups"]
+        self.rank_pairs, self.systems, self.human = report["rank_pairs"], report["systems"], report["human"]
+        self.rows, self.questions = report["rows"], report["questions"]
+        self.signatures, self.notes = report["signatures"], report["notes"]
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{name} {number(self.metrics[name]['pearson']['value'])}" for name in ordered(self._report))
+        return f"AgreeReport({self.rows:,} answers; Pearson r: {visible(found)})"
+
+    def to_dict(self) -> dict:
+        """Return everything as one object of types that JSON has."""
+        return dict(self._report)
+
+    def to_pandas(self):
+        """Return a `pandas.DataFrame` with one row per metric, the best Pearson correlation first."""
+        import pandas
+
+        rows = {}
+        for name in ordered(self._report):
+            found = self.metrics[name]
+            parts = {kind: found[kind] for kind in ("pearson", "spearman", "kendall")}
+            parts |= {"auc": found["classifier"]["auc"]} if "classifier" in found else {}
+            rows[name] = {
+                f"{kind}{'' if end == 'value' else f'_{end}'}": part[end]
+                for kind, part in parts.items()
+                for end in ("value", "low", "high")
+            }
+        return pandas.DataFrame.from_dict(rows, orient="index").rename_axis("metric")
+
+    def tables(self) -> list[Table]:
+        """Return the tables."""
+        report = self._report
+        one_each = _correlations(report), _pairs(report), _system_scores(report), *_group_tables(report)
+        return [table for table in (*one_each, _thresholds(report)) if table]
+
+    def facts(self) -> list[str]:
+        """Return what the numbers rest on, one sentence or line each."""
+        report, human, settings = self._report, self.human, self._report["settings"]
+        left_out = [f"left out: {count:,} rows {why}" for why, count in report["left_out"].items() if count]
+        return [
+            f"{self.rows:,} answers to {self.questions:,} questions; human scores: column {human['column']}, from "
+            f"{human['minimum']:g} to {human['maximum']:g}, mean {number(human['mean'])}",
+            *left_out,
+            *(f"{source['name']}: {source['rows']:,} rows, SHA-256 {source['sha256']}" for source in report["inputs"]),
+            *self.signatures.values(),
+            f"intervals: {settings['interval']}",
+            f"genqa-metrics {report['genqa_metrics']}, {settings['resamples']:,} bootstrap samples, "
+            f"{settings['permutations']:,} permutations, seed {settings['seed']}",
+        ]
+
+    def charts(self) -> dict:
+        """Return the charts for the page, by the title of the table that they stand above."""
+        report, metrics = self._report, self.metrics
+        names = [name for name in ordered(report) if metrics[name]["pearson"]["value"] is not None]
+        if not names:
+            return {}
+        charts = {AGREEMENT: svg_of(forest_figure(metrics, names))}
+        for grouping, groups in self.groups.items():
+            if any(found["metrics"] for found in groups.values()):
+                charts[_by(grouping)] = svg_of(group_figure(groups, names))
+        if all("classifier" in metrics[name] for name in names):
+            charts[CLASSIFIED] = svg_of(curves_figure(report, names))
+        return charts

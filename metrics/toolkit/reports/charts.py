@@ -1,0 +1,218 @@
+"""Charts of reports."""
+
+import io
+from collections.abc import Mapping, Sequence
+
+from .page import render
+from .table import estimate, number, visible
+
+
+def svg_of(figure):
+    """Return a figure as SVG (`markupsafe.Markup`), the same bytes for the same figure."""
+    import matplotlib
+    from markupsafe import Markup
+
+    text = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": "genqa-metrics", "svg.fonttype": "none"}):
+        figure.savefig(text, format="svg", metadata={"Date": None}, bbox_inches="tight")
+    svg = text.getvalue()
+    return Markup(svg[svg.index("<svg") :])
+
+
+def _label(name: str) -> str:
+    return visible(name).replace("$", r"\$")  # no formula
+
+
+def _colours(names: list[str]) -> dict[str, tuple]:
+    from matplotlib import colormaps
+
+    palette = [*colormaps["tab10"].colors, *colormaps["Dark2"].colors]
+    return {name: palette[place % len(palette)] for place, name in enumerate(names)}
+
+
+def forest_figure(metrics: Mapping, names: Sequence[str]):
+    """Return a figure of metrics' correlations with their 95% intervals.
+
+    Args:
+        metrics: see `analysis.human_agreement.analyse`.
+        names: metrics to show, from the top.
+    """
+    from matplotlib.figure import Figure
+
+    kinds, names = ("pearson", "spearman", "kendall"), names[::-1]
+    figure = Figure(figsize=(7, 1 + 0.34 * len(names)))
+    axes = figure.subplots()
+    titles = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau-b"}
+    for step, (kind, marker) in enumerate(zip(kinds, "os^", strict=True)):
+        for place, name in enumerate(names):
+            found = metrics[name][kind]
+            height = place + 0.24 * ((len(kinds) - 1) / 2 - step)
+            colour = ("#1f4e79", "#c55a11", "#548235")[step]
+            if found["low"] is not None:
+                axes.plot([found["low"], found["high"]], [height] * 2, color=colour, linewidth=1.5)
+            axes.plot(
+                found["value"], height, marker, color=colour, markersize=5, label=None if place else titles[kind]
+            )
+    axes.set_yticks(range(len(names)), map(_label, names))
+    axes.axvline(0, color="#888888", linewidth=0.8)
+    axes.set_xlabel("correlation with the humans, 95% intervals")
+    axes.grid(axis="x", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(kinds), frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def group_figure(groups: Mapping, names: list[str], kind: str = "pearson"):
+    """Return a figure of the correlations within groups, as Figure 4 of the KPQA paper.
+
+    Args:
+        groups: label -> "rows" and "metrics", see `analysis.human_agreement.analyse`.
+        names: metrics to show.
+        kind: "pearson" or "spearman".
+    """
+    from matplotlib.figure import Figure
+
+    shown = {label: found for label, found in groups.items() if found["metrics"]}
+    figure = Figure(figsize=(max(6.0, 1.1 + len(shown) * (0.5 + 0.13 * len(names))), 3.4))
+    axes = figure.subplots()
+    colours = _colours(names)
+    step = 0.8 / max(len(names), 1)
+    for place, found in enumerate(shown.values()):
+        for number_, name in enumerate(names):
+            value = found["metrics"][name][kind]
+            if value["value"] is None:
+                continue
+            left = place - 0.4 + (number_ + 0.5) * step
+            label = _label(name)
+            label = None if label in axes.get_legend_handles_labels()[1] else label
+            axes.bar(left, value["value"], step * 0.9, color=colours[name], label=label)
+            if value["low"] is not None:
+                axes.plot([left, left], [value["low"], value["high"]], color="#333333", linewidth=0.8)
+    axes.set_xticks(range(len(shown)), [f"{_label(label)}\n({found['rows']})" for label, found in shown.items()])
+    axes.set_ylabel("Pearson r" if kind == "pearson" else "Spearman rho")
+    axes.axhline(0, color="#888888", linewidth=0.8)
+    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    return figure
+
+
+def curves_figure(report: Mapping, names: list[str]):
+    """Return a figure of ROC, precision-recall and calibration curves."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(13, 4.2))
+    roc, precision, calibrated = figure.subplots(1, 3)
+    colours = _colours(names)
+    for name in names:
+        found = report["metrics"][name]["classifier"]
+        roc.plot(*zip(*found["roc"], strict=True), color=colours[name], label=_label(name), linewidth=1.4)
+        precision.plot(*zip(*found["precision_recall"], strict=True), color=colours[name], linewidth=1.4)
+        if found["calibration"]:
+            bins = found["calibration"]["bins"]
+            calibrated.plot(
+                [b["score"] for b in bins],
+                [b["correct"] for b in bins],
+                "o-",
+                color=colours[name],
+                markersize=3,
+                linewidth=1.2,
+            )
+    for axes, title, across, up in (
+        (roc, "ROC", "share of wrong answers called correct", "share of correct answers found"),
+        (precision, "Precision and recall", "share of correct answers found", "share correct of those called correct"),
+        (calibrated, "Calibration", "mean score in the bin", "share of correct answers"),
+    ):
+        axes.set(title=title, xlabel=across, ylabel=up, xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+        axes.grid(color="#dddddd", linewidth=0.6)
+        axes.spines[["top", "right"]].set_visible(False)
+        if axes is not precision:
+            axes.plot([0, 1], [0, 1], color="#888888", linewidth=0.8, linestyle="--")
+    figure.tight_layout()
+    figure.legend(
+        *roc.get_legend_handles_labels(), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=7, frameon=False
+    )
+    return figure
+
+
+def _axis(low: float, high: float) -> tuple[float, float, float]:
+    """Return the ends of an axis around an interval, and the step of its marks.
+
+    >>> _axis(0.31, 0.58)
+    (0.3, 0.6, 0.1)
+    """
+    from math import ceil, floor, log10
+
+    width = (high - low) or abs(high) or 1.0
+    unit = 10.0 ** floor(log10(width))
+    step = next(step * unit for step in (0.1, 0.2, 0.5, 1, 2, 5) if width / (step * unit) <= 4)
+    start, stop = floor(low / step + 1e-9), ceil(high / step - 1e-9)
+    return round(start * step, 10), round(max(stop, start + 1) * step, 10), round(step, 10)
+
+
+_FOREST = """\
+<div class="forest">
+{% for name, found in estimates.items() %}
+<div class="name">{{ name }}</div>
+<svg class="line{{ " first" if name in first }}" role="img" aria-label="{{ estimate(found) }}">
+{%- for mark in marks %}<line class="grid" x1="{{ at(mark) }}" x2="{{ at(mark) }}" y1="0" y2="100%"/>{% endfor -%}
+<line class="interval" x1="{{ at(found.low) }}" x2="{{ at(found.high) }}" y1="50%" y2="50%"/>
+<circle cx="{{ at(found.value) }}" cy="50%" r="5"/></svg>
+<div class="value">{{ number(found.value) }}</div>
+{% endfor %}
+<div></div><div class="axis">
+{%- for mark in marks %}<span style="left: {{ at(mark) }}">{{ number(mark, digits) }}</span>{% endfor -%}
+</div><div></div></div>
+"""
+FOREST_STYLE = """
+.forest { display: grid; grid-template-columns: fit-content(30%) 1fr auto; column-gap: .8rem; align-items: center;
+  max-width: 46rem; margin-bottom: 1rem; }
+.forest .value { font-variant-numeric: tabular-nums; } .line { width: 100%; height: 1.7rem; overflow: visible; }
+.grid { stroke: var(--line); } .interval { stroke: var(--mark); stroke-width: 3; stroke-linecap: round; }
+circle { fill: var(--mark); } .first .interval { stroke: var(--first); } .first circle { fill: var(--first); }
+.axis { position: relative; height: 1.4rem; font-size: .75rem; color: var(--quiet); }
+.axis span { position: absolute; transform: translateX(-50%); white-space: nowrap; }
+.outcomes { width: 8rem; height: .8rem; display: block; } .wins { fill: var(--wins); } .ties { fill: var(--ties); }
+.losses { fill: var(--losses); } .key { width: .8rem; height: .8rem; }
+"""
+
+
+def forest_chart(estimates: Mapping[str, Mapping], first: Sequence[str]):
+    """Return a chart of scores with their intervals (`markupsafe.Markup`), one line per system.
+
+    Args:
+        estimates: system -> value, low, high, in the order of the lines.
+        first: systems to stand out.
+    """
+    left, right, step = _axis(min(e["low"] for e in estimates.values()), max(e["high"] for e in estimates.values()))
+    marks = [round(left + i * step, 10) for i in range(round((right - left) / step) + 1)]
+    digits = len(f"{step:g}".partition(".")[2])
+
+    def at(value: float) -> str:
+        return f"{100 * (value - left) / (right - left):.2f}%"
+
+    return render(
+        _FOREST, estimates=estimates, first=first, marks=marks, digits=digits, at=at, number=number, estimate=estimate
+    )
+
+
+_OUTCOMES = """\
+<svg class="outcomes" role="img" aria-label="{{ said }}">
+{%- for kind, start, width in parts -%}
+<rect class="{{ kind }}" x="{{ start }}%" width="{{ width }}%" height="100%"/>
+{%- endfor %}</svg>
+"""
+
+
+def outcome_bar(pair: Mapping):
+    """Return a bar of wins, ties and losses (`markupsafe.Markup`)."""
+    total = pair["wins"] + pair["ties"] + pair["losses"]
+    start, parts = 0.0, []
+    for kind in ("wins", "ties", "losses"):
+        width = 100 * pair[kind] / total
+        parts.append((kind, f"{start:.2f}", f"{width:.2f}"))
+        start += width
+    said = f"{pair['wins']:,} wins, {pair['ties']:,} ties, {pair['losses']:,} losses"
+    return render(_OUTCOMES, said=said, parts=parts)

@@ -1,0 +1,337 @@
+"""A comparison of systems: what `genqa-metrics compare` prints and `genqa_metrics.compare` returns."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ..scoring.registry import SCORERS, scorer_class
+from .report import Report, say
+from .table import (
+    Table,
+    estimate,
+    latex_table,
+    markdown,
+    markdown_code,
+    markdown_table,
+    number,
+    p_value,
+    print_table,
+    visible,
+)
+
+MAX_NOTES = 5  # in the terminal, and unfolded on the page
+MAX_PAIRS = 15  # in the terminal and in LaTeX; of more pairs those of neighbours in the ranking
+CORRECTED = {
+    "holm": "corrected by Holm's method for the {tests} of one score",
+    "bonferroni": "corrected by Bonferroni's method for the {tests} of one score",
+    "fdr": "corrected for the {tests} of one score so that 5% of the findings may be false (Benjamini and Hochberg)",
+    "none": "not corrected for the {tests} of one score",
+}
+CLUSTERS = (
+    "Cluster: a line is drawn where every system above is significantly better than every system below. Ranks: from "
+    "1 + the number of significantly better systems to the number of systems - those that are significantly worse. "
+    "Significant: corrected p of the permutation test below 5%."
+)
+
+
+def _shown(metric: str) -> tuple[str, ...]:
+    """Return the parts of a metric's score that tables show; none of a column of scores."""
+    return scorer_class(metric).shown if metric in SCORERS else ()
+
+
+def compared_scores(report: Mapping, metric: str) -> list[str]:
+    """Return the scores of a metric that were tested, the one that ranks first."""
+    return list(report["metrics"][metric]["tests"])
+
+
+def ordered(report: Mapping, metric: str, name: str) -> list[str]:
+    """Return the systems, the best score first."""
+    scores = report["metrics"][metric]["scores"][name]
+    return sorted(scores, key=lambda system: -scores[system]["value"])
+
+
+def _ranks(found: Mapping) -> str:
+    best, worst = found["best_rank"], found["worst_rank"]
+    return f"{best}" if best == worst else f"{best}-{worst}"
+
+
+def _short(metric: str, name: str) -> str:
+    return name.removeprefix(f"{metric}_").replace("_", " ") if name in _shown(metric) else name
+
+
+def finding(report: Mapping, metric: str) -> str:
+    """Return in one sentence which systems are first."""
+    name = compared_scores(report, metric)[0]
+    systems = report["metrics"][metric]["tests"][name]["systems"]
+    order = ordered(report, metric, name)
+    first = [system for system in order if systems[system]["cluster"] == 1]
+    if len(first) == 1:
+        others = "the other system" if len(order) == 2 else f"each of the {len(order) - 1} others"
+        return f"{name}: {first[0]} is significantly better than {others}."
+    if len(first) == len(order):
+        if len(order) == 2:
+            return f"{name}: {order[0]} is ahead, but not significantly; the two may be equally good."
+        return f"{name}: {order[0]} is ahead, but no line separates the {len(order)} systems into clusters."
+    return f"{name}: {', '.join(first[:-1])} and {first[-1]} are the first cluster; {first[0]} has the highest score."
+
+
+def systems_table(report: Mapping, metric: str) -> Table:
+    """Return the scores and ranks of the systems by one metric."""
+    found = report["metrics"][metric]
+    names = compared_scores(report, metric)
+    parts = [name for name in _shown(metric) if name in found["scores"]]
+    ranking = found["tests"][names[0]]["systems"]
+    rows, marked = [], set()
+    for place, system in enumerate(ordered(report, metric, names[0])):
+        scores = [estimate(found["scores"][name][system]) for name in names]
+        scores += [
+            number(found["scores"][name][system]["value"])
+            if name.endswith("penalty")
+            else estimate(found["scores"][name][system])
+            for name in parts
+        ]
+        rows.append([system, _ranks(ranking[system]), str(ranking[system]["cluster"]), *scores])
+        if ranking[system]["cluster"] == 1:
+            marked.add(place)
+    header = ["system", "ranks", "cluster", *names, *(_short(metric, name) for name in parts)]
+    by = f" Ranks and clusters by {names[0]}." if len(names) > 1 else ""
+    return Table(f"{metric}: systems", header, rows, f"In brackets: 95% bootstrap interval.{by}", marked)
+
+
+def ranked_pairs(report: Mapping, metric: str, name: str, neighbours: bool = False) -> list[dict]:
+    """Return the tests of pairs, the better system first, in the order of the ranking.
+
+    Args:
+        report: see `analysis.compare.CompareRun.report`.
+        metric: its name.
+        name: one of its tested scores.
+        neighbours: only pairs of systems that follow each other in the ranking.
+    """
+    place = {system: i for i, system in enumerate(ordered(report, metric, name))}
+    found = []
+    for pair in report["metrics"][metric]["tests"][name]["pairs"]:
+        pair = dict(pair)
+        if place[pair["first"]] > place[pair["second"]]:
+            difference = pair["difference"]
+            pair["first"], pair["second"] = pair["second"], pair["first"]
+            pair["wins"], pair["losses"] = pair["losses"], pair["wins"]
+            pair["first_better_in"] = 1 - pair["first_better_in"]
+            pair["difference"] = {
+                "value": -difference["value"],
+                "low": -difference["high"],
+                "high": -difference["low"],
+            }
+        if not neighbours or place[pair["second"]] == place[pair["first"]] + 1:
+            found.append(pair)
+    return sorted(found, key=lambda pair: (place[pair["first"]], place[pair["second"]]))
+
+
+def pairs_table(report: Mapping, metric: str, name: str, most: int | None = None) -> Table:
+    """Return the tests of all pairs of systems by one score.
+
+    Args:
+        report: see `analysis.compare.CompareRun.report`.
+        metric: its name.
+        name: one of its tested scores.
+        most: if there are more pairs, only those of neighbours in the ranking.
+    """
+    pairs = ranked_pairs(report, metric, name)
+    tests = len(pairs)
+    few = most is not None and tests > most
+    if few:
+        pairs = ranked_pairs(report, metric, name, neighbours=True)
+    rows, marked = [], set()
+    for place, pair in enumerate(pairs):
+        rows.append(
+            [
+                f"{pair['first']} - {pair['second']}",
+                estimate(pair["difference"]),
+                p_value(pair["permutation_p"]),
+                p_value(pair["permutation_p_corrected"]),
+                p_value(pair["bootstrap_p"]),
+                p_value(pair["bootstrap_p_corrected"]),
+                f"{pair['wins']:,} / {pair['ties']:,} / {pair['losses']:,}",
+            ]
+        )
+        if pair["permutation_p_corrected"] < report["settings"]["level"]:
+            marked.add(place)
+    header = ["pair", "difference", "permutation p", "corrected", "bootstrap p", "corrected", "wins / ties / losses"]
+    said = "Two-sided paired tests; p is " + _correction(report) + ". Wins, ties and losses: questions."
+    if few:
+        said += f" Neighbours in the ranking; all {tests:,} pairs are in --json, --markdown and --html."
+    return Table(f"{name}: pairs of systems", header, rows, said, marked)
+
+
+def _correction(report: Mapping) -> str:
+    systems = len(report["systems"])
+    tests = systems * (systems - 1) // 2
+    if tests == 1:
+        return "not corrected: there is one test"
+    return CORRECTED[report["settings"]["correction"]].format(tests=f"{tests:,} tests")
+
+
+def name_of(row: Mapping) -> str:
+    """Return a row's question, and its id where it has one."""
+    text = row["text"] if row["text"] is not None else f"row {row['row']}"
+    return f"{text} ({row['id']})" if row["id"] is not None else text
+
+
+def shown_answers(row: Mapping) -> list[tuple[str, str, str]]:
+    """Return score, system and answer, the best first."""
+    answers = sorted(row["answers"].items(), key=lambda item: -item[1]["score"])
+    return [
+        (number(answer["score"]), system, " | ".join(answer["predictions"]) or "(empty)") for system, answer in answers
+    ]
+
+
+class CompareReport(Report):
+    """Systems on the same questions: scores with intervals, tests of all pairs, ranks.
+
+    Args:
+        report: what `analysis.compare.CompareRun.report` returns.
+        explain: makes the heat maps of KPQA's rows for the page, see `analysis.compare.explanations`.
+
+    Attributes:
+        systems: names of the systems.
+        questions: number of questions.
+        scores: {metric: {score: {system: {"value", "low", "high"}}}}.
+        tests: {metric: {score: {"systems": {system: cluster and ranks}, "pairs": [tests of a pair]}}}.
+        rows: {metric: [rows that differ most]}.
+        findings: for every metric in one sentence which systems are first.
+        signatures: {metric: what its numbers depend on}.
+        notes: what a reader must know before the numbers.
+    """
+
+    def __init__(self, report: Mapping, explain: Callable[[], Sequence[Mapping]] = tuple):
+        self._report, self._explain = report, explain
+        self.systems, self.questions, self.signatures = report["systems"], report["questions"], report["signatures"]
+        self.notes = report["notes"]
+        self.scores, self.tests, self.rows = (
+            {metric: found[part] for metric, found in report["metrics"].items()}
+            for part in ("scores", "tests", "rows")
+        )
+        self.findings = [finding(report, metric) for metric in report["metrics"]]
+        self.title = f"Comparison of {len(self.systems)} systems on {self.questions:,} questions"
+
+    def __repr__(self) -> str:
+        found = f"{len(self.systems)} systems, {self.questions:,} questions; {' '.join(self.findings)}"
+        return f"CompareReport({visible(found)})"
+
+    def to_dict(self) -> dict:
+        """Return everything as one object of types that JSON has."""
+        return dict(self._report)
+
+    def to_pandas(self, of: str = "systems"):
+        """Return a `pandas.DataFrame` with one row per score and system, or per score and pair of systems.
+
+        Args:
+            of: "systems" or "pairs".
+
+        Raises:
+            ValueError: if it is neither.
+        """
+        import pandas
+
+        if of not in ("systems", "pairs"):
+            raise ValueError(f"of: expected 'systems' or 'pairs', got {of!r}")
+        rows = []
+        for metric, scores in self.scores.items():
+            for name, by_system in scores.items() if of == "systems" else ():
+                ranking = self.tests[metric].get(name, {"systems": {}})["systems"]
+                for system, found in by_system.items():
+                    rows.append({"metric": metric, "score": name, "system": system, **found})
+                    rows[-1] |= ranking.get(system, dict.fromkeys(("cluster", "best_rank", "worst_rank")))
+            for name, found in self.tests[metric].items() if of == "pairs" else ():
+                for pair in found["pairs"]:
+                    difference = {f"difference_{end}": pair["difference"][end] for end in ("low", "high")}
+                    flat = {**pair, "difference": pair["difference"]["value"], **difference}
+                    rows.append({"metric": metric, "score": name, **flat})
+        return pandas.DataFrame(rows).convert_dtypes()
+
+    def tables(self) -> list[Table]:
+        """Return the tables."""
+        report, found = self._report, []
+        for metric, tests in self.tests.items():
+            found += [systems_table(report, metric), *(pairs_table(report, metric, name) for name in tests)]
+        return found
+
+    def facts(self) -> list[str]:
+        """Return what the numbers rest on, one sentence or line each."""
+        report, settings = self._report, self._report["settings"]
+        return [
+            f"{len(self.systems)} systems, {self.questions:,} questions, matched by {report['matched_by']}",
+            *(f"left out: {count:,} {what}" for what, count in report["left_out"].items() if count),
+            *(f"{source['name']}: {source['rows']:,} rows, SHA-256 {source['sha256']}" for source in report["inputs"]),
+            *self.signatures.values(),
+            f"intervals: {settings['interval']}",
+            f"genqa-metrics {report['genqa_metrics']}, {settings['resamples']:,} bootstrap samples and as many "
+            f"permutations, seed {settings['seed']}, correction {settings['correction']}",
+        ]
+
+    def to_markdown(self) -> str:
+        """Return the comparison in Markdown."""
+        parts = ["# Comparison of systems", *(f"**Note:** {markdown(note)}" for note in self.notes)]
+        parts.append("\n".join(f"- {markdown(line)}" for line in self.findings))
+        for metric, tests in self.tests.items():
+            pairs = (pairs_table(self._report, metric, name) for name in tests)
+            for table in (systems_table(self._report, metric), *pairs):
+                parts.append(f"## {markdown(table.title)}\n\n{markdown(table.explanation)}\n\n{markdown_table(table)}")
+            parts += [f"## {markdown(metric)}: rows that differ most"] * bool(self.rows[metric])
+            for row in self.rows[metric]:
+                answers = Table("", ["score", "system", "answer"], [list(cells) for cells in shown_answers(row)])
+                about = f"**{markdown(name_of(row))}** {markdown('; '.join(row['references']))}"
+                parts.append(f"{about}\n\n{markdown_table(answers)}")
+        parts.append(f"## What the numbers rest on\n\n{CLUSTERS}")
+        parts.append("\n".join(f"- {markdown_code(line)}" for line in self.facts()))
+        return "\n\n".join(parts)
+
+    def to_latex(self) -> str:
+        """Return the tables in LaTeX; they need the package booktabs."""
+        lines = ["Needs \\usepackage{booktabs}.", *(f"note: {note}" for note in self.notes), *self.facts()]
+        parts = ["\n".join(f"% {visible(line)}" for line in lines)]
+        for metric, tests in self.tests.items():
+            table = systems_table(self._report, metric)
+            caption = (
+                f"{metric} of {len(self.systems)} systems on {self.questions:,} questions. {table.explanation} "
+                f"{CLUSTERS} Bold: first cluster."
+            )
+            parts.append(latex_table(table, f"{metric}-systems", caption))
+            for name in tests:
+                table = pairs_table(self._report, metric, name, MAX_PAIRS)
+                caption = f"{name}: differences of systems. {table.explanation} Bold: significant at 5%."
+                parts.append(latex_table(table, f"{name}-pairs", caption))
+        return "\n\n".join(parts) + "\n"
+
+    def show(self, console) -> None:
+        """Print the comparison.
+
+        Args:
+            console: a `rich.console.Console`.
+        """
+        from rich.text import Text
+
+        def cut(*parts) -> None:
+            console.print(Text.assemble(*parts), no_wrap=True, overflow="ellipsis")
+
+        more = len(self.notes) - MAX_NOTES
+        rest = [f"note: ... and {more} more in --json, --markdown and --html"] if more > 0 else []
+        say(console, [*(f"note: {note}" for note in self.notes[:MAX_NOTES]), *rest], "bold yellow")
+        for metric, tests in self.tests.items():
+            print_table(systems_table(self._report, metric), console)
+            name = next(iter(tests))
+            print_table(pairs_table(self._report, metric, name, MAX_PAIRS), console)
+            say(console, [f"{name}: rows that differ most"] * bool(self.rows[metric]), "bold")
+            for row in self.rows[metric]:
+                cut(visible(name_of(row)), (f"  [{visible(' | '.join(row['references']))}]", "dim"))
+                answers = [[visible(cell) for cell in cells] for cells in shown_answers(row)]
+                width = max(len(system) for _, system, _ in answers)
+                for score, system, answer in answers if len(answers) < 4 else (answers[0], answers[-1]):
+                    cut(f"  {score}  ", (f"{system:<{width}}", "bold"), f"  {answer}")
+            console.print()
+        say(console, [CLUSTERS, *self.facts()])
+        console.print()
+        say(console, self.findings, "bold")
+
+    def to_html(self) -> str:
+        """Return the comparison as one HTML page that needs nothing else: no script, no outside resource."""
+        from .compare_page import comparison_page
+
+        return comparison_page(self, self._explain())

@@ -1,0 +1,223 @@
+"""An explanation of KPQA's scores in the terminal, or as a page."""
+
+from ..analysis.explanation import Explanation, Segment
+from .page import page, render
+from .table import Table, html_table, number, print_table, visible
+
+NAMES = {"bleu1": "BLEU-1", "rougeL": "ROUGE-L", "bertscore": "BERTScore"}
+# Lower end of a step of weights, and its background. All of middling brightness, so that a heavy piece catches the eye
+# more than a light one on a light as on a dark ground; black on them has a contrast of at least 4.5 (WCAG AA).
+STEPS = ((0.05, "#a8a29e"), (0.2, "#d6b36a"), (0.4, "#f5b82e"), (0.6, "#fb923c"), (0.8, "#f0625a"))
+
+
+def _step(weight: float) -> int:
+    """Number of the heat map's step, 0 for a weight without a background."""
+    return sum(weight >= lower for lower, _ in STEPS)
+
+
+def _reference(explained: Explanation, number: int) -> str:
+    """Heading of one of several references: its number and the scores that it gave."""
+    won = [_name(metric) for metric, score in explained.scores.items() if score.reference == number]
+    listed = "every score" if len(won) == len(explained.scores) else ", ".join(won) or "no score"
+    return f"Reference {number + 1}: best for {listed}"
+
+
+def _name(metric: str) -> str:
+    base, weighted, _ = metric.partition("_kpqa")
+    return f"{NAMES[base]}-KPQA" if weighted else NAMES[base]
+
+
+def _score_table(explained: Explanation) -> Table:
+    several = len(explained.pairs) > 1
+    header, rows = ["", "KPQA", *["from reference"] * several, "unweighted", *["from reference"] * several], []
+    for base, name in NAMES.items():
+        scores = explained.scores[f"{base}_kpqa"], explained.scores[base]
+        row = [name]
+        for score in scores:
+            row += [number(score.value, 4), *[str(score.reference + 1)] * several]
+        rows.append(row)
+        for part in ("precision", "recall") if scores[0].precision is not None else ():
+            row = [f"  {part}"]
+            for score in scores:
+                row += [number(getattr(score, part), 4), *[""] * several]
+            rows.append(row)
+    return Table("", header, rows)
+
+
+def _cut_note(explained: Explanation) -> str:
+    return (
+        f"Texts longer than the model reads: {explained.cut_texts}. What is behind its limit has no weight and does "
+        "not count."
+    )
+
+
+_FOUND = "in the other text too; in the prediction BLEU-1 counts it"
+_IN_ORDER = "in the heaviest common subsequence; ROUGE-L counts it"
+
+
+def print_explanation(explained: Explanation, console) -> None:
+    """Print an explanation: with colours a heat map, without colours the weights as numbers.
+
+    Args:
+        explained: the explanation.
+        console: a `rich.console.Console`.
+    """
+    from rich.text import Text
+
+    coloured = console.color_system is not None and not console.no_color
+
+    def heat_map(parts: list[Segment]) -> Text:
+        line = Text()
+        for part in parts:
+            if coloured:
+                step = _step(max(part.weights, default=0.0))
+                styles = [f"#000000 on {STEPS[step - 1][1]}"] * (step > 0)
+                styles += ["underline"] * part.found + ["bold"] * part.in_order
+                line.append(visible(part.text), " ".join(styles))
+            else:
+                line.append(visible(part.text))
+                if part.weights:
+                    marks = "B" * part.found + "L" * part.in_order
+                    line.append(
+                        f"({' '.join([*(f'{weight:.2f}' for weight in part.weights), *[marks] * bool(marks)])})"
+                    )
+        return line if line.plain.strip() else Text("(empty)", "italic")
+
+    def show(label: str, text: Text) -> None:
+        console.print(Text.assemble((f"{label}  ", "bold"), text), soft_wrap=not coloured)
+
+    show("Question", Text(visible(explained.question)))
+    for place, (prediction, reference) in enumerate(explained.pairs):
+        console.print()
+        if len(explained.pairs) > 1:
+            console.print(Text(_reference(explained, place), "bold"), soft_wrap=not coloured)
+        show("Prediction", heat_map(prediction))
+        show("Reference ", heat_map(reference))
+    console.print()
+    if coloured:
+        scale = Text("Weight  ")
+        for lower, colour in STEPS:
+            scale.append(f" {lower:.2f} ", f"#000000 on {colour}")
+        console.print(scale.append(f" and above; none: below {STEPS[0][0]:.2f}"))
+        for style, meaning in (("underline", _FOUND), ("bold", _IN_ORDER)):
+            console.print(Text.assemble((style, style), f"  {meaning}"))
+    else:
+        console.print(Text("(0.00)  weight of the word piece before it, from 0 to 1"), soft_wrap=True)
+        for mark, meaning in (("B", _FOUND), ("L", _IN_ORDER)):
+            console.print(Text(f"{mark}       {meaning}"), soft_wrap=True)
+    if explained.cut_texts:
+        console.print(Text(_cut_note(explained), "italic"), soft_wrap=not coloured)
+    console.print()
+    print_table(_score_table(explained), console)
+    console.print(Text(visible(explained.signature), "dim"), soft_wrap=True)
+
+
+HEAT_MAP_STYLE = """
+.text { margin: 0; line-height: 2.4; }
+.word { display: inline-block; max-width: 100%; line-height: 1.9; }
+ruby { ruby-position: under; }
+rt { font-size: .65rem; color: var(--quiet); padding: 0 .15em; font-variant-numeric: tabular-nums; }
+.piece { padding: .1em 0; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+.found { text-decoration: underline; text-decoration-thickness: .12em; text-underline-offset: .15em; }
+.in-order { font-weight: bold; }
+.unread { color: var(--quiet); font-style: italic; }
+""" + "".join(f".step{i} {{ background: {c}; color: #000000; }}\n" for i, (_, c) in enumerate(STEPS, 1))
+_STYLE = """
+body { max-width: 46rem; font-size: 1.05rem; } h2 { border-top: none; padding-top: 0; margin: 1.5rem 0 0; }
+h3 { font-size: .85rem; font-weight: normal; color: var(--quiet); margin: .8rem 0 0; }
+.signature { font-size: .85rem; color: var(--quiet); } .legend { padding: 0; list-style: none; }
+"""
+_HEAT_MAP = """\
+{%- for word in words -%}
+{%- if word -%}
+<span class="word">
+{%- for text, numbers, classes, title in word -%}
+{%- if numbers -%}
+<ruby title="{{ title }}"><span class="{{ classes }}">{{ text }}</span>
+{#- -#}
+<rp>(</rp><rt>{{ numbers }}</rt><rp>)</rp></ruby>
+{%- else -%}<span class="unread" title="not read by the model">{{ text }}</span>{%- endif -%}
+{%- endfor -%}
+</span>
+{%- else %} {% endif -%}
+{%- else -%}
+<span class="unread">(empty)</span>
+{%- endfor -%}
+"""
+_LEGEND = """\
+<li>The number below a word piece is its keyphrase weight, from 0 to 1: how much it answers the question.
+Background from
+{% for low in steps %}<span class="piece step{{ loop.index }}">&nbsp;{{ low }}&nbsp;</span> {% endfor %}on.</li>
+<li><span class="found">underlined</span>: {{ found }}</li>
+<li><span class="in-order">bold</span>: {{ in_order }}</li>
+"""
+_PAGE = """\
+<h1>What KPQA weighs in this answer</h1>
+<h2>Question</h2>
+<p class="text" dir="auto">{{ question }}</p>
+{% for heading, prediction, reference in pairs %}
+<h2>{{ heading }}</h2>
+<h3>Prediction</h3>
+<p class="text" dir="auto">{{ prediction }}</p>
+<h3>Reference</h3>
+<p class="text" dir="auto">{{ reference }}</p>
+{% endfor %}
+<ul class="legend">
+{{ legend }}
+{% if cut %}
+<li>{{ cut }}</li>
+{% endif %}
+</ul>
+<h2>Scores</h2>
+{{ scores }}
+<p class="signature">{{ signature }}</p>
+"""
+
+
+def heat_map_html(parts: list[Segment]):
+    """Return a text as HTML (`markupsafe.Markup`), every word piece with its weight; its style is `HEAT_MAP_STYLE`.
+
+    Args:
+        parts: the segments of a text.
+    """
+    marked = {"found": "in the other text too", "in-order": "in the common subsequence"}
+    words: list[list[tuple] | None] = []  # None is the space between two
+    for part in parts:
+        if not part.weights and part.text.isspace():
+            words.append(None)
+            continue
+        if not words or words[-1] is None:
+            words.append([])
+        numbers = " ".join(number(weight, 2) for weight in part.weights)
+        marks = {name: mark for (name, mark), true in zip(marked.items(), part[2:], strict=True) if true}
+        classes = " ".join(["piece", f"step{_step(max(part.weights, default=0.0))}", *marks])
+        words[-1].append((part.text, numbers, classes, "; ".join([f"weight {numbers}", *marks.values()])))
+    return render(_HEAT_MAP, words=words if any(part.text.strip() for part in parts) else [])
+
+
+def heat_map_legend():
+    """Return what the marks of `heat_map_html` mean, as items of an HTML list (`markupsafe.Markup`)."""
+    return render(_LEGEND, steps=[number(low, 2) for low, _ in STEPS], found=_FOUND, in_order=_IN_ORDER)
+
+
+def explanation_html(explained: Explanation) -> str:
+    """Return an explanation as one HTML page that needs nothing else: no script, no outside resource.
+
+    Args:
+        explained: the explanation.
+    """
+    several = len(explained.pairs) > 1
+    pairs = [
+        (_reference(explained, i) if several else "Answer", heat_map_html(prediction), heat_map_html(reference))
+        for i, (prediction, reference) in enumerate(explained.pairs)
+    ]
+    body = render(
+        _PAGE,
+        question=explained.question,
+        pairs=pairs,
+        legend=heat_map_legend(),
+        cut=_cut_note(explained) if explained.cut_texts else "",
+        scores=html_table(_score_table(explained)),
+        signature=explained.signature,
+    )
+    return page(f"KPQA: {explained.question}", body, HEAT_MAP_STYLE + _STYLE)

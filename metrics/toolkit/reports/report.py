@@ -1,0 +1,109 @@
+"""What the reports of all verbs have in common: the objects that the command line prints and Python returns."""
+
+from .page import page, render
+from .table import Table, as_json, html_table, markdown, markdown_code, markdown_table, print_table, visible
+
+_TABLES = """\
+{% for table in tables %}
+<h2>{{ table.title }}</h2>
+{% if table.title in charts %}
+<figure>{{ charts[table.title] }}</figure>
+{% endif %}
+{{ html_table(table) }}
+{% if table.explanation %}
+<p class="explanation">{{ table.explanation }}</p>
+{% endif %}
+{% endfor %}
+"""
+_BODY = """\
+<h1>{{ title }}</h1>
+{% for note in notes %}
+<p class="note">Note: {{ note }}</p>
+{% endfor %}
+{{ tables }}
+<h2>What the numbers rest on</h2>
+<ul class="facts">
+{% for line in facts %}
+<li>{{ line }}</li>
+{% endfor %}
+</ul>
+"""
+
+
+class Report:
+    """What a verb found. Subclasses say what is in it; all forms come from the same tables.
+
+    Attributes:
+        title: what the page and the Markdown are called.
+        notes: what a reader must know before the numbers, one sentence each.
+    """
+
+    title: str
+    notes: list[str]
+
+    def tables(self) -> list[Table]:
+        """Return the tables."""
+        raise NotImplementedError
+
+    def facts(self) -> list[str]:
+        """Return what the numbers rest on, one sentence or line each."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict:
+        """Return everything as one object of types that JSON has."""
+        raise NotImplementedError
+
+    def charts(self) -> dict:
+        """Return charts (`markupsafe.Markup`) for the page, by the title of the table that they stand above."""
+        return {}
+
+    def to_json(self) -> str:
+        """Return `to_dict()` as JSON; equal reports give equal bytes."""
+        return as_json(self.to_dict())
+
+    def to_markdown(self) -> str:
+        """Return the report in Markdown."""
+        parts = [f"# {markdown(self.title)}", *(f"**Note:** {markdown(note)}" for note in self.notes)]
+        for table in self.tables():
+            parts += [f"## {markdown(table.title)}", *[markdown(table.explanation)] * bool(table.explanation)]
+            parts.append(markdown_table(table))
+        facts = "\n".join(f"- {markdown_code(line)}" for line in self.facts())
+        return "\n\n".join([*parts, "## What the numbers rest on", facts])
+
+    def to_html(self) -> str:
+        """Return the report as one HTML page that needs nothing else: no script, no outside resource."""
+        body = render(_BODY, title=self.title, notes=self.notes, tables=self._html_tables(), facts=self.facts())
+        return page(self.title, body)
+
+    def _html_tables(self, charts: bool = True):
+        return render(_TABLES, tables=self.tables(), charts=self.charts() if charts else {}, html_table=html_table)
+
+    def _repr_html_(self) -> str:
+        """Return the tables for a notebook."""
+        notes = render("{% for note in notes %}<p>Note: {{ note }}</p>{% endfor %}", notes=self.notes)
+        return str(notes + self._html_tables(charts=False))
+
+    def show(self, console) -> None:
+        """Print the report.
+
+        Args:
+            console: a `rich.console.Console`.
+        """
+        say(console, [f"note: {note}" for note in self.notes], "bold yellow")
+        for table in self.tables():
+            print_table(table, console)
+        say(console, self.facts())
+
+
+def say(console, lines: list[str], style: str = "dim") -> None:
+    """Print lines of plain text, each as long as it is.
+
+    Args:
+        console: a `rich.console.Console`.
+        lines: plain text.
+        style: of all of them.
+    """
+    from rich.text import Text
+
+    for line in lines:
+        console.print(Text(visible(line), style=style), soft_wrap=True)

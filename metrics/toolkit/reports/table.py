@@ -1,0 +1,234 @@
+"""Tables, and how they are written: terminal, Markdown, LaTeX, HTML, CSV. Cells are plain text, escaped here once."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from ..rows.formats import marked
+
+
+@dataclass
+class Table:
+    """One table of plain text; the first column is a name.
+
+    Attributes:
+        title: what stands above it.
+        header: names of the columns.
+        rows: cells as text, not escaped.
+        explanation: what stands below it.
+        marked: numbers of the rows that stand out.
+        bold: number of the column that is bold in a marked row, beside the first.
+    """
+
+    title: str
+    header: list[str]
+    rows: list[list[str]]
+    explanation: str = ""
+    marked: set[int] = field(default_factory=set)
+    bold: int = 1
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Return a number as text, "-" where it is not defined.
+
+    >>> number(0.12345), number(None), number(-0.0001)
+    ('0.123', '-', '0.000')
+    """
+    return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def p_value(value: float | None) -> str:
+    """Return a p-value as text.
+
+    >>> p_value(0.2), p_value(0.00002)
+    ('0.200', '<0.001')
+    """
+    return "<0.001" if value is not None and value < 0.001 else number(value)
+
+
+def estimate(found: Mapping | None, digits: int = 3, limit_digits: int | None = None) -> str:
+    """Return an estimate with its interval as text.
+
+    >>> estimate({"value": 0.5, "low": 0.4, "high": 0.61}), estimate({"value": 0.5, "low": None, "high": None})
+    ('0.500 [0.400, 0.610]', '0.500')
+    """
+    if found is None or found["value"] is None:
+        return "-"
+    if found["low"] is None:
+        return number(found["value"], digits)
+    low, high = (number(found[end], limit_digits or digits) for end in ("low", "high"))
+    return f"{number(found['value'], digits)} [{low}, {high}]"
+
+
+# A line break is a space; what would control a terminal, turn the direction of writing, or is half a letter is shown.
+_CONTROLS = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+_VISIBLE = dict.fromkeys([*_CONTROLS, *range(0xD800, 0xE000)], "\ufffd")
+_IN_JSON = {letter: f"\\u{letter:04x}" for letter in _VISIBLE if letter > 0x1F}
+_VISIBLE |= dict.fromkeys((0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029), " ")
+
+
+def visible(text: str) -> str:
+    r"""Return a text on one line without characters that control a terminal or the direction of writing.
+
+    >>> visible("a\x1b[31m\nb")
+    'a\ufffd[31m b'
+    """
+    return text if text.isascii() and text.isprintable() else text.translate(_VISIBLE)
+
+
+def as_json(report: Mapping) -> str:
+    r"""Return everything in a report as one JSON object; equal reports give equal bytes.
+
+    Characters that would control a terminal or the direction of writing are written as escapes.
+
+    >>> as_json({"name": "\x9b\u202e"})
+    '{\n  "name": "\\u009b\\u202e"\n}\n'
+    """
+    return json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False).translate(_IN_JSON) + "\n"
+
+
+_LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"}
+_LATEX |= {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
+_LATEX |= {"<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}"}
+
+
+def latex(text: str) -> str:
+    r"""Return a text so that LaTeX prints it.
+
+    >>> print(latex("50%_a"))
+    50\%\_a
+    """
+    return "".join(_LATEX.get(letter, letter) for letter in visible(text))
+
+
+def markdown(text: str) -> str:
+    r"""Return a text so that Markdown, with the extensions of GitHub, prints it.
+
+    >>> print(markdown("<b> *x* | rougeL_kpqa _y_"))
+    \<b\> \*x\* \| rougeL_kpqa \_y\_
+    """
+    text = re.sub(r"([\\`*<>#|~$]|&(?=[#\w])|\](?=[(\[:]))", r"\\\1", visible(text))
+    text = re.sub(r"(?<![^\W_])_|_(?![^\W_])", r"\\_", text)  # between letters it is only a letter
+    return re.sub(r"^(\s*)([-+])(?=\s)", r"\1\\\2", text)
+
+
+def markdown_code(text: str) -> str:
+    """Return a text as code in Markdown, where nothing else can end it.
+
+    >>> markdown_code("a`b")
+    '`` a`b ``'
+    """
+    text = visible(text)
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}{text}{fence}" if fence == "`" else f"{fence} {text} {fence}"
+
+
+def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
+    """Print one table.
+
+    Args:
+        table: the table.
+        console: a `rich.console.Console`.
+        broken: columns whose name goes over several lines, one for each of its words.
+    """
+    import sys
+
+    from rich import box
+    from rich.measure import Measurement
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+    for place, name in enumerate(table.header):
+        words = visible(name).replace("_", "\n") if name in broken else visible(name)
+        shown.add_column(Text(words), justify="right" if place else "left", vertical="bottom", no_wrap=True)
+    for place, row in enumerate(table.rows):
+        style = "bold green" if place in table.marked else ""
+        cells = enumerate(map(visible, row))
+        shown.add_row(*(Text(cell, style if column in (0, table.bold) else "") for column, cell in cells))
+    if table.title:
+        console.print(Text(visible(table.title), style="bold"))
+    # A table that is too wide for the terminal goes over the edge; cut numbers would be of no use.
+    width = console.width
+    needed = Measurement.get(console, console.options.update(max_width=sys.maxsize), shown).maximum
+    console.width = max(width, needed)
+    console.print(shown, crop=False)
+    console.width = width
+    if table.explanation:
+        console.print(Text(visible(table.explanation), style="dim"))
+    console.print()
+
+
+def markdown_table(table: Table) -> str:
+    """Return a table in Markdown, without its title and explanation."""
+    lines = [[markdown(name) for name in table.header], ["---", *["---:"] * (len(table.header) - 1)]]
+    for place, row in enumerate(table.rows):
+        cells = [markdown(cell) for cell in row]
+        lines.append([f"**{cells[0]}**", *cells[1:]] if place in table.marked else cells)
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def latex_table(table: Table, label: str, caption: str) -> str:
+    """Return a table in LaTeX, with booktabs.
+
+    Args:
+        table: the table.
+        label: what the document refers to it by, after "tab:".
+        caption: plain text.
+    """
+    lines = [
+        "\\begin{table}[ht]",
+        "  \\centering",
+        f"  \\caption{{{latex(caption)}}}",
+        f"  \\label{{tab:{re.sub('[^A-Za-z0-9]+', '-', label)}}}",
+        f"  \\begin{{tabular}}{{@{{}}l{'r' * (len(table.header) - 1)}@{{}}}}",
+        "    \\toprule",
+        f"    {' & '.join(map(latex, table.header))} \\\\",
+        "    \\midrule",
+    ]
+    for place, row in enumerate(table.rows):
+        name, *cells = map(latex, row)
+        name = f"{{}}{name}" if name.startswith(("[", "*")) else name  # else an argument of the line's end above
+        name = f"\\textbf{{{name}}}" if place in table.marked else name
+        lines.append(f"    {' & '.join([name, *(cell.replace(' - ', ' -- ') for cell in cells)])} \\\\")
+    return "\n".join([*lines, "    \\bottomrule", "  \\end{tabular}", "\\end{table}"])
+
+
+_HTML = """\
+<div class="wide"><table><thead><tr>
+{%- for name in table.header %}{% if name %}<th scope="col">{{ name }}</th>{% else %}<td></td>{% endif %}{% endfor -%}
+</tr></thead>
+<tbody>
+{% for row in rows %}
+<tr{% if loop.index0 in table.marked %} class="marked"{% endif %}><th scope="row">{{ row[0] }}</th>
+{%- for cell in row[1:] %}<td{% if loop.index == table.bold %} class="bold"{% endif %}>{{ cell }}</td>{% endfor %}</tr>
+{% endfor %}
+</tbody></table></div>
+"""
+
+
+def html_table(table: Table, further: Collection = ()):
+    """Return a table in HTML (`markupsafe.Markup`), without its title and explanation.
+
+    Args:
+        table: the table.
+        further: for every row one more cell, HTML that is escaped already; there is no name above it.
+    """
+    from .page import render
+
+    if not further:
+        return render(_HTML, table=table, rows=table.rows)
+    rows = [[*row, cell] for row, cell in zip(table.rows, further, strict=True)]
+    wider = Table(table.title, [*table.header, ""], rows, table.explanation, table.marked, table.bold)
+    return render(_HTML, table=wider, rows=rows)
+
+
+def csv_table(table: Table) -> str:
+    """Return a table as CSV, without its title and explanation; no spreadsheet runs a cell as a formula."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([marked(visible(cell)) for cell in row] for row in [table.header, *table.rows])
+    return text.getvalue()

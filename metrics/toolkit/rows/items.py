@@ -1,0 +1,305 @@
+"""Rows of a file -> what is scored: the predictions of one system and their references.
+
+Two kinds of rows are known: a question with one answer, and a context with a set of questions. A row is checked in
+full; a bad one is a `RowError`.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .files import MemorySource, Source
+from .formats import FileError
+
+COLUMNS = {
+    "question": ("question",),
+    "context": ("context",),
+    "prediction": ("prediction", "candidate", "predictions"),
+    "references": ("references", "reference"),
+    "system": ("system",),
+    "id": ("id",),
+    "score": ("score",),
+    "label": ("label",),
+}
+SPLIT_HALF = "human (split half)"
+_MISSING = object()
+
+
+class RowError(ValueError):
+    """A bad row; the message says what is wrong and the fix, the caller adds where.
+
+    Attributes:
+        systems: those whose row it is, as far as they are known.
+    """
+
+    systems: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Item:
+    """What one system said on one row.
+
+    Attributes:
+        file: name of the input file.
+        line: line (or row of a Parquet file).
+        id: the row's id, or None.
+        system: name of the system.
+        text: the question, or the context that questions were asked about, or None.
+        predictions: one answer, or a set of questions (which may be empty).
+        references: at least one.
+        human: values of the columns `score` and `label`; None where there is no number.
+    """
+
+    file: str
+    line: int
+    id: str | None
+    system: str
+    text: str | None
+    predictions: list[str]
+    references: list[str]
+    human: tuple[float | None, float | None]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the rows of a file are, read off its first good row.
+
+    Attributes:
+        sets: a row holds a set of predictions (question generation), not one answer.
+        ceiling: there are no predictions; half of the human references stand in for them.
+        text: the column that says what was asked, or asked about: "question" or "context".
+        given: there is such a column.
+    """
+
+    sets: bool
+    ceiling: bool
+    text: str
+    given: bool = field(default=True, compare=False)
+
+
+def _kind(value: object) -> str:
+    names = {type(None): "null", dict: "an object", list: "a list", str: "a string", bool: "a truth value"}
+    return names.get(type(value), f"{type(value).__name__} {value!r:.40}")
+
+
+def _text(column: str, value: object) -> str:
+    if not isinstance(value, str):
+        fix = 'use "" for an empty text' if value is None else "put it into quotation marks"
+        raise RowError(f"{column}: expected a string, got {_kind(value)}; {fix}")
+    if not value.isascii():
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            raise RowError(f"{column}: holds half of a surrogate pair (\\ud800 to \\udfff); write it whole") from None
+    return value
+
+
+class RowReader:
+    """Turns rows of one file into items.
+
+    Args:
+        source: the file.
+        columns: names of the columns in the file, by the names of `COLUMNS`; "" for a column that is not to be read.
+            A name with dots goes into objects: "answers.text".
+    """
+
+    def __init__(self, source: Source | MemorySource, columns: Mapping[str, str]):
+        self.source = source
+        self.columns = columns
+        self.in_csv = source.format in ("CSV", "TSV")
+        self.not_numbers = 0
+
+    def _value(self, values: dict, name: str) -> tuple[str, object]:
+        """Return the column's name in the file and its value, or `_MISSING`."""
+        column = self.columns.get(name)
+        if column is None:
+            column = next((column for column in COLUMNS[name] if column in values), COLUMNS[name][0])
+            return column, values.get(column, _MISSING)
+        if column == "":
+            return name, _MISSING
+        value = values.get(column, _MISSING)
+        if value is _MISSING and "." in column:
+            value = values
+            for part in column.split("."):
+                value = value.get(part, _MISSING) if isinstance(value, dict) else _MISSING
+        if value is _MISSING:
+            raise RowError(f"no column {column!r}, which --column names for {name!r}; {self._found(values)}")
+        return column, value
+
+    @staticmethod
+    def _found(values: dict) -> str:
+        return f"columns found: {', '.join(values) or 'none'}"
+
+    def _needed(self, values: dict, name: str) -> tuple[str, object]:
+        column, value = self._value(values, name)
+        if value is _MISSING:
+            raise RowError(
+                f"no {name} (a column named {' or '.join(COLUMNS[name])}); {self._found(values)}; "
+                f"say which one it is with --column {name}=NAME"
+            )
+        return column, value
+
+    def _has(self, values: dict, name: str) -> bool:
+        return self._value(values, name)[1] is not _MISSING
+
+    def _unpacked(self, column: str, value: object) -> object:
+        """In CSV a cell that starts with '[' is a JSON list."""
+        if not self.in_csv or not isinstance(value, str) or not value.startswith("["):
+            return value
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            raise RowError(
+                f"{column}: a cell that starts with '[' must be a JSON list, got {value!r:.60}; write a list with "
+                """double quotation marks, ["a", "b"], and a text that starts with '[' as a list of one"""
+            ) from None
+
+    def optional(self, values: dict, name: str) -> object | None:
+        """Return a row's value of one of `COLUMNS`, as it is in the file; None where there is none.
+
+        Raises:
+            RowError: if the column that was named for it is missing.
+        """
+        value = self._value(values, name)[1]
+        return None if value is _MISSING or value == "" else value
+
+    def human(self, values: dict) -> tuple[float | None, float | None]:
+        """Return a row's `score` and `label`; None where there is no number."""
+        return self._number(values, "score"), self._number(values, "label")
+
+    def shape(self, values: dict) -> Shape:
+        """Return what a row is.
+
+        Raises:
+            RowError: if it has neither predictions nor what stands in for them.
+        """
+        asked = self._has(values, "context") and not self._has(values, "question")
+        text = "context" if asked else "question"
+        # A row that names a system has its predictions somewhere, under a name that is not known here.
+        human = asked and "prediction" not in self.columns and not self._has(values, "system")
+        if human and not self._has(values, "prediction") and self._has(values, "references"):
+            return Shape(sets=True, ceiling=True, text=text)
+        given = self._has(values, text)
+        column, value = self._needed(values, "prediction")
+        value = self._unpacked(column, value)
+        inner = list(value.values()) if isinstance(value, dict) else [value]
+        return Shape(asked or any(isinstance(texts, list) for texts in inner), ceiling=False, text=text, given=given)
+
+    def systems(self, values: dict) -> tuple[str, ...]:
+        """Return the systems whose row it is, also of a bad row; never raises."""
+        try:
+            system = self._system(values)
+            value = self._value(values, "prediction")[1]
+        except RowError:
+            return ()
+        if system is None and isinstance(value, dict):
+            return tuple(map(str, value))
+        return (system or self.source.stem,)
+
+    def items(self, line: int, values: dict, shape: Shape, asked: bool = False) -> list[Item]:
+        """Return the items of a row, one per system; none for a context with one reference and no predictions.
+
+        Args:
+            line: number of the row.
+            values: its values.
+            shape: what it should be.
+            asked: whether it needs a question.
+
+        Raises:
+            RowError: if the row is bad.
+            FileError: if it has predictions and the rows before it have none.
+        """
+        references = self._references(*self._needed(values, "references"))
+        default = self._system(values)
+        if shape.ceiling:
+            if self._has(values, "prediction"):
+                raise FileError(
+                    f"{self.source.name}, {self.source.unit} {line}: has predictions, but the rows before have none; "
+                    "put rows without predictions into a file of their own"
+                )
+            by_system = {SPLIT_HALF: references[0::2]} if len(references) > 1 else {}
+            references = references[1::2]
+        else:
+            column, value = self._needed(values, "prediction")
+            by_system = self._predictions(column, self._unpacked(column, value), shape, default)
+        ident = self._value(values, "id")[1]
+        ident = None if ident is _MISSING or ident is None else _text("id", str(ident))
+        column, text = self._value(values, shape.text)
+        if shape.text == "context" and not isinstance(text, str):  # only passed on: a list of paragraphs is welcome
+            text = None if text is _MISSING or text is None else json.dumps(text, default=str)
+        empty = isinstance(text, str) and not text.strip()
+        if asked and (text is _MISSING or text is None or empty):
+            got = "no such column" if text is _MISSING else "an empty text" if empty else "null"
+            raise RowError(
+                f"{column}: expected a question for a metric that reads it, got {got}; drop the row, or name metrics "
+                "that read no question, such as aev"
+            )
+        text = None if text is _MISSING or text is None else _text(column, text)
+        human = self.human(values)
+        return [
+            Item(self.source.name, line, ident, system, text, predictions, references, human)
+            for system, predictions in by_system.items()
+        ]
+
+    def _references(self, column: str, value: object) -> list[str]:
+        if value is None or (isinstance(value, str) and not value.strip()):
+            value = []  # a cell of CSV, a null of Parquet, an empty text: alike
+        value = self._unpacked(column, value)
+        if isinstance(value, str):
+            return [_text(column, value)]
+        if not isinstance(value, list):
+            raise RowError(
+                f"{column}: expected a string or a list of strings, got {_kind(value)}; "
+                "another column is named with --column references=NAME, a value inside an object with NAME.KEY"
+            )
+        texts = [_text(f"{column}, item {i}", text) for i, text in enumerate(value, 1)]
+        empty = next((i for i, text in enumerate(texts, 1) if not text.strip()), 0)
+        if empty or not texts:
+            got = f"an empty text as item {empty}" if empty else "none"
+            raise RowError(f"{column}: expected at least one reference, got {got}; drop it or the row, or add one")
+        return texts
+
+    def _system(self, values: dict) -> str | None:
+        column, value = self._value(values, "system")
+        if value is _MISSING or value is None or value == "":
+            return None
+        if isinstance(value, dict | list):
+            raise RowError(
+                f"{column}: expected the name of a system, got {_kind(value)}; leave it out with --column system="
+            )
+        return _text(column, str(value))
+
+    def _predictions(self, column: str, value: object, shape: Shape, system: str | None) -> dict[str, list[str]]:
+        if isinstance(value, dict):
+            if system is not None:
+                raise RowError(
+                    f"{column}: expected no systems' names in it beside a column 'system'; keep one of the two"
+                )
+            by_system = {_text(column, str(name)): texts for name, texts in value.items() if texts is not None}
+            if not by_system:
+                raise RowError(f"{column}: expected {{system: texts}}, got an empty object; drop the row")
+        else:
+            by_system = {system or self.source.stem: value}
+        for name, texts in by_system.items():
+            where = f"{column}, {name!r}" if isinstance(value, dict) else column
+            if isinstance(texts, list) and not shape.sets:
+                raise RowError(
+                    f"{where}: expected one string as in the first row, got a list; write sets in every row"
+                )
+            if isinstance(texts, list):
+                by_system[name] = [_text(f"{where}, item {i}", text) for i, text in enumerate(texts, 1)]
+            elif isinstance(texts, str) or texts is None:
+                by_system[name] = [_text(where, texts)]
+            else:
+                raise RowError(f"{where}: expected a string or a list of strings, got {_kind(texts)}")
+        return by_system
+
+    def _number(self, values: dict, name: str) -> float | None:
+        value = self._value(values, name)[1]
+        if value is _MISSING or value is None or value == "":
+            return None
+        try:
+            return float(value)
+        except (ValueError, TypeError, OverflowError):
+            self.not_numbers += 1
+            return None

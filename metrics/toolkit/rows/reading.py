@@ -1,0 +1,292 @@
+"""The loop over rows, with its one policy for bad rows; and items cut into windows that are scored at once.
+
+Where a window and a part end depends on the rows alone, never on the machine or on where an earlier run was killed: so
+a run that is resumed computes what an uninterrupted one does.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from .files import MemorySource, Source
+from .formats import FileError, Row
+from .items import SPLIT_HALF, Item, RowError, RowReader, Shape
+
+_Converted = TypeVar("_Converted")
+AnySource = Source | MemorySource
+
+
+class Skips:
+    """The policy for bad rows: raise at the first one, or report it, count it and leave it out.
+
+    Args:
+        skip: leave bad rows out.
+        problem: called with each bad row that is left out.
+
+    Attributes:
+        counts: rows so far that were "good" and "skipped"; "skipped NAME" are those of a system, where it is known.
+        good: {name of a source: rows of it that were good}.
+        row: number of the last row that was read, of its source.
+    """
+
+    def __init__(self, skip: bool = False, problem: Callable[[str], None] = lambda message: None):
+        self.skip, self.problem = skip, problem
+        self.counts: Counter[str] = Counter()
+        self.good: Counter[str] = Counter()
+        self.row = 0
+
+    @property
+    def skipped(self) -> int:
+        """Number of rows that were left out."""
+        return self.counts["skipped"]
+
+    @property
+    def by_system(self) -> dict[str, int]:
+        """{system: rows that were left out}, for systems that have such rows."""
+        return skipped_by_system(self.counts)
+
+    def bad(self, where: str, error: RowError) -> None:
+        """Count a bad row.
+
+        Raises:
+            FileError: if bad rows are not to be left out.
+        """
+        if not self.skip:
+            raise FileError(f"{where}: {error}", bad_row=self.counts["good"] > 0) from error
+        self.counts.update(["skipped", *(f"skipped {system}" for system in error.systems)])
+        self.problem(f"{where}: {error}")
+
+
+def skipped_by_system(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return what `Skips.counts` says of systems.
+
+    >>> skipped_by_system({"good": 2, "skipped": 1, "skipped bert": 1})
+    {'bert': 1}
+    """
+    return {name.removeprefix("skipped "): n for name, n in counts.items() if name.startswith("skipped ")}
+
+
+def good_rows(
+    sources: Sequence[AnySource], convert: Callable[[AnySource, Row], _Converted], skips: Skips, after: int = 0
+) -> Iterator[tuple[AnySource, Row, _Converted]]:
+    """Yield every good row of sources, with what a function makes of it.
+
+    Args:
+        sources: where the rows are from.
+        convert: called with a source and a row; raises `RowError` if the row is bad.
+        skips: what to do about bad rows.
+        after: number of a row of the first source; rows up to it are passed over.
+
+    Yields:
+        (source, row, converted).
+
+    Raises:
+        FileError: if a source cannot be read, or a row is bad and bad rows are not to be left out.
+    """
+    for source in sources:
+        skips.row = after
+        for row in source.rows(after):
+            skips.row = row.number
+            try:
+                if row.values is None:
+                    raise RowError(row.problem)
+                converted = convert(source, row)
+            except RowError as error:
+                skips.bad(f"{source.name}, {source.unit} {row.number}", error)
+                continue
+            skips.counts["good"] += 1
+            skips.good[source.name] += 1
+            yield source, row, converted
+        after = 0
+
+
+def inputs_of(sources: Sequence[AnySource], skips: Skips) -> list[dict[str, Any]]:
+    """Return name, SHA-256 and number of good rows of every source that was read, for a report."""
+    return [
+        {"name": Path(source.name).name, "sha256": source.digest, "rows": skips.good[source.name]}
+        for source in sources
+    ]
+
+
+@dataclass
+class Window:
+    """Items that are scored at once.
+
+    Attributes:
+        items: at most a window's predictions and characters; none where only a part ends.
+        part: number of the part that they belong to, from 0.
+        end: for the last window of a part, how far reading was and what it had found, as JSON.
+        done: the part was finished by an earlier run; `end` is what that run noted.
+    """
+
+    items: list[Item]
+    part: int
+    end: dict | None = None
+    done: bool = False
+
+
+def characters_of(item: Item) -> int:
+    """Return the number of characters of an item's texts."""
+    return sum(map(len, item.predictions)) + sum(map(len, item.references)) + len(item.text or "")
+
+
+class Reading:
+    """Reads sources, checks every row, and cuts the items into windows.
+
+    Args:
+        sources: where the rows are from.
+        columns: see `items.RowReader`.
+        skips: what to do about bad rows.
+        notify: called with what a user must know about the input.
+        asks: called with the shape of the first good row; whether every row needs a question.
+
+    Attributes:
+        shape: what the rows of the first file are; None before the first window.
+        counts: those of `Skips`, and rows that are "single" (contexts with one reference), and "not_numbers", values
+            of `score` and `label` that are no numbers.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[AnySource],
+        columns: Mapping[str, str],
+        skips: Skips | None = None,
+        notify: Callable[[str], None] = lambda message: None,
+        asks: Callable[[Shape], bool] = lambda shape: False,
+    ):
+        self.sources = sources
+        self.columns = columns
+        self.skips = skips or Skips()
+        self.notify = notify
+        self.asks = asks
+        self.shape: Shape | None = None
+        self.counts = self.skips.counts
+        self._file = 0  # number of the file that is read; `skips` has that of the row
+        self._shape_here: Shape | None = None  # of the file's rows; None at its start
+
+    @property
+    def position(self) -> int:
+        """Number of bytes read so far, where it is known."""
+        before = sum(source.size or 0 for source in self.sources[: self._file])
+        return before + self.sources[self._file].position
+
+    def windows(
+        self,
+        predictions: int,
+        characters: int,
+        part_rows: int | None = None,
+        finished: Mapping[int, dict] | None = None,
+    ) -> Iterator[Window]:
+        """Yield the items of all files.
+
+        Args:
+            predictions: predictions of a window, about.
+            characters: characters of a window, about.
+            part_rows: items of a part, about: all items of a row are in one part. None for a single part.
+            finished: number of a part that need not be read -> the `end` of its last window.
+
+        Raises:
+            FileError: if a file cannot be read, a row is bad, or there is nothing to score.
+        """
+        finished = finished or {}
+        part = 0
+        while True:
+            while part in finished:
+                self._jump(finished[part])
+                yield Window([], part, finished[part], done=True)
+                part += 1
+            rows, chunk, held, texts, before = 0, [], 0, 0, Counter(self.counts)
+            with closing(self.good_rows()) as good_rows:
+                for items in good_rows:
+                    rows += len(items)
+                    chunk += items
+                    for item in items:
+                        held += max(len(item.predictions), 1)
+                        texts += characters_of(item)
+                    if part_rows is not None and rows >= part_rows:
+                        yield Window(chunk, part, self._end(before, last=False))
+                        rows, chunk, held, texts, before = 0, [], 0, 0, Counter(self.counts)
+                        part += 1
+                        if part in finished:
+                            break
+                    elif held >= predictions or texts >= characters:
+                        yield Window(chunk, part)
+                        chunk, held, texts = [], 0, 0
+                else:
+                    self._check_any()
+                    if rows:
+                        yield Window(chunk, part, self._end(before, last=True))
+                    return
+
+    def _end(self, before: Counter, last: bool) -> dict:
+        return {
+            "last": last,
+            "place": [self._file, self.skips.row],
+            "shape": asdict(self.shape),
+            "shape_here": self._shape_here and asdict(self._shape_here),
+            "counts": dict(self.counts - before),
+        }
+
+    def _jump(self, end: dict) -> None:
+        self._file, self.skips.row = end["place"]
+        self.shape = Shape(**end["shape"])
+        self._shape_here = end["shape_here"] and Shape(**end["shape_here"])
+        self.counts.update(end["counts"])
+
+    def _check_any(self) -> None:
+        good, skipped, single = (self.counts[name] for name in ("good", "skipped", "single"))
+        if not good:
+            if skipped:
+                raise FileError(f"no row could be scored: all {skipped:,} rows are bad")
+            raise FileError(f"{', '.join(source.name for source in self.sources)}: no rows; is this the right file?")
+        if single == good:
+            raise FileError(
+                f"no row could be scored: without predictions a context needs at least two references, and each of "
+                f"the {single:,} contexts has one"
+            )
+
+    def good_rows(self) -> Iterator[list[Item]]:
+        """Yield the items of every good row behind the last one read; what is counted includes the yielded row."""
+        first, after = self._file, self.skips.row
+        for number, source in enumerate(self.sources[first:], first):
+            if number != first:
+                self._file, self._shape_here, after = number, None, 0
+            reader = RowReader(source, self.columns)
+            for _, _, items in good_rows([source], partial(self._items, reader), self.skips, after):
+                yield items
+
+    def _items(self, reader: RowReader, source: AnySource, row: Row) -> list[Item]:
+        try:
+            shape = self._shape_here or reader.shape(row.values)
+            items = reader.items(row.number, row.values, shape, self.asks(self.shape or shape))
+        except RowError as error:
+            error.systems = reader.systems(row.values)
+            raise
+        if self._shape_here is None:
+            self._shape_here = shape
+            self._check_shape(source, shape, row.values)
+        self.counts["single"] += not items
+        self.counts["not_numbers"] += reader.not_numbers
+        reader.not_numbers = 0
+        return items
+
+    def _check_shape(self, source: AnySource, shape: Shape, values: dict) -> None:
+        if self.shape is not None and self.shape.sets != shape.sets:
+            kinds = ("single answers", "sets of questions")
+            raise FileError(
+                f"{source.name}: holds {kinds[shape.sets]}, the files before it {kinds[self.shape.sets]}; "
+                "score them in two runs"
+            )
+        self.shape = self.shape or shape
+        if shape.ceiling:
+            self.notify(
+                f"{source.name} has human questions but no predictions. This is the HUMAN CEILING, not the score of a "
+                f"system: in each context references 1, 3, 5 ... are scored as predictions against references 2, 4, "
+                f"6 ... under the name {SPLIT_HALF!r}. Contexts with one reference are left out. To score a system, "
+                f"add a column 'predictions', or name yours with --column prediction=NAME; columns found: "
+                f"{', '.join(values)}."
+            )

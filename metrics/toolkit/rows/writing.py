@@ -1,0 +1,221 @@
+"""Files that appear under their name when they are complete, and not at all after a failure."""
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from .formats import FileError, format_of, marked
+
+ROW_GROUP_BYTES = 2**25  # of text in memory before a Parquet row group is written
+ROW_GROUP_ROWS = 2**16
+
+
+def _nameless(folder: Path) -> BinaryIO | None:
+    """Open a file without a name, of which nothing stays if the process is killed; None where that is unknown."""
+    try:
+        return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666), "wb")
+    except (AttributeError, OSError):  # not Linux, or a file system that cannot; another reason comes up again
+        return None
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for writing that takes its name, and the place of an older one, only when it is complete.
+
+    After an error there is no trace of it. After SIGKILL a hidden file that ends in .part may stay; on file systems of
+    Linux that have files without a name only if the kill falls between its two last steps, naming and replacing.
+
+    Args:
+        path: name of the file.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    nameless = _nameless(path.parent)
+    try:
+        with nameless or open(temporary, "wb") as raw:
+            yield raw
+            raw.flush()
+            os.fsync(raw.fileno())
+            if nameless:
+                folder = os.open(path.parent, os.O_RDONLY)  # named, because only then link follows the link in /proc
+                try:
+                    os.link(f"/proc/self/fd/{raw.fileno()}", temporary, src_dir_fd=folder, follow_symlinks=True)
+                finally:
+                    os.close(folder)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def arrow_schema(columns: Mapping[str, str], metadata: Mapping[str, str] | None = None):
+    """Return the Arrow schema of columns.
+
+    Args:
+        columns: the columns and their types, see `Writer`.
+        metadata: facts about the whole table.
+    """
+    import pyarrow
+
+    types = {"text": pyarrow.string(), "integer": pyarrow.int64(), "number": pyarrow.float64()}
+    types |= {"texts": pyarrow.list_(types["text"]), "numbers": pyarrow.list_(types["number"])}
+    return pyarrow.schema([(name, types[kind]) for name, kind in columns.items()], metadata=metadata)
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, str):
+        return marked(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
+
+
+class Writer:
+    """One output file, which appears under its name when it is complete and not at all after a failure.
+
+    Args:
+        path: name of the file; its ending says the format and the compression.
+        columns: the columns and their types: "text", "integer", "number", "texts" or "numbers" (lists).
+        metadata: facts about the whole file; only Parquet has a place for them.
+
+    Raises:
+        FileError: if the ending is unknown or the folder does not exist.
+    """
+
+    def __init__(self, path: str | os.PathLike, columns: Mapping[str, str], metadata: Mapping[str, str]):
+        self.format, self.compression = format_of(path)
+        self.path = Path(path).resolve()  # through a link, so that the rename replaces the file and not the link
+        self.columns = dict(columns)
+        self.metadata = dict(metadata)
+        if not self.path.parent.is_dir():
+            raise FileError(f"{path}: there is no folder {self.path.parent}; make it first")
+        if self.path.is_dir():
+            raise FileError(f"{path}: is a folder; name a file in it")
+
+    def _failure(self, error: OSError) -> FileError:
+        return FileError(f"{self.path}: cannot be written: {error.strerror or error}")
+
+    def __enter__(self) -> "Writer":
+        try:
+            self._file = new_file(self.path)
+            self._raw = self._file.__enter__()
+        except OSError as error:
+            raise self._failure(error) from error
+        if self.format == "Parquet":
+            self._open_parquet()
+        else:
+            self._open_text()
+        return self
+
+    def _open_parquet(self) -> None:
+        import pyarrow.parquet
+
+        self._schema = arrow_schema(self.columns, self.metadata)
+        self._pending, self._pending_rows, self._pending_bytes = [], 0, 0
+        self._parquet = pyarrow.parquet.ParquetWriter(self._raw, self._schema, compression="zstd")
+
+    def _open_text(self) -> None:
+        if self.compression == ".gz":
+            self._packed = gzip.GzipFile("", "wb", fileobj=self._raw, mtime=0)
+        elif self.compression == ".bz2":
+            self._packed = bz2.BZ2File(self._raw, "wb")
+        elif self.compression == ".xz":
+            self._packed = lzma.LZMAFile(self._raw, "wb")
+        elif self.compression == ".zst":
+            import pyarrow
+
+            raw = os.fdopen(os.dup(self._raw.fileno()), "wb")  # which pyarrow closes
+            self._packed = io.BufferedWriter(pyarrow.CompressedOutputStream(raw, "zstd"))
+        else:
+            self._packed = self._raw
+        self._text = io.TextIOWrapper(self._packed, encoding="utf-8", newline="")
+        if self.format != "JSON lines":
+            delimiter = "\t" if self.format == "TSV" else ","
+            self._csv = csv.writer(self._text, delimiter=delimiter, lineterminator="\n")
+            self._csv.writerow(self.columns)
+
+    def write(self, rows: Mapping[str, Sequence]) -> None:
+        """Write rows.
+
+        Args:
+            rows: one list of equal length per column.
+
+        Raises:
+            FileError: if the file cannot be written, for example because the disk is full.
+        """
+        try:
+            self._write(rows)
+        except OSError as error:
+            raise self._failure(error) from error
+
+    def note(self, facts: Mapping[str, str]) -> None:
+        """Add facts about the whole file that are known at its end; only Parquet has a place for them."""
+        if self.format == "Parquet":
+            self._parquet.add_key_value_metadata(dict(facts))
+
+    def _write(self, rows: Mapping[str, Sequence]) -> None:
+        if self.format == "Parquet":
+            import pyarrow
+
+            arrays = [pyarrow.array(rows[field.name], field.type) for field in self._schema]
+            table = pyarrow.Table.from_arrays(arrays, schema=self._schema)
+            self._pending.append(table)
+            self._pending_rows += len(table)
+            self._pending_bytes += table.nbytes
+            if self._pending_rows >= ROW_GROUP_ROWS or self._pending_bytes >= ROW_GROUP_BYTES:
+                self._flush()
+            return
+        for values in zip(*(rows[name] for name in self.columns), strict=True):
+            if self.format == "JSON lines":
+                row = dict(zip(self.columns, values, strict=True))
+                self._text.write(json.dumps(row, ensure_ascii=False) + "\n")
+            else:
+                self._csv.writerow(map(_cell, values))
+
+    def _flush(self) -> None:
+        import pyarrow
+
+        if self._pending:
+            self._parquet.write_table(pyarrow.concat_tables(self._pending))
+            self._pending, self._pending_rows, self._pending_bytes = [], 0, 0
+
+    def _close(self, complete: bool) -> None:
+        if self.format == "Parquet":
+            if complete:
+                self._flush()
+            self._parquet.close()
+        elif self._packed is self._raw:
+            self._text.flush()
+        else:
+            self._text.close()
+
+    def __exit__(self, kind, error, trace) -> None:
+        failed = error
+        try:
+            self._close(complete=error is None)
+        except OSError as problem:
+            failed = failed or problem
+        try:
+            self._file.__exit__(failed and type(failed), failed, None)
+        except OSError as problem:
+            failed = failed or problem
+        if failed is not error:
+            raise self._failure(failed) from failed
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file; through a link, so that the file is replaced and not the link.
+
+    Args:
+        path: name of the file.
+        text: its content.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    with new_file(path.resolve()) as file:
+        file.write(text.encode())

@@ -1,0 +1,1 @@
+"""From items to statistics to scores, on one machine or many."""

@@ -1,0 +1,206 @@
+"""The loop from items to statistics, with threads: what every verb scores with."""
+
+import math
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice, pairwise
+
+import numpy as np
+
+from ..rows.formats import FileError
+from ..rows.items import Item, Shape
+from ..rows.reading import Window
+
+CHUNK_PREDICTIONS = 1000
+CHUNK_CHARACTERS = 2**20
+MODEL_CHUNKS = {"cpu": 2, "cuda": 10, "mps": 10}  # a model sorts a window by length; large batches need larger windows
+MIN_WINDOW = 64
+
+
+def statistics_of_items(scorer, items: Sequence[Item]) -> tuple[np.ndarray, Counter]:
+    """Return what `Scorer.statistics` says of items: one row per prediction, or per item if a row is a set."""
+    if scorer.needs_question:
+        for item in items:
+            if item.text is None:
+                raise ValueError(
+                    f"{item.file}, line {item.line}: question: expected a string for {scorer.name}, got null"
+                )
+    if scorer.takes_sets:
+        return scorer.statistics(
+            {"predictions": [item.predictions for item in items], "references": [item.references for item in items]}
+        )
+    answers = [(item, text) for item in items for text in item.predictions]
+    columns = {
+        "predictions": [text for _, text in answers],
+        "references": [item.references for item, _ in answers],
+    }
+    if scorer.needs_question:
+        columns["questions"] = [item.text for item, _ in answers]
+    return scorer.statistics(columns)
+
+
+class Tally:
+    """What is summed over rows: all that the score of a corpus needs. Tallies can be added, and written as JSON.
+
+    Attributes:
+        rows: {system: rows that were scored}.
+        predictions: {system: predictions that were scored}.
+        sums: {metric: {system: (k + 1,) sums of its statistics, the last one their number}}.
+        cut: {metric: counts of what to warn of, see `Scorer.statistics`}.
+    """
+
+    def __init__(self, rows=None, predictions=None, sums=None, cut=None):
+        self.rows = Counter(rows)
+        self.predictions = Counter(predictions)
+        self.sums = {
+            metric: {system: np.array(values, dtype=float) for system, values in by_system.items()}
+            for metric, by_system in (sums or {}).items()
+        }
+        self.cut = {metric: Counter(counts) for metric, counts in (cut or {}).items()}
+
+    def add(self, other: "Tally") -> None:
+        """Add the sums of other rows."""
+        self.rows.update(other.rows)
+        self.predictions.update(other.predictions)
+        for metric, counts in other.cut.items():
+            self.cut.setdefault(metric, Counter()).update(counts)
+        for metric, by_system in other.sums.items():
+            mine = self.sums.setdefault(metric, {})
+            for system, values in by_system.items():
+                mine[system] = mine[system] + values if system in mine else values
+
+    def as_json(self) -> dict:
+        """Return the arguments of an equal tally, in types that JSON has."""
+        sums = {
+            metric: {system: values.tolist() for system, values in by_system.items()}
+            for metric, by_system in self.sums.items()
+        }
+        return {
+            "rows": dict(self.rows),
+            "predictions": dict(self.predictions),
+            "sums": sums,
+            "cut": {metric: dict(counts) for metric, counts in self.cut.items()},
+        }
+
+
+def scored(items: Sequence[Item], shape: Shape, scorers: Mapping[str, object]) -> tuple[dict[str, list], Tally]:
+    """Score items.
+
+    Args:
+        items: at least one.
+        shape: what they are.
+        scorers: {metric: what `scorers.make_scorer` returns}.
+
+    Returns:
+        The columns of the output, with one value per item, and the sums.
+    """
+    columns = _output_rows(items, shape)
+    tally = Tally(Counter(columns["system"]))
+    lengths = [len(item.predictions) for item in items]
+    systems = list(tally.rows)
+    index = {system: i for i, system in enumerate(systems)}
+    owners = np.array([index[item.system] for item in items])
+    for item in items:
+        tally.predictions[item.system] += len(item.predictions)
+    for metric, scorer in scorers.items():
+        statistics, tally.cut[metric] = statistics_of_items(scorer, items)
+        counted = np.column_stack([statistics, np.ones(len(statistics))])
+        of_system = np.repeat(owners, lengths) if not scorer.takes_sets else owners
+        tally.sums[metric] = {system: counted[of_system == i].sum(axis=0) for i, system in enumerate(systems)}
+        scores = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()}
+        if shape.sets and not scorer.takes_sets:  # lists of scores, one per prediction
+            starts = np.cumsum([0, *lengths]).tolist()
+            scores = {name: [values[a:b] for a, b in pairwise(starts)] for name, values in scores.items()}
+        columns |= scores
+    return columns, tally
+
+
+def worker_count(scorers: Iterable) -> int:
+    """Return how many windows are best scored at once; 0 for one at a time, without a thread of its own.
+
+    A model on a CPU gets a thread for every core that this process may use (its affinity and the limit of its
+    container count, and OMP_NUM_THREADS): small batches on one core each are quicker than one batch on all of them.
+    Beside a model on a GPU, a second thread makes the next batch. Without a model more threads are of no use.
+    """
+    devices = {scorer.device for scorer in scorers} - {None}
+    if devices != {"cpu"}:
+        return 2 if devices else 0
+    import torch
+
+    if torch.get_num_threads() == 1:
+        return 1
+    import joblib
+
+    return min(torch.get_num_threads(), joblib.cpu_count(only_physical_cores=True))
+
+
+def overlapped(function: Callable, windows: Iterable, workers: int) -> Iterator[tuple]:
+    """Yield every window and what a function makes of it, in order, while workers are busy with the next ones.
+
+    Args:
+        function: called with a window; torch uses one core in it.
+        windows: read as far ahead as the workers need. When reading fails, what was read before still comes out.
+        workers: number of threads; 0 to work in the calling one, where torch uses what cores it likes.
+
+    Yields:
+        (window, result).
+    """
+    if not workers:
+        yield from ((window, function(window)) for window in windows)
+        return
+    import torch
+
+    threads, windows, failure = torch.get_num_threads(), iter(windows), None
+    pool = ThreadPoolExecutor(workers, "score", initializer=torch.set_num_threads, initargs=(1,))
+    pending: deque = deque()
+    try:
+        while failure is None:
+            try:
+                window = next(windows)
+            except (FileError, StopIteration) as end:
+                failure = end
+            else:
+                pending.append((window, pool.submit(function, window)))
+            while pending and (failure or len(pending) > workers + 1):
+                window, result = pending.popleft()
+                yield window, result.result()
+        if not isinstance(failure, StopIteration):
+            raise failure
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        torch.set_num_threads(threads)
+
+
+def spread(windows: Iterator[Window], workers: int) -> Iterator[Window]:
+    """Cut an input that would not keep all workers busy into one window for each."""
+    first = list(islice(windows, workers))
+    if len(first) < workers and first:
+        items = [item for window in first for item in window.items]
+        size = max(MIN_WINDOW, math.ceil(len(items) / workers))
+        pieces = [items[start : start + size] for start in range(0, len(items), size)] or [[]]
+        first = [Window(piece, 0) for piece in pieces[:-1]] + [Window(pieces[-1], 0, first[-1].end)]
+    yield from first
+    yield from windows
+
+
+def output_columns(shape: Shape, scorers: Mapping[str, object]) -> dict[str, str]:
+    """Return the columns of the output and their types, see `files.Writer`."""
+    columns = {"file": "text", "line": "integer", "id": "text", "system": "text"}
+    columns |= {shape.text: "text", **({"predictions": "texts"} if shape.sets else {"prediction": "text"})}
+    columns |= {"references": "texts", "score": "number", "label": "number"}
+    for scorer in scorers.values():
+        lists = shape.sets and not scorer.takes_sets
+        columns |= dict.fromkeys(scorer.row_names, "numbers" if lists else "number")
+    return columns
+
+
+def _output_rows(items: Sequence[Item], shape: Shape) -> dict[str, list]:
+    rows = {name: [getattr(item, name) for item in items] for name in ("file", "line", "id", "system", "references")}
+    rows[shape.text] = [item.text for item in items]
+    if shape.sets:
+        rows["predictions"] = [item.predictions for item in items]
+    else:
+        rows["prediction"] = [item.predictions[0] for item in items]
+    rows["score"], rows["label"] = (list(values) for values in zip(*(item.human for item in items), strict=True))
+    return rows

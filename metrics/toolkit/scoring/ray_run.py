@@ -1,0 +1,383 @@
+"""The stages of `batch` as a Ray Data pipeline: tasks read, a pool of actors that hold the models scores, tasks write.
+
+It needs the extra `ray`, and is imported only where that engine is asked for.
+
+Rows, checks, scorers and sums are those of the local engine. What is not a row, such as a row that was left out or the
+sums of a window, goes through the pipeline as a row of its own with a note. So Ray's rule, that the output of a task
+counts once however often the task had to run, holds for everything.
+"""
+
+import io
+import json
+import logging
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import pyarrow
+import pyarrow.parquet
+import ray
+from pyarrow import fs
+from ray.data import ActorPoolStrategy, DataContext, Datasink, Datasource, ReadTask
+from ray.data.block import BlockMetadata
+
+from ..rows.files import Source
+from ..rows.formats import FORMATS, FileError, format_of
+from ..rows.items import Item, Shape
+from ..rows.reading import Reading, Skips
+from ..rows.writing import arrow_schema
+from .parts import MANIFEST, is_folder, manifest, part_name
+from .registry import make_scorer
+from .run import CHUNK_PREDICTIONS, MODEL_CHUNKS, Report, Run, Tally, facts_of, output_columns, report_of, scored
+
+CORES_PER_READER = 16  # one task that reads, and one that writes, keep far more actors busy than that
+NOTE = "_note"
+_TEXTS = {"file": "text", "line": "integer", "id": "text", "system": "text", "text": "text"}
+_ITEM = _TEXTS | {"predictions": "texts", "references": "texts", "score": "number", "label": "number"}
+
+
+def file_system(path: str):
+    """Return the pyarrow file system of a path or URI, and the path in it.
+
+    Raises:
+        FileError: if there is no such file system.
+    """
+    try:
+        return fs.FileSystem.from_uri(path if "://" in path else os.path.abspath(path))
+    except (pyarrow.ArrowException, OSError, ImportError, ValueError) as error:
+        raise FileError(f"{path}: no such place: {error}") from error
+
+
+def listed(inputs: Sequence[str]) -> list[dict]:
+    """Return the files that inputs name.
+
+    Args:
+        inputs: files, folders or URIs; of a folder all files with a known ending count, sorted by name.
+
+    Returns:
+        Per file its "name" for results and messages, its "path" to open, and its "size" in bytes, None where unknown.
+
+    Raises:
+        FileError: if there is nothing.
+    """
+    files = []
+    for given in inputs:
+        # What comes behind a question mark, such as a region, is for the file system.
+        name, mark, options = given.partition("?") if "://" in given else (given, "", "")
+        system, inner = file_system(given)
+        try:
+            info = system.get_file_info(inner)
+            found = [info]
+            if info.type == fs.FileType.Directory:
+                found = system.get_file_info(fs.FileSelector(inner, recursive=True))
+        except OSError as error:
+            raise FileError(f"{given}: cannot be read: {error}") from error
+        if info.type == fs.FileType.NotFound:
+            raise FileError(f"{given}: no such file; check the name")
+        if info.type == fs.FileType.Directory:
+            inside = (file for file in found if file.is_file and _is_input(file.base_name))
+            found = sorted(inside, key=lambda file: file.path)
+            if not found:
+                raise FileError(f"{given}: no file in it ends in {', '.join(FORMATS)}")
+        for file in found:
+            full = name.rstrip("/") + file.path.removeprefix(inner.rstrip("/"))
+            format_of(full)
+            path = full + mark + options if "://" in full else os.path.abspath(full)
+            files.append({"name": full, "path": path, "size": file.size})
+    return files
+
+
+def _is_input(name: str) -> bool:
+    try:
+        return not name.startswith(("_", ".")) and bool(format_of(name))
+    except FileError:
+        return False
+
+
+def source_of(file: Mapping, columns: Sequence[str] | None = None) -> Source:
+    """Return one of the `listed` files as rows; `columns` as in `files.Source`."""
+
+    def opened():
+        system, inner = file_system(file["path"])
+        return io.BufferedReader(system.open_input_file(inner))
+
+    return Source(file["name"], columns, opened)
+
+
+def _table(items: Sequence[Item], note: Mapping):
+    """Return items and a note as an Arrow table."""
+    rows = [
+        {name: getattr(item, name) for name in (*_TEXTS, "predictions", "references")}
+        | {"score": item.human[0], "label": item.human[1]}
+        for item in items
+    ]
+    return pyarrow.Table.from_pylist([*rows, {NOTE: json.dumps(note)}], schema=arrow_schema(_ITEM | {NOTE: "text"}))
+
+
+def _items(rows: Sequence[Mapping]) -> list[Item]:
+    names = [*_TEXTS, "predictions", "references"]
+    return [Item(*(row[name] for name in names), human=(row["score"], row["label"])) for row in rows]
+
+
+class RowsDatasource(Datasource):
+    """Items of files, one task for each; what a task counted, and the rows it left out, become notes.
+
+    Args:
+        files: see `listed`.
+        columns: see `rows.RowReader`.
+        skip: leave bad rows out instead of raising.
+        shape: what the rows are.
+        rows: rows of a block, and so of a task of the next stage.
+        wanted: columns of the files that may be needed.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[Mapping],
+        columns: Mapping[str, str],
+        skip: bool,
+        shape: Shape,
+        rows: int,
+        wanted: Sequence[str],
+    ):
+        super().__init__()
+        self.files, self.columns, self.skip, self.shape = files, columns, skip, shape
+        self.rows, self.wanted = rows, wanted
+
+    def estimate_inmemory_data_size(self) -> int | None:
+        """Return None: the size of packed files says little."""
+        return None
+
+    def get_read_tasks(self, parallelism: int, per_task_row_limit=None, data_context=None) -> list[ReadTask]:
+        """Return one task per file."""
+
+        def task(file: Mapping) -> ReadTask:
+            facts = BlockMetadata(num_rows=None, size_bytes=None, exec_stats=None, input_files=(file["name"],))
+            return ReadTask(lambda: self._blocks(file), facts, per_task_row_limit=per_task_row_limit)
+
+        return [task(file) for file in self.files]
+
+    def _blocks(self, file: Mapping) -> Iterator[pyarrow.Table]:
+        problems: list[str] = []
+        source = source_of(file, self.wanted)
+        reading = Reading([source], self.columns, Skips(self.skip, problems.append))
+        reading.shape = self.shape
+        counted, chunk = Counter(), []
+        for items in reading.good_rows():
+            chunk += items
+            if len(chunk) >= self.rows:
+                yield _table(chunk, {"counts": dict(reading.counts - counted), "problems": problems})
+                counted, chunk = Counter(reading.counts), []
+                problems.clear()
+        yield _table(chunk, {"counts": dict(reading.counts - counted), "problems": problems})
+
+
+class _Scoring:
+    """An actor's own scorers; scores tables of items."""
+
+    def __init__(self, metrics: Sequence[str], settings: Mapping[str, Mapping], shape: Shape):
+        self.scorers = {metric: make_scorer(metric, settings.get(metric)) for metric in metrics}
+        self.shape = shape
+        self.schema = arrow_schema(output_columns(shape, self.scorers) | {NOTE: "text"})
+
+    def __call__(self, table):
+        rows = table.to_pylist()
+        notes = [row[NOTE] for row in rows if row[NOTE] is not None]
+        items = _items([row for row in rows if row[NOTE] is None])
+        tables = []
+        if items:
+            columns, tally = scored(items, self.shape, self.scorers)
+            notes.append(json.dumps({"tally": tally.as_json()}))
+            tables.append(pyarrow.table({**columns, NOTE: [None] * len(items)}, schema=self.schema))
+        noted = pyarrow.Table.from_pylist([{NOTE: note} for note in notes], schema=self.schema)
+        return pyarrow.concat_tables([*tables, noted])
+
+
+class PartsDatasink(Datasink):
+    """Writes parts and brings the notes back.
+
+    Args:
+        output: folder or URI; None writes nothing.
+        metadata: facts about every file.
+        rows: rows of a part, about.
+
+    Attributes:
+        notes: all notes, when the pipeline has run.
+    """
+
+    def __init__(self, output: str | None, metadata: Mapping[str, str], rows: int):
+        self.output, self.metadata, self.rows = output, metadata, rows
+        self.notes: list[dict] = []
+
+    @property
+    def min_rows_per_write(self) -> int:
+        """Rows of a part."""
+        return self.rows
+
+    def write(self, blocks, ctx) -> tuple[int, list[str]]:
+        """Write one part; return its number and its notes."""
+        table = pyarrow.concat_tables(list(blocks))
+        notes = table[NOTE].drop_null().to_pylist()
+        table = table.filter(table[NOTE].is_null()).drop_columns([NOTE]).replace_schema_metadata(self.metadata)
+        if self.output is not None and len(table):
+            buffer = io.BytesIO()
+            pyarrow.parquet.write_table(table, buffer, compression="zstd")
+            # Under the name that an earlier attempt at the same task had, so that nothing is there twice.
+            _write(self.output, part_name(ctx.task_idx), buffer.getbuffer())
+        return ctx.task_idx, notes
+
+    def on_write_complete(self, write_result) -> None:
+        """Keep the notes of the attempts that count."""
+        self.notes = [json.loads(note) for _, notes in sorted(write_result.write_returns) for note in notes]
+
+
+def _write(folder: str, name: str, content) -> None:
+    system, inner = file_system(folder)
+    with system.open_output_stream(f"{inner.rstrip('/')}/{name}") as file:
+        file.write(content)
+
+
+@contextmanager
+def _connected(address: str | None) -> Iterator[None]:
+    """Connect to a cluster, or start one on this machine, unless this process is connected already."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # Ray's own notes on standard error
+    connected = ray.is_initialized()
+    if not connected:
+        starts = address is None and "RAY_ADDRESS" not in os.environ
+        options = {"include_dashboard": False} if starts else {"address": address}
+        try:
+            ray.init(log_to_driver=False, logging_level="error", **options)
+        except Exception as error:  # some are of no special kind
+            raise FileError(f"address: no Ray cluster at {address or 'this machine'}: {error}") from error
+    context, logger = DataContext.get_current(), logging.getLogger("ray.data")
+    wanted = {
+        "enable_progress_bars": sys.stderr.isatty(),
+        "print_on_execution_start": False,
+        "raise_original_map_exception": True,
+    }
+    before, level = {name: getattr(context, name) for name in wanted}, logger.level
+    logger.setLevel(logging.CRITICAL)  # an error is told once, by the caller
+    try:
+        for name, value in wanted.items():
+            setattr(context, name, value)
+        yield
+    finally:
+        logger.setLevel(level)
+        for name, value in before.items():
+            setattr(context, name, value)
+        if not connected:
+            ray.shutdown()
+
+
+def _cause(error: Exception) -> Exception:
+    """Return the error that a task met, without what Ray has put around it."""
+    cause = getattr(error, "cause", None) or error
+    if isinstance(cause, FileError | ValueError | RuntimeError):
+        return cause
+    if isinstance(cause, OSError):
+        return FileError(f"cannot be read or written: {cause}")
+    return RuntimeError(f"ray: {type(cause).__name__}: {str(cause).strip().splitlines()[-1]}")
+
+
+class RayRun(Run):
+    """Scores the rows of files on a Ray cluster; its numbers are those of `batch.Run`.
+
+    Args:
+        inputs: files, folders, or URIs that pyarrow reads (s3://, gs://, hf:// ...), in every format of `files`. What
+            is local must be there on every machine of the cluster.
+        output: folder or URI for Parquet parts; None for none. Their rows are in no order: `file` and `line` say where
+            each one is from.
+        address: of the cluster; None for the one that is connected, or that RAY_ADDRESS names, or a new local one.
+        **arguments: see `batch.Run`.
+
+    Raises:
+        ValueError: if an argument is bad. Nothing has been written yet.
+    """
+
+    def __init__(self, inputs, output=None, address=None, **arguments):
+        self.address = address
+        super().__init__(inputs, output=output, **arguments)
+
+    def _find(self, inputs: Sequence[str], resume: bool) -> None:
+        self.in_parts = False  # of the kind that can be gone on with
+        if resume:
+            raise ValueError("resume: only for the local engine; Ray repeats by itself what a lost machine was doing")
+        if "-" in inputs:
+            raise ValueError("engine: ray reads files and URIs, not standard input")
+        self.files = listed(inputs)
+        if len({file["path"] for file in self.files}) < len(self.files):
+            raise FileError("input: the same file is named twice; name it once")
+        if self.output is not None:
+            if "://" not in self.output and not is_folder(self.output):
+                raise FileError(f"output: ray writes parts into a folder; name it with a slash, {self.output}/")
+            system, inner = file_system(self.output)
+            there = system.get_file_info(fs.FileSelector(inner, allow_not_found=True))
+            if any(file.base_name == MANIFEST or file.extension == "parquet" for file in there):
+                raise FileError(f"{self.output}: holds the parts of an earlier run; name another folder")
+
+    def score(
+        self,
+        skip_bad_rows: bool = False,
+        total: bool = False,
+        notify: Callable[[str], None] = lambda message: None,
+        problem: Callable[[str], None] = lambda message: None,
+        progress: Callable[[int, int | None], None] = lambda done, size: None,
+    ) -> Report:
+        """Read, score and write, see `batch.Run.score`; rows that are left out are told at the end.
+
+        Raises:
+            FileError: if a file cannot be read or written, a row is bad, or no row can be scored.
+        """
+        sources = [source_of(file, self._wanted()) for file in self.files]
+        first = Reading(sources, self.columns, Skips(skip_bad_rows), notify)
+        next(first.windows(1, 1))
+        shape = first.shape
+        scorers = self._checked_scorers(shape)
+        with _connected(self.address):
+            notes = self._notes_of_run(shape, scorers, skip_bad_rows)
+        overall, counts = Tally(), Counter()
+        for note in notes:
+            overall.add(Tally(**note.get("tally", {})))
+            counts.update(note.get("counts", {}))
+            for message in note.get("problems", ()):
+                problem(message)
+        report = report_of(overall, shape, scorers, counts, total)
+        if self.output is not None:
+            inputs = [{name: file[name] for name in ("name", "size")} for file in self.files]
+            _write(self.output, MANIFEST, manifest(self._facts(), inputs, {"complete": True, **facts_of(report)}))
+        return report
+
+    def _notes_of_run(self, shape: Shape, scorers: Mapping, skip: bool) -> list[dict]:
+        """Run the pipeline; return the notes."""
+        has_model = any(scorer.device is not None for scorer in scorers.values())
+        wants_cpu = any(given.get("device") == "cpu" for given in self.settings.values())
+        resources = ray.cluster_resources()
+        gpu = has_model and not wants_cpu and resources.get("GPU", 0) > 0
+        window = CHUNK_PREDICTIONS * (MODEL_CHUNKS["cuda" if gpu else "cpu"] if has_model else 1)
+        few = max(1, int(resources.get("CPU", 1)) // CORES_PER_READER)
+        metadata = {"genqa_metrics": json.dumps({metric: scorer.signature for metric, scorer in scorers.items()})}
+        source = RowsDatasource(self.files, self.columns, skip, shape, window, self._wanted())
+        sink = PartsDatasink(self.output, metadata, self.part_rows)
+        try:
+            if self.output is not None:
+                system, inner = file_system(self.output)
+                system.create_dir(inner, recursive=True)
+            # Few tasks read and write, and need no core of their own: the actors may take all cores, and as many as
+            # the cluster grows to.
+            rows = ray.data.read_datasource(source, override_num_blocks=len(self.files), num_cpus=0, concurrency=few)
+            rows = rows.map_batches(
+                _Scoring,
+                fn_constructor_args=(list(scorers), self.settings, shape),
+                batch_size=None,
+                batch_format="pyarrow",
+                compute=ActorPoolStrategy(min_size=1),
+                num_cpus=1,
+                num_gpus=1 if gpu else 0,
+            )
+            rows.write_datasink(sink, ray_remote_args={"num_cpus": 0}, concurrency=few)
+        except Exception as error:  # Ray has many kinds, some made up at run time
+            raise _cause(error) from error
+        return sink.notes

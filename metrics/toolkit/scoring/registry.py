@@ -1,0 +1,45 @@
+"""The metrics by name. A metric is one folder with a `scorer.py` and one line here."""
+
+from collections.abc import Mapping
+from importlib import import_module
+
+from ...aev.shared import Scorer, suggestion
+
+SCORERS = {
+    "aev": "AevScorer",
+    "ava": "AvaScorer",
+    "f_meta": "FMetaScorer",
+    "kpqa": "KpqaScorer",
+}
+
+
+def scorer_class(metric: str) -> type[Scorer]:
+    """Return the class that computes a metric; its module is imported now, which loads no model.
+
+    Raises:
+        ValueError: if there is no such metric.
+    """
+    if metric not in SCORERS:
+        raise ValueError(f"metric: expected one of {', '.join(SCORERS)}, got {metric!r}{suggestion(metric, SCORERS)}")
+    package = __name__.removesuffix(".toolkit.scoring.registry")
+    return getattr(import_module(f"{package}.{metric}.scorer"), SCORERS[metric])
+
+
+def make_scorer(metric: str, settings: Mapping | None = None) -> Scorer:
+    """Return what computes one metric.
+
+    Args:
+        metric: a key of `SCORERS`.
+        settings: settings of the metric's `load` and `compute`, by name.
+
+    Raises:
+        ValueError: if there is no such metric or setting, or its value is bad.
+
+    >>> make_scorer("aev", {"alpha": 0.25}).signature.split("|")[1]
+    'alpha:0.25'
+    """
+    made = scorer_class(metric)
+    try:
+        return made(**settings or {})
+    except (ValueError, TypeError, ImportError) as error:
+        raise ValueError(f"{metric}.{error}") from error

@@ -1,0 +1,1 @@
+"""AEv: fitting it to human scores."""

@@ -1,0 +1,1 @@
+"""AVA: the judge, its training rows, its evaluation and rankers."""

@@ -1,0 +1,42 @@
+"""What several training scripts share: local files of rows, and what the model cards say of a run."""
+
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+# Settings of transformers.TrainingArguments that a model card lists.
+TRAINING_SETTINGS = (
+    "learning_rate",
+    "per_device_train_batch_size",
+    "num_train_epochs",
+    "max_steps",
+    "lr_scheduler_type",
+    "warmup_steps",
+    "weight_decay",
+    "adam_beta1",
+    "adam_beta2",
+    "bf16",
+    "train_sampling_strategy",
+    "seed",
+)
+
+
+def json_rows(path: str | Path) -> Iterator[dict]:
+    """Yield the rows of a file of JSON lines, plain or packed by gzip."""
+    path = Path(path)
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def local_file(name: str, folders: str | Path | Sequence[str] | None) -> Path | None:
+    """Return the file NAME.jsonl.gz or NAME.jsonl of the first folder that has one, else None.
+
+    Args:
+        name: name of a source.
+        folders: a folder or several; None is the current one.
+    """
+    if folders is None or isinstance(folders, str | Path):
+        folders = [folders or "."]
+    paths = [Path(folder, f"{name}{suffix}") for folder in folders for suffix in (".jsonl.gz", ".jsonl")]
+    return next((path for path in paths if path.is_file()), None)

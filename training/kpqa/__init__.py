@@ -1,0 +1,1 @@
+"""KPQA: the keyphrase predictor, its training rows and its evaluation."""

@@ -1,0 +1,1 @@
+"""F-meta: the question generator of its paper, and the studies of the metric."""
