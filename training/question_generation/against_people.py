@@ -95,14 +95,12 @@ def simqg(rows: Sequence[Mapping]) -> Task:
 
 def qgeval(rows: Sequence[Mapping], scale: str | None = None) -> Task:
     """Return QGEval's questions against the reference, with one scale or the mean of all; clusters are passages."""
-    from check_bases import rated
+    from training.question_generation.check_bases import rated
 
     questions, references, contexts, _, scales = rated(rows)
     human = np.mean(list(scales.values()), axis=0) if scale is None else scales[scale]
     title = f"QGEval: {'mean of the scales' if scale is None else scale.replace('_', ' ')}"
-    return Task(
-        title, "spearman", questions, [r[0] for r in references], np.arange(len(questions)), human, contexts
-    )
+    return Task(title, "spearman", questions, [r[0] for r in references], np.arange(len(questions)), human, contexts)
 
 
 def quiz(rows: Sequence[Mapping]) -> Task:
@@ -137,7 +135,7 @@ def quiz(rows: Sequence[Mapping]) -> Task:
 
 
 def pairs_of_one_type(rows: Sequence[Mapping]) -> list[tuple[int, str, str, tuple[str, str], float]]:
-    """Return (context, system, type, two questions, likeness): two questions of one type, and how alike people find them.
+    """Return pairs of questions of one type: (context, system, type, two questions, likeness).
 
     Likeness is the mean of the raters' variety, 1 (the two questions differ) to 3 (they are the same).
     """
@@ -247,8 +245,10 @@ def order(scores: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 def estimates(scores: Mapping[str, np.ndarray], task: Task, number: int, seed: int) -> dict[str, dict]:
     """Return base -> its agreement with people, with the difference to the default base, of the same resamples."""
-    from check_bases import estimate
-    from genqa_metrics import agreement as a
+    from genqa_metrics.toolkit.analysis import correlation as a
+    from genqa_metrics.toolkit.analysis.resampling import bootstrap
+
+    from training.question_generation.check_bases import estimate
 
     def function(values: np.ndarray) -> Callable:
         if task.kind == "order":
@@ -256,23 +256,25 @@ def estimates(scores: Mapping[str, np.ndarray], task: Task, number: int, seed: i
         return lambda counts: a.resampled_spearman(values, task.human, counts)
 
     made = {name: function(values) for name, values in scores.items()}
-    samples = a.bootstrap(made, task.clusters, number, seed)
-    once = np.ones((1, len(task.human)))
+    samples = bootstrap(made, task.clusters, number, seed)
+    once, clusters = np.ones((1, len(task.human))), int(task.clusters.max()) + 1
     found = {}
     for name, value in made.items():
-        found[name] = estimate(value(once)[0], samples[name])
+        found[name] = estimate(value(once)[0], samples[name], clusters)
         if name != DEFAULT and DEFAULT in made:
             change = value(once)[0] - made[DEFAULT](once)[0]
-            found[name]["difference"] = estimate(change, samples[name] - samples[DEFAULT])
+            found[name]["difference"] = estimate(change, samples[name] - samples[DEFAULT], clusters)
     return found
 
 
 def of_sets(sets: Sets, name: str, base: Callable, number: int, seed: int) -> dict[str, dict]:
     """Return part of F-meta -> its correlation with the rated variety, and recall's above precision's."""
-    from check_bases import estimate
-    from genqa_metrics import agreement as a
     from genqa_metrics.f_meta.bases import base_function
     from genqa_metrics.f_meta.scoring import statistics
+    from genqa_metrics.toolkit.analysis import correlation as a
+    from genqa_metrics.toolkit.analysis.resampling import bootstrap
+
+    from training.question_generation.check_bases import estimate
 
     if name in ("bleu", "rouge"):  # these have a rule of their own for several references
         used = base_function(name, {"tokenizer": "word"})
@@ -283,11 +285,11 @@ def of_sets(sets: Sets, name: str, base: Callable, number: int, seed: int) -> di
         part: (lambda counts, column=columns[:, i]: a.resampled_spearman(column, sets.variety, counts))
         for i, part in enumerate(PARTS)
     }
-    samples = a.bootstrap(made, sets.clusters, number, seed)
-    once = np.ones((1, len(sets.variety)))
-    found = {part: estimate(function(once)[0], samples[part]) for part, function in made.items()}
+    samples = bootstrap(made, sets.clusters, number, seed)
+    once, clusters = np.ones((1, len(sets.variety))), int(sets.clusters.max()) + 1
+    found = {part: estimate(function(once)[0], samples[part], clusters) for part, function in made.items()}
     change = made["recall"](once)[0] - made["precision"](once)[0]
-    found["recall - precision"] = estimate(change, samples["recall"] - samples["precision"])
+    found["recall - precision"] = estimate(change, samples["recall"] - samples["precision"], clusters)
     return found
 
 
@@ -300,7 +302,7 @@ def shown(entry: Mapping) -> str:
 
 def tables(results: Mapping) -> str:
     """Return the tables of the README."""
-    from question_bases import TITLES
+    from training.question_generation.question_bases import TITLES
 
     bases = results["bases"]
     pairs = results["pairs"]
@@ -329,10 +331,9 @@ def main() -> None:
     from genqa_metrics.kpqa.models import file_digest
     from transformers import HfArgumentParser
 
-    sys.path.insert(0, str(FOLDER))
-    from check_bases import read
-    from question_bases import JUDGE_DATA, JUDGE_DEV, TITLES, functions
-    from study import renew
+    from training.question_generation.check_bases import read
+    from training.question_generation.question_bases import JUDGE_DATA, JUDGE_DEV, TITLES, functions
+    from training.question_generation.study import renew
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     bases = args.bases or list(TITLES)
@@ -351,7 +352,7 @@ def main() -> None:
         "all questions about a sentence": sets_of_systems(rows["qgstec2010.dev"]),
     }
     results: dict = {
-        "command": "python training/question_generation/against_people.py --data_dir DATA",
+        "command": "python -m training.question_generation.against_people --data_dir DATA",
         "bases": bases,
         "resamples": args.resamples,
         "seed": args.seed,

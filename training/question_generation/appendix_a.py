@@ -5,7 +5,6 @@ smoothed, which of prediction and reference is the candidate, and whether the re
 """
 
 import math
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -103,7 +102,7 @@ def as_printed(value: float, digits: int = 4) -> set[float]:
 def table(found: Sequence[dict]) -> str:
     """Return the table of the README: F of every reading, those that are printed in the paper in bold."""
     lines = [
-        "| smoothing | \"?\" | BLEU | F: " + " | F: ".join(ORDERS) + " |",
+        '| smoothing | "?" | BLEU | F: ' + " | F: ".join(ORDERS) + " |",
         "| --- | --- | ---: |" + " ---: |" * len(ORDERS),
     ]
     target, f_target = PRINTED["bleu"]
@@ -112,7 +111,9 @@ def table(found: Sequence[dict]) -> str:
         conventional = rows[0]["conventional"]
         same = target in as_printed(conventional)
         cells = [f"**{r['f']:.5f}**" if same and f_target in as_printed(r["f"]) else f"{r['f']:.5f}" for r in rows]
-        lines.append(f"| {rows[0]['smoothing']} | {rows[0]['mark']} | {conventional:.5f} | " + " | ".join(cells) + " |")
+        lines.append(
+            f"| {rows[0]['smoothing']} | {rows[0]['mark']} | {conventional:.5f} | " + " | ".join(cells) + " |"
+        )
     return "\n".join(lines)
 
 
@@ -122,8 +123,7 @@ def main() -> None:
 
     from transformers import HfArgumentParser
 
-    sys.path.insert(0, str(FOLDER))
-    from study import renew
+    from training.question_generation.study import renew
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     with warnings.catch_warnings():

@@ -50,7 +50,9 @@ class Arguments:
 
     data_dir: str = field(metadata={"help": "folder with the folders span_qa and question_generation"})
     output_dir: str = field(metadata={"help": "folder that NAME.train, NAME.dev and NAME.json are written to"})
-    sources: list[str] = field(default_factory=lambda: list(SOURCES), metadata={"help": "files that pairs are made of"})
+    sources: list[str] = field(
+        default_factory=lambda: list(SOURCES), metadata={"help": "files that pairs are made of"}
+    )
     test: list[str] = field(
         default_factory=lambda: ["squad_du2017.test"], metadata={"help": "sets that nothing may come near"}
     )
@@ -254,7 +256,7 @@ def prepare(args: Arguments) -> dict:
     near_dev = LeakCheck({"context": pair["sentence"], "references": [pair["question"]]} for pair in dev)
     train, near = near_dev.split(others)
     facts = {
-        "command": "python training/question_generation/prepare_pairs.py --data_dir DATA --output_dir FOLDER",
+        "command": "python -m training.question_generation.prepare_pairs --data_dir DATA --output_dir FOLDER",
         "arguments": {n: v for n, v in vars(args).items() if n not in ("data_dir", "output_dir")},
         "sources": report,
         "pairs": {

@@ -97,9 +97,7 @@ def _kpqa():
 
 @lru_cache(maxsize=2)
 def _kpqa_scores(predictions: tuple[str, ...], references: tuple[str, ...]) -> Mapping:
-    return _kpqa().compute(
-        questions=references, predictions=predictions, references=references, per_example=True
-    )
+    return _kpqa().compute(questions=references, predictions=predictions, references=references, per_example=True)
 
 
 def kpqa(result: str) -> Callable:
@@ -113,7 +111,11 @@ def read_pairs(folder: str | Path, name: str, number: int | None = None) -> tupl
     """Return first and second texts and labels (paraphrase or not) of the first rows of a file of sentence pairs."""
     with gzip.open(Path(folder) / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines][:number]
-    return [r["first"] for r in rows], [r["second"] for r in rows], np.array([r["label"] == "paraphrase" for r in rows])
+    return (
+        [r["first"] for r in rows],
+        [r["second"] for r in rows],
+        np.array([r["label"] == "paraphrase" for r in rows]),
+    )
 
 
 def features(predictions: Sequence[str], references: Sequence[str]) -> np.ndarray:
@@ -129,9 +131,7 @@ def features(predictions: Sequence[str], references: Sequence[str]) -> np.ndarra
     return np.hstack([np.abs(left - right), left * right, np.stack(extra, axis=1)])
 
 
-def trained_judge(
-    folder: str | Path, seed: int = 0, cache: str | Path | None = None
-) -> tuple[Callable, dict]:
+def trained_judge(folder: str | Path, seed: int = 0, cache: str | Path | None = None) -> tuple[Callable, dict]:
     """Return a paraphrase judge, the probability that two questions ask the same, and facts about its training.
 
     A logistic regression over the frozen encoder: seconds to train, and as fast as the cosine.
