@@ -240,7 +240,7 @@ class Examples:
         self.max_context, self.max_question, self.contextual = max_context, max_question, contextual
 
     def of_contexts(self, texts: Sequence[str]) -> list[dict]:
-        """Return a row per text: "input_ids", its words; "numbers" of their vectors; "states" of the encoder if read."""
+        """Return per text "input_ids", its words; "numbers" of their vectors; "states" of the encoder if read."""
         rows = [{"input_ids": text.split()[: self.max_context]} for text in texts]
         self.vectors.numbers([word for row in rows for word in row["input_ids"]])  # all new ones at once
         for row in rows:
@@ -277,10 +277,11 @@ class Examples:
         Returns:
             `context`: (B, T, read) what the encoder reads; `context_words`: (B, T, size) vectors of the words, which
             the decoder reads when a word was copied; `lengths`: (B,); `copyable`: (B, T) whether UNKNOWN can stand
-            for the word, which is outside the vocabulary or, without `copies`, any word; for training also `previous`: (B, L + 1, size) vectors of the question's words, the first
-            0 (the start), `target`: (B, L + 1) their numbers and END, UNKNOWN for a word that is outside the
-            vocabulary and in the context, -100 for one that is in neither and behind the end (without `copies` UNKNOWN for both), `copies`: (B, L + 1, T)
-            where in the context that UNKNOWN is, and `question_mean`: (B, mean).
+            for the word, which is outside the vocabulary or, without `copies`, any word; for training also
+            `previous`: (B, L + 1, size) vectors of the question's words, the first 0 (the start), `target`: (B, L + 1)
+            their numbers and END, UNKNOWN for a word that is outside the vocabulary and in the context, -100 for one
+            that is in neither (without `copies` UNKNOWN for both) and behind the end, `copies`: (B, L + 1, T) where in
+            the context that UNKNOWN is, and `question_mean`: (B, mean).
         """
         import torch
 

@@ -37,6 +37,7 @@ class Config:
         skip: add a linear map of the word's vector to the context states b.
         copies: learn which word of the context UNKNOWN stands for; see contexts.Examples.
         max_context, max_question, contextual: see contexts.Examples.
+        encoder, encoder_sha256: Hub id or folder of the encoder whose vectors are read, and the digest of its weights.
     """
 
     words: list[str] = field(default_factory=list)
@@ -57,6 +58,8 @@ class Config:
     max_context: int = 60
     max_question: int = 20
     contextual: bool = False
+    encoder: str = "sentence-transformers/all-MiniLM-L6-v2"
+    encoder_sha256: str = ""
 
 
 class State(NamedTuple):
@@ -280,8 +283,14 @@ class Generator(nn.Module):
         return {"loss": loss, "nll": nll, "tokens": asked.sum(1), "kl": kl}
 
 
-def save(model: Generator, folder: str | Path) -> None:
-    """Write config.json and model.safetensors."""
+def save(model: Generator, folder: str | Path, small: bool = False) -> None:
+    """Write config.json and model.safetensors.
+
+    Args:
+        model: the generator.
+        folder: where to.
+        small: keep half the digits of every number, and leave out the words' vectors, which the encoder has.
+    """
     from safetensors.torch import save_file
 
     folder = Path(folder)
@@ -289,6 +298,9 @@ def save(model: Generator, folder: str | Path) -> None:
     text = json.dumps({"model_type": "question-generator", **asdict(model.config)}, indent=1, ensure_ascii=False)
     (folder / "config.json").write_text(text + "\n", encoding="utf-8")
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
+    if small:
+        weights = {name: tensor.half() if tensor.is_floating_point() else tensor for name, tensor in weights.items()}
+        del weights["vectors"]
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
 
 
@@ -308,5 +320,28 @@ def load(folder: str | Path) -> Generator:
     if settings.pop("model_type", None) != "question-generator":
         raise ValueError(f"model: {paths[0]} is not of a question generator of train_generator.py")
     model = Generator(Config(**settings))
-    model.load_state_dict(load_file(paths[1]))
+    weights = load_file(paths[1])
+    if "vectors" not in weights:
+        weights["vectors"] = torch.from_numpy(word_vectors(model.config)(model.config.words))
+    model.load_state_dict(weights)
     return model.eval()
+
+
+def word_vectors(config: Config):
+    """Return the contexts.WordVectors that a generator was trained with.
+
+    Raises:
+        ValueError: if the encoder is not found, or has other weights than in training.
+    """
+    from genqa_metrics.kpqa.models import checkpoint_digest
+
+    from training.question_generation.contexts import WordVectors
+    from training.question_generation.train_generator import encoder_folder
+
+    folder = encoder_folder(config.encoder)
+    if config.encoder_sha256 and (digest := checkpoint_digest(folder)) != config.encoder_sha256:
+        raise ValueError(
+            f"encoder: the generator was trained with weights {config.encoder_sha256[:12]} of {config.encoder}, got "
+            f"{digest[:12]} in {folder}"
+        )
+    return WordVectors(folder, config.vector)

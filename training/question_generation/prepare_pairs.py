@@ -1,7 +1,7 @@
 """Make (sentence, question) pairs from rows of extractive question answering, none of them near the test part.
 
-A row of span QA has a passage, a question and the place of the answer. Du et al. (2017) ask about the one sentence that
-holds the answer, in lower-case tokens of the Penn treebank; so do the files written here.
+A row of span QA has a passage, a question and the place of the answer. Du et al. (2017) ask about the one sentence
+that holds the answer, in lower-case tokens of the Penn treebank; so do the files written here.
 """
 
 import gzip
@@ -72,9 +72,9 @@ def letters(text: str) -> str:
 
 
 def treebank(text: str) -> str:
-    """Return the lower-case tokens of the Penn treebank with blanks between them, as in the files of Du et al.
+    r"""Return the lower-case tokens of the Penn treebank with blanks between them, as in the files of Du et al.
 
-    >>> treebank('Bell (1847) didn\\'t say "hello".')
+    >>> treebank('Bell (1847) didn\'t say "hello".')
     "bell -lrb- 1847 -rrb- did n't say `` hello '' ."
     """
     from nltk.tokenize import NLTKWordTokenizer

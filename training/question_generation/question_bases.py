@@ -119,7 +119,7 @@ def read_pairs(folder: str | Path, name: str, number: int | None = None) -> tupl
 
 
 def features(predictions: Sequence[str], references: Sequence[str]) -> np.ndarray:
-    """Return what the judge reads of pairs: differences and products of sentence vectors, cosine, overlap, and negation.
+    """Return what the judge reads of pairs: differences and products of sentence vectors, cosine, overlap.
 
     The first two are those of Conneau et al. (2017); all are the same when the texts change sides.
     """
@@ -185,7 +185,7 @@ def mean_of_two(predictions: Sequence[str], references: Sequence[str]) -> np.nda
 def functions(
     names: Sequence[str], pairs_dir: str | Path, seed: int = 0, cache: str | Path | None = None
 ) -> tuple[dict[str, Callable], dict]:
-    """Return name -> function from predictions and references to scores, for names of `TITLES`, and the judge's facts."""
+    """Return name of `TITLES` -> function from predictions and references to scores, and the judge's facts."""
     made: dict[str, Callable] = {}
     facts: dict = {}
     for name in names:

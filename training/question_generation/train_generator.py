@@ -5,7 +5,15 @@ from pathlib import Path
 
 ACTIVE = 0.01  # nat of mean KL above which a dimension of the latent variable is in use
 SHARED = ("latent", "hidden", "dropout", "kl_rate", "kl_steps", "latent_dropout", "free_bits")
-SHARED += ("output", "skip", "copies", "max_context", "max_question", "contextual")  # arguments that the model keeps
+SHARED += (
+    "output",
+    "skip",
+    "copies",
+    "max_context",
+    "max_question",
+    "contextual",
+    "encoder",
+)  # arguments that the model keeps
 
 
 @dataclass
@@ -159,6 +167,7 @@ def train(args: Arguments, training) -> dict:
         vector=vectors.size,
         read=made[0][0]["states"].shape[1] if args.contextual else vectors.size,
         mean=means.shape[1],
+        encoder_sha256=checkpoint_digest(encoder),
         **{name: getattr(args, name) for name in SHARED},
     )
     model = Generator(config)
