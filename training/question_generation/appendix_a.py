@@ -5,6 +5,7 @@ smoothed, which of prediction and reference is the candidate, and whether the re
 """
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -80,9 +81,11 @@ def readings() -> list[dict]:
     for name, bleu in smoothings().items():
         for mark, places in MARKS.items():
             references = [text + " ?" * (i in places) for i, text in enumerate(REFERENCES)]
-            conventional = bleu(references, PREDICTION)
-            scores = [bleu([text], PREDICTION) for text in references]
-            exchanged = [bleu([PREDICTION], text) for text in references]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # NLTK warns of orders without matches
+                conventional = bleu(references, PREDICTION)
+                scores = [bleu([text], PREDICTION) for text in references]
+                exchanged = [bleu([PREDICTION], text) for text in references]
             for order in ORDERS:
                 row = {"smoothing": name, "mark": mark, "order": order, "conventional": conventional}
                 found.append({**row, "f": f_of(scores, exchanged, order)})
@@ -119,16 +122,12 @@ def table(found: Sequence[dict]) -> str:
 
 def main() -> None:
     """Try all and write the table."""
-    import warnings
-
     from transformers import HfArgumentParser
 
     from training.question_generation.study import renew
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # NLTK and sacrebleu warn of orders without matches
-        text = table(readings())
+    text = table(readings())
     renew(Path(args.readme), "appendix", text)
     print(text)
 
