@@ -191,7 +191,7 @@ def bleu(rows: Rows) -> np.ndarray:
 
 
 def bleu_counts(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return of every row clipped counts, rows x 4, tokens of the candidate, and of the reference closest in length."""
+    """Return per row clipped counts, rows x 4, tokens of the candidate, and of the reference closest in length."""
     counts = _clipped_counts(rows)
     length, other = rows.lengths[rows.left], rows.lengths[rows.right]
     # The length closest to the candidate's, of two the smaller: the least of distance and length, in one number.
