@@ -5,12 +5,15 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := metrics training spaces tests
 
-.PHONY: demo test quality style copies bench clean
+.PHONY: demo test test-all quality style copies bench clean
 
 demo: $(VENV)/installed-base
 	@$(BIN)/genqa-metrics demo
 
 test: $(VENV)/installed-test
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup -m "not slow"
+
+test-all: $(VENV)/installed-test  # the slow simulations too
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 
 quality: $(VENV)/installed-test
@@ -30,8 +33,8 @@ bench: $(VENV)/installed-test
 	$(BIN)/python -m tests.benchmarks.bench_ava --data $(DATA)/judgments/evouna_nq.dev.jsonl.gz
 	$(BIN)/python -m tests.benchmarks.bench_scale --data $(DATA)/judgments/evouna_nq.train.jsonl.gz
 
-copies:  # shared.py of aev, models.py and fast.py of kpqa are the originals
-	for metric in metrics/*/shared.py; do cmp -s metrics/aev/shared.py $$metric || cp metrics/aev/shared.py $$metric; done
+copies:  # shared.py and module.py of aev, models.py and fast.py of kpqa are the originals
+	for metric in aev ava f_meta kpqa; do for name in shared module; do cmp -s metrics/aev/$$name.py metrics/$$metric/$$name.py || cp metrics/aev/$$name.py metrics/$$metric/$$name.py; done; done
 	for name in models fast; do cmp -s metrics/kpqa/$$name.py metrics/ava/$$name.py || cp metrics/kpqa/$$name.py metrics/ava/$$name.py; done
 
 clean:

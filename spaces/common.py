@@ -35,8 +35,8 @@ _EXAMPLES = tempfile.TemporaryDirectory(prefix="genqa-demo-", ignore_cleanup_err
 KEEP = (3600, 3600)  # seconds between two looks for old uploads and results, and from which age they go
 QUEUE = 32  # visitors that may wait; the next one is told that the demo is busy
 
-# Nothing but the page itself is loaded, run or sent to, whatever it may show. Gradio's charts and templates need
-# inline scripts and eval.
+# The page loads, runs and contacts nothing but itself, even with hostile text in it. Gradio needs inline scripts and
+# eval for its charts and templates.
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; object-src 'none'; base-uri 'self'; "
@@ -53,7 +53,7 @@ class Untouched(Exception):
 
 
 def find_metric(app: str, name: str) -> Path:
-    """Make a metric importable as `genqa.NAME` and the toolkit around the metrics as `genqa`; nothing is installed.
+    """Make a metric importable as `genqa.NAME` and the toolkit as `genqa.toolkit`; nothing is installed.
 
     Args:
         app: file of the demo. In a Space the metric's files lie beside it, in a checkout in `metrics/NAME`.
@@ -64,9 +64,9 @@ def find_metric(app: str, name: str) -> Path:
     """
     here = Path(app).resolve().parent
     alone = (here / f"{name}.py").is_file()
-    toolkit = here if alone else here.parents[1] / "metrics"
-    folder = here if alone else toolkit / name
-    for package, path in (("genqa", toolkit), (f"genqa.{name}", folder)):
+    metrics = here if alone else here.parents[1] / "metrics"
+    folder = here if alone else metrics / name
+    for package, path in (("genqa", metrics), (f"genqa.{name}", folder)):
         module = types.ModuleType(package)
         module.__path__ = [str(path)]
         sys.modules[package] = module
@@ -137,12 +137,13 @@ def read_items(path: str | None, needed: Sequence[str]) -> list:
         needed: columns that must be there: "question", "prediction", "references".
 
     Returns:
-        `genqa.rows.Item`, at least one.
+        `genqa.toolkit.rows.items.Item`, at least one.
 
     Raises:
         Problem: if there is no file, it is too large, of another kind, or a row is bad; names the line.
     """
-    files, rows = import_module("genqa.files"), import_module("genqa.rows")
+    layer = "genqa.toolkit.rows"
+    files, formats, reading = (import_module(f"{layer}.{name}") for name in ("files", "formats", "reading"))
     if not path:
         raise Problem("File: no file yet; choose one, or take the example.")
     if Path(path).suffix.lower() not in ENDINGS:
@@ -151,12 +152,22 @@ def read_items(path: str | None, needed: Sequence[str]) -> list:
         raise Problem(f"File: larger than {MAX_FILE // 2**20} MB; use the command genqa-metrics at home.")
     with open(path, "rb") as file:
         start = file.read(8)
-    if any(start.startswith(magic) for magic in files.COMPRESSIONS.values()):
+    if any(start.startswith(magic) for magic in formats.COMPRESSIONS.values()):
         raise Problem("File: it is compressed; unpack it first.")  # a small one can unpack to gigabytes
+    items, pairs = [], 0
     try:
-        items = _items(rows, files.Source(path), needed)
-    except files.FileError as error:
-        raise Problem(f"File: {_plain(error).replace(str(path), Path(path).name)}") from error
+        source = files.Source(path)
+        for *_, found in reading.good_rows([source], _row_reader(source, needed), reading.Skips()):
+            items += found
+            pairs += sum(len(item.references) for item in found)
+            if len(items) > MAX_ROWS or pairs > MAX_PAIRS:
+                raise Problem(
+                    f"File: more than {MAX_ROWS:,} rows, or {MAX_PAIRS:,} references in them; upload a part, or use "
+                    "the command genqa-metrics at home."
+                )
+    except formats.FileError as error:
+        message = _plain(error).replace(str(path), "File").rstrip(".") + "."
+        raise Problem(message if message.startswith("File") else f"File: {message}") from error
     if not items:
         raise Problem("File: it holds no rows; the first line names the columns, every other line is a row.")
     return items
@@ -167,41 +178,32 @@ def _plain(message: object) -> str:
     return re.sub(r"[;,] [^;]*(--|jq |iconv )[^;]*", "", str(message))
 
 
-def _items(rows, source, needed: Sequence[str]) -> list:
-    reader, shape, items, pairs = rows.RowReader(source, {}), None, [], 0
-    for row in source.rows():
-        where = f"File, line {row.number}"
-        if row.values is None:
-            raise Problem(f"{where}: {_plain(row.problem)}.")
+def _row_reader(source, needed: Sequence[str]) -> Callable:
+    """Return the function that makes items of a row, or says what a page of this size cannot use in it."""
+    rows = import_module("genqa.toolkit.rows.items")
+    reader, shape = rows.RowReader(source, {}), None
+
+    def items_of(_, row) -> list:
+        nonlocal shape
         for name in needed:
             if not any(column in row.values for column in rows.COLUMNS[name]):
-                raise Problem(
-                    f"{where}: there is no column named {' or '.join(rows.COLUMNS[name])}; rename one of yours: "
+                raise rows.RowError(
+                    f"there is no column named {' or '.join(rows.COLUMNS[name])}; rename one of yours: "
                     f"{', '.join(map(str, row.values)) or 'none found'}."
                 )
-        try:
-            shape = shape or reader.shape(row.values)
-            if shape.sets:
-                raise Problem(f"{where}: several predictions in one row; write one answer in each row.")
-            found = reader.items(row.number, row.values, shape)
-        except rows.RowError as error:
-            raise Problem(f"{where}: {_plain(error)}.") from error
+        shape = shape or reader.shape(row.values)
+        if shape.sets:
+            raise rows.RowError("several predictions in one row; write one answer in each row.")
+        found = reader.items(row.number, row.values, shape)
         for item in found:
             for text in (item.text or "", *item.predictions, *item.references):
                 if len(text) > MAX_TEXT:
-                    raise Problem(
-                        f"{where}: a text of {len(text):,} characters is too long; {MAX_TEXT:,} are the most."
-                    )
+                    raise rows.RowError(f"a text of {len(text):,} characters is too long; {MAX_TEXT:,} are the most.")
             if "question" in needed and not (item.text or "").strip():
-                raise Problem(f"{where}: the question is empty; fill it in or drop the row.")
-        items += found
-        pairs += sum(len(item.references) for item in found)
-        if len(items) > MAX_ROWS or pairs > MAX_PAIRS:
-            raise Problem(
-                f"File: more than {MAX_ROWS:,} rows, or {MAX_PAIRS:,} references in them; upload a part, or use the "
-                "command genqa-metrics at home."
-            )
-    return items
+                raise rows.RowError("the question is empty; fill it in or drop the row.")
+        return found
+
+    return items_of
 
 
 def upload_field() -> gr.File:

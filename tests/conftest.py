@@ -1,6 +1,11 @@
 """Settings that must stand before `evaluate` or `transformers` is imported: no network, a cache of its own."""
 
+import gzip
+import itertools
+import json
 import os
+import random
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -23,6 +28,44 @@ settings.load_profile("steady")
 REPOSITORY = Path(__file__).parent.parent
 
 
+# Programs that some tests need: the names of the command, and what installs it.
+TOOLS = {
+    "Chromium": (("chromium", "chromium-browser", "google-chrome"), "apt-get install chromium"),
+    "Java": (("java",), "apt-get install default-jre-headless"),
+}
+MISSING = "{} is not installed ({})"
+
+
+def needed(name):
+    """Return the path of a program of `TOOLS`; skip the test without it, fail it with GENQA_REQUIRE_TOOLS."""
+    commands, install = TOOLS[name]
+    path = next(filter(None, map(shutil.which, commands)), None)
+    if path is None:
+        (pytest.fail if os.environ.get("GENQA_REQUIRE_TOOLS") else pytest.skip)(MISSING.format(name, install))
+    return path
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    for mark in item.iter_markers("needs"):
+        needed(*mark.args)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say in one line for each missing program how many tests it cost."""
+    reasons = [report.longrepr[2] for report in terminalreporter.stats.get("skipped", ())]
+    for name, (_, install) in TOOLS.items():
+        if count := sum(MISSING.format(name, install) in reason for reason in reasons):
+            line = f"{count} TESTS SKIPPED: {name} is not installed; to run them: {install}"
+            terminalreporter.write_line(line, red=True, bold=True)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """Path of Chromium."""
+    return needed("Chromium")
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """Root of the checkout."""
@@ -36,3 +79,132 @@ def shared_data() -> Path:
     if not folder:
         pytest.skip("GENQA_DATA is not set: the real data sets are not part of the repository")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(tmp_path_factory):
+    """Folder of a two-layer BERT with a vocabulary of words and letters, its weights drawn from a seed."""
+    from tests.factories import kpqa
+
+    return kpqa.tiny_encoder(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture(scope="session")
+def tiny_checkpoint(tiny_encoder, tmp_path_factory):
+    """Folder of a whole token classifier."""
+    import torch
+    from genqa_metrics.kpqa import loading
+
+    from tests.factories.kpqa import saved
+
+    torch.manual_seed(1)
+    return saved(loading.token_classifier(tiny_encoder), tiny_encoder, tmp_path_factory.mktemp("whole"))
+
+
+@pytest.fixture(scope="session")
+def kpqa(tiny_checkpoint, tiny_encoder, repository):
+    from tests.factories.kpqa import load
+
+    return load(repository, tiny_checkpoint, tiny_encoder)
+
+
+@pytest.fixture(scope="session")
+def models(tiny_checkpoint, tiny_encoder):
+    from genqa_metrics.kpqa import loading
+
+    return loading.load_models(tiny_checkpoint, embedding_model=tiny_encoder, device="cpu")
+
+
+@pytest.fixture(scope="session")
+def judges(tiny_encoder, tmp_path_factory):
+    """Folders of tiny judges, one per configuration, made when first asked for."""
+    import torch
+    from genqa_metrics.ava import modeling
+
+    from tests.factories.ava import saved
+
+    made = {}
+
+    def judge(configuration="a1-r_qt"):
+        if configuration not in made:
+            torch.manual_seed(3)
+            model = modeling.judge_model(tiny_encoder, configuration)
+            folder = tmp_path_factory.mktemp("judge") / configuration
+            made[configuration] = saved(model, tiny_encoder, folder, configuration=configuration)
+        return made[configuration]
+
+    return judge
+
+
+@pytest.fixture(scope="session")
+def ava(judges, repository):
+    from tests.factories.ava import load
+
+    return load(repository, judges())
+
+
+@pytest.fixture(scope="session")
+def rows_folder(tmp_path_factory):
+    """Folder of made-up rows with SQuAD's columns."""
+    folder = tmp_path_factory.mktemp("rows")
+    source = random.Random(0)
+    words = "how many steps are in a test there four seven room".split()
+    with gzip.open(folder / "made.jsonl.gz", "wt", encoding="utf-8") as file:
+        for i in range(60):
+            text = " ".join(source.choices(words, k=12))
+            answer = text.split()[source.randrange(12)]
+            answers = {"text": [answer], "answer_start": [text.index(answer)]}
+            file.write(json.dumps({"question": f"who is it {i} ?", "context": text, "answers": answers}) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory):
+    """Human verdicts, answer sentences and extractive rows, made up."""
+    from tests.factories.ava import random_rows
+
+    folder = tmp_path_factory.mktemp("data")
+    rows = random_rows(24)
+    rows = [
+        {
+            "id": str(i), "question": f"{q} {i % 8}", "references": r, "candidate": r[0] if i % 2 else p,
+            "score": float(i % 2), "label": i % 2, "system": "AB"[i % 3 > 1], "source": "made",
+        }
+        for i, (q, p, r) in enumerate(zip(*(rows[n] for n in ("questions", "predictions", "references")), strict=True))
+    ]  # fmt: skip
+    for name in ("made.train", "made.dev"):
+        with gzip.open(folder / f"{name}.jsonl.gz", "wt") as file:
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+    sentences = [
+        {"question": f"q {i}", "answer": f"{word} {i}", "label": int(word in ("four", "seven"))}
+        for i in range(4)
+        for word in ("four", "seven", "room", "not")
+    ]
+    (folder / "sentences.jsonl").write_text("".join(json.dumps(row) + "\n" for row in sentences))
+    spans = {
+        "question": "who is it",
+        "context": "The test is Ann .",
+        "answers": {"text": ["Ann"], "answer_start": [12]},
+    }
+    (folder / "spans.jsonl").write_text((json.dumps(spans) + "\n") * 4)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def made_up(tmp_path_factory):
+    """Folder with made-up sets: numbers of steps, rooms and tests."""
+    folder = tmp_path_factory.mktemp("sets")
+    numbers = "one two three four five six seven eight nine ten".split()
+    for name, places in (
+        ("squad_du2017.dev", "room test house garden town yard hall shop".split()),
+        ("squad_du2017.test", ["room", "attic"]),
+        ("fairytaleqa.test", ["wood"]),
+    ):
+        with gzip.open(folder / f"{name}.jsonl.gz", "wt") as file:
+            for i, (number, place) in enumerate(itertools.product(numbers, places)):
+                row = {"context": f"there are {number} steps in the {place} .", "references": []}
+                row["references"].append(f"how many steps are in the {place} ?")
+                if i % 3:
+                    row["references"].append(f"where are {number} steps ?")
+                file.write(json.dumps(row) + "\n")
+    return folder

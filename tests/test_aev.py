@@ -124,15 +124,18 @@ def test_weights_by_hand():
     assert corpus_score(["a c"], [["a b"]], weights=[1, 0], alpha=1, **PLAIN)["aev"] == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("seed", range(1000))
-def test_alpha_1_order_4_is_sacrebleu(seed):
-    predictions, references = random_corpus(seed, references_per_row=1 + seed % 3)
-    expected = corpus_bleu(
-        predictions, [list(column) for column in zip(*references, strict=True)], smooth_method="none", tokenize="none"
-    )
-    got = corpus_score(predictions, references, alpha=1, max_order=4, **PLAIN)
-    assert got["aev"] == pytest.approx(expected.score / 100, abs=1e-9)
-    assert (got["prediction_length"], got["reference_length"]) == (expected.sys_len, expected.ref_len)
+def test_alpha_1_order_4_is_sacrebleu():
+    for seed in range(1000):
+        predictions, references = random_corpus(seed, references_per_row=1 + seed % 3)
+        expected = corpus_bleu(
+            predictions,
+            [list(column) for column in zip(*references, strict=True)],
+            smooth_method="none",
+            tokenize="none",
+        )
+        got = corpus_score(predictions, references, alpha=1, max_order=4, **PLAIN)
+        assert got["aev"] == pytest.approx(expected.score / 100, abs=1e-9), seed
+        assert (got["prediction_length"], got["reference_length"]) == (expected.sys_len, expected.ref_len), seed
 
 
 def test_13a_is_sacrebleus_default_on_raw_text():
@@ -144,12 +147,12 @@ def test_13a_is_sacrebleus_default_on_raw_text():
     assert got["aev"] == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_alpha_0_order_1_is_rouge_1_recall(seed):
-    (prediction, *_), ((reference, *_), *_) = random_corpus(seed, references_per_row=1)
-    expected = RougeScorer(["rouge1"]).score(reference, prediction)["rouge1"].recall
-    got = corpus_score([prediction], [[reference]], alpha=0, max_order=1, wordiness=math.inf, **PLAIN)
-    assert got["aev"] == pytest.approx(expected, abs=1e-9)
+def test_alpha_0_order_1_is_rouge_1_recall():
+    for seed in range(200):
+        (prediction, *_), ((reference, *_), *_) = random_corpus(seed, references_per_row=1)
+        expected = RougeScorer(["rouge1"]).score(reference, prediction)["rouge1"].recall
+        got = corpus_score([prediction], [[reference]], alpha=0, max_order=1, wordiness=math.inf, **PLAIN)
+        assert got["aev"] == pytest.approx(expected, abs=1e-9), seed
 
 
 @given(rows, st.sampled_from(GRID_ALPHAS), st.integers(1, 4), st.sampled_from([0.5, 1.0, 1.5]))
@@ -379,7 +382,7 @@ def test_a_refused_compute_loses_nothing(aev):
     for bad in ({"alpha": 7}, {"grid": True, "weights": [1, 1]}, {"predictions": ["x"], "references": []}):
         with pytest.raises(ValueError, match="expected"):
             aev.compute(**bad)
-    with pytest.raises(TypeError, match="alhpa: not a setting of aev; its settings are alpha, max_order"):
+    with pytest.raises(TypeError, match="alhpa: neither an input nor a setting of aev; did you mean alpha"):
         aev.compute(alhpa=1)
     assert aev.compute()["aev"] == 1.0
     with pytest.raises(ValueError, match="nothing to compute on"):
@@ -420,7 +423,8 @@ def test_array_types_and_hostile_texts(aev):
 
     texts = ["", "👍🏽", "مرحبا", "\x00\x1b\x07", "naïve café", "x" * 1_000_000, "word " * 200_000]
     with pytest.warns(UserWarning, match=r"3 row\(s\) can only score 0"):
-        aev.compute(predictions=texts, references=texts)
+        aev.compute(predictions=texts, references=[text or "the" for text in texts])
+    texts = [text or "the" for text in texts]
     warnings.simplefilter("ignore")
     as_list = aev.compute(predictions=texts, references=texts, per_example=True)
     assert as_list["aev_per_example"] == [0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0]
@@ -430,10 +434,9 @@ def test_array_types_and_hostile_texts(aev):
     assert aev.compute(predictions=["red car"], references=np.array([["red car", "bus"]]))["aev"] > 0
 
 
-def test_no_rows_score_nothing(aev):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert aev.compute(predictions=[], references=[], per_example=True)["aev_per_example"] == []
+def test_no_rows_are_refused(aev):
+    with pytest.raises(ValueError, match="predictions: no rows, nothing to compute on"):
+        aev.compute(predictions=[], references=[])
 
 
 @settings(max_examples=25)

@@ -296,6 +296,7 @@ def test_pages_of_real_judgments(shared_data, tmp_path):
         (["--gap", "-0.5"], "gap: expected a number of at least 0"),
         (["--html", "nowhere/page.html"], "--html nowhere/page.html: there is no folder"),
         (["-m", "aev", "--column", "aev"], "is also the name of a score of --metric"),
+        (["-m", "aev", "--set", "f_meta.base=bleu"], "f_meta: has settings but is not computed"),
     ],
 )
 def test_bad_usage(file, arguments, said):
@@ -322,7 +323,7 @@ def test_bad_rows(tmp_path, rows):
     assert "skipped: " in done.stderr
     done = run(file, "--column", "missing")
     assert done.exit_code == 1
-    assert "no column 'missing'; columns found: question, prediction" in done.stderr
+    assert "no column 'missing', which --column names as a score; columns found: question, prediction" in done.stderr
 
 
 def test_rows_without_judgments_and_sets_of_questions(tmp_path, rows):
@@ -398,3 +399,21 @@ def test_commands_of_the_readme(repository, tmp_path, monkeypatch, rows):
         done = CliRunner().invoke(app, command.split())
         assert done.exit_code == 0, done.output
     assert {"agreement.html", "agreement.json", "rated.jsonl"} <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_python_gives_what_the_command_line_prints(tmp_path, rows):
+    import genqa_metrics
+    import pandas
+
+    path = write(tmp_path / "rows.jsonl", [{**row, "stars": row["score"]} for row in rows])
+    printed = run(path, "-m", "aev", "-c", "good", "-c", "score=stars", "--resamples", 100, "--format", "json").stdout
+    options = {"metrics": "aev", "score_columns": ["good"], "resamples": 100}
+    found = genqa_metrics.agree(str(path), "stars", **options)
+    assert found.to_json() == printed
+    assert "95% expanded percentile bootstrap interval, questions resampled" in found.to_markdown()
+    table = genqa_metrics.agree(pandas.DataFrame(rows), **options)
+    assert table.metrics == found.metrics
+    assert table.to_pandas().loc["good", "pearson"] == found.metrics["good"]["pearson"]["value"]
+    assert list(found.to_pandas().index) == ordered(found.to_dict())
+    assert len(repr(found)) < 200
+    assert "<table>" in found._repr_html_()

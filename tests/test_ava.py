@@ -4,7 +4,6 @@ import json
 import random
 import warnings
 
-import evaluate
 import numpy as np
 import pytest
 import torch
@@ -13,64 +12,7 @@ from genqa_metrics.ava.judging import Judge, aggregated, joined_references
 from genqa_metrics.ava.modeling import CONFIGURATIONS, LINEAR
 from safetensors.numpy import save_file
 
-from tests.test_kpqa import QUESTIONS, WORDS, tiny_encoder  # noqa: F401
-
-SETTINGS = {"max_length": 64, "slope": 2.0, "intercept": -0.5, "threshold": 0.4, "reference_aggregation": "max"}
-
-
-def saved(model, tokenizer_folder, folder, **settings):
-    from transformers import AutoTokenizer
-
-    folder.mkdir(parents=True, exist_ok=True)
-    model.save_pretrained(folder)
-    AutoTokenizer.from_pretrained(tokenizer_folder).save_pretrained(folder)
-    (folder / "ava_config.json").write_text(json.dumps(SETTINGS | settings))
-    return folder
-
-
-@pytest.fixture(scope="session")
-def judges(tiny_encoder, tmp_path_factory):  # noqa: F811
-    """Folders of tiny judges, one per configuration, made when first asked for."""
-    made = {}
-
-    def judge(configuration="a1-r_qt"):
-        if configuration not in made:
-            torch.manual_seed(3)
-            model = modeling.judge_model(tiny_encoder, configuration)
-            folder = tmp_path_factory.mktemp("judge") / configuration
-            made[configuration] = saved(model, tiny_encoder, folder, configuration=configuration)
-        return made[configuration]
-
-    return judge
-
-
-def load(repository, checkpoint, **arguments):
-    return evaluate.load(
-        str(repository / "metrics/ava/ava.py"),
-        checkpoint=str(checkpoint),
-        keep_in_memory=True,
-        progress=False,
-        device="cpu",
-        **arguments,
-    )
-
-
-@pytest.fixture(scope="session")
-def ava(judges, repository):
-    return load(repository, judges())
-
-
-def random_rows(count, seed=0):
-    source = random.Random(seed)
-
-    def text(longest=12):
-        return " ".join(source.choices([*WORDS, "xyz", "1,234.5"], k=source.randint(1, longest)))
-
-    return {
-        "questions": [source.choice(QUESTIONS) for _ in range(count)],
-        "predictions": [text() for _ in range(count)],
-        "references": [[text(4) for _ in range(source.randint(1, 3))] for _ in range(count)],
-    }
+from tests.factories.ava import SETTINGS, load, random_rows, saved
 
 
 def test_segments_are_those_of_the_paper():
@@ -129,7 +71,7 @@ def test_words_of_the_question_are_marked_too(judges):
     assert seen(loading.load_judge(judges()).tokenizer, row, "asked") == found
 
 
-def test_long_references_have_a_scaling_of_their_own(tiny_encoder, tmp_path):  # noqa: F811
+def test_long_references_have_a_scaling_of_their_own(tiny_encoder, tmp_path):
     model, scaling = modeling.judge_model(tiny_encoder, "a1-r_qt"), {"long_slope": 0.1, "long_intercept": 3.0}
     folder = saved(model, tiny_encoder, tmp_path, configuration="a1-r_qt", long_words=2.5, **scaling)
     judge = judging.Judge(loading.load_judge(folder))
@@ -240,7 +182,7 @@ def test_threshold_and_aggregation_can_be_set(ava):
 
 
 def test_empty_predictions_score_0(ava):
-    rows = {"questions": ["who?"] * 4, "predictions": ["", "  ", "...", "Ann"], "references": ["", "a", ["b"], "Ann"]}
+    rows = {"questions": ["who?"] * 4, "predictions": ["", "  ", "...", "Ann"], "references": ["c", "a", ["b"], "Ann"]}
     found = ava.compute(**rows, threshold=1e-9, per_example=True)
     assert found["ava_score_per_example"][:3] == [0, 0, 0]
     assert found["ava_label_per_example"] == [0, 0, 0, 1]
@@ -279,7 +221,8 @@ def test_chunks_give_what_the_whole_gives(ava, judges, repository, monkeypatch):
     rows = random_rows(25)
     whole = ava.compute(**rows, per_example=True)
     parts = load(repository, judges())
-    monkeypatch.setattr(f"{type(parts).__module__}._CHUNK", 7)
+    pieces = [range(start, min(start + 7, 25)) for start in range(0, 25, 7)]
+    monkeypatch.setattr(type(parts).scorer_class, "chunks", lambda self, columns: pieces)
     assert parts.compute(**rows, per_example=True)["ava_score_per_example"] == pytest.approx(
         whole["ava_score_per_example"], abs=1e-6
     )
@@ -305,7 +248,7 @@ def test_the_default_reads_what_its_checkpoint_says(ava, judges, repository):
     assert load(repository, judges("a2")).segments == (("r", "qt"), ("t", "qr"))
 
 
-def test_signature_names_what_the_numbers_depend_on(judges, repository, tiny_encoder, tmp_path):  # noqa: F811
+def test_signature_names_what_the_numbers_depend_on(judges, repository, tiny_encoder, tmp_path):
     ava = load(repository, judges())
     ava.compute(**random_rows(1))
     signature = ava.signature()
@@ -317,7 +260,7 @@ def test_signature_names_what_the_numbers_depend_on(judges, repository, tiny_enc
 
 
 @pytest.mark.parametrize("marks", [None, "shared", "asked"])
-def test_an_adapter_gives_what_it_gave_in_training(tiny_encoder, tmp_path, marks):  # noqa: F811
+def test_an_adapter_gives_what_it_gave_in_training(tiny_encoder, tmp_path, marks):
     from peft import LoraConfig, TaskType, get_peft_model
     from transformers import AutoTokenizer
 
@@ -352,7 +295,7 @@ def test_wrong_arguments_are_named(ava, judges, repository, tmp_path):
     ):
         with pytest.raises(ValueError, match=message):
             ava.compute(**rows, **settings)
-    with pytest.raises(TypeError, match="beta: not a setting of ava"):
+    with pytest.raises(TypeError, match="beta: neither an input nor a setting of ava"):
         ava.compute(**rows, beta=1)
     with pytest.raises(ValueError, match="predictions, row 1: expected a string, got NoneType"):
         ava.compute(**(rows | {"predictions": ["a", None]}))

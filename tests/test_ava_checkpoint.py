@@ -10,8 +10,7 @@ import pytest
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 
-from tests.test_ava_training import evaluate_ava
-from training.ava import minimal_pairs
+from training.ava import evaluate_ava, minimal_pairs
 
 FOLDER = Path(__file__).parent.parent
 CHECKPOINT = FOLDER / "metrics/ava/checkpoint"

@@ -1,6 +1,5 @@
 """Training of judges: triples by hand, changes with a known verdict, tiny runs of every configuration, calibration."""
 
-import gzip
 import itertools
 import json
 import random
@@ -15,8 +14,7 @@ from genqa_metrics.ava import loading
 from genqa_metrics.ava.modeling import CONFIGURATIONS
 from safetensors.torch import load_file
 
-from tests.test_ava import load, random_rows
-from tests.test_kpqa import tiny_encoder  # noqa: F401
+from tests.factories.ava import load, random_rows
 from training.ava import constructed, evaluate_ava, other_words, spans, train_ava, wrong_answers
 from training.ava import triples as t
 from training.kpqa.data import Answer
@@ -335,36 +333,6 @@ def test_an_answer_that_is_only_named_is_not_given():
     assert constructed.mentions([], 5, random.Random(0)) == []
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    """Human verdicts, answer sentences and extractive rows, made up."""
-    folder = tmp_path_factory.mktemp("data")
-    rows = random_rows(24)
-    rows = [
-        {
-            "id": str(i), "question": f"{q} {i % 8}", "references": r, "candidate": r[0] if i % 2 else p,
-            "score": float(i % 2), "label": i % 2, "system": "AB"[i % 3 > 1], "source": "made",
-        }
-        for i, (q, p, r) in enumerate(zip(*(rows[n] for n in ("questions", "predictions", "references")), strict=True))
-    ]  # fmt: skip
-    for name in ("made.train", "made.dev"):
-        with gzip.open(folder / f"{name}.jsonl.gz", "wt") as file:
-            file.writelines(json.dumps(row) + "\n" for row in rows)
-    sentences = [
-        {"question": f"q {i}", "answer": f"{word} {i}", "label": int(word in ("four", "seven"))}
-        for i in range(4)
-        for word in ("four", "seven", "room", "not")
-    ]
-    (folder / "sentences.jsonl").write_text("".join(json.dumps(row) + "\n" for row in sentences))
-    spans = {
-        "question": "who is it",
-        "context": "The test is Ann .",
-        "answers": {"text": ["Ann"], "answer_start": [12]},
-    }
-    (folder / "spans.jsonl").write_text((json.dumps(spans) + "\n") * 4)
-    return folder
-
-
 def train(monkeypatch, files, encoder, output, *more):
     arguments = f"""train_ava.py --judged made.train=2 --judged_dir {files} --as2 sentences --as2_dir {files}
         --spans spans --spans_dir {files} --augmented made.train --augment flooded off_topic=0.5 alias
@@ -379,7 +347,7 @@ def train(monkeypatch, files, encoder, output, *more):
 
 @pytest.mark.parametrize("configuration", [*CONFIGURATIONS, "linear"])
 def test_every_configuration_trains_and_is_loaded(
-    monkeypatch, files, tiny_encoder, tmp_path, repository, configuration  # noqa: F811
+    monkeypatch, files, tiny_encoder, tmp_path, repository, configuration
 ):  # fmt: skip
     final = train(monkeypatch, files, tiny_encoder, tmp_path, "--configuration", configuration, "--marks", "asked")
     rows = random_rows(6)
@@ -393,7 +361,7 @@ def test_every_configuration_trains_and_is_loaded(
     assert "| flooded | " in card
 
 
-def test_an_adapter_resumes_where_it_was_killed(monkeypatch, files, tiny_encoder, tmp_path):  # noqa: F811
+def test_an_adapter_resumes_where_it_was_killed(monkeypatch, files, tiny_encoder, tmp_path):
     more = "--lora_rank", "4", "--class_weight", "2", "--marks", "asked"
     whole = train(monkeypatch, files, tiny_encoder, tmp_path / "whole", *more)
     half = tmp_path / "half"
@@ -407,7 +375,7 @@ def test_an_adapter_resumes_where_it_was_killed(monkeypatch, files, tiny_encoder
     assert loading.load_judge(resumed).marks == "asked"
 
 
-def test_it_stops_early_and_keeps_the_best(monkeypatch, capsys, files, tiny_encoder, tmp_path):  # noqa: F811
+def test_it_stops_early_and_keeps_the_best(monkeypatch, capsys, files, tiny_encoder, tmp_path):
     more = "--patience 1 --eval_strategy steps --eval_steps 4 --max_steps 40 --learning_rate 0".split()
     train(monkeypatch, files, tiny_encoder, tmp_path, *more)
     steps = sorted(int(path.name.split("-")[1]) for path in tmp_path.glob("checkpoint-*"))
@@ -424,7 +392,7 @@ def test_it_stops_early_and_keeps_the_best(monkeypatch, capsys, files, tiny_enco
         ("--augment upside_down", "augment: expected one of wrong_answer, .*restated, got 'upside_down'"),
     ],
 )
-def test_wrong_arguments_are_named(monkeypatch, files, tiny_encoder, tmp_path, more, message):  # noqa: F811
+def test_wrong_arguments_are_named(monkeypatch, files, tiny_encoder, tmp_path, more, message):
     with pytest.raises(ValueError, match=message):
         train(monkeypatch, files, tiny_encoder, tmp_path, *more.split())
     assert not list(tmp_path.iterdir())
@@ -463,7 +431,7 @@ def test_the_threshold_fits_the_systems():
     assert flipped["bias"] == pytest.approx(0.25)
 
 
-def test_calibration_is_written_and_undone(monkeypatch, capsys, files, tiny_encoder, tmp_path, repository):  # noqa: F811
+def test_calibration_is_written_and_undone(monkeypatch, capsys, files, tiny_encoder, tmp_path, repository):
     """The tables do not depend on the calibration that a checkpoint had before."""
     final = train(monkeypatch, files, tiny_encoder, tmp_path)
     for name in ("BINARY", "CALIBRATION"):

@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import io
 import json
 import math
 import os
@@ -11,81 +10,14 @@ import sys
 import tracemalloc
 
 import genqa_metrics
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from genqa_metrics.toolkit.cli import app
 from genqa_metrics.toolkit.rows.files import FileError
 from genqa_metrics.toolkit.rows.items import COLUMNS
+from genqa_metrics.toolkit.scoring.pipeline import WINDOWS
 from genqa_metrics.toolkit.scoring.run import Run
-from typer.testing import CliRunner
 
-ANSWERS = [
-    {"id": ident, "system": system, "question": question, "prediction": prediction, "references": references}
-    for ident, system, question, prediction, references in (
-        ("1", "A", "how many?", "four steps", ["four steps", "4"]),
-        ("2", "A", "who?", "Mary Shelley", ["Mary W. Shelley"]),
-        ("1", "B", "how many?", "seven steps", ["four steps", "4"]),
-        ("2", "B", "who?", "", ["Mary W. Shelley"]),
-        ("3", "B", "where?", "in Zürich 🙂", ["Zürich, in Europe"]),
-    )
-]
-QUESTIONS = [
-    {
-        "id": "1",
-        "context": "Germany won the 2014 world cup.",
-        "references": ["who won the 2014 world cup", "which event did Germany win in 2014"],
-        "predictions": {"one": ["which event did the 2014 world cup"], "two": ["who won the cup", "who won"]},
-    },
-    {
-        "id": "2",
-        "context": "The Danube rises in Germany.",
-        "references": ["Where does the Danube rise?", "What rises in Germany?", "Which river rises in Germany?"],
-        "predictions": {"one": ["Where does the Danube rise?"], "two": []},
-    },
-]
-
-
-def run(*arguments, status=0, **kwargs):
-    """Run the command; return (standard output, standard error)."""
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments], **kwargs)
-    assert result.exit_code == status, result.output
-    if status:
-        assert result.stdout == ""
-    return result.stdout, " ".join(result.stderr.split())
-
-
-def scores(*arguments, **kwargs):
-    out, _ = run("score", *arguments, "--format", "json", **kwargs)
-    return json.loads(out)["systems"]
-
-
-def lines(rows):
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-
-
-def save(path, rows):
-    """Write rows in the format of the path's ending, as a user's own program would."""
-    name = path.name
-    if ".parquet" in name:
-        pq.write_table(pa.Table.from_pylist(rows), path)
-        return path
-    if ".csv" in name or ".tsv" in name:
-        text = io.StringIO()
-        writer = csv.DictWriter(text, rows[0], delimiter="\t" if ".tsv" in name else ",")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({k: json.dumps(v) if isinstance(v, list) else v for k, v in row.items()})
-        data = text.getvalue().encode()
-    else:
-        data = lines(rows).encode()
-    if name.endswith(".zst"):
-        data = pa.compress(data, codec="zstd", asbytes=True)
-    elif name.endswith((".gz", ".bz2", ".xz")):
-        module = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}[name.rsplit(".", 1)[1]]
-        data = __import__(module).compress(data)
-    path.write_bytes(data)
-    return path
+from tests.factories.files import ANSWERS, QUESTIONS, lines, run, save, scores
 
 
 @pytest.fixture
@@ -116,8 +48,8 @@ def test_answers_score_as_the_module_scores_them(answers, tmp_path):
         )
         per_row = [row for row in rows if system in (row["system"], "all")]
         for name, value in by_system[system].items():
-            if name in ("rows", "predictions"):
-                assert value == len(mine)
+            if name in ("rows", "predictions", "skipped"):
+                assert value == (0 if name == "skipped" else len(mine))
                 continue
             assert value == pytest.approx(expected[name], abs=1e-12)
             assert [row[name] for row in per_row] == pytest.approx(expected[f"{name}_per_example"], abs=1e-12)
@@ -127,7 +59,7 @@ def test_answers_score_as_the_module_scores_them(answers, tmp_path):
 
 def test_questions_score_as_the_modules_score_them(questions, tmp_path):
     output = tmp_path / "scores.jsonl"
-    by_system = scores(questions, "--output", output, "--set", "f_meta.base=bleu")
+    by_system = scores(questions, "--output", output, "-m", "f_meta", "-m", "aev", "--set", "f_meta.base=bleu")
     rows = [json.loads(line) for line in output.read_text().splitlines()]
     f_meta, aev = genqa_metrics.load("f_meta"), genqa_metrics.load("aev")
     for system in ("one", "two"):
@@ -200,7 +132,7 @@ def test_several_files_are_one_corpus(tmp_path):
 
 def test_chunks_do_not_change_the_numbers(answers, monkeypatch):
     expected = scores(answers, "-m", "aev", "-m", "f_meta")
-    monkeypatch.setattr("genqa_metrics.toolkit.scoring.run.CHUNK_PREDICTIONS", 2)
+    monkeypatch.setitem(WINDOWS, None, 2)
     found = scores(answers, "-m", "aev", "-m", "f_meta")
     for system, values in expected.items():
         assert found[system] == pytest.approx(values, abs=1e-12)
@@ -240,7 +172,7 @@ def test_a_row_without_a_system_belongs_to_its_file(tmp_path):
 
 def test_systems_by_name_in_one_row(tmp_path):
     rows = [{"question": "q", "prediction": {"A": "four steps", "B": "five", "C": None}, "references": "four steps"}]
-    found = scores(save(tmp_path / "a.jsonl", rows))
+    found = scores(save(tmp_path / "a.jsonl", rows), "-m", "aev")
     assert {system: values["aev"] for system, values in found.items()} == {"A": 1.0, "B": 0.0}
 
 
@@ -262,7 +194,7 @@ def test_human_scores_and_ids_are_passed_on(tmp_path):
         {"id": None, "question": None, "prediction": "a", "references": ["a"], "score": None, "label": "good"},
     ]
     path, output = save(tmp_path / "a.jsonl", rows), tmp_path / "o.csv"
-    _, said = run("score", path, "-o", output)
+    _, said = run("score", path, "-m", "aev", "-o", output)
     assert "1 values of 'score' or 'label' are no numbers" in said
     first, second = csv.DictReader(output.open())
     assert (first["id"], first["score"], first["label"], first["line"]) == ("7", "0.5", "1.0", "1")
@@ -486,7 +418,10 @@ def test_a_file_name_that_is_not_utf8(tmp_path):
         (("{}", "-o", "no/such/folder.csv"), "there is no folder"),
         (("{}", "-s", "aev.alpha=2"), "aev.alpha: expected a number from 0 to 1, got 2"),
         (("{}", "-s", "aev.alpha=high"), "aev.alpha: expected a number from 0 to 1, got 'high'"),
-        (("{}", "-s", "aev.alhpa=1"), "aev.alhpa: aev has no such setting here; it has alpha, max_order"),
+        (
+            ("{}", "-s", "aev.alhpa=1"),
+            "aev.alhpa: not a setting of aev; did you mean alpha? Known are alpha, max_order",
+        ),
         (("{}", "-s", "alpha=1"), "--set: expected METRIC.SETTING=VALUE"),
         (("{}", "-s", "aev.alpha"), "--set: expected NAME=VALUE, got 'aev.alpha'"),
         (("{}", "-s", "f_meta.base=bleu", "-s", "f_meta.base_key=x"), "f_meta.base_key: only for a module"),
@@ -511,7 +446,7 @@ def test_settings_change_the_numbers_and_the_signature(answers):
     out, _ = run("score", answers, "-s", "aev.alpha=0", "-s", "aev.wordiness=inf", "-s", "aev.stop_words=none")
     assert "aev|alpha:0|order:2|brevity:1|wordiness:inf|weights:uniform|stop:None" in out
     out, _ = run("score", answers, "-s", "f_meta.base=bleu")
-    assert "aev|alpha:0.5" in out
+    assert "aev|" not in out
     assert "f_meta|base:bleu" in out
 
 
@@ -540,15 +475,15 @@ def test_a_settings_file_that_says_nothing_about_a_metric_is_refused(answers, tm
 
 
 def test_formats_of_the_result(answers):
-    table, _ = run("score", answers)
+    table, _ = run("score", answers, "-m", "aev")
     assert [line.split()[:2] for line in table.splitlines() if line.startswith(("A ", "B "))] == [
         ["A", "2"],
         ["B", "3"],
     ]
-    markdown, _ = run("score", answers, "--format", "markdown")
+    markdown, _ = run("score", answers, "-m", "aev", "--format", "markdown")
     assert "| system | answers | aev | precision | recall |" in markdown
     assert "\n| A | 2 | " in markdown
-    whole = json.loads(run("score", answers, "--format", "json")[0])
+    whole = json.loads(run("score", answers, "-m", "aev", "--format", "json")[0])
     assert set(whole["systems"]["A"]) > {"rows", "predictions", "aev", "prediction_length"}
     signature = whole["signatures"]["aev"]
     assert signature in table
@@ -598,10 +533,10 @@ def test_progress_is_told_in_bytes_and_arrives(tmp_path):
 
 
 def test_a_failing_base_is_status_1(answers, monkeypatch):
-    def broken(predictions, references, base):
+    def broken(*arguments):
         raise ValueError("base x: expected finite scores")
 
-    monkeypatch.setattr("genqa_metrics.f_meta.scoring.statistics", broken)
+    monkeypatch.setattr("genqa_metrics.f_meta.scorer.statistics", broken)
     assert "error: base x: expected finite scores" in run("score", answers, "-m", "f_meta", status=1)[1]
 
 
@@ -697,7 +632,7 @@ def test_kpqa_gives_the_numbers_of_the_module(tmp_path):
     path.write_text(lines(QUESTIONS))
     assert "kpqa: needs rows with a question, got rows with a context" in run("score", path, "-m", "kpqa", status=1)[1]
     path.write_text(lines([{"prediction": "a", "references": ["a"]}]))
-    assert "line 1: question: expected a string for kpqa" in run("score", path, "-m", "kpqa", status=1)[1]
+    assert "line 1: question: expected a question, which kpqa reads" in run("score", path, "-m", "kpqa", status=1)[1]
 
 
 def test_warnings_of_a_metric_are_passed_on(tmp_path):

@@ -1,5 +1,6 @@
 """`genqa-metrics compare`: which rows belong together, the numbers, what is written, what is said about bad input."""
 
+import io
 import json
 import re
 from collections import Counter
@@ -12,13 +13,17 @@ import pytest
 from genqa_metrics.aev import scoring
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.toolkit.analysis import resampling
-from genqa_metrics.toolkit.analysis.compare import CompareRun, most_different, statistics_of
+from genqa_metrics.toolkit.analysis.compare import CompareRun, explanations
+from genqa_metrics.toolkit.analysis.system_comparison import most_different
 from genqa_metrics.toolkit.cli import app
 from genqa_metrics.toolkit.reports import charts, table
 from genqa_metrics.toolkit.reports.compare import CompareReport
 from genqa_metrics.toolkit.rows.files import FileError
+from genqa_metrics.toolkit.rows.reading import Skips
+from genqa_metrics.toolkit.scoring.pipeline import item_statistics
 from genqa_metrics.toolkit.scoring.registry import make_scorer
 from genqa_metrics.toolkit.scoring.run import Run
+from rich.console import Console
 from typer.testing import CliRunner
 
 QUESTIONS = [
@@ -57,7 +62,10 @@ def report(paths, metrics=("aev",), samples=200, **options):
 
 def run(*arguments, status=0):
     """Run the command; return (standard output, standard error)."""
-    result = CliRunner().invoke(app, ["compare", *map(str, arguments)])
+    arguments = [str(argument) for argument in arguments]
+    if not {"--metric", "-m", "--column", "-c"} & set(arguments):
+        arguments += ["--metric", "aev"]
+    result = CliRunner().invoke(app, ["compare", *arguments])
     assert result.exit_code == status, result.output
     if status:
         assert result.stdout == ""
@@ -231,13 +239,14 @@ def test_kpqa_encodes_every_text_once(files, monkeypatch):
 
 def test_blocks_make_no_difference(files, monkeypatch):
     whole = report(files)
-    monkeypatch.setattr("genqa_metrics.toolkit.analysis.compare.CHUNK_PREDICTIONS", 4)
+    monkeypatch.setattr("genqa_metrics.toolkit.scoring.pipeline.WINDOWS", {None: 4, "cpu": 4})
     assert report(files) == whole
 
 
 def test_statistics_of_equal_answers_are_computed_once(files):
     class Counting:
         takes_sets = needs_question = False
+        device = None
         seen = 0
 
         def statistics(self, columns):
@@ -245,13 +254,12 @@ def test_statistics_of_equal_answers_are_computed_once(files):
             return np.array([[len(text)] for text in columns["predictions"]]), Counter()
 
     scorer = Counting()
-    run_ = CompareRun([str(path) for path in files])
-    by_system, *_ = run_._read(False, print)
-    lines = [list(question) for question in zip(*by_system.values(), strict=True)]
-    found, _ = statistics_of(scorer, lines)
+    by_system, _ = CompareRun([str(path) for path in files], ["aev"])._read(Skips())
+    items = [row.item for question in zip(*by_system.values(), strict=True) for row in question]
+    found = item_statistics(items, {"counting": scorer})[0]["counting"]
     assert scorer.seen == 11  # "in Austria" was said twice
-    assert found[:, :, 0].tolist() == [[len(a[i]) for a in ANSWERS.values()] for i in range(4)]
-    assert (found[:, :, 1] == 1).all()
+    assert found[:, 0].tolist() == [len(answers[i]) for i in range(4) for answers in ANSWERS.values()]
+    assert (found[:, 1] == 1).all()
 
 
 def test_rows_that_differ_most():
@@ -445,7 +453,7 @@ def test_bad_rows(files, tmp_path):
             {"a": [{"prediction": "x", "references": "x"}], "b": [{"prediction": "y", "references": "x"}]},
             ["-m", "kpqa"],
             1,
-            "kpqa: needs a question in every row",
+            "question: expected a question for a metric that reads it, got no such column",
         ),
         (
             {"a": rows("good"), "b": [{"question": "q", "prediction": ["a"], "references": "x"}]},
@@ -504,3 +512,115 @@ def test_readme_shows_what_is_printed(repository, monkeypatch):
     monkeypatch.chdir(repository)
     out, _ = run("metrics/examples/answers.jsonl", "--metric", "aev", "--column", "label", "--rows", 0)
     assert out.endswith("\n" + shown[1])
+
+
+def test_rows_with_a_question_are_compared_by_a_metric_that_reads_it(files):
+    """Right long answers against wrong short ones: AEv alone ranks them the other way round."""
+    found = CompareRun([str(path) for path in files], samples=100).report()
+    assert list(found["metrics"]) == ["ava"]
+    found = CompareRun(
+        {"a": [{"prediction": "x", "references": "x"}] * 3, "b": [{"prediction": "y", "references": "x"}] * 3},
+        samples=100,
+    ).report()
+    assert list(found["metrics"]) == ["aev"]
+
+
+def test_answers_longer_than_the_references_are_noted_before_the_tables():
+    asked = [{"question": f"q{i}", "references": "four steps"} for i in range(30)]
+    long = "the answer to this question is four steps, as everybody knows who has ever climbed it"
+    rows = {"long": long, "short": "seven steps"}
+    found = genqa_metrics.compare(
+        {name: [{**row, "prediction": text} for row in asked] for name, text in rows.items()}, "aev", resamples=100
+    )
+    out = io.StringIO()
+    found.show(Console(file=out, width=200))
+    first = out.getvalue().splitlines()[0]
+    assert first.startswith("note: aev: the answers of long are")
+    assert "aev.wordiness=infinity" in first
+    assert found.to_markdown().index("wordiness") < found.to_markdown().index("|")
+
+
+def test_python_gives_what_the_command_line_prints(files, tmp_path):
+    """Paths, lists of dicts and DataFrames; with and without a column system."""
+    import pandas
+
+    out, _ = run(*files, "--resamples", 100, "--format", "json")
+    printed = json.loads(out)
+    by_path = genqa_metrics.compare([str(path) for path in files], ["aev"], resamples=100)
+    assert by_path.to_dict() == printed
+    assert by_path.to_json() == out
+    by_name = genqa_metrics.compare({name: rows(name) for name in ANSWERS}, ["aev"], resamples=100)
+    table = pandas.DataFrame([{**row, "system": name} for name in ANSWERS for row in rows(name)])
+    in_one = genqa_metrics.compare(table, ["aev"], resamples=100)
+    for found in (by_name, in_one):
+        assert found.to_dict()["metrics"] == printed["metrics"]
+        assert found.systems == list(ANSWERS)
+    systems, pairs = by_path.to_pandas(), by_path.to_pandas("pairs")
+    assert len(pairs) == 3
+    best = systems[(systems["score"] == "aev") & (systems["system"] == "good")].iloc[0]
+    assert best["value"] == printed["metrics"]["aev"]["scores"]["aev"]["good"]["value"]
+    assert len(repr(by_path)) < 200
+    assert "<table>" in by_path._repr_html_()
+    with pytest.raises(ValueError, match="of: expected 'systems' or 'pairs', got 'all'"):
+        by_path.to_pandas("all")
+
+
+HOSTILE = "a\x1b]0;x\x07\x9b31m\u202eb\n# | *c* <img src=x> [d](http://e) $1 %&{}"
+
+
+def test_hostile_texts_are_raw_in_no_form(tmp_path):
+    made = [
+        {"id": i, "question": f"q{i} {HOSTILE}", "references": ["r"], "system": name, "prediction": f"{name} {i}"}
+        for i in range(4)
+        for name in (HOSTILE, "=b")
+    ]
+    found = genqa_metrics.compare(made, "aev", resamples=100)
+    out = io.StringIO()
+    found.show(Console(file=out, width=300, force_terminal=False))
+    texts = {
+        "terminal": out.getvalue(),
+        "markdown": found.to_markdown(),
+        "latex": found.to_latex(),
+        "html": found.to_html(),
+        "notebook": found._repr_html_(),
+        "json": found.to_json(),
+        "repr": repr(found),
+        "csv": "".join(table.csv_table(part) for part in found.tables()),
+    }
+    for form, text in texts.items():
+        assert not set(text) & set("\x1b\x07\x9b\u202e"), form
+    for form in ("html", "notebook"):
+        assert "<img" not in texts[form]
+    assert "<img" not in texts["markdown"].replace("\\<img", "")
+    assert "[d](" not in texts["markdown"]
+    assert all(line.startswith(("%", "\\", " ")) or not line for line in texts["latex"].splitlines())
+    assert "\n'=b" in texts["csv"]
+    assert json.loads(texts["json"])["systems"] == [HOSTILE, "=b"]
+
+
+def test_skipped_rows_are_counted_by_system_and_left_out_for_all(files, tmp_path):
+    refused = [{**row, "prediction": None} if i < 2 else row for i, row in enumerate(rows("bad"))]
+    path = save(tmp_path / "refuses.jsonl", refused)
+    out, _ = run(files[0], path, "--on-error", "skip", "--resamples", 100, "--format", "json")
+    found = json.loads(out)
+    assert found["questions"] == 2
+    assert found["skipped_rows"] == {"refuses": 2}
+    note = "bad rows were skipped (refuses 2), and their questions for all systems: 2 questions are left"
+    assert any(found.startswith(note) for found in found["notes"])
+
+
+def test_rows_matched_by_their_order_cannot_be_skipped(tmp_path):
+    """Without questions or ids, behind a skipped row every row would be compared with the wrong one."""
+    good = [{"references": "yes", "prediction": text} for text in ("yes", "no", "yes")]
+    paths = [save(tmp_path / "a.jsonl", good), save(tmp_path / "b.jsonl", [{"references": "yes"}, *good[1:]])]
+    _, err = run(*paths, "--on-error", "skip", status=1)
+    assert "the order of the rows no longer shows which of them belong together" in err
+
+
+def test_heat_maps_have_the_settings_of_the_scores(files):
+    run_ = CompareRun([str(path) for path in files[:2]], ["kpqa"], {"kpqa": {"beta": 3.0}}, samples=100, shown_rows=2)
+    found = run_.report()
+    for row, explained in zip(found["metrics"]["kpqa"]["rows"], explanations(run_, found), strict=True):
+        for system, heat in explained.items():
+            assert heat.scores["rougeL_kpqa"].value == pytest.approx(row["answers"][system]["score"], rel=1e-3)
+            assert "|beta:3|" in heat.signature

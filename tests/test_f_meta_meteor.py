@@ -19,7 +19,7 @@ TEXTS += ["a a a b a", "b a a", "It is 10,000.50 m.", "who is the one who wins w
 ONE_LINE = ["a\nb", "a\r\nb", "a \x0b\x0c b", "a\u2028b", "a\x85b", "a\tb", "a b"]
 HOSTILE = ["a ||| b", "|||", "SCORE ||| a ||| b", "\x00", "😀 👩", "من فاز", "<seg> &amp; </seg>", "-norm", "\ufeffa"]
 
-needs_java = pytest.mark.skipif(shutil.which("java") is None, reason="METEOR needs Java, and there is no command java")
+needs_java = pytest.mark.needs("Java")
 
 
 @pytest.fixture(scope="module")

@@ -127,10 +127,9 @@ def test_explanation(f_meta):
     json.dumps(results)
 
 
-def test_no_rows_give_zeros(f_meta):
-    results = f_meta.compute(predictions=[], references=[], per_example=True, explain=True)
-    assert [results[name] for name in NAMES] == [0.0] * 4
-    assert results["best_match_per_example"] == results["explanation"] == []
+def test_no_rows_are_refused(f_meta):
+    with pytest.raises(ValueError, match="predictions: no rows, nothing to compute on"):
+        f_meta.compute(predictions=[], references=[], per_example=True, explain=True)
 
 
 @pytest.mark.parametrize("convert", [tuple, np.array], ids=["tuples", "arrays"])

@@ -19,12 +19,13 @@ from genqa_metrics.kpqa.fast import FAST_FILE, FastModel
 from genqa_metrics.kpqa.loading import load_models, load_token_classifier
 from genqa_metrics.toolkit.cli import app
 from genqa_metrics.toolkit.commands import export as exporting
+from genqa_metrics.toolkit.scoring import quantization
 from genqa_metrics.toolkit.scoring.registry import make_scorer
 from typer.testing import CliRunner
 
-from tests import test_ava, test_kpqa
-from tests.test_ava import judges  # noqa: F401
-from tests.test_kpqa import random_rows, tiny_checkpoint, tiny_encoder  # noqa: F401
+from tests.factories import ava as ava_factory
+from tests.factories import kpqa as kpqa_factory
+from tests.factories.kpqa import random_rows
 
 PRODUCTS_OF_A_LAYER = 6  # query, key, value, output of the attention, and the two of the feed-forward part
 
@@ -34,7 +35,7 @@ def run(*arguments):
 
 
 @pytest.fixture(scope="session")
-def fast_kpqa(tiny_checkpoint, tmp_path_factory):  # noqa: F811
+def fast_kpqa(tiny_checkpoint, tmp_path_factory):
     folder = tmp_path_factory.mktemp("fast") / "kpqa"
     result = run("export", folder, "--metric", "kpqa", "--checkpoint", tiny_checkpoint)
     assert result.exit_code == 0, result.output
@@ -42,23 +43,23 @@ def fast_kpqa(tiny_checkpoint, tmp_path_factory):  # noqa: F811
 
 
 @pytest.fixture(scope="session")
-def fast_ava(tiny_encoder, tmp_path_factory):  # noqa: F811
+def fast_ava(tiny_encoder, tmp_path_factory):
     """A judge that marks shared words, so that its token types are its own."""
     torch.manual_seed(4)
     model = modeling.judge_model(tiny_encoder, "a1-r_qt", marks="asked")
     source = tmp_path_factory.mktemp("whole") / "ava"
-    test_ava.saved(model, tiny_encoder, source, configuration="a1-r_qt", marks="asked")
+    ava_factory.saved(model, tiny_encoder, source, configuration="a1-r_qt", marks="asked")
     folder = tmp_path_factory.mktemp("fast") / "ava"
     exporting.export_checkpoint("ava", str(source), folder)
     return folder
 
 
 def triples(count):
-    rows = test_ava.random_rows(count)
+    rows = ava_factory.random_rows(count)
     return [(q, r[0], p) for q, r, p in zip(rows["questions"], rows["references"], rows["predictions"], strict=True)]
 
 
-def test_kpqa_is_near_the_torch_model(fast_kpqa, tiny_encoder):  # noqa: F811
+def test_kpqa_is_near_the_torch_model(fast_kpqa, tiny_encoder):
     pairs = [(q, p) for q, p, _ in random_rows(40) if p]
     whole, small = (
         Encoder(load_models(fast_kpqa, embedding_model=tiny_encoder, device="cpu", backend=backend))
@@ -88,7 +89,7 @@ class Rounded(torch.nn.Linear):
         return torch.nn.functional.linear(rounded_rows(values), rounded_columns(self.weight), self.bias)
 
 
-def test_kpqa_is_the_torch_model_with_every_product_rounded(fast_kpqa, tiny_encoder):  # noqa: F811
+def test_kpqa_is_the_torch_model_with_every_product_rounded(fast_kpqa, tiny_encoder):
     """Parity with the same rounding in torch, in floats; a value between two steps may go either way."""
     pairs = [(q, p) for q, p, _ in random_rows(40) if p]
     small = load_models(fast_kpqa, embedding_model=tiny_encoder, backend="onnx")
@@ -151,8 +152,8 @@ def test_quantization_by_hand():
     weight = numpy_helper.from_array(np.array([[1.27, -0.127], [0.5, 0.1], [1, 0.05]], dtype=np.float32), "w")
     given, result = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [None, None, None]) for n in ("x", "y"))
     graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "one", [given], [result], [weight])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", fast.OPSET)], ir_version=8)
-    fast._quantize(model)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", quantization.OPSET)], ir_version=8)
+    quantization._quantize(model)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     (found,) = session.run(None, {"x": np.array([[[1.55, -1, 0.004], [0, 0, 0]]], dtype=np.float32)})
     assert found[0] == pytest.approx(np.array([[1.4685, -0.29685], [0, 0]]), abs=1e-5)
@@ -173,12 +174,12 @@ def test_threads_do_not_change_the_numbers(fast_ava):
     assert {1, 2} <= set(judge.model._sessions)
 
 
-def test_module_scorer_and_signature(fast_kpqa, tiny_encoder, repository):  # noqa: F811
+def test_module_scorer_and_signature(fast_kpqa, tiny_encoder, repository):
     arguments = {"checkpoint": str(fast_kpqa), "embedding_model": str(tiny_encoder)}
     rows = random_rows(8)
     columns = dict(zip(("questions", "predictions", "references"), map(list, zip(*rows, strict=True)), strict=True))
     columns["references"] = [[text or "yes" for text in texts] for texts in columns["references"]]
-    module = test_kpqa.load(repository, fast_kpqa, tiny_encoder, backend="onnx")
+    module = kpqa_factory.load(repository, fast_kpqa, tiny_encoder, backend="onnx")
     found = module.compute(**columns)
     file = fast.file_digest(fast_kpqa / FAST_FILE)[:12]
     assert f"|backend:onnx-{file}|" in module.signature()
@@ -186,11 +187,11 @@ def test_module_scorer_and_signature(fast_kpqa, tiny_encoder, repository):  # no
     scorer = make_scorer("kpqa", arguments | {"backend": "onnx"})
     assert scorer.signature == module.signature()
     assert scorer.signature != make_scorer("kpqa", arguments).signature
-    assert found != test_kpqa.load(repository, fast_kpqa, tiny_encoder).compute(**columns)
+    assert found != kpqa_factory.load(repository, fast_kpqa, tiny_encoder).compute(**columns)
 
 
 def test_score_runs_an_exported_judge(fast_ava, tmp_path):
-    rows = test_ava.random_rows(6)
+    rows = ava_factory.random_rows(6)
     lines = [
         {"question": q, "prediction": p, "references": r}
         for q, p, r in zip(rows["questions"], rows["predictions"], rows["references"], strict=True)
@@ -205,7 +206,7 @@ def test_score_runs_an_exported_judge(fast_ava, tmp_path):
     assert found == pytest.approx(expected, abs=1e-4)
 
 
-def test_export_keeps_the_checkpoint_and_names_the_next_command(fast_kpqa, tiny_checkpoint, tmp_path):  # noqa: F811
+def test_export_keeps_the_checkpoint_and_names_the_next_command(fast_kpqa, tiny_checkpoint, tmp_path):
     names = {path.name for path in tiny_checkpoint.iterdir()}
     assert {path.name for path in fast_kpqa.iterdir()} == names | {FAST_FILE}
     for name in names:
@@ -217,7 +218,7 @@ def test_export_keeps_the_checkpoint_and_names_the_next_command(fast_kpqa, tiny_
     assert [path.name for path in tmp_path.iterdir()] == ["again"]
 
 
-def test_export_replaces_a_checkpoint_only_when_asked(fast_kpqa, tiny_checkpoint, tmp_path):  # noqa: F811
+def test_export_replaces_a_checkpoint_only_when_asked(fast_kpqa, tiny_checkpoint, tmp_path):
     output = shutil.copytree(tiny_checkpoint, tmp_path / "mine")
     command = "export", output, "--metric", "kpqa", "--checkpoint", tiny_checkpoint
     result = run(*command)
@@ -241,14 +242,14 @@ def test_a_failed_export_leaves_nothing_behind(fast_kpqa, tmp_path, monkeypatch)
 
     output = shutil.copytree(fast_kpqa, tmp_path / "mine")
     before = {path.name: path.read_bytes() for path in output.iterdir()}
-    monkeypatch.setattr(fast, "export", full)
+    monkeypatch.setattr(quantization, "export", full)
     result = run("export", output, "--metric", "kpqa", "--checkpoint", fast_kpqa, "--overwrite")
     assert (result.exit_code, "No space left on device" in result.output) == (1, True)
     assert {path.name: path.read_bytes() for path in output.iterdir()} == before
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
-def test_a_missing_damaged_or_foreign_file_is_one_clear_error(fast_kpqa, tiny_checkpoint, tiny_encoder, tmp_path):  # noqa: F811
+def test_a_missing_damaged_or_foreign_file_is_one_clear_error(fast_kpqa, tiny_checkpoint, tiny_encoder, tmp_path):
     arguments = {"embedding_model": tiny_encoder, "backend": "onnx"}
     command = "genqa-metrics export --metric kpqa"
     with pytest.raises(ValueError, match=f"has no {FAST_FILE}.*{command}"):
@@ -283,7 +284,7 @@ def test_bad_arguments(fast_kpqa, fast_ava, arguments, message):
 
 
 @pytest.mark.parametrize("configuration", ["a1-all", "a2"])
-def test_judges_of_several_pairs_are_refused(judges, configuration, tmp_path):  # noqa: F811
+def test_judges_of_several_pairs_are_refused(judges, configuration, tmp_path):
     message = f"configuration {configuration}; backend 'onnx' runs those that read one pair"
     with pytest.raises(ValueError, match=message):
         load_judge(judges(configuration), backend="onnx")

@@ -10,8 +10,8 @@ import pytest
 import torch
 from genqa_metrics.kpqa import loading
 
-from tests.test_kpqa import saved, tiny_encoder  # noqa: F401
-from tests.test_modules import ROWS
+from tests.factories.kpqa import saved
+from tests.factories.modules import ROWS
 from training import publish
 
 TAG = "v" + genqa_metrics.__version__
@@ -122,7 +122,7 @@ def test_published_spaces_alone_compute_the_same(hub, client, trees, tmp_path):
 
 
 @pytest.fixture
-def tiny_versions(hub, tiny_encoder, tmp_path):  # noqa: F811
+def tiny_versions(hub, tiny_encoder, tmp_path):
     """A checkpoint in two versions on the Hub, the first tagged; their folders."""
     folders = []
     for seed in (1, 2):
@@ -155,7 +155,7 @@ print(json.dumps(results))
 """
 
 
-def test_revisions(hub, trees, tiny_versions, tiny_encoder, tmp_path):  # noqa: F811
+def test_revisions(hub, trees, tiny_versions, tiny_encoder, tmp_path):
     """A tag or commit behind a checkpoint's id, and `revision` for the module itself, pin what is loaded."""
     space = published_kpqa(hub, trees)
     shared = space["shared.py"].replace(genqa_metrics.__version__.encode(), b"99.0.0")
@@ -197,7 +197,7 @@ def test_each_failure_is_one_clear_error_and_leaves_nothing_half(
     hub,
     trees,
     tiny_versions,
-    tiny_encoder,  # noqa: F811
+    tiny_encoder,
     tmp_path,
 ):
     """Wrong names, missing and damaged files, a busy Hub; what is healed afterwards loads."""

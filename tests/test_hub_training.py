@@ -6,10 +6,6 @@ import sys
 
 import pytest
 
-from tests.test_ava_training import files  # noqa: F401
-from tests.test_kpqa import tiny_encoder  # noqa: F401
-from tests.test_kpqa_training import rows_folder  # noqa: F401
-
 CODE = """
 import json, sys
 from pathlib import Path
@@ -71,9 +67,9 @@ print(json.dumps(results))
 
 def test_what_a_training_pushes_scores_like_what_it_wrote(
     hub,
-    tiny_encoder,  # noqa: F811
-    rows_folder,  # noqa: F811
-    files,  # noqa: F811
+    tiny_encoder,
+    rows_folder,
+    files,
     repository,
     tmp_path,
 ):

@@ -5,92 +5,18 @@ import random
 import warnings
 from types import SimpleNamespace
 
-import evaluate
 import numpy as np
 import pytest
 import torch
-from genqa_metrics.kpqa import kpqa as script
-from genqa_metrics.kpqa import loading
+from genqa_metrics.kpqa import loading, scorer
 from genqa_metrics.kpqa import models as models_of
 from genqa_metrics.kpqa.encoding import Encoder, aligned
 from genqa_metrics.kpqa.models import budgeted
-from genqa_metrics.kpqa.scoring import METRICS, pair_statistics, row_scores
+from genqa_metrics.kpqa.scoring import METRICS, RESULTS, pair_statistics, row_scores
 from hypothesis import given
 from hypothesis import strategies as st
 
-WORDS = "how many steps are in a test there four seven the of what who is it yes no not room".split()
-QUESTIONS = ["how many steps are in a test", "what is it ?", "who is in the room"]
-
-
-@pytest.fixture(scope="session")
-def tiny_encoder(tmp_path_factory):
-    """Folder of a two-layer BERT with a vocabulary of words and letters, its weights drawn from a seed."""
-    from transformers import BertConfig, BertModel, BertTokenizerFast
-
-    folder = tmp_path_factory.mktemp("tiny")
-    letters = [chr(c) for c in range(97, 123)] + list("0123456789.,?!'")
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *letters, *(f"##{x}" for x in letters)]
-    vocabulary = list(dict.fromkeys(vocabulary))
-    (folder / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf-8")
-    tokenizer = BertTokenizerFast(vocab=str(folder / "vocab.txt"), model_max_length=128)
-    tokenizer.save_pretrained(folder)
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=128,
-        initializer_range=0.4,
-    )
-    BertModel(config).save_pretrained(folder)
-    return folder
-
-
-def saved(model, tokenizer_folder, folder):
-    from transformers import AutoTokenizer
-
-    model.save_pretrained(folder)
-    AutoTokenizer.from_pretrained(tokenizer_folder).save_pretrained(folder)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def tiny_checkpoint(tiny_encoder, tmp_path_factory):
-    """Folder of a whole token classifier."""
-    torch.manual_seed(1)
-    return saved(loading.token_classifier(tiny_encoder), tiny_encoder, tmp_path_factory.mktemp("whole"))
-
-
-@pytest.fixture(scope="session")
-def kpqa(tiny_checkpoint, tiny_encoder, repository):
-    return load(repository, tiny_checkpoint, tiny_encoder)
-
-
-def load(repository, checkpoint, embedding_model, **arguments):
-    return evaluate.load(
-        str(repository / "metrics/kpqa/kpqa.py"),
-        checkpoint=str(checkpoint),
-        embedding_model=str(embedding_model),
-        keep_in_memory=True,
-        progress=False,
-        **arguments,
-    )
-
-
-@pytest.fixture(scope="session")
-def models(tiny_checkpoint, tiny_encoder):
-    return loading.load_models(tiny_checkpoint, embedding_model=tiny_encoder, device="cpu")
-
-
-def random_rows(count, seed=0):
-    source = random.Random(seed)
-
-    def text(longest=12):
-        return " ".join(source.choices([*WORDS, "xyz", "1,234.5"], k=source.randint(0, longest)))
-
-    return [(source.choice(QUESTIONS), text(), [text() for _ in range(source.randint(1, 3))]) for _ in range(count)]
+from tests.factories.kpqa import QUESTIONS, load, random_rows, saved
 
 
 @given(st.lists(st.integers(1, 40), max_size=50), st.integers(1, 100))
@@ -212,7 +138,7 @@ def test_contract(kpqa):
     rows = random_rows(30)
     columns = dict(zip(("questions", "predictions", "references"), map(list, zip(*rows, strict=True)), strict=True))
     results = kpqa.compute(**columns)
-    assert list(results) == list(script.RESULTS)
+    assert list(results) == list(RESULTS)
     assert all(type(value) is float and 0 <= value <= 1 for value in results.values())
     more = kpqa.compute(**columns, per_example=True, explain=True)
     assert {name: more[name] for name in results} == results
@@ -248,11 +174,13 @@ def test_results_are_those_of_the_scores(kpqa, models):
 
 
 def test_chunks_hold_every_row_once_and_keep_a_question_together(monkeypatch):
-    monkeypatch.setattr(script, "_CHUNK", 4)
-    monkeypatch.setattr(script, "_CHUNK_CHARACTERS", 100)
+    monkeypatch.setattr(scorer, "_CHUNK", 4)
+    monkeypatch.setattr(scorer, "_CHUNK_CHARACTERS", 100)
 
     def chunks(questions, text="x"):
-        return list(script._chunks(questions, [text] * len(questions), [[text, text]] * len(questions)))
+        rows = len(questions)
+        columns = {"questions": questions, "predictions": [text] * rows, "references": [[text, text]] * rows}
+        return list(scorer.KpqaScorer.chunks(None, columns))
 
     questions = [f"q{i % 7}" for i in range(30)]
     found = chunks(questions)
@@ -281,18 +209,18 @@ def test_hostile_rows(kpqa):
     strange = ["", " ", "\x00\u200b", "😀" * 50, "\n\t", "a" * 3000, "ﬁ\u0301"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        given = [text if text.strip() else "?" for text in strange]
         results = kpqa.compute(
-            questions=strange, predictions=strange[::-1], references=[strange] * len(strange), per_example=True
+            questions=given, predictions=strange[::-1], references=[given] * len(given), per_example=True
         )
     assert all(0 <= value <= 1 for value in results["rougeL_kpqa_per_example"])
     empty = kpqa.compute(questions=["who"], predictions=[""], references=["it"])
     assert set(empty.values()) == {0.0}
 
 
-def test_no_rows(kpqa):
-    nothing = kpqa.compute(questions=[], predictions=[], references=[], per_example=True, explain=True)
-    assert nothing["rougeL_kpqa"] == 0.0
-    assert nothing["rougeL_kpqa_per_example"] == nothing["explanation"] == []
+def test_no_rows_are_refused(kpqa):
+    with pytest.raises(ValueError, match="questions: no rows, nothing to compute on"):
+        kpqa.compute(questions=[], predictions=[], references=[])
 
 
 def test_rows_added_one_by_one_give_the_same(kpqa):

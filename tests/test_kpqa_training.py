@@ -14,7 +14,6 @@ from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa import models as models_of
 from safetensors.torch import load_file
 
-from tests.test_kpqa import tiny_encoder  # noqa: F401
 from training.kpqa import ablate, coreference, data, evaluate_kpqa, hub, train_kpqa
 
 FOLDER = Path(__file__).parent.parent / "training/kpqa"
@@ -116,7 +115,7 @@ def test_coreference_is_for_multi_hop_rows():
 
 
 @pytest.fixture(scope="module")
-def coreference_model(tiny_encoder, tmp_path_factory):  # noqa: F811
+def coreference_model(tiny_encoder, tmp_path_factory):
     """A model of stanza's over a tiny encoder, its weights drawn from a seed."""
     import torch
     from stanza.models.coref.config import Config
@@ -245,18 +244,6 @@ def test_shares():
     assert 0.07 < sum(held) / 2000 < 0.13
 
 
-@pytest.fixture(scope="module")
-def rows_folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("rows")
-    source = random.Random(0)
-    words = "how many steps are in a test there four seven room".split()
-    with gzip.open(folder / "made.jsonl.gz", "wt", encoding="utf-8") as file:
-        for i in range(60):
-            text = " ".join(source.choices(words, k=12))
-            file.write(json.dumps(row(f"who is it {i} ?", text, text.split()[source.randrange(12)])) + "\n")
-    return folder
-
-
 def train(monkeypatch, encoder, rows_folder, output, *more):
     arguments = f"""--encoder {encoder} --sources made=0.5 --data_dir {rows_folder} --dev_sources made
         --output_dir {output}
@@ -267,7 +254,7 @@ def train(monkeypatch, encoder, rows_folder, output, *more):
     return Path(output) / "final"
 
 
-def test_tiny_run_resumes_where_it_was_killed(monkeypatch, tiny_encoder, rows_folder, tmp_path):  # noqa: F811
+def test_tiny_run_resumes_where_it_was_killed(monkeypatch, tiny_encoder, rows_folder, tmp_path):
     options = ("--lora_rank", "4", "--logit_shift", "-1.5", "--yes_no", "3")
     final = train(monkeypatch, tiny_encoder, rows_folder, tmp_path / "whole", *options)
     (tmp_path / "killed").mkdir()
@@ -290,7 +277,7 @@ def test_tiny_run_resumes_where_it_was_killed(monkeypatch, tiny_encoder, rows_fo
 
 def test_whole_model_without_question_with_the_papers_head_and_with_coreference(
     monkeypatch,
-    tiny_encoder,  # noqa: F811
+    tiny_encoder,
     rows_folder,
     coreference_model,
     tmp_path,
@@ -302,7 +289,7 @@ def test_whole_model_without_question_with_the_papers_head_and_with_coreference(
     assert [layer.out_features for layer in (model.classifier[0], model.classifier[2])] == [768, 2]
 
 
-def test_unknown_source(monkeypatch, tiny_encoder, rows_folder, tmp_path):  # noqa: F811
+def test_unknown_source(monkeypatch, tiny_encoder, rows_folder, tmp_path):
     with pytest.raises(ValueError, match=r"sources: no nothing\.jsonl\.gz"):
         train(monkeypatch, tiny_encoder, rows_folder, tmp_path, "--sources", "nothing")
 
@@ -377,7 +364,7 @@ def test_difference_of_two_checkpoints():
     assert low < difference < high < 0
 
 
-def test_ablations(monkeypatch, capsys, tiny_encoder, rows_folder, judgments, tmp_path):  # noqa: F811
+def test_ablations(monkeypatch, capsys, tiny_encoder, rows_folder, judgments, tmp_path):
     """Four tiny runs, each trained once; a run with other settings is never taken for one of these."""
     (tmp_path / "data").mkdir()
     for name in ("squad.train", "other"):

@@ -1,23 +1,20 @@
 """The page of all metrics and their peers on human judgments: made from small files, twice."""
 
 import gzip
-import importlib.util
 import json
 import sys
 
 import numpy as np
 import pytest
 
+from training import meta_evaluation
+
 QUESTIONS = ("who", "when did", "why does", "where is", "what is")
 
 
 @pytest.fixture(scope="module")
-def meta(repository):
-    spec = importlib.util.spec_from_file_location("meta_evaluation", repository / "training" / "meta_evaluation.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["meta_evaluation"] = module
-    spec.loader.exec_module(module)
-    return module
+def meta():
+    return meta_evaluation
 
 
 def made_up(number_of_questions, systems, labels, seed):
@@ -139,6 +136,7 @@ def test_peers_by_hand(meta):
     assert meta.rouge(ROWS)["ROUGE-L"] == pytest.approx([4 / 7, 1, 0])
 
 
+@pytest.mark.needs("Java")
 def test_peers_of_java_and_of_the_encoder(meta):
     """No arithmetic by hand here: the same text is best, nothing in common is worst, the best reference counts."""
     rows = [*ROWS, {"question": "q", "candidate": "a cat sat", "references": ["dogs ran", "a cat sat"]}]

@@ -13,26 +13,7 @@ import genqa_metrics
 import pytest
 from packaging.utils import canonicalize_name
 
-ROWS = {
-    "aev": {
-        "predictions": ["There are seven steps.", "It is in Paris.", "", "42 km"],
-        "references": [["Four steps are involved.", "four"], ["Paris"], ["nothing"], ["42 kilometres", "42 km"]],
-    },
-    "ava": {
-        "questions": ["how many steps are there?", "where is it?", "what is there?", "how far is it?"],
-        "predictions": ["There are seven steps.", "It is in Paris.", "", "42 km"],
-        "references": [["Four steps are involved.", "four"], ["Paris"], ["nothing"], ["42 kilometres", "42 km"]],
-    },
-    "kpqa": {
-        "questions": ["how many steps are there?", "where is it?", "what is there?", "how far is it?"],
-        "predictions": ["There are seven steps.", "It is in Paris.", "", "42 km"],
-        "references": [["Four steps are involved.", "four"], ["Paris"], ["nothing"], ["42 kilometres", "42 km"]],
-    },
-    "f_meta": {
-        "predictions": [["who won the cup ?"], ["when was it ?", "where was it ?"], [], ["what is it ?"]],
-        "references": [["who won the cup ?", "which cup ?"], ["when was it ?"], ["who ?"], ["what was it ?", "why ?"]],
-    },
-}
+from tests.factories.modules import ROWS
 
 LOAD_AND_COMPUTE = """
 import json, sys
@@ -143,9 +124,10 @@ class CountRows(evaluate.Metric):
 
 
 def test_shared_code_is_the_same_in_every_folder(repository):
-    original = (repository / "metrics/aev/shared.py").read_bytes()
-    for name in genqa_metrics.METRICS:
-        assert (repository / "metrics" / name / "shared.py").read_bytes() == original, "run `make copies`"
+    for name in ("shared.py", "module.py"):
+        original = (repository / "metrics/aev" / name).read_bytes()
+        for metric in genqa_metrics.METRICS:
+            assert (repository / "metrics" / metric / name).read_bytes() == original, "run `make copies`"
     for name in ("models.py", "fast.py"):
         original = (repository / "metrics/kpqa" / name).read_bytes()
         assert (repository / "metrics/ava" / name).read_bytes() == original, "run `make copies`"

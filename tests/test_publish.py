@@ -14,8 +14,7 @@ from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.kpqa import loading
 from huggingface_hub import ModelCard, RepoCard
 
-from tests.test_ava import judges  # noqa: F401
-from tests.test_kpqa import saved, tiny_encoder  # noqa: F401
+from tests.factories.kpqa import saved
 from training import publish
 
 REPOSITORIES = [
@@ -38,7 +37,7 @@ RECORDS = {
 
 
 @pytest.fixture(scope="module")
-def tiny_checkpoints(tiny_encoder, judges, tmp_path_factory):  # noqa: F811
+def tiny_checkpoints(tiny_encoder, judges, tmp_path_factory):
     """An adapter for kpqa and a whole judge, with cards and records of results."""
     from peft import LoraConfig, TaskType, get_peft_model
 
@@ -264,9 +263,9 @@ def test_refusals_before_anything_is_uploaded(hub, tiny, run, monkeypatch, tmp_p
 def test_models_that_plain_transformers_cannot_load_are_refused(
     tiny,
     run,
-    tiny_encoder,  # noqa: F811
+    tiny_encoder,
     tiny_checkpoints,
-    judges,  # noqa: F811
+    judges,
     monkeypatch,
     tmp_path,
 ):

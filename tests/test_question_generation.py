@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from tests.test_kpqa import tiny_encoder  # noqa: F401
+from tests.factories.question_generation import TINY
 from training.question_generation import contexts as data
 from training.question_generation import decoding, train_generator
 from training.question_generation import generator as m
@@ -364,7 +364,7 @@ def test_the_held_out_part_is_a_share_of_the_contexts():
     assert not any(data.is_dev(f"context {i}", 0.0) for i in range(100))
 
 
-def test_word_vectors_are_means_of_pieces_and_their_components(tiny_encoder):  # noqa: F811
+def test_word_vectors_are_means_of_pieces_and_their_components(tiny_encoder):
     table = load_file(tiny_encoder / "model.safetensors")["embeddings.word_embeddings.weight"].numpy()
     vectors = data.WordVectors(tiny_encoder)
     pieces = vectors.tokenizer("zq", add_special_tokens=False)["input_ids"]
@@ -379,7 +379,7 @@ def test_word_vectors_are_means_of_pieces_and_their_components(tiny_encoder):  #
         data.WordVectors(tiny_encoder, 33)
 
 
-def test_states_of_words_are_means_over_their_pieces(tiny_encoder, tmp_path):  # noqa: F811
+def test_states_of_words_are_means_over_their_pieces(tiny_encoder, tmp_path):
     from transformers import AutoModel, AutoTokenizer
 
     texts = ["how many zq steps", "test"]
@@ -402,33 +402,6 @@ def test_states_of_words_are_means_over_their_pieces(tiny_encoder, tmp_path):  #
     assert not torch.equal(batch["context"], batch["context_words"])
 
 
-@pytest.fixture(scope="module")
-def made_up(tmp_path_factory):
-    """Folder with made-up sets: numbers of steps, rooms and tests."""
-    folder = tmp_path_factory.mktemp("sets")
-    numbers = "one two three four five six seven eight nine ten".split()
-    for name, places in (
-        ("squad_du2017.dev", "room test house garden town yard hall shop".split()),
-        ("squad_du2017.test", ["room", "attic"]),
-        ("fairytaleqa.test", ["wood"]),
-    ):
-        with gzip.open(folder / f"{name}.jsonl.gz", "wt") as file:
-            for i, (number, place) in enumerate(itertools.product(numbers, places)):
-                row = {"context": f"there are {number} steps in the {place} .", "references": []}
-                row["references"].append(f"how many steps are in the {place} ?")
-                if i % 3:
-                    row["references"].append(f"where are {number} steps ?")
-                file.write(json.dumps(row) + "\n")
-    return folder
-
-
-TINY = (
-    "--sources squad_du2017.dev --hidden 16 --vector 16 --min_count 2 --kl_steps 1 --free_bits 0.1 --patience 1 "
-    "--learning_rate 1e-2 --per_device_train_batch_size 32 --num_train_epochs 2 --eval_strategy epoch "
-    "--save_strategy epoch --use_cpu True --disable_tqdm True --report_to none"
-)
-
-
 def run(folder, output, encoder, *more):
     from transformers import HfArgumentParser, TrainingArguments
 
@@ -437,7 +410,7 @@ def run(folder, output, encoder, *more):
     return train_generator.train(*parser.parse_args_into_dataclasses(words, look_for_args_file=False))
 
 
-def test_a_tiny_run_goes_on_where_it_was_killed(made_up, tiny_encoder, tmp_path):  # noqa: F811
+def test_a_tiny_run_goes_on_where_it_was_killed(made_up, tiny_encoder, tmp_path):
     """Killed in the middle of the second of two epochs, of 4 batches each."""
     more = [
         "--latent",
@@ -468,7 +441,7 @@ def test_a_tiny_run_goes_on_where_it_was_killed(made_up, tiny_encoder, tmp_path)
     assert model.config.layers == 1
 
 
-def test_the_baseline_has_two_layers_and_reads_states_where_asked(made_up, tiny_encoder, tmp_path):  # noqa: F811
+def test_the_baseline_has_two_layers_and_reads_states_where_asked(made_up, tiny_encoder, tmp_path):
     facts = run(made_up, tmp_path, tiny_encoder, "--contextual", "True", "--num_train_epochs", "1")
     assert facts["kl_per_dimension"] == []
     assert facts["dev"]["kl"] == 0

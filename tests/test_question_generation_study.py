@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.test_kpqa import tiny_encoder  # noqa: F401
-from tests.test_question_generation import TINY, made_up  # noqa: F401
+from tests.factories.question_generation import TINY
 from training.question_generation import check_bases, study
 from training.question_generation import contexts as data
 
@@ -114,7 +113,7 @@ def test_statistics_are_those_of_f_meta():
             np.testing.assert_allclose(found["rouge"][:, i, j], expected)
 
 
-def test_the_sample_of_contexts_is_fixed(made_up):  # noqa: F811
+def test_the_sample_of_contexts_is_fixed(made_up):
     first = study.sampled("squad_du2017.test", made_up, 8)
     assert first == study.sampled("squad_du2017.test", made_up, 8)
     assert len(first) == 8
@@ -144,7 +143,7 @@ def test_the_cosine_of_equal_questions_is_one():
     assert other < 0.6
 
 
-def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):  # noqa: F811
+def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
     from genqa_metrics.toolkit.cli import app
     from typer.testing import CliRunner
 

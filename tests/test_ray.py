@@ -12,8 +12,7 @@ from genqa_metrics.toolkit.scoring.parts import MANIFEST
 from genqa_metrics.toolkit.scoring.ray_run import RayRun, listed
 from genqa_metrics.toolkit.scoring.run import Run
 
-from tests.test_cli import QUESTIONS, run, save
-from tests.test_parts import made_rows
+from tests.factories.files import QUESTIONS, made_rows, run, save
 
 
 @pytest.fixture(scope="module")

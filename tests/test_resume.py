@@ -9,8 +9,7 @@ import time
 
 import pytest
 
-from tests.test_cli import save
-from tests.test_parts import contents, made_rows, score
+from tests.factories.files import contents, made_rows, save, score
 
 ROWS, PART_ROWS = 3000, 30
 

@@ -15,6 +15,9 @@ from pathlib import Path
 import genqa_metrics
 import pytest
 
+from tests.factories.spaces import CALLS, assert_same_scores
+from training import publish
+
 ROOT = Path(__file__).parent.parent
 
 # An app as a Space has it: run from its folder, without the repository's package, and without Java.
@@ -38,40 +41,7 @@ files = sorted({module.__file__ for name, module in sys.modules.items() if name.
                and getattr(module, "__file__", None)})
 print(json.dumps([call, limits, files, app.get("METEOR_NOTE"), list(app.get("BASES", []))]))
 """
-ASKED = ("Who won?", "It was won by <b>Germany</b>.", ["Germany won.", "Germany"])
 # The function of an app that programs call, and its name among the endpoints.
-CALLS = {
-    "aev": ("plane", "/plane", ("There are seven steps.", "Four steps are involved.", 0.3, 1)),
-    "ava": ("score", "/score", ASKED),
-    "f_meta": ("scores_of", "/score", (["Who won it?", "When was it?"], ["Who won the cup?"], "BLEU-4")),
-    "kpqa": ("scores_of", "/score", ASKED),
-}
-
-
-def by_the_module(name: str) -> dict:
-    """What the metric says of the call of a demo."""
-    metric = genqa_metrics.load(name, keep_in_memory=True)
-    *_, arguments = CALLS[name]
-    if name == "aev":
-        answer, reference, alpha, order = arguments
-        settings = {"alpha": alpha, "max_order": order, "grid": True}
-        return metric.compute(predictions=[answer], references=[reference], **settings)
-    if name == "f_meta":
-        generated, references, _ = arguments
-        settings = {"base": "bleu", "base_kwargs": {"tokenizer": "word"}}
-        return metric.compute(predictions=[generated], references=[references], **settings)
-    question, answer, references = arguments
-    return metric.compute(questions=[question], predictions=[answer], references=[references])
-
-
-def assert_same_scores(name: str, scores: dict) -> None:
-    expected = by_the_module(name)
-    keys = set(scores) & set(expected)
-    assert keys >= {"kpqa": {"rougeL_kpqa", "rougeL"}, "ava": {"ava_score", "ava_threshold"}}.get(name, {name})
-    for key in keys - {"aev_grid"}:
-        assert scores[key] == pytest.approx(expected[key], abs=1e-6), key
-    if name == "aev":
-        assert scores["aev_grid"]["aev"] == [pytest.approx(row) for row in expected["aev_grid"]["aev"]]
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +91,11 @@ BAD_FILES = [
     ("question,answer,references\nx,y,z\n", "answers.csv", "File, line 2: there is no column named prediction or"),
     ("q,prediction,references\nx,y,z\n", "answers.csv", "rename one of yours: q, prediction, references."),
     (HEADER + "x,y\n", "answers.csv", "File, line 2: expected 3 cells as in the header, got 2"),
-    (HEADER + "x,y,\n", "answers.csv", "File, line 2: references: expected at least one reference, got an empty cell"),
+    (
+        HEADER + "x,y,\n",
+        "answers.csv",
+        "File, line 2: references: expected at least one reference, got none; drop it or the row",
+    ),
     (HEADER + " ,y,z\n", "answers.csv", "File, line 2: the question is empty; fill it in or drop the row."),
     (HEADER + f"x,{'y' * 2001},z\n", "answers.csv", "File, line 2: a text of 2,001 characters is too long"),
     (HEADER + "x,y,z\n" * 2001, "answers.csv", "File: more than 2,000 rows"),
@@ -197,8 +171,6 @@ def test_an_unexpected_error_tells_nothing_of_the_server(common, capsys):
 
 def packed(name: str, folder: Path) -> Path:
     """Put together a Space as `training/publish.py` does, with the checkpoint beside it where the Hub has it else."""
-    sys.path.append(str(ROOT / "training"))
-    publish = importlib.import_module("publish")
     publish.write_space(name, "ns", "v0", folder)
     checkpoint = ROOT / "metrics" / name / "checkpoint"
     if checkpoint.is_dir():

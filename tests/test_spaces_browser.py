@@ -6,7 +6,6 @@ Screenshots land in the folder GENQA_SCREENSHOTS, else in pytest's temporary fol
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 from playwright.sync_api import Page, expect, sync_playwright
 
-from .test_spaces import CALLS, assert_same_scores
+from tests.factories.spaces import CALLS, assert_same_scores
 
 TIMEOUT = 120_000  # milliseconds; the machine may be busy
 expect.set_options(timeout=TIMEOUT)
@@ -117,11 +116,11 @@ def client(address):
 
 
 @pytest.fixture(scope="session")
-def browser():
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    assert program, "these tests need Chromium: apt-get install chromium"
+def browser(chromium):
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"]
+        )
         yield browser
         browser.close()
 

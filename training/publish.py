@@ -129,7 +129,10 @@ def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
         if path.name != "requirements.txt":
             text = path.read_text(encoding="utf-8")
             text = text.replace(f'evaluate.load("metrics/{name}', f'evaluate.load("{namespace}/{name}')
-            (folder / path.name).write_text(text, encoding="utf-8")
+            # Layers of the toolkit stay in their folders: they import each other.
+            place = folder / (path.relative_to(ROOT / "metrics") if "toolkit" in path.parts else path.name)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, encoding="utf-8")
     wanted = {line for part in (module, demo) if (part / "requirements.txt").is_file() for line in _lines(part)}
     (folder / "requirements.txt").write_text("\n".join(sorted(wanted)) + "\n", encoding="utf-8")
     if name in CHECKPOINTS:

@@ -3,12 +3,13 @@
 import datasets
 import evaluate
 
+from .module import CheckedModule
 from .scorer import AevScorer
 from .scoring import Settings
-from .shared import CheckedModule
+from .shared import VERSION
 from .stop_words import STOP_WORDS
 
-__all__ = ["STOP_WORDS", "Aev", "Settings"]
+__all__ = ["STOP_WORDS", "VERSION", "Aev", "Settings"]
 
 _DESCRIPTION = """\
 AEv(alpha, N) compares answers with references by their n-grams. N says how long the n-grams are (1: content, 4:
@@ -80,6 +81,5 @@ class Aev(CheckedModule, evaluate.Metric):
             raise ValueError("weights: expected None with grid=True, where every N has its own 1 / N; leave it out")
         return super()._new_scorer(settings)
 
-    def _results(self, scorer, columns, per_example=False, grid=False):
-        results = super()._results(scorer, columns, per_example)
-        return results | ({"aev_grid": scorer.grid_scores(columns)} if grid else {})
+    def _more(self, scorer, columns, results, grid=False):
+        return {"aev_grid": scorer.grid_scores(columns)} if grid else {}

@@ -1,4 +1,4 @@
-"""What every metric of genqa-metrics shares: the version, the checking of texts, the scorer, the checked module.
+"""What every metric of genqa-metrics shares: the version, the checking of texts, and the scorer.
 
 `evaluate` itself checks only the first row of a column: later numbers become strings, None passes, and a string
 where a list is expected is cut into characters. These functions check every row and name the first bad one.
@@ -8,16 +8,11 @@ the original; `make copies` renews the others and a test keeps them identical.
 """
 
 import inspect
-import json
-import sys
 import threading
-import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from math import fsum
-from pathlib import Path
 
 import numpy as np
 
@@ -29,7 +24,8 @@ ALIASES = {  # what other libraries call the inputs
 }
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """Return a value as an error message shows it, not longer than 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -39,40 +35,52 @@ def _rows(argument: str, column: object) -> list:
         raise ValueError(f"{argument}: expected a list with one entry per row, got None")
     if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
         raise ValueError(
-            f"{argument}: expected a list with one entry per row, got {type(column).__name__} {_shown(column)}; "
+            f"{argument}: expected a list with one entry per row, got {type(column).__name__} {shown(column)}; "
             f"put a single row into a list: {argument}=[...]"
         )
     return column.tolist() if isinstance(column, np.ndarray) else list(column)
 
 
-def _text(where: str, value: object) -> str:
+def _is_missing(value: object) -> bool:
+    """Return whether a value stands for a missing one: None, NaN, or what pandas has."""
+    is_nan = isinstance(value, float | np.floating) and value != value
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _text(where: str, value: object, needed: bool = False) -> str:
+    """Return a text; raise a ValueError if it is none, or if it is needed and empty."""
+    fix = "drop the row, or write the missing text" if needed else 'use "" for an empty answer, or drop the row'
     if not isinstance(value, str):
-        fix = 'use "" for a missing text' if value is None else "convert it with str() if that is what you mean"
-        raise ValueError(f"{where}: expected a string, got {type(value).__name__} {_shown(value)}; {fix}")
+        fix = fix if _is_missing(value) else "convert it with str() if that is what you mean"
+        raise ValueError(f"{where}: expected a string, got {type(value).__name__} {shown(value)}; {fix}")
+    if needed and not value.strip():
+        raise ValueError(f"{where}: expected a text, got {shown(value)}; {fix}")
     if not value.isascii():
         try:
             value.encode("utf-8")
         except UnicodeEncodeError:
             raise ValueError(
-                f"{where}: the text {_shown(value)} holds a lone surrogate and is not valid Unicode; "
+                f"{where}: the text {shown(value)} holds a lone surrogate and is not valid Unicode; "
                 'repair it with text.encode("utf-8", "replace").decode("utf-8")'
             ) from None
     return str(value)
 
 
-def _text_list(where: str, value: object) -> list[str]:
+def _text_list(where: str, value: object, needed: bool = False) -> list[str]:
     if isinstance(value, Mapping | bytes | str) or not isinstance(value, Sequence | np.ndarray):
-        raise ValueError(f"{where}: expected a list of strings, got {type(value).__name__} {_shown(value)}")
-    return [_text(f"{where}, item {i}", text) for i, text in enumerate(value)]
+        fix = "; drop the row, or write the missing text" if _is_missing(value) else ""
+        raise ValueError(f"{where}: expected a list of strings, got {type(value).__name__} {shown(value)}{fix}")
+    return [_text(f"{where}, item {i}", text, needed) for i, text in enumerate(value)]
 
 
-def checked_texts(argument: str, column: object, first_row: int = 0) -> list[str]:
+def checked_texts(argument: str, column: object, first_row: int = 0, needed: bool = False) -> list[str]:
     """Return a column of texts as a list of strings.
 
     Args:
         argument: name of the argument, for the error message.
         column: list, tuple, array or other sequence of strings, one per row.
         first_row: number of the column's first row, for the error message.
+        needed: refuse empty texts.
 
     Returns:
         The texts, one per row.
@@ -83,7 +91,7 @@ def checked_texts(argument: str, column: object, first_row: int = 0) -> list[str
     >>> checked_texts("predictions", ("four", "seven"))
     ['four', 'seven']
     """
-    return [_text(f"{argument}, row {i}", text) for i, text in enumerate(_rows(argument, column), first_row)]
+    return [_text(f"{argument}, row {i}", text, needed) for i, text in enumerate(_rows(argument, column), first_row)]
 
 
 def checked_references(argument: str, column: object, first_row: int = 0) -> list[list[str]]:
@@ -98,7 +106,7 @@ def checked_references(argument: str, column: object, first_row: int = 0) -> lis
         One non-empty list of references per row.
 
     Raises:
-        ValueError: if a row is neither, or has no reference; names argument, row and fix.
+        ValueError: if a row is neither, has no reference or an empty one; names argument, row and fix.
 
     >>> checked_references("references", ["four", ["4", "four"]])
     [['four'], ['4', 'four']]
@@ -106,20 +114,22 @@ def checked_references(argument: str, column: object, first_row: int = 0) -> lis
     checked = []
     for i, row in enumerate(_rows(argument, column), first_row):
         where = f"{argument}, row {i}"
-        texts = [_text(where, row)] if row is None or isinstance(row, str) else _text_list(where, row)
+        single = isinstance(row, str | float) or row is None
+        texts = [_text(where, row, needed=True)] if single else _text_list(where, row, needed=True)
         if not texts:
             raise ValueError(f"{where}: expected at least one reference, got an empty list; drop the row or add one")
         checked.append(texts)
     return checked
 
 
-def checked_text_sets(argument: str, column: object, first_row: int = 0) -> list[list[str]]:
+def checked_text_sets(argument: str, column: object, first_row: int = 0, needed: bool = False) -> list[list[str]]:
     """Return a column of sets of texts as lists of strings; a row must be a list and may be empty.
 
     Args:
         argument: name of the argument, for the error message.
         column: sequence of lists of strings, one per row.
         first_row: number of the column's first row, for the error message.
+        needed: refuse empty sets and empty texts.
 
     Returns:
         One list of texts per row.
@@ -134,10 +144,14 @@ def checked_text_sets(argument: str, column: object, first_row: int = 0) -> list
     for i, row in enumerate(_rows(argument, column), first_row):
         if isinstance(row, str):
             raise ValueError(
-                f"{argument}, row {i}: expected a list of strings, got the string {_shown(row)}; "
+                f"{argument}, row {i}: expected a list of strings, got the string {shown(row)}; "
                 "wrap a single text in a list"
             )
-        checked.append(_text_list(f"{argument}, row {i}", row))
+        checked.append(_text_list(f"{argument}, row {i}", row, needed))
+        if needed and not checked[-1]:
+            raise ValueError(
+                f"{argument}, row {i}: expected at least one reference, got an empty list; drop the row or add one"
+            )
     return checked
 
 
@@ -157,30 +171,6 @@ def check_same_length(**columns: list) -> None:
                 f"{name}: expected as many rows as {first} ({len(rows)}), got {len(column)}; "
                 f"every row needs one entry in each of {', '.join(columns)}"
             )
-
-
-def read_settings(settings: Mapping | str | Path | None) -> dict:
-    """Return settings of `compute` from a mapping or from a JSON file, as the scripts in `training` write them.
-
-    Args:
-        settings: the settings by name, or a path to a JSON object that is them or holds them under "settings".
-
-    Returns:
-        The settings by name; empty for None.
-
-    Raises:
-        ValueError: if the file is missing or holds no JSON object.
-    """
-    if settings is None or isinstance(settings, Mapping):
-        return dict(settings or {})
-    try:
-        content = json.loads(Path(settings).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ValueError(f"settings: expected a mapping or a JSON file, got {settings!r}: {error}") from error
-    content = content.get("settings", content) if isinstance(content, dict) else content
-    if not isinstance(content, dict):
-        raise ValueError(f"settings: expected a JSON object in {settings!r}, got {_shown(content)}")
-    return content
 
 
 class Stemmer(threading.local):
@@ -203,15 +193,16 @@ class Stemmer(threading.local):
         return Stemmer, (self.name,)
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return "; did you mean X?" for a name like a known one, "" if none is like it.
+def unknown(name: str, what: str, known: Iterable[str]) -> str:
+    """Return the message about a name that is not known, with the one that was perhaps meant.
 
-    >>> suggestion("devise", ["device", "dtype"])
-    '; did you mean device?'
+    >>> unknown("devise", "not a setting of ava", ["device", "dtype"])
+    'devise: not a setting of ava; did you mean device? Known are device, dtype'
     """
     known = list(known)
     close = [ALIASES[name]] if ALIASES.get(name) in known else get_close_matches(name, known, 1, 0.7)
-    return f"; did you mean {close[0]}?" if close else ""
+    hint = f"did you mean {close[0]}? Known" if close else "known"
+    return f"{name}: {what}; {hint} are {', '.join(known)}"
 
 
 class Scorer:
@@ -264,10 +255,7 @@ class Scorer:
         """Refuse unknown settings, with the name that was perhaps meant."""
         for name in settings:
             if name not in cls.setting_names:
-                raise TypeError(
-                    f"{name}: not a setting of {cls.name}{suggestion(name, cls.setting_names)}; "
-                    f"its settings are {', '.join(cls.setting_names)}"
-                )
+                raise TypeError(unknown(name, f"not a setting of {cls.name}", cls.setting_names))
         return super().__new__(cls)
 
     @classmethod
@@ -282,16 +270,10 @@ class Scorer:
             ValueError: if a column or a row is bad; names column, row and fix.
         """
         texts = {"questions": columns.get("questions")} if cls.needs_question else {}
-        checked = {name: checked_texts(name, column, first_row) for name, column in texts.items()}
+        checked = {name: checked_texts(name, column, first_row, needed=True) for name, column in texts.items()}
         if cls.takes_sets:
             checked["predictions"] = checked_text_sets("predictions", columns.get("predictions"), first_row)
-            checked["references"] = checked_text_sets("references", columns.get("references"), first_row)
-            for row, texts in enumerate(checked["references"], first_row):
-                if not texts:
-                    raise ValueError(
-                        f"references, row {row}: expected at least one reference, got an empty list; drop the row or "
-                        "add one"
-                    )
+            checked["references"] = checked_text_sets("references", columns.get("references"), first_row, needed=True)
         else:
             checked["predictions"] = checked_texts("predictions", columns.get("predictions"), first_row)
             checked["references"] = checked_references("references", columns.get("references"), first_row)
@@ -359,182 +341,3 @@ class Scorer:
 def column_sums(statistics: np.ndarray) -> np.ndarray:
     """Return the sum of every column, exactly rounded: the order of the rows does not change the last digit."""
     return np.array([fsum(column) for column in np.asarray(statistics).T.tolist()])
-
-
-class CheckedModule:
-    """What a metric module puts before `evaluate.Metric`: rows and settings are checked before any work, and scored.
-
-    A subclass names its scorer in `scorer_class`. Settings given to `load` are the defaults of `compute`. A refused
-    call changes nothing: rows that were added before are still there.
-
-    Threads can share a module. Rows belong to the thread that adds them: `compute` scores the rows given, and those
-    that its own thread has added. In a thread that has added none, and without rows given, it scores all that were
-    added.
-
-    Args:
-        settings: settings by name, or a JSON file with them; the same as to give them one by one.
-        progress: for a metric with a model: show a progress bar; default: where stderr is a terminal.
-        **kwargs: settings of the metric, and arguments of `evaluate.Metric`.
-    """
-
-    scorer_class: type[Scorer] = Scorer
-    flags: tuple[str, ...] = ("per_example",)  # arguments of `compute` that add results and change none
-
-    def __init__(self, *args, settings: Mapping | str | Path | None = None, progress: bool | None = None, **kwargs):
-        import evaluate
-
-        scorer = self.scorer_class
-        own = read_settings(settings)
-        evaluates = set(inspect.signature(evaluate.EvaluationModule).parameters) - {"kwargs"}
-        known = [*scorer.setting_names, *self.flags, "settings", *(["progress"] if scorer.load_names else [])]
-        given = {**({"progress": progress} if progress is not None else {}), **own, **kwargs}
-        for name in given:
-            if name not in known and (name not in evaluates or name in own):
-                raise TypeError(
-                    f"{name}: not a setting of {scorer.name}{suggestion(name, [*known, *evaluates])}; "
-                    f"its settings are {', '.join(known)}"
-                )
-        own |= {name: value for name, value in kwargs.items() if name not in evaluates}
-        self.load_settings = {name: value for name, value in own.items() if name in scorer.load_names}
-        self.settings = {name: value for name, value in own.items() if name not in scorer.load_names}
-        self.progress = progress
-        self._arguments = kwargs | {"settings": settings, "progress": progress}
-        self._lock = threading.RLock()
-        self._rows: dict[threading.Thread, dict[str, list]] = {}
-        self._last = threading.local()
-        super().__init__(*args, **{name: value for name, value in kwargs.items() if name in evaluates})
-        self._scorer = self._new_scorer(self.settings)
-
-    def _new_scorer(self, settings: Mapping) -> Scorer:
-        """Return the scorer with some settings; raise for a bad one."""
-        flags = {name: value for name, value in settings.items() if name in self.flags}
-        for name, flag in flags.items():
-            if not isinstance(flag, bool):
-                raise ValueError(f"{name}: expected True or False, got {flag!r}")
-        return self.scorer_class(**self.load_settings, **{k: v for k, v in settings.items() if k not in flags})
-
-    def signature(self) -> str:
-        """Return one line with everything that the numbers of the last `compute` of this thread depend on."""
-        return getattr(self._last, "scorer", self._scorer).signature
-
-    def _checked(self, columns: Mapping, first_row: int) -> dict[str, list]:
-        names = self._feature_names()
-        for name in columns:
-            if name not in names:
-                raise TypeError(
-                    f"{name}: not an input of {self.name}{suggestion(name, names)}; its inputs are {', '.join(names)}"
-                )
-        return self.scorer_class.checked(columns, first_row)
-
-    def __len__(self) -> int:
-        if self.num_process > 1:
-            return super().__len__()
-        return sum(len(columns["predictions"]) for columns in list(self._rows.values()))
-
-    def add_batch(self, **columns) -> None:
-        """Check and add rows; see `evaluate.Metric.add_batch`."""
-        with self._lock:
-            if self.num_process > 1:
-                return super().add_batch(**self._checked(columns, len(self)))
-            mine = self._rows.get(threading.current_thread(), {})
-            checked = self._checked(columns, len(mine.get("predictions", ())))
-            self._rows[threading.current_thread()] = mine or {name: [] for name in checked}
-            for name, column in checked.items():
-                self._rows[threading.current_thread()][name] += column
-
-    def add(self, **row) -> None:
-        """Check and add one row, each input in the singular (prediction=, reference=); see `evaluate.Metric.add`."""
-        plural = {name.removesuffix("s"): name for name in self._feature_names()}
-        self.add_batch(**{plural.get(name, name): [value] for name, value in row.items()})
-
-    def _taken(self, inputs: Mapping) -> dict[str, list]:
-        """Return the rows that `compute` is to score, and forget them; nothing is forgotten if a row is bad."""
-        me = threading.current_thread()
-        with self._lock:
-            mine = self._rows.get(me)
-            if inputs:
-                checked = self._checked(inputs, len(mine["predictions"]) if mine else 0)
-                found = [mine, checked] if mine else [checked]
-            else:
-                found = [mine] if mine else list(self._rows.values())
-            if mine:
-                del self._rows[me]
-            elif not inputs:
-                self._rows.clear()
-        return {name: [value for columns in found for value in columns[name]] for name in self._feature_names()}
-
-    def compute(self, **inputs_and_settings) -> dict | None:
-        """Check everything, then compute on the rows given and added; see `evaluate.Metric.compute`."""
-        names = self._feature_names()
-        settings = {**self.settings, **{k: v for k, v in inputs_and_settings.items() if k not in names}}
-        fixed = self.scorer_class.load_names
-        known = [name for name in (*self.scorer_class.setting_names, *self.flags) if name not in fixed]
-        for name in settings:
-            if name in fixed:
-                raise TypeError(f"{name}: an argument of load, not of compute")
-            if name not in known:
-                raise TypeError(
-                    f"{name}: neither an input nor a setting of {self.name}{suggestion(name, [*names, *known])}; "
-                    f"its inputs are {', '.join(names)}, its settings {', '.join(known)}"
-                )
-        scorer = self._new_scorer(settings)
-        inputs = {k: v for k, v in inputs_and_settings.items() if k in names and v is not None}
-        if self.num_process > 1:
-            with self._lock:
-                if inputs:
-                    self.add_batch(**inputs)
-                self._last.scorer = scorer
-                return super().compute(**settings)
-        columns = self._taken(inputs)
-        self._last.scorer = scorer
-        return self._compute(**columns, **settings)
-
-    def _compute(self, **columns_and_settings) -> dict:
-        names = self._feature_names()
-        columns = {name: columns_and_settings[name] for name in names}
-        if not columns["predictions"]:
-            raise ValueError(f"{names[0]}: no rows to compute on; pass {' and '.join(names)}, or add rows first")
-        flags = {name: value for name, value in columns_and_settings.items() if name in self.flags}
-        return self._results(self._last.scorer, columns, **flags)
-
-    def _results(
-        self, scorer: Scorer, columns: dict[str, list], per_example: bool = False, explain: bool = False
-    ) -> dict:
-        """Return the results of `compute`."""
-        rows = len(columns["predictions"])
-        statistics, details, counts = None, {}, Counter()
-        with self._bar(rows) as update:
-            for chunk in scorer.chunks(columns):
-                part = {name: [column[i] for i in chunk] for name, column in columns.items()}
-                if per_example or explain:
-                    values, counted, more = scorer.examined(part, explain)
-                else:
-                    (values, counted), more = scorer.statistics(part), {}
-                statistics = np.zeros((rows, values.shape[1])) if statistics is None else statistics
-                statistics[chunk] = values
-                counts.update(counted)
-                for name, column in more.items():
-                    whole = details.setdefault(name, [None] * rows)
-                    for i, value in zip(chunk, column, strict=True):
-                        whole[i] = value
-                update(len(chunk))
-        total = column_sums(statistics)
-        for warning in scorer.warnings({"": total}, counts):
-            warnings.warn(f"{scorer.name}: {warning}", stacklevel=4)
-        results = scorer.corpus_scores(total, rows)
-        explanation = details.pop("explanation", None)
-        if per_example:
-            found = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()} | details
-            results |= {f"{name}_per_example": values for name, values in found.items()}
-        return results | ({"explanation": explanation} if explain else {})
-
-    @contextmanager
-    def _bar(self, rows: int) -> Iterator[Callable[[int], object]]:
-        """Yield what moves the progress bar on."""
-        if not self.scorer_class.load_names or not (sys.stderr.isatty() if self.progress is None else self.progress):
-            yield lambda done: None
-            return
-        from tqdm import tqdm
-
-        with tqdm(total=rows, desc=self.scorer_class.name, unit="row") as bar:
-            yield bar.update

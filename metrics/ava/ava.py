@@ -8,10 +8,11 @@ from .judging import Judge
 from .loading import load_judge
 from .modeling import CONFIGURATIONS
 from .models import checked_budget
+from .module import CheckedModule
 from .scorer import AvaScorer
-from .shared import CheckedModule
+from .shared import VERSION
 
-__all__ = ["BACKENDS", "Ava", "Judge", "checked_budget", "load_judge"]
+__all__ = ["BACKENDS", "VERSION", "Ava", "Judge", "checked_budget", "load_judge"]
 
 _DESCRIPTION = """\
 AVA reads a question, one or several references and an answer, and gives the probability that the answer is correct.
@@ -89,8 +90,6 @@ class Ava(CheckedModule, evaluate.Metric):
         """The pair of texts that each encoder of the judge reads, of q, r and t; empty for the linear judge."""
         return CONFIGURATIONS.get(self._scorer.loaded.configuration, ())
 
-    def _results(self, scorer, columns, per_example=False):
-        results = super()._results(scorer, columns, per_example) | {"ava_threshold": scorer.threshold}
-        if per_example:
-            results["ava_label_per_example"] = [int(label) for label in results["ava_label_per_example"]]
-        return results
+    def _more(self, scorer, columns, results):
+        labels = {name: list(map(int, results[name])) for name in results if name == "ava_label_per_example"}
+        return {"ava_threshold": scorer.threshold, **labels}

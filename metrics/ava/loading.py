@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import threading
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -12,18 +13,20 @@ import numpy as np
 from .fast import FastModel, checked_backend, fast_file
 from .modeling import CONFIGURATIONS, LINEAR, MARKS, ava_classes, judge_model
 from .models import (
-    BASE_MODEL,
     WEIGHTS,
     ThreadTokenizer,
-    base_encoder,
     checked_device,
     checked_dtype,
     checkpoint_digest,
+    encoder_source,
     file_digest,
     find_checkpoint,
+    load_tokenizer,
     quiet,
+    run_in_forked_children,
 )
 
+_LOADING = threading.Lock()  # one thread loads, and others find what it has loaded
 HUB_CHECKPOINT = "genqa-metrics/ava-minilm"  # the default where no package is installed
 SETTINGS_FILE = "ava_config.json"
 AGGREGATIONS = ("joined", "max", "mean")
@@ -168,28 +171,13 @@ def load_model(folder: Path, configuration: str, marks: str | None = None):
     if (folder / WEIGHTS[0]).is_file():
         from peft import PeftModel
 
-        model = judge_model(_source(folder), configuration, marks)
+        model = judge_model(encoder_source(folder), configuration, marks)
         model = PeftModel.from_pretrained(model, str(folder)).merge_and_unload()
     elif len(CONFIGURATIONS[configuration]) == 1:
         model = AutoModelForSequenceClassification.from_pretrained(folder)
     else:
         model = ava_classes()[1].from_pretrained(folder)
-    return model.eval(), _load_tokenizer(folder)
-
-
-def _source(folder: Path) -> str | Path:
-    """Return where the encoder of a checkpoint is: the folder itself, or what its adapter was trained on."""
-    if not (folder / WEIGHTS[0]).is_file():
-        return folder
-    name = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))["base_model_name_or_path"]
-    return base_encoder() if name == BASE_MODEL else name
-
-
-def _load_tokenizer(folder: Path):
-    from transformers import AutoTokenizer
-
-    own = (folder / "tokenizer.json").is_file()
-    return AutoTokenizer.from_pretrained(folder if own else _source(folder), use_fast=True)
+    return model.eval(), load_tokenizer(folder)
 
 
 def load_judge(
@@ -224,7 +212,8 @@ def load_judge(
     if backend == "onnx":
         check_one_pair(settings["configuration"], folder)
         fast = file_digest(fast_file(folder, "ava"))
-    return _loaded(folder, digest, tuple(settings.items()), checked_device(device), checked_dtype(dtype), fast)
+    with _LOADING:
+        return _loaded(folder, digest, tuple(settings.items()), checked_device(device), checked_dtype(dtype), fast)
 
 
 def check_one_pair(configuration: str, folder: Path) -> None:
@@ -244,6 +233,7 @@ def check_one_pair(configuration: str, folder: Path) -> None:
 def _loaded(folder: Path, digest: str, settings: tuple, device: str, dtype: str, fast: str | None) -> LoadedJudge:
     import torch
 
+    run_in_forked_children()
     values = dict(settings)
     model = FastModel(folder, checkpoint_digest(folder), "ava") if fast else None
     try:
@@ -251,7 +241,7 @@ def _loaded(folder: Path, digest: str, settings: tuple, device: str, dtype: str,
             if model is None:
                 model, tokenizer = load_model(folder, values["configuration"], values["marks"])
             else:
-                tokenizer = _load_tokenizer(folder)
+                tokenizer = load_tokenizer(folder)
     except ImportError:
         raise
     except Exception as error:  # a damaged file raises errors of many kinds

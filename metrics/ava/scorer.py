@@ -1,5 +1,6 @@
 """AVA as the module of `evaluate` and the command line use it: settings, statistics, scores, warnings, signature."""
 
+import os
 from collections import Counter
 from collections.abc import Mapping
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from .judging import Judge
 from .loading import checked_aggregation, checked_threshold, load_judge
-from .models import checked_budget
+from .models import check_fork, checked_budget, language_counts, language_warnings
 from .shared import VERSION, Scorer
 
 
@@ -44,6 +45,7 @@ class AvaScorer(Scorer):
         threshold = checked_threshold(threshold)
         aggregation = checked_aggregation(reference_aggregation)
         self.batch_tokens = checked_budget(batch_tokens)
+        self._process = os.getpid()
         self.loaded = load_judge(checkpoint, revision, device, dtype, backend)
         self.threshold = self.loaded.threshold if threshold is None else threshold
         self.aggregation = aggregation or self.loaded.reference_aggregation
@@ -53,15 +55,16 @@ class AvaScorer(Scorer):
 
     def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
         """Return verdict and probability of every row; counts answers of which the model could not read the end."""
+        check_fork(self.device, self._process)
         judge = Judge(self.loaded, self.batch_tokens)
         scores = judge.probabilities(
             columns["questions"], columns["references"], columns["predictions"], self.aggregation
         )
         statistics = np.stack([scores >= self.threshold, scores], axis=1).astype(float)
-        return statistics, Counter(truncated=judge.cut_triples)
+        return statistics, language_counts(columns) + Counter(truncated=judge.cut_triples)
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
-        """Say how many answers were truncated."""
+        """Say how many rows are not English, and how many answers were truncated."""
         judge = Judge(self.loaded)
         judge.cut_triples = counts.get("truncated", 0)
-        return judge.warnings()
+        return [*language_warnings(counts), *judge.warnings()]

@@ -6,12 +6,13 @@ import datasets
 import evaluate
 
 from .bases import BUILT_IN
+from .module import CheckedModule
 from .overlap import bleu_from_counts, rouge_from_parts
 from .scorer import FMetaScorer, loaded_module
 from .scoring import best_matches
-from .shared import CheckedModule
+from .shared import VERSION
 
-__all__ = ["FMeta", "best_matches", "bleu_from_counts", "rouge_from_parts"]
+__all__ = ["VERSION", "FMeta", "best_matches", "bleu_from_counts", "rouge_from_parts"]
 
 _DESCRIPTION = """\
 F-meta compares the set of questions that a system generates for a context with the set of reference questions.

@@ -1,23 +1,21 @@
-"""Runs a checkpoint's model in 8-bit integers on a CPU with ONNX Runtime: exports it, and stands in for torch's.
+"""Runs a checkpoint's model in 8-bit integers on a CPU with ONNX Runtime: it stands in for torch's.
 
 This file stands in `kpqa` and in `ava`, because a folder must work when it is copied alone. The copy in `kpqa` is the
 original; `make copies` renews the other and a test keeps them identical.
 """
 
+import os
 import platform
 import threading
 import warnings
-from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 
 from .models import file_digest
 
 FAST_FILE = "model.int8.onnx"
 BACKENDS = ("torch", "onnx")
-OPSET = 17
 
 
 def checked_backend(backend: object, device: str | None = None, dtype: object = None) -> str:
@@ -43,143 +41,17 @@ def checked_backend(backend: object, device: str | None = None, dtype: object = 
             raise ValueError(f"device: backend 'onnx' runs on the CPU, got {device!r}; leave it out")
         if dtype is not None:
             raise ValueError(f"dtype: backend 'onnx' runs in 8-bit integers, got {dtype!r}; leave it out")
-        _need("onnxruntime")
+        need("onnxruntime")
     return backend
 
 
-def _need(*packages: str) -> None:
+def need(*packages: str) -> None:
+    """Raise an ImportError that says what to install if a package is missing."""
     missing = [name for name in packages if find_spec(name) is None]
     if missing:
         raise ImportError(
             f"backend: {' and '.join(missing)} not installed; run pip install 'genqa-metrics[fast]'", name=missing[0]
         )
-
-
-def export(model, names: Sequence[str], path: Path, digest: str) -> None:
-    """Write a model as ONNX, the weights of its large matrix products in 8-bit integers.
-
-    Args:
-        model: torch model of one text or pair of texts, whose output has `logits`.
-        names: names of its inputs, all of them (rows, tokens) integers.
-        path: file to be written.
-        digest: SHA-256 of the checkpoint that the model is of; `FastModel` wants the same.
-
-    Raises:
-        ImportError: if the packages of the extra `fast` are not installed.
-    """
-    _need("onnx", "onnxruntime")
-    from copy import deepcopy
-
-    import onnx
-    import torch
-
-    model = deepcopy(model).cpu().float()  # what follows changes it
-    model.set_attn_implementation("eager")  # plain matrix products, which the runtime knows how to fuse
-
-    class Logits(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.model = model
-
-        def forward(self, *tensors):
-            return self.model(**dict(zip(names, tensors, strict=True))).logits
-
-    logits = Logits().eval()
-    sample = {name: torch.ones((2, 16), dtype=torch.long) for name in names}
-    if "attention_mask" in sample:
-        sample["attention_mask"][1, 9:] = 0
-    with TemporaryDirectory() as folder, warnings.catch_warnings(), torch.inference_mode():
-        warnings.simplefilter("ignore")  # of the tracer about sizes, which are free; tests run other sizes
-        free = {0: "rows", 1: "tokens"} if logits(*sample.values()).ndim == 3 else {0: "rows"}
-        whole = str(Path(folder) / FAST_FILE)
-        torch.onnx.export(
-            logits,
-            tuple(sample.values()),
-            whole,
-            input_names=list(sample),
-            output_names=["logits"],
-            dynamic_axes={name: {0: "rows", 1: "tokens"} for name in sample} | {"logits": free},
-            opset_version=OPSET,
-            dynamo=False,
-        )
-        exported = onnx.load(whole)
-    _quantize(exported)
-    positions = getattr(model.config, "max_position_embeddings", None)
-    onnx.helper.set_model_props(exported, {"checkpoint": digest, "positions": str(positions or "")})
-    onnx.save(exported, str(path))
-
-
-def _quantize(whole) -> None:
-    """Change the large matrix products of an ONNX model, in place, into products of 8-bit integers.
-
-    A weight matrix has one scale per column. What it is multiplied with is rounded anew in every product, with one
-    scale and one level for 0 per row: a token's numbers do not depend on what stands beside it in a batch, as they
-    would with the one scale per tensor of the runtime's own `quantize_dynamic`, and one large value spoils no other
-    token. The runtime multiplies the levels; what the levels for 0 add, they times the sum of a column, is taken off.
-
-    Args:
-        whole: ONNX model of 32-bit floats.
-    """
-    import numpy as np
-    from onnx import TensorProto, helper, numpy_helper
-
-    graph = whole.graph
-    weights = {tensor.name: tensor for tensor in graph.initializer}
-    nodes, rounded, used = [], {}, set()
-
-    def constant(name: str, values: np.ndarray) -> str:
-        graph.initializer.append(numpy_helper.from_array(values, name))
-        return name
-
-    def add(kind: str, inputs: list[str], output: str, **attributes) -> str:
-        nodes.append(helper.make_node(kind, inputs, [output], name=output, **attributes))
-        return output
-
-    tiny = constant("int8/tiny", np.array(1e-12, dtype=np.float32))
-    zero = constant("int8/zero", np.array(0, dtype=np.float32))
-    one = constant("int8/one", np.array(1, dtype=np.float32))
-    steps = constant("int8/steps", np.array(1 / 255, dtype=np.float32))
-    flat = constant("int8/flat", np.array([-1], dtype=np.int64))
-    for node in graph.node:
-        if node.op_type != "MatMul" or node.input[1] not in weights:
-            nodes.append(node)
-            continue
-        source, weight, output = *node.input, node.output[0]
-        if source not in rounded:
-            name = f"int8/{source}"
-            high = add("ReduceMax", [source], f"{name}/max", axes=[-1], keepdims=1)
-            low = add("ReduceMin", [source], f"{name}/min", axes=[-1], keepdims=1)
-            low = add("Min", [low, zero], f"{name}/low")
-            size = add("Sub", [add("Max", [high, tiny], f"{name}/high"), low], f"{name}/size")
-            scale = add("Mul", [size, steps], f"{name}/scale")
-            level = add("Round", [add("Div", [low, scale], f"{name}/low_level")], f"{name}/minus_zero_level")
-            row_level = add("Reshape", [add("Neg", [level], f"{name}/zero_level"), flat], f"{name}/row_level")
-            row_level = add("Cast", [row_level], f"{name}/row_zero", to=TensorProto.UINT8)
-            row_scale = add("Reshape", [scale, flat], f"{name}/row_scale")
-            rows = add("Flatten", [source], f"{name}/flat", axis=2)
-            levels = add("QuantizeLinear", [rows, row_scale, row_level], f"{name}/levels", axis=0)
-            levels = add("Reshape", [levels, add("Shape", [source], f"{name}/shape")], f"{name}/shaped")
-            rounded[source] = levels, scale, level
-        levels, scale, level = rounded[source]
-        if weight not in used:
-            used.add(weight)
-            values = numpy_helper.to_array(weights[weight])
-            column_scale = (np.maximum(np.abs(values).max(axis=0), 1e-12) / 127).astype(np.float32)
-            whole_numbers = np.rint(values / column_scale).astype(np.int8)
-            constant(f"int8/{weight}", whole_numbers)
-            constant(f"int8/{weight}/scale", column_scale)
-            constant(f"int8/{weight}/sum", whole_numbers.sum(axis=0, dtype=np.float32) * column_scale)
-        product = f"int8/{output}"
-        inputs = [levels, f"int8/{weight}", one, f"int8/{weight}/scale"]
-        add("MatMulIntegerToFloat", inputs, f"{product}/levels", domain="com.microsoft")
-        zeros = add("Mul", [level, f"int8/{weight}/sum"], f"{product}/zeros")
-        add("Mul", [add("Add", [f"{product}/levels", zeros], product), scale], output)
-    del graph.node[:]
-    graph.node.extend(nodes)
-    kept = [tensor for tensor in graph.initializer if tensor.name not in used]
-    del graph.initializer[:]
-    graph.initializer.extend(kept)
-    whole.opset_import.append(helper.make_opsetid("com.microsoft", 1))
 
 
 def _may_saturate() -> bool:
@@ -238,7 +110,7 @@ class FastModel:
             )
 
         self._path = fast_file(folder, metric)
-        self._sessions: dict[int, object] = {}
+        self._sessions: dict[tuple[int, int], object] = {}
         self._lock = threading.Lock()
         fix = _how_to_make(folder, metric)
         try:
@@ -263,15 +135,16 @@ class FastModel:
         import torch
 
         threads = torch.get_num_threads()
+        key = os.getpid(), threads  # the threads of a session are not in a forked child
         with self._lock:
-            if threads not in self._sessions:
+            if key not in self._sessions:
                 options = onnxruntime.SessionOptions()
                 options.intra_op_num_threads = threads
                 options.log_severity_level = 3  # errors only
-                self._sessions[threads] = onnxruntime.InferenceSession(
+                self._sessions[key] = onnxruntime.InferenceSession(
                     str(self._path), options, providers=["CPUExecutionProvider"]
                 )
-            return self._sessions[threads]
+            return self._sessions[key]
 
     def __call__(self, **inputs) -> SimpleNamespace:
         """Return the logits of padded inputs, see `models.padded`."""

@@ -7,11 +7,12 @@ from .encoding import Encoder
 from .fast import BACKENDS
 from .loading import load_models
 from .models import checked_budget
+from .module import CheckedModule
 from .scorer import KpqaScorer
 from .scoring import METRICS
-from .shared import CheckedModule
+from .shared import VERSION
 
-__all__ = ["BACKENDS", "METRICS", "Encoder", "Kpqa", "checked_budget", "load_models"]
+__all__ = ["BACKENDS", "METRICS", "VERSION", "Encoder", "Kpqa", "checked_budget", "load_models"]
 
 _DESCRIPTION = """\
 KPQA compares answers with references by the words that answer the question. A token classifier reads question and

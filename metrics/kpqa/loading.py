@@ -1,27 +1,30 @@
 """Loads the keyphrase predictor and the encoder of BERTScore; no pickle, no remote code."""
 
-import json
 import os
+import threading
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from .fast import FastModel, checked_backend, fast_file
 from .models import (
-    BASE_MODEL,
     WEIGHTS,
     ThreadTokenizer,
     base_encoder,
     checked_device,
     checked_dtype,
     checkpoint_digest,
+    encoder_source,
     file_digest,
     find_checkpoint,
     hub_folder,
     is_checkpoint,
+    load_tokenizer,
     quiet,
+    run_in_forked_children,
 )
 
+_LOADING = threading.Lock()  # one thread loads, and others find what it has loaded
 HUB_CHECKPOINT = "genqa-metrics/kpqa-minilm"  # the default where no package is installed
 HEAD_SIZE = 768  # Lee et al., section 5.1: a fully connected layer with tanh before the classifier
 
@@ -66,27 +69,13 @@ def load_token_classifier(folder: Path):
     if weights.name == "adapter_model.safetensors":
         from peft import PeftModel
 
-        model = PeftModel.from_pretrained(token_classifier(_source(folder), head), str(folder)).merge_and_unload()
+        model = PeftModel.from_pretrained(
+            token_classifier(encoder_source(folder), head), str(folder)
+        ).merge_and_unload()
     else:
         model = token_classifier(folder, head)
         model.load_state_dict(load_file(weights))
-    return model.eval(), _load_tokenizer(folder)
-
-
-def _source(folder: Path) -> str | Path:
-    """Return where the encoder of a checkpoint is: the folder itself, or what its adapter was trained on."""
-    adapter = folder / "adapter_config.json"
-    if not (adapter.is_file() and (folder / WEIGHTS[0]).is_file()):
-        return folder
-    name = json.loads(adapter.read_text(encoding="utf-8"))["base_model_name_or_path"]
-    return base_encoder() if name == BASE_MODEL else name
-
-
-def _load_tokenizer(folder: Path):
-    from transformers import AutoTokenizer
-
-    own = (folder / "tokenizer.json").is_file()
-    return AutoTokenizer.from_pretrained(folder if own else _source(folder), use_fast=True)
+    return model.eval(), load_tokenizer(folder)
 
 
 @dataclass(frozen=True)
@@ -146,7 +135,8 @@ def load_models(
     layer = 0 if embedding_layer is None else embedding_layer
     digests = checkpoint_digest(folder), checkpoint_digest(embedding_folder)
     fast = file_digest(fast_file(folder, "kpqa")) if backend == "onnx" else None
-    return _loaded(folder, embedding_folder, digests, device, dtype, layer, fast)
+    with _LOADING:
+        return _loaded(folder, embedding_folder, digests, device, dtype, layer, fast)
 
 
 @lru_cache(maxsize=2)
@@ -162,6 +152,7 @@ def _loaded(
     import torch
     from transformers import AutoModel, AutoTokenizer
 
+    run_in_forked_children()
     predictor = FastModel(folder, digests[0], "kpqa") if fast else None
     try:
         with quiet():
@@ -169,7 +160,7 @@ def _loaded(
                 predictor, tokenizer = load_token_classifier(folder)
                 predictor.to(device, getattr(torch, dtype))
             else:
-                tokenizer = _load_tokenizer(folder)
+                tokenizer = load_tokenizer(folder)
             embedder = AutoModel.from_pretrained(embedding_folder).eval()
             embedding_tokenizer = AutoTokenizer.from_pretrained(embedding_folder, use_fast=True)
     except ImportError:

@@ -1,5 +1,6 @@
 """KPQA as the module of `evaluate` and the command line use it: settings, statistics, scores, warnings, signature."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from .encoding import Encoder
 from .loading import load_models
-from .models import checked_budget
+from .models import check_fork, checked_budget, language_counts, language_warnings
 from .scoring import METRICS, RESULTS, Tokens, checked_beta, pair_statistics, row_scores
 from .shared import VERSION, Scorer
 
@@ -55,6 +56,7 @@ class KpqaScorer(Scorer):
     ):
         self.beta = checked_beta(beta)
         self.batch_tokens = checked_budget(batch_tokens)
+        self._process = os.getpid()
         self.models = load_models(checkpoint, revision, device, dtype, embedding_model, embedding_layer, backend)
         self.device = self.models.predictor.device.type
         self.signature = f"kpqa|{self.models.signature}|beta:{self.beta:g}|version:{VERSION}"
@@ -80,6 +82,7 @@ class KpqaScorer(Scorer):
     def examined(self, columns: Mapping[str, list], explain: bool) -> tuple[np.ndarray, Counter, dict[str, list]]:
         """Return the same, and of every row the references that counted, and the weights of the word pieces."""
         questions, predictions, references = (columns[name] for name in ("questions", "predictions", "references"))
+        check_fork(self.device, self._process)
         rows = len(questions)
         asked = [*questions, *(question for i, question in enumerate(questions) for _ in references[i])]
         texts = [*predictions, *(text for row in references for text in row)]
@@ -97,13 +100,13 @@ class KpqaScorer(Scorer):
                 for question, piece, row in zip(questions, pieces, references, strict=False)
             ]
         statistics = np.stack([scores[name] for name in self.names], axis=1)
-        return statistics, Counter(truncated=encoder.cut_texts), details
+        return statistics, language_counts(columns) + Counter(truncated=encoder.cut_texts), details
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
-        """Say how many texts were truncated."""
+        """Say how many rows are not English, and how many texts were truncated."""
         encoder = Encoder(self.models)
         encoder.cut_texts = counts.get("truncated", 0)
-        return encoder.warnings()
+        return [*language_warnings(counts), *encoder.warnings()]
 
 
 def _weighted_pieces(text: str, tokens: Tokens, offsets: np.ndarray) -> list[list]:

@@ -15,10 +15,10 @@ import gradio as gr
 import numpy as np
 
 METRIC = common.find_metric(__file__, "ava")
-accuracy = import_module("genqa.accuracy")
+accuracy = import_module("genqa.toolkit.analysis.accuracy")
 judging = import_module("genqa.ava.judging")
 loading = import_module("genqa.ava.loading")
-resampling = import_module("genqa.resampling")
+resampling = import_module("genqa.toolkit.analysis.resampling")
 
 MAX_SYSTEMS = 20
 STEP = 32  # answers between two steps of the progress bar

@@ -10,7 +10,7 @@ import common
 import gradio as gr
 
 METRIC = common.find_metric(__file__, "kpqa")
-explain = import_module("genqa.explanation")
+explain = import_module("genqa.toolkit.analysis.explanation")
 loading = import_module("genqa.kpqa.loading")
 
 NAMES = {"bleu1": "BLEU-1", "rougeL": "ROUGE-L", "bertscore": "BERTScore"}

@@ -53,7 +53,7 @@ class Arguments:
 
 
 def command(arguments: Arguments) -> str:
-    """Return the command line that asks for this fit, files by their names alone."""
+    """Return the command line of this fit, with file names instead of paths."""
     words = ["python", "-m", "training.aev.fit_aev", "--data", *(Path(path).name for path in arguments.data)]
     for option in fields(arguments):
         value = getattr(arguments, option.name)

@@ -3,7 +3,7 @@
     python -m training.kpqa.ablate --data_dir DATA --judgments JUDGMENTS --output_dir RUNS --write README.md
 
 Every run is train_kpqa.py with the recipe of the bundled checkpoint for the same number of steps; finished runs are
-not repeated, a killed one goes on. Each is measured with evaluate_kpqa.py on all the judgments.
+not repeated, an interrupted one is resumed. Each is measured with evaluate_kpqa.py on all the judgments.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Coreference in multi-hop rows: a pronoun gives way to what it stands for, as in Lee et al. (2021), section 3.1."""
+"""Coreference in multi-hop rows: a pronoun is replaced by what it refers to, as in Lee et al. (2021), section 3.1."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence

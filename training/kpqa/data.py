@@ -19,7 +19,7 @@ SEVERAL_ANSWERS = (
     "qanom",
 )  # all texts of a row are answers; elsewhere they are alternatives of one answer
 
-SHORT_AMOUNT = 5  # words of a span that counts as an amount, whatever the question, when it holds a number
+SHORT_AMOUNT = 5  # words of a span that counts as an amount, under any question, if it contains a number
 RESTATED = 0.1  # label of the question's words in an answer to a yes/no question
 
 _MONTHS = frozenset("january february march april may june july august september october november december".split())
@@ -86,8 +86,8 @@ def keyphrase_labels(
     """Return one label per character of `text`.
 
     Spans lose articles and punctuation at their ends, as in SQuAD's own normalisation of answers. Function words and
-    punctuation within are labelled `function`: that both texts hold "of" says nothing. Where a question asks for an
-    amount, words beside the number (units, "million", the thing that is counted) are labelled `unit`.
+    punctuation within are labelled `function`: that both texts contain "of" means nothing. Where a question asks for
+    an amount, words beside the number (units, "million", the thing that is counted) are labelled `unit`.
 
     Args:
         question: the question.

@@ -83,7 +83,7 @@ def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str
         + " |"
         for name in names
     ]
-    yes_no = f"To these come {args.yes_no} yes/no rows per pass, made of their sentences.\n\n" if args.yes_no else ""
+    yes_no = f"In addition {args.yes_no} yes/no rows per pass, made from their sentences.\n\n" if args.yes_no else ""
     card = _CARD.format(
         encoder=args.encoder if "/" in args.encoder and not Path(args.encoder).is_dir() else "own encoder",
         library="peft" if args.lora_rank else "transformers",

@@ -1,4 +1,4 @@
-"""How KPQA comes to its scores for one answer: weights, matches and which reference won, piece by piece.
+"""How KPQA computes its scores for one answer: weights, matches and which reference won, piece by piece.
 
 The numbers are those of the module; only its siblings without `evaluate` are used, which takes seconds to import.
 """
@@ -6,8 +6,6 @@ The numbers are those of the module; only its siblings without `evaluate` are us
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
-
-BETA = 1.0
 
 
 class Segment(NamedTuple):
@@ -37,7 +35,7 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation:
-    """How KPQA comes to its scores for one answer.
+    """How KPQA computes its scores for one answer.
 
     Attributes:
         question: the question.
@@ -118,17 +116,18 @@ def segments(text: str, offsets: Sequence, weights: Sequence, found: Sequence, i
     return [*made, Segment(text[end:])] if end < len(text) else made
 
 
-def explanation(question: str, prediction: str, references: Sequence[str], models) -> Explanation:
-    """Return how KPQA comes to its scores for one answer.
+def explanation(question: str, prediction: str, references: Sequence[str], models, beta: float = 1.0) -> Explanation:
+    """Return how KPQA computes its scores for one answer.
 
     Args:
         question: the question.
         prediction: the answer.
         references: at least one reference answer.
         models: what `kpqa.loading.load_models` returns.
+        beta: weight of recall against precision in ROUGE-L.
 
     Returns:
-        The explanation; its scores are exactly those of the module with its default settings.
+        The explanation; its scores are exactly those of the module with the same settings.
 
     Raises:
         ValueError: if a text is not valid Unicode, or there is no reference.
@@ -145,7 +144,7 @@ def explanation(question: str, prediction: str, references: Sequence[str], model
     encoder = Encoder(models)
     tokens, offsets = encoder.tokens([(question, text) for text in texts])
     statistics = pair_statistics([tokens[0]] * len(references), tokens[1:])
-    values, winners = row_scores(statistics, np.zeros(len(references), dtype=int), BETA)
+    values, winners = row_scores(statistics, np.zeros(len(references), dtype=int), beta)
     scores = {}
     for metric in METRICS:
         best = int(winners[metric][0])
@@ -160,5 +159,5 @@ def explanation(question: str, prediction: str, references: Sequence[str], model
         return segments(texts[here], offsets[here], weights, found, in_heaviest_subsequence(ids, used, others))
 
     pairs = [(side(0, i), side(i, 0)) for i in range(1, len(texts))]
-    signature = f"kpqa|{models.signature}|beta:{BETA:g}|version:{VERSION}"
+    signature = f"kpqa|{models.signature}|beta:{beta:g}|version:{VERSION}"
     return Explanation(question, pairs, scores, encoder.cut_texts, signature)

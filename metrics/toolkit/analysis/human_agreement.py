@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from . import correlation, thresholds
+from .inputs import rounded
 from .resampling import INTERVAL, bootstrap, corrected, interval
 
 LENGTHS = ((3, "1 to 3 words"), (10, "4 to 10 words"), (25, "11 to 25 words"), (math.inf, "26 words or more"))
@@ -247,17 +248,6 @@ def _groups(judgments: Judgments, number: int, seed: int) -> tuple[dict, list[st
                 entry["metrics"], _ = _correlations(scores, judgments.human[rows], questions, kinds, number, seed)
             found[grouping][label] = entry
     return found, notes
-
-
-def rounded(value: object) -> object:
-    """Return a report for JSON: six significant digits, so that two machines print the same; null for NaN."""
-    if isinstance(value, Mapping):
-        return {name: rounded(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [rounded(inner) for inner in value]
-    if isinstance(value, float):
-        return float(f"{value:.6g}") if math.isfinite(value) else None
-    return value
 
 
 def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, seed: int = 0) -> dict[str, object]:

@@ -8,14 +8,14 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from ..rows.files import FileError, Source
+from ..rows.formats import FileError, Row
 from ..rows.items import RowError
+from ..rows.reading import AnySource, Skips, good_rows, inputs_of
 from ..rows.writing import Writer
-from .agree import digest_of
+from .inputs import digested_sources, rounded
 
 LIMIT, AT_MOST = 1.0, 5
 MAX_VALUES = 10_000  # different ratings that nltk compares with each other
@@ -126,7 +126,7 @@ class RatersRun:
     """Reads ratings, filters them, and measures how far the raters agree.
 
     Args:
-        inputs: names of files, not standard input: their digests go into the report.
+        inputs: names of files, not standard input; or rows in memory, see `files.sources_of`.
         columns: names of columns in the files, by "item", "rater" and "score".
         limit: z-scores above this are noise; infinity keeps all.
         at_most: number of ratings of an item that may be dropped.
@@ -138,7 +138,7 @@ class RatersRun:
 
     def __init__(
         self,
-        inputs: Sequence[str],
+        inputs: object,
         columns: Mapping[str, str] | None = None,
         limit: float = LIMIT,
         at_most: int = AT_MOST,
@@ -153,14 +153,9 @@ class RatersRun:
         if at_most < 0:
             raise ValueError(f"at_most: expected a number of at least 0, got {at_most}")
         self.limit, self.at_most, self.output = limit, at_most, output
-        try:
-            if "-" in inputs:
-                raise FileError("standard input cannot be read twice, for its digest and its rows; name a file")
-            self.sources = [Source(path) for path in inputs]
-            if output is not None:
-                Writer(output, {}, {})
-        except FileError as error:
-            raise ValueError(str(error)) from error
+        self.sources = digested_sources(inputs)
+        if output is not None:
+            Writer(output, {}, {})
 
     def _cell(self, values: dict, name: str) -> object:
         wanted = (self.columns[name],) if name in self.columns else COLUMNS[name]
@@ -186,47 +181,37 @@ class RatersRun:
             )
         return score
 
-    def read(self, skip_bad_rows: bool, problem: Callable[[str], None]) -> tuple[Ratings, int, list[dict]]:
-        """Return the ratings, the number of bad rows left out, and name, digest and rows of every file.
+    def read(self, skips: Skips) -> Ratings:
+        """Return the ratings.
+
+        Args:
+            skips: what to do about bad rows.
 
         Raises:
             FileError: if a file cannot be read, a row is bad, or there is no row.
         """
-        items, raters, scores, passed, seen = [], [], [], {}, {}
-        skipped, inputs = 0, []
-        for source in self.sources:
-            before = len(items)
-            for row in source.rows():
-                where = f"{source.name}, {source.unit} {row.number}"
-                try:
-                    if row.problem:
-                        raise RowError(row.problem)
-                    item, rater = (str(self._cell(row.values, name)) for name in ("item", "rater"))
-                    score = self._score(row.values)
-                    if (item, rater) in seen:
-                        raise RowError(
-                            f"rater {rater!r} has rated item {item!r} before, at {seen[item, rater]}; keep one of them"
-                        )
-                except RowError as error:
-                    if not skip_bad_rows:
-                        raise FileError(f"{where}: {error}", bad_row=bool(items)) from error
-                    skipped += 1
-                    problem(f"{where}: {error}")
-                    continue
-                seen[item, rater] = where
-                if item not in passed:
-                    passed[item] = {name: row.values[name] for name in PASSED if row.values.get(name) is not None}
-                items.append(item)
-                raters.append(rater)
-                scores.append(score)
-            inputs.append(
-                {"name": Path(source.name).name, "sha256": digest_of(source.path), "rows": len(items) - before}
-            )
-        if not items:
-            raise FileError(
-                f"{', '.join(source.name for source in self.sources)}: no ratings; is this the right file?"
-            )
-        return Ratings(items, raters, np.array(scores), passed), skipped, inputs
+        seen: dict[tuple[str, str], str] = {}
+
+        def convert(source: AnySource, row: Row) -> tuple[str, str, float]:
+            item, rater = (str(self._cell(row.values, name)) for name in ("item", "rater"))
+            score = self._score(row.values)
+            if (item, rater) in seen:
+                raise RowError(
+                    f"rater {rater!r} has rated item {item!r} before, at {seen[item, rater]}; keep one of them"
+                )
+            seen[item, rater] = f"{source.name}, {source.unit} {row.number}"
+            return item, rater, score
+
+        found, passed = [], {}
+        for _, row, rating in good_rows(self.sources, convert, skips):
+            found.append(rating)
+            if rating[0] not in passed:
+                passed[rating[0]] = {name: row.values[name] for name in PASSED if row.values.get(name) is not None}
+        if not found:
+            names = ", ".join(source.name for source in self.sources)
+            raise FileError(f"{names}: no ratings; is this the right file?")
+        items, raters, scores = zip(*found, strict=True)
+        return Ratings(list(items), list(raters), np.array(scores), passed)
 
     def report(
         self, skip_bad_rows: bool = False, problem: Callable[[str], None] = lambda message: None
@@ -246,7 +231,8 @@ class RatersRun:
         """
         from ... import __version__
 
-        ratings, skipped, inputs = self.read(skip_bad_rows, problem)
+        skips = Skips(skip_bad_rows, problem)
+        ratings = self.read(skips)
         rows: dict[str, list[int]] = {}
         for place, item in enumerate(ratings.items):
             rows.setdefault(item, []).append(place)
@@ -260,8 +246,7 @@ class RatersRun:
         def alphas(chosen: np.ndarray) -> dict[str, float | None]:
             places = np.flatnonzero(chosen)
             items, raters = ([side[p] for p in places] for side in (ratings.items, ratings.raters))
-            found = {level: krippendorff_alpha(items, raters, ratings.scores[places], level) for level in LEVELS}
-            return {level: None if math.isnan(value) else float(f"{value:.6g}") for level, value in found.items()}
+            return {level: krippendorff_alpha(items, raters, ratings.scores[places], level) for level in LEVELS}
 
         raters = {}
         for name in dict.fromkeys(ratings.raters):
@@ -270,11 +255,11 @@ class RatersRun:
             raters[name] = {
                 "ratings": len(mine),
                 "dropped": int((~stay[mine]).sum()),
-                "mean_distance": float(f"{distance:.6g}"),
+                "mean_distance": float(distance),
             }
-        return {
+        report = {
             "genqa_metrics": __version__,
-            "inputs": inputs,
+            "inputs": inputs_of(self.sources, skips),
             "settings": {
                 "limit": self.limit if math.isfinite(self.limit) else None,
                 "at_most": self.at_most,
@@ -282,16 +267,17 @@ class RatersRun:
             },
             "items": len(rows),
             "ratings": len(stay),
-            "bad_rows": skipped,
+            "bad_rows": skips.skipped,
             "dropped": int((~stay).sum()),
             "items_with_one_rating": sum(len(places) == 1 for places in rows.values()),
             "ratings_per_item": {
-                "before": float(f"{len(stay) / len(rows):.6g}"),
-                "after": float(f"{stay.sum() / len(rows):.6g}"),
+                "before": len(stay) / len(rows),
+                "after": float(stay.sum() / len(rows)),
             },
             "alpha": {"before": alphas(np.ones_like(stay)), "after": alphas(stay)},
             "raters": raters,
         }
+        return rounded(report)
 
     def _write(self, ratings: Ratings, rows: Mapping, stay: np.ndarray, means: Mapping[str, float]) -> None:
         passed = {
@@ -314,27 +300,3 @@ class RatersRun:
             out["dropped"].append(int((~stay[places]).sum()))
         with Writer(self.output, columns, {}) as writer:
             writer.write(out)
-
-
-def summary(report: Mapping) -> list[tuple[str, list[str], list[list[str]]]]:
-    """Return the tables of a report: title, header, rows."""
-
-    def shown(value: float | None) -> str:
-        return "-" if value is None else f"{value:.3f}"
-
-    before, after = report["alpha"]["before"], report["alpha"]["after"]
-    agreement = [[f"Krippendorff's alpha, {level}", shown(before[level]), shown(after[level])] for level in LEVELS]
-    per_item = report["ratings_per_item"]
-    counts = [
-        ["ratings", f"{report['ratings']:,}", f"{report['ratings'] - report['dropped']:,}"],
-        ["ratings per item", f"{per_item['before']:.2f}", f"{per_item['after']:.2f}"],
-    ]
-    title = f"{report['items']:,} items, {len(report['raters']):,} raters"
-    raters = [
-        [name, f"{found['ratings']:,}", f"{found['dropped']:,}", f"{found['mean_distance']:+.2f}"]
-        for name, found in sorted(report["raters"].items(), key=lambda pair: -pair[1]["dropped"] / pair[1]["ratings"])
-    ]
-    return [
-        (title, ["", "all ratings", "filtered"], [*counts, *agreement]),
-        ("Raters, most dropped first", ["rater", "ratings", "dropped", "mean distance from the score"], raters),
-    ]

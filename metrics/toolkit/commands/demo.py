@@ -85,7 +85,7 @@ def show(width: int | None = None) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from ..reports.score import print_tables
+    from ..reports.score import ScoreReport
     from ..scoring.run import Run
 
     console = Console()
@@ -100,7 +100,7 @@ def show(width: int | None = None) -> None:
         report = Run([str(path)], metrics).score()
         console.rule(Text(title, style="bold"), align="left")
         console.print()
-        print_tables(report, console)
+        ScoreReport(report).show(console)
         for remark in remarks(report.scores):
             line = Table.grid(padding=(0, 1))
             line.add_row("•", Text(remark))

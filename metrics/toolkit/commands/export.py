@@ -104,8 +104,8 @@ def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
         ImportError: if the packages of the extra `fast` are not installed.
     """
     from ...kpqa.fast import FAST_FILE, FastModel, checked_backend
-    from ...kpqa.fast import export as write_model
     from ...kpqa.models import checkpoint_digest, quiet
+    from ..scoring import quantization
 
     checked_backend("onnx")
     with quiet():
@@ -117,7 +117,7 @@ def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
         for path in folder.iterdir():
             if path.is_file() and path.name != FAST_FILE:
                 shutil.copyfile(path, made / path.name)
-        write_model(model, names, made / FAST_FILE, checkpoint_digest(folder))
+        quantization.export(model, names, made / FAST_FILE, checkpoint_digest(folder))
         FastModel(made, checkpoint_digest(made), metric)
         if output.exists():
             output.rename(replaced)

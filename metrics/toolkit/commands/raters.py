@@ -1,6 +1,5 @@
 """The command `raters`: one score per item of the ratings of several people."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -50,17 +49,11 @@ def raters(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
-    from ..analysis.raters import RatersRun, summary
-    from ..reports.table import Table, markdown_table, print_table
+    from ..analysis.raters import RatersRun
+    from ..reports.raters import RatersReport
 
     with console.usage("raters"):
         run = RatersRun(inputs, options.name_values("--column", column), limit, drop, output)
     with console.failures(), console.skipped_rows() as problem:
-        report = run.report(on_error is options.OnError.SKIP, problem)
-    tables = [Table(title, header, rows) for title, header, rows in summary(report)]
-    console.print_result(
-        format_,
-        lambda: json.dumps(report, indent=2, ensure_ascii=False),
-        lambda: "\n\n".join(f"**{table.title}**\n\n{markdown_table(table)}" for table in tables),
-        lambda out: [print_table(table, out) for table in tables],
-    )
+        report = RatersReport(run.report(on_error is options.OnError.SKIP, problem))
+    console.print_result(format_, report.to_json, report.to_markdown, report.show)

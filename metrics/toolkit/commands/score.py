@@ -80,6 +80,9 @@ def score(
     **Generated questions**: rows with `context`, `references` and `predictions` (a list of questions, or
     {system: questions}). Without predictions the human ceiling is scored: half of the references against the others.
 
+    **Without --metric** rows with a question are judged by ava, which reads it: metrics of overlapping words, such as
+    aev, hold the length of an answer against it. Where lengths differ much, the output begins with a note on it.
+
     **Both** may have `system` (else the name of the file), `id`, and the human `score` and `label`, which
     `--output` passes on. In CSV a cell that starts with [ is a JSON list, any other is one string.
 
@@ -106,11 +109,10 @@ def score(
                 progress=lambda done, size: progress("scoring", done, size),
             )
     _say_what_happened(report, bool(output))
-    from ..reports.score import as_json, as_markdown, print_tables
+    from ..reports.score import ScoreReport
 
-    console.print_result(
-        format_, lambda: as_json(report), lambda: as_markdown(report), lambda out: print_tables(report, out)
-    )
+    shown = ScoreReport(report)
+    console.print_result(format_, shown.to_json, shown.to_markdown, shown.show)
 
 
 def _run(inputs: list[str], engine: Engine, address: str | None, arguments: dict):

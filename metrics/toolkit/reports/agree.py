@@ -1,7 +1,8 @@
 """How well metrics agree with human scores: what `genqa-metrics agree` prints and `genqa_metrics.agree` returns."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from ..analysis.agree import AgreeRun
 from .charts import curves_figure, forest_figure, group_figure, svg_of
 from .report import Report
 from .table import Table, estimate, number, p_value, visible
@@ -251,3 +252,49 @@ class AgreeReport(Report):
         if all("classifier" in metrics[name] for name in names):
             charts[CLASSIFIED] = svg_of(curves_figure(report, names))
         return charts
+
+
+def agree(
+    rows: object,
+    human: str = "score",
+    metrics: Sequence[str] | None = None,
+    settings: Mapping[str, Mapping[str, object]] | None = None,
+    seed: int = 0,
+    *,
+    columns: Mapping[str, str] | None = None,
+    score_columns: Sequence[str] = (),
+    group_columns: Sequence[str] = (),
+    correct: float | None = None,
+    gap: float | None = None,
+    resamples: int = 1000,
+    skip_bad_rows: bool = False,
+) -> AgreeReport:
+    """Measure how well metrics agree with human scores: correlations, pairs, groups, thresholds.
+
+    Args:
+        rows: a list of dicts, a `pandas.DataFrame`, a `datasets.Dataset`, or a path or a list of them; see
+            `genqa_metrics.score`.
+        human: the column with the human scores.
+        metrics: names of metrics; None for aev, if no column holds scores.
+        settings: {metric: {setting: value}}.
+        seed: the same rows and seed give the same numbers.
+        columns: where a column has another name: {"prediction": "answer_text"}.
+        score_columns: columns that hold scores of further metrics.
+        group_columns: columns to group by, beside question type, system, source and length of the answer.
+        correct: human scores from here on count as correct; None for column `label` where every row has 0 or 1, else
+            the middle of the range of the human scores.
+        gap: two answers count as ranked by humans where their scores differ by more; None for half the range.
+        resamples: number of bootstrap samples; there are 10 times as many permutations.
+        skip_bad_rows: leave out bad rows instead of raising.
+
+    Returns:
+        What `genqa-metrics agree` prints; the numbers are the same.
+
+    Raises:
+        ValueError: if an argument or a row is bad; names the row and the fix.
+    """
+    mapped = {**({} if human == "score" else {"score": human}), **(columns or {})}
+    names = [(given,) if isinstance(given, str) else given or () for given in (metrics, score_columns, group_columns)]
+    metrics, score_columns, group_columns = names
+    run = AgreeRun(rows, metrics, settings, mapped, score_columns, group_columns, correct, gap, resamples, seed)
+    return AgreeReport(run.report(skip_bad_rows))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from ..analysis.compare import CompareRun, explanations
 from ..scoring.registry import SCORERS, scorer_class
 from .report import Report, say
 from .table import (
@@ -335,3 +336,54 @@ class CompareReport(Report):
         from .compare_page import comparison_page
 
         return comparison_page(self, self._explain())
+
+
+def compare(
+    systems: object,
+    metrics: Sequence[str] | None = None,
+    settings: Mapping[str, Mapping[str, object]] | None = None,
+    seed: int = 0,
+    *,
+    columns: Mapping[str, str] | None = None,
+    score_columns: Sequence[str] = (),
+    resamples: int = 10_000,
+    correction: str = "holm",
+    rows: int = 6,
+    skip_bad_rows: bool = False,
+) -> CompareReport:
+    """Compare systems on the same questions: scores with intervals, tests of all pairs, ranks.
+
+    Args:
+        systems: {name: rows}, or rows with a column `system`. Rows are a list of dicts, a `pandas.DataFrame`, a
+            `datasets.Dataset`, or a path or a list of them; see `genqa_metrics.score`.
+        metrics: names of metrics; None for the default ones of such rows, if no column holds scores.
+        settings: {metric: {setting: value}}.
+        seed: the same rows and seed give the same numbers.
+        columns: where a column has another name: {"prediction": "answer_text"}.
+        score_columns: columns that hold scores of further metrics, or of people; higher is better.
+        resamples: number of bootstrap samples, and of permutations.
+        correction: of p-values for the number of pairs: "holm", "bonferroni", "fdr" or "none".
+        rows: number of rows on which the systems differ most to report.
+        skip_bad_rows: leave out bad rows, and questions that not all systems answer, instead of raising.
+
+    Returns:
+        What `genqa-metrics compare` prints; the numbers are the same.
+
+    Raises:
+        ValueError: if an argument or a row is bad; names the row and the fix.
+
+    >>> asked = [{"question": f"q{i}", "references": ["four steps"]} for i in range(40)]
+    >>> answers = {"a": "four steps", "b": "seven steps"}
+    >>> rows = {name: [{**row, "prediction": said} for row in asked] for name, said in answers.items()}
+    >>> compare(rows, ["aev"], {"aev": {"max_order": 1}}, resamples=200).findings
+    ['aev: a is significantly better than the other system.']
+    """
+    run = CompareRun(
+        systems, _names(metrics), settings, columns, _names(score_columns), resamples, seed, correction, rows
+    )
+    found = run.report(skip_bad_rows)
+    return CompareReport(found, lambda: explanations(run, found))
+
+
+def _names(names: Sequence[str] | None) -> Sequence[str]:
+    return (names,) if isinstance(names, str) else names or ()

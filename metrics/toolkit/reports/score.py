@@ -1,95 +1,175 @@
-"""A report as tables for the terminal, as Markdown, or as JSON."""
+"""Scores of systems: what `genqa-metrics score` prints and `genqa_metrics.score` returns."""
 
-import json
-import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ..scoring.registry import scorer_class
-from ..scoring.run import Report
+from ..scoring.run import Run, Scores
+from .report import Report, say
+from .table import Table, markdown, markdown_code, markdown_table, print_table, visible
+
+if TYPE_CHECKING:
+    import pandas
+
+_SHORT = 5  # systems in the short form
 
 
-def _shown_scores(metric: str, scores: dict[str, float]) -> dict[str, float]:
+def score(
+    rows: Any,
+    metrics: str | Sequence[str] | None = None,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    columns: Mapping[str, str] | None = None,
+    on_error: str = "fail",
+    total: bool = False,
+    problem: Callable[[str], None] = lambda message: None,
+) -> "ScoreReport":
+    """Score rows; the numbers are those of `genqa-metrics score`.
+
+    Args:
+        rows: a list of dicts, a pandas DataFrame, a `datasets.Dataset`, a path or a list of paths. A row has
+            "prediction" and "references", and where it has them "question", "system", "id", "score" and "label"; or
+            "context", "predictions" and "references".
+        metrics: names of metrics; None for those that have settings, or else "ava" for rows with a question, "f_meta"
+            and "aev" for sets of questions, and "aev" for others.
+        settings: {metric: {setting: value}}.
+        columns: where a column has another name: {"prediction": "answer"}.
+        on_error: "fail" at the first bad row, or "skip" and count bad rows.
+        total: add a row for all systems together.
+        problem: called with each bad row that is skipped.
+
+    Raises:
+        ValueError: if an argument or a row is bad, or there is nothing to score.
+
+    >>> score([{"prediction": "four steps", "references": ["four steps"]}], "aev").systems["rows"]["aev"]
+    1.0
+    """
+    if on_error not in ("fail", "skip"):
+        raise ValueError(f"on_error: expected 'fail' or 'skip', got {on_error!r}")
+    names = [metrics] if isinstance(metrics, str) else list(metrics or ())
+    run = Run(rows, names, settings, columns, keep=True)
+    return ScoreReport(run.score(on_error == "skip", total, problem=problem))
+
+
+class ScoreReport(Report):
+    """Scores of systems and rows.
+
+    Attributes:
+        systems: {system: {score: value}}, of all metrics.
+        signatures: {metric: what its numbers depend on}.
+        rows: {system: rows that were scored}.
+        predictions: {system: predictions that were scored}.
+        skipped: {system: bad rows that were left out}; what is known of no system is only in `found.skipped`.
+        notes: what must be read with the scores, one sentence each.
+        warnings: scores that mean less than they seem to, one sentence each.
+        found: everything, see `Scores`.
+    """
+
+    title = "Scores"
+
+    def __init__(self, found: Scores):
+        self.found = found
+        self.systems = found.systems
+        self.signatures = found.signatures
+        self.rows, self.predictions = found.rows, found.predictions
+        self.skipped = {system: found.skipped_of.get(system, 0) for system in (*found.rows, *found.skipped_of)}
+        if found.total:
+            self.skipped[found.total] = found.skipped
+        self.notes, self.warnings = found.notes, found.warnings
+
+    def __repr__(self) -> str:
+        shown = []
+        for metric, systems in self.found.scores.items():
+            main = scorer_class(metric).main
+            some = [f"{system} {scores[main]:.4f}" for system, scores in list(systems.items())[:_SHORT]]
+            shown.append(f"{main}: {', '.join(some)}{', ...' if len(systems) > _SHORT else ''}")
+        return visible(f"ScoreReport({'; '.join(shown)})")
+
+    def tables(self) -> list[Table]:
+        """Return one table per metric; the best score of several systems is marked."""
+        return [self._table(metric) for metric in self.found.scores]
+
+    def _table(self, metric: str) -> Table:
+        counts = {"questions" if self.found.sets else "answers": self.predictions}
+        if self.found.sets and scorer_class(metric).takes_sets:
+            counts = {"contexts": self.rows, **counts}
+        if self.found.skipped:
+            counts["skipped"] = self.skipped
+        main = scorer_class(metric).main
+        rows, values = [], []
+        for system, scores in self.found.scores[metric].items():
+            shown = _shown_scores(metric, scores)
+            rows.append(
+                [system, *(f"{count[system]:,}" for count in counts.values()), *(f"{v:.4f}" for v in shown.values())]
+            )
+            values.append(None if system == self.found.total else rows[-1][-len(shown) + list(shown).index(main)])
+        header = ["system", *counts, *shown]
+        best = max((value for value in values if value is not None), default=None)
+        marked = {place for place, value in enumerate(values) if value == best} if len(rows) > 1 else set()
+        return Table(metric, header, rows, self.signatures[metric], marked, header.index(main))
+
+    def facts(self) -> list[str]:
+        """Return the signatures."""
+        return list(self.signatures.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the rows, with all digits."""
+        systems = {
+            system: {
+                "rows": self.rows[system],
+                "predictions": self.predictions[system],
+                "skipped": self.skipped[system],
+                **scores,
+            }
+            for system, scores in self.systems.items()
+        }
+        return {
+            "systems": systems,
+            "signatures": self.signatures,
+            "skipped_rows": self.found.skipped,
+            "contexts_without_a_second_reference": self.found.single,
+            "notes": self.notes,
+        }
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return one line a row, with all its scores.
+
+        Raises:
+            ValueError: if the rows were not kept, as by the command line.
+        """
+        import pandas
+
+        if self.found.columns is None:
+            raise ValueError("rows: were not kept; genqa_metrics.score keeps them, and --output writes them")
+        return pandas.DataFrame(self.found.columns).astype({"score": float, "label": float})  # None is NaN
+
+    def to_markdown(self) -> str:
+        """Return the notes, and one table per metric with its signature."""
+        parts = [f"**Note:** {markdown(note)}" for note in self.notes]
+        for table in self.tables():
+            table.marked = set()
+            parts += [f"**{markdown(table.title)}**", markdown_table(table), markdown_code(table.explanation)]
+        return "\n\n".join(parts)
+
+    def show(self, console: Any) -> None:
+        """Print the notes, and one table per metric with its signature.
+
+        Args:
+            console: a `rich.console.Console`.
+        """
+        say(console, [f"note: {note}" for note in self.notes], "bold yellow")
+        for table in self.tables():
+            table.title = ""
+            print_table(table, console, [name for name in table.header if name != table.header[table.bold]])
+
+
+def _shown_scores(metric: str, scores: Mapping[str, float]) -> dict[str, float]:
     """Leave the metric's name out of those of its parts, and show one quotient for the two lengths."""
+    main = scorer_class(metric).main
     if metric == "kpqa":  # precision and recall of its parts are in --output and --format json; here they are too wide
         return {name: value for name, value in scores.items() if not name.endswith(("_precision", "_recall"))}
-    main = scorer_class(metric).main
     shown = {name if name == main else name.removeprefix(f"{metric}_"): value for name, value in scores.items()}
     if "prediction_length" in shown:
         length = shown.pop("prediction_length")
         shown["length_ratio"] = length / max(shown.pop("reference_length"), 1)
     return shown
-
-
-def _cells(report: Report, metric: str) -> tuple[list[str], list[list[str]]]:
-    """Return the header and the rows of one metric's table as text."""
-    systems = report.scores[metric]
-    units = {"questions": report.predictions} if report.sets else {"answers": report.predictions}
-    if scorer_class(metric).takes_sets:
-        units = {"contexts": report.rows, **units} if report.sets else units
-    rows = []
-    for system, scores in systems.items():
-        shown = _shown_scores(metric, scores)
-        counts = [f"{count[system]:,}" for count in units.values()]
-        rows.append([system, *counts, *(f"{value:.4f}" for value in shown.values())])
-    return ["system", *units, *shown], rows
-
-
-def as_json(report: Report) -> str:
-    """Return everything in a report, with all digits, as one JSON object."""
-    systems = {}
-    for system, rows in report.rows.items():
-        systems[system] = {"rows": rows, "predictions": report.predictions[system]}
-        for scores in report.scores.values():
-            systems[system] |= scores[system]
-    facts = {
-        "systems": systems,
-        "signatures": report.signatures,
-        "skipped_rows": report.skipped,
-        "contexts_without_a_second_reference": report.single,
-    }
-    return json.dumps(facts, indent=2, ensure_ascii=False)
-
-
-def as_markdown(report: Report) -> str:
-    """Return one Markdown table per metric, each with its signature."""
-    parts = []
-    for metric in report.scores:
-        header, rows = _cells(report, metric)
-        lines = [header, ["---", *["---:"] * (len(header) - 1)]]
-        lines += [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
-        table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-        parts.append(f"**{metric}**\n\n{table}\n\n`{report.signatures[metric]}`")
-    return "\n\n".join(parts)
-
-
-def print_tables(report: Report, console) -> None:
-    """Print one table per metric, each with its signature; the best score of several systems is bold.
-
-    Args:
-        report: the scores.
-        console: a `rich.console.Console`.
-    """
-    from rich import box
-    from rich.measure import Measurement
-    from rich.table import Table
-    from rich.text import Text
-
-    for metric in report.scores:
-        header, rows = _cells(report, metric)
-        first = header.index(scorer_class(metric).main)
-        best = max(row[first] for row in rows if row[0] != report.total) if len(rows) > 1 else None
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-        table.add_column("system", vertical="bottom", no_wrap=True)
-        for name in header[1:]:
-            shown = name if name == scorer_class(metric).main else name.replace("_", "\n")
-            table.add_column(Text(shown), justify="right", vertical="bottom", no_wrap=True)
-        for row in rows:
-            style = "bold green" if row[first] == best and row[0] != report.total else ""
-            table.add_row(*(Text(cell, style=style if i in (0, first) else "") for i, cell in enumerate(row)))
-        # A table that is too wide for the terminal goes over the edge; cut numbers would be of no use.
-        width = console.width
-        needed = Measurement.get(console, console.options.update(max_width=sys.maxsize), table).maximum
-        console.width = max(width, needed)
-        console.print(table, crop=False)
-        console.width = width
-        console.print(Text(report.signatures[metric], style="dim"), soft_wrap=True)
-        console.print()

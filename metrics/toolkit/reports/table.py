@@ -158,7 +158,8 @@ def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
     console.print(shown, crop=False)
     console.width = width
     if table.explanation:
-        console.print(Text(visible(table.explanation), style="dim"))
+        # A signature, which has no spaces, is one line that can be copied.
+        console.print(Text(visible(table.explanation), style="dim"), soft_wrap=" " not in table.explanation)
     console.print()
 
 
@@ -203,8 +204,10 @@ _HTML = """\
 </tr></thead>
 <tbody>
 {% for row in rows %}
-<tr{% if loop.index0 in table.marked %} class="marked"{% endif %}><th scope="row">{{ row[0] }}</th>
-{%- for cell in row[1:] %}<td{% if loop.index == table.bold %} class="bold"{% endif %}>{{ cell }}</td>{% endfor %}</tr>
+{% set marked = loop.index0 in table.marked %}
+<tr{% if marked %} class="marked"{% endif %}><th scope="row">{{ row[0] }}</th>
+{%- for cell in row[1:] %}<td{% if marked and loop.index == table.bold %} class="bold"{% endif %}>{{ cell }}</td>
+{%- endfor %}</tr>
 {% endfor %}
 </tbody></table></div>
 """

@@ -196,14 +196,14 @@ class RowReader:
             return tuple(map(str, value))
         return (system or self.source.stem,)
 
-    def items(self, line: int, values: dict, shape: Shape, asked: bool = False) -> list[Item]:
+    def items(self, line: int, values: dict, shape: Shape, reader: str = "") -> list[Item]:
         """Return the items of a row, one per system; none for a context with one reference and no predictions.
 
         Args:
             line: number of the row.
             values: its values.
             shape: what it should be.
-            asked: whether it needs a question.
+            reader: the metric that reads the question; "" where it may be missing.
 
         Raises:
             RowError: if the row is bad.
@@ -228,11 +228,11 @@ class RowReader:
         if shape.text == "context" and not isinstance(text, str):  # only passed on: a list of paragraphs is welcome
             text = None if text is _MISSING or text is None else json.dumps(text, default=str)
         empty = isinstance(text, str) and not text.strip()
-        if asked and (text is _MISSING or text is None or empty):
+        if reader and (text is _MISSING or text is None or empty):
             got = "no such column" if text is _MISSING else "an empty text" if empty else "null"
             raise RowError(
-                f"{column}: expected a question for a metric that reads it, got {got}; drop the row, or name metrics "
-                "that read no question, such as aev"
+                f"{column}: expected a question, which {reader} reads, got {got}; drop the row, or name a metric that "
+                "reads none, such as aev"
             )
         text = None if text is _MISSING or text is None else _text(column, text)
         human = self.human(values)

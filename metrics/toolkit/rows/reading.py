@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -142,7 +142,7 @@ class Reading:
         columns: see `items.RowReader`.
         skips: what to do about bad rows.
         notify: called with what a user must know about the input.
-        asks: called with the shape of the first good row; whether every row needs a question.
+        asks: called with the shape of rows; returns the metric that needs a question in every row, or "".
 
     Attributes:
         shape: what the rows of the first file are; None before the first window.
@@ -156,13 +156,13 @@ class Reading:
         columns: Mapping[str, str],
         skips: Skips | None = None,
         notify: Callable[[str], None] = lambda message: None,
-        asks: Callable[[Shape], bool] = lambda shape: False,
+        asks: Callable[[Shape], str] = lambda shape: "",
     ):
         self.sources = sources
         self.columns = columns
         self.skips = skips or Skips()
         self.notify = notify
-        self.asks = asks
+        self.asks = cache(asks)
         self.shape: Shape | None = None
         self.counts = self.skips.counts
         self._file = 0  # number of the file that is read; `skips` has that of the row
@@ -176,16 +176,14 @@ class Reading:
 
     def windows(
         self,
-        predictions: int,
-        characters: int,
+        limits: Callable[[Shape], tuple[int, int]],
         part_rows: int | None = None,
         finished: Mapping[int, dict] | None = None,
     ) -> Iterator[Window]:
         """Yield the items of all files.
 
         Args:
-            predictions: predictions of a window, about.
-            characters: characters of a window, about.
+            limits: called with the shape of the rows; returns about how many predictions and characters a window has.
             part_rows: items of a part, about: all items of a row are in one part. None for a single part.
             finished: number of a part that need not be read -> the `end` of its last window.
 
@@ -202,6 +200,7 @@ class Reading:
             rows, chunk, held, texts, before = 0, [], 0, 0, Counter(self.counts)
             with closing(self.good_rows()) as good_rows:
                 for items in good_rows:
+                    predictions, characters = limits(self.shape)
                     rows += len(items)
                     chunk += items
                     for item in items:

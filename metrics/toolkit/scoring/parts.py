@@ -1,4 +1,4 @@
-"""A folder of Parquet parts that a run fills and, killed at any moment, goes on to fill.
+"""A folder of Parquet parts that a run fills and, killed at any moment, resumes to fill.
 
 A part and what a later run must know of it (sums, and the row where the next part begins) are one file that appears in
 one step; so there is no moment at which they disagree. `_manifest.json` says what the parts were made of and with.
@@ -94,7 +94,7 @@ class Parts:
             self._check(json.loads(self._text()))
         else:
             raise FileError(
-                f"{folder}: holds the parts of an earlier run; go on with --resume, or name another folder"
+                f"{folder}: holds the parts of an earlier run; resume it with --resume, or name another folder"
             )
 
     def _text(self) -> str:

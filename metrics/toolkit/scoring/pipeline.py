@@ -1,43 +1,103 @@
 """The loop from items to statistics, with threads: what every verb scores with."""
 
-import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice, pairwise
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
+from ...aev.shared import Scorer
 from ..rows.formats import FileError
 from ..rows.items import Item, Shape
-from ..rows.reading import Window
+from ..rows.reading import characters_of
 
-CHUNK_PREDICTIONS = 1000
-CHUNK_CHARACTERS = 2**20
-MODEL_CHUNKS = {"cpu": 2, "cuda": 10, "mps": 10}  # a model sorts a window by length; large batches need larger windows
-MIN_WINDOW = 64
+# Predictions that are scored at once, by device: a model sorts them by length, and batches for a GPU are large. They
+# depend on the rows alone, never on the number of threads, so that every machine gives the same numbers.
+WINDOWS = {None: 1000, "cpu": 256, "cuda": 10_000, "mps": 10_000}
+WINDOW_CHARACTERS = 2**20
+
+Progress = Callable[[str, int, int], None]
 
 
-def statistics_of_items(scorer, items: Sequence[Item]) -> tuple[np.ndarray, Counter]:
-    """Return what `Scorer.statistics` says of items: one row per prediction, or per item if a row is a set."""
-    if scorer.needs_question:
-        for item in items:
-            if item.text is None:
-                raise ValueError(
-                    f"{item.file}, line {item.line}: question: expected a string for {scorer.name}, got null"
-                )
-    if scorer.takes_sets:
-        return scorer.statistics(
-            {"predictions": [item.predictions for item in items], "references": [item.references for item in items]}
-        )
-    answers = [(item, text) for item in items for text in item.predictions]
-    columns = {
-        "predictions": [text for _, text in answers],
-        "references": [item.references for item, _ in answers],
+def window_predictions(scorers: Iterable[Scorer]) -> int:
+    """Return the number of predictions of a window for scorers that work side by side."""
+    sizes = [WINDOWS[scorer.device] for scorer in scorers if scorer.device is not None]
+    return max(sizes, default=WINDOWS[None])
+
+
+def statistics_of_items(scorer: Scorer, items: Sequence[Item]) -> tuple[np.ndarray, Counter]:
+    """Return what `Scorer.statistics` says of items: one row per prediction, or per item if a row is a set.
+
+    Equal rows are scored once.
+    """
+    rows: list[tuple] = []
+    for item in items:
+        if scorer.needs_question and item.text is None:
+            raise FileError(
+                f"{item.file}, line {item.line}: question: expected a string for {scorer.name}, got null; drop the "
+                "row, or leave the metric out"
+            )
+        asked, references = item.text if scorer.needs_question else None, tuple(item.references)
+        said = [tuple(item.predictions)] if scorer.takes_sets else item.predictions
+        rows += [(asked, texts, references) for texts in said]
+    places = {row: place for place, row in enumerate(dict.fromkeys(rows))}
+    columns: dict[str, list] = {
+        "predictions": [list(texts) if scorer.takes_sets else texts for _, texts, _ in places],
+        "references": [list(references) for *_, references in places],
     }
     if scorer.needs_question:
-        columns["questions"] = [item.text for item, _ in answers]
-    return scorer.statistics(columns)
+        columns["questions"] = [asked for asked, *_ in places]
+    statistics, counts = scorer.statistics(columns)
+    return np.asarray(statistics)[[places[row] for row in rows]], counts
+
+
+def item_statistics(
+    items: Sequence[Item], scorers: Mapping[str, Scorer], progress: Progress = lambda metric, done, items: None
+) -> tuple[dict[str, np.ndarray], dict[str, Counter]]:
+    """Return the statistics of items, with threads.
+
+    Args:
+        items: the items.
+        scorers: {metric: what computes it}.
+        progress: called with the metric, and the number of items that are done and of all.
+
+    Returns:
+        {metric: (items, k + 1) sums over the predictions of an item, the last column their number, 1 for a metric that
+        scores an item as one}, and {metric: counts of what to warn of}.
+    """
+    sums, counts = {}, {}
+    for metric, scorer in scorers.items():
+        parts, done, counts[metric] = [], 0, Counter()
+        windows = _cut(items, window_predictions([scorer]), WINDOW_CHARACTERS)
+        progress(metric, done, len(items))
+        for window, (found, counted) in overlapped(
+            partial(statistics_of_items, scorer), windows, worker_count([scorer])
+        ):
+            lengths = [1 if scorer.takes_sets else len(item.predictions) for item in window]
+            total = np.zeros((len(window), found.shape[1] + 1))
+            np.add.at(total[:, :-1], np.repeat(np.arange(len(window)), lengths), found)
+            total[:, -1] = lengths
+            parts.append(total)
+            counts[metric].update(counted)
+            done += len(window)
+            progress(metric, done, len(items))
+        sums[metric] = np.concatenate(parts)
+    return sums, counts
+
+
+def _cut(items: Iterable[Item], predictions: int, characters: int) -> Iterator[list[Item]]:
+    window, held, texts = [], 0, 0
+    for item in items:
+        window.append(item)
+        held += max(len(item.predictions), 1)
+        texts += characters_of(item)
+        if held >= predictions or texts >= characters:
+            yield window
+            window, held, texts = [], 0, 0
+    if window:
+        yield window
 
 
 class Tally:
@@ -84,13 +144,13 @@ class Tally:
         }
 
 
-def scored(items: Sequence[Item], shape: Shape, scorers: Mapping[str, object]) -> tuple[dict[str, list], Tally]:
+def scored(items: Sequence[Item], shape: Shape, scorers: Mapping[str, Scorer]) -> tuple[dict[str, list], Tally]:
     """Score items.
 
     Args:
         items: at least one.
         shape: what they are.
-        scorers: {metric: what `scorers.make_scorer` returns}.
+        scorers: {metric: what computes it}.
 
     Returns:
         The columns of the output, with one value per item, and the sums.
@@ -116,7 +176,7 @@ def scored(items: Sequence[Item], shape: Shape, scorers: Mapping[str, object]) -
     return columns, tally
 
 
-def worker_count(scorers: Iterable) -> int:
+def worker_count(scorers: Iterable[Scorer]) -> int:
     """Return how many windows are best scored at once; 0 for one at a time, without a thread of its own.
 
     A model on a CPU gets a thread for every core that this process may use (its affinity and the limit of its
@@ -172,19 +232,7 @@ def overlapped(function: Callable, windows: Iterable, workers: int) -> Iterator[
         torch.set_num_threads(threads)
 
 
-def spread(windows: Iterator[Window], workers: int) -> Iterator[Window]:
-    """Cut an input that would not keep all workers busy into one window for each."""
-    first = list(islice(windows, workers))
-    if len(first) < workers and first:
-        items = [item for window in first for item in window.items]
-        size = max(MIN_WINDOW, math.ceil(len(items) / workers))
-        pieces = [items[start : start + size] for start in range(0, len(items), size)] or [[]]
-        first = [Window(piece, 0) for piece in pieces[:-1]] + [Window(pieces[-1], 0, first[-1].end)]
-    yield from first
-    yield from windows
-
-
-def output_columns(shape: Shape, scorers: Mapping[str, object]) -> dict[str, str]:
+def output_columns(shape: Shape, scorers: Mapping[str, Scorer]) -> dict[str, str]:
     """Return the columns of the output and their types, see `files.Writer`."""
     columns = {"file": "text", "line": "integer", "id": "text", "system": "text"}
     columns |= {shape.text: "text", **({"predictions": "texts"} if shape.sets else {"prediction": "text"})}

@@ -1,4 +1,4 @@
-"""The stages of `batch` as a Ray Data pipeline: tasks read, a pool of actors that hold the models scores, tasks write.
+"""The stages of `run` as a Ray Data pipeline: tasks read, a pool of actors that hold the models scores, tasks write.
 
 It needs the extra `ray`, and is imported only where that engine is asked for.
 
@@ -29,8 +29,9 @@ from ..rows.items import Item, Shape
 from ..rows.reading import Reading, Skips
 from ..rows.writing import arrow_schema
 from .parts import MANIFEST, is_folder, manifest, part_name
+from .pipeline import WINDOWS, Tally, output_columns, scored
 from .registry import make_scorer
-from .run import CHUNK_PREDICTIONS, MODEL_CHUNKS, Report, Run, Tally, facts_of, output_columns, report_of, scored
+from .run import Run, Scores, facts_of, report_of
 
 CORES_PER_READER = 16  # one task that reads, and one that writes, keep far more actors busy than that
 NOTE = "_note"
@@ -131,6 +132,7 @@ class RowsDatasource(Datasource):
         shape: what the rows are.
         rows: rows of a block, and so of a task of the next stage.
         wanted: columns of the files that may be needed.
+        reader: the metric that needs a question in every row, or "".
     """
 
     def __init__(
@@ -141,10 +143,11 @@ class RowsDatasource(Datasource):
         shape: Shape,
         rows: int,
         wanted: Sequence[str],
+        reader: str,
     ):
         super().__init__()
         self.files, self.columns, self.skip, self.shape = files, columns, skip, shape
-        self.rows, self.wanted = rows, wanted
+        self.rows, self.wanted, self.reader = rows, wanted, reader
 
     def estimate_inmemory_data_size(self) -> int | None:
         """Return None: the size of packed files says little."""
@@ -162,7 +165,7 @@ class RowsDatasource(Datasource):
     def _blocks(self, file: Mapping) -> Iterator[pyarrow.Table]:
         problems: list[str] = []
         source = source_of(file, self.wanted)
-        reading = Reading([source], self.columns, Skips(self.skip, problems.append))
+        reading = Reading([source], self.columns, Skips(self.skip, problems.append), asks=lambda shape: self.reader)
         reading.shape = self.shape
         counted, chunk = Counter(), []
         for items in reading.good_rows():
@@ -283,7 +286,7 @@ def _cause(error: Exception) -> Exception:
 
 
 class RayRun(Run):
-    """Scores the rows of files on a Ray cluster; its numbers are those of `batch.Run`.
+    """Scores the rows of files on a Ray cluster; its numbers are those of `run.Run`.
 
     Args:
         inputs: files, folders, or URIs that pyarrow reads (s3://, gs://, hf:// ...), in every format of `files`. What
@@ -291,7 +294,7 @@ class RayRun(Run):
         output: folder or URI for Parquet parts; None for none. Their rows are in no order: `file` and `line` say where
             each one is from.
         address: of the cluster; None for the one that is connected, or that RAY_ADDRESS names, or a new local one.
-        **arguments: see `batch.Run`.
+        **arguments: see `run.Run`.
 
     Raises:
         ValueError: if an argument is bad. Nothing has been written yet.
@@ -302,9 +305,9 @@ class RayRun(Run):
         super().__init__(inputs, output=output, **arguments)
 
     def _find(self, inputs: Sequence[str], resume: bool) -> None:
-        self.in_parts = False  # of the kind that can be gone on with
+        self.in_parts = False  # of the kind that can be resumed
         if resume:
-            raise ValueError("resume: only for the local engine; Ray repeats by itself what a lost machine was doing")
+            raise ValueError("resume: only for the local engine; Ray repeats the work of a lost machine by itself")
         if "-" in inputs:
             raise ValueError("engine: ray reads files and URIs, not standard input")
         self.files = listed(inputs)
@@ -325,15 +328,15 @@ class RayRun(Run):
         notify: Callable[[str], None] = lambda message: None,
         problem: Callable[[str], None] = lambda message: None,
         progress: Callable[[int, int | None], None] = lambda done, size: None,
-    ) -> Report:
-        """Read, score and write, see `batch.Run.score`; rows that are left out are told at the end.
+    ) -> Scores:
+        """Read, score and write, see `run.Run.score`; rows that are left out are told at the end.
 
         Raises:
             FileError: if a file cannot be read or written, a row is bad, or no row can be scored.
         """
         sources = [source_of(file, self._wanted()) for file in self.files]
-        first = Reading(sources, self.columns, Skips(skip_bad_rows), notify)
-        next(first.windows(1, 1))
+        first = Reading(sources, self.columns, Skips(skip_bad_rows), notify, self._reader)
+        next(first.windows(lambda shape: (1, 1)))
         shape = first.shape
         scorers = self._checked_scorers(shape)
         with _connected(self.address):
@@ -356,10 +359,10 @@ class RayRun(Run):
         wants_cpu = any(given.get("device") == "cpu" for given in self.settings.values())
         resources = ray.cluster_resources()
         gpu = has_model and not wants_cpu and resources.get("GPU", 0) > 0
-        window = CHUNK_PREDICTIONS * (MODEL_CHUNKS["cuda" if gpu else "cpu"] if has_model else 1)
+        window = WINDOWS[None if not has_model else "cuda" if gpu else "cpu"]
         few = max(1, int(resources.get("CPU", 1)) // CORES_PER_READER)
         metadata = {"genqa_metrics": json.dumps({metric: scorer.signature for metric, scorer in scorers.items()})}
-        source = RowsDatasource(self.files, self.columns, skip, shape, window, self._wanted())
+        source = RowsDatasource(self.files, self.columns, skip, shape, window, self._wanted(), self._reader(shape))
         sink = PartsDatasink(self.output, metadata, self.part_rows)
         try:
             if self.output is not None:

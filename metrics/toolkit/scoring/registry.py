@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from ...aev.shared import Scorer, suggestion
+if TYPE_CHECKING:  # the command line reads the names of the metrics, and its --help does not wait for numpy
+    from ...aev.shared import Scorer
 
 SCORERS = {
     "aev": "AevScorer",
@@ -13,19 +15,21 @@ SCORERS = {
 }
 
 
-def scorer_class(metric: str) -> type[Scorer]:
+def scorer_class(metric: str) -> "type[Scorer]":
     """Return the class that computes a metric; its module is imported now, which loads no model.
 
     Raises:
         ValueError: if there is no such metric.
     """
     if metric not in SCORERS:
-        raise ValueError(f"metric: expected one of {', '.join(SCORERS)}, got {metric!r}{suggestion(metric, SCORERS)}")
+        from ...aev.shared import unknown
+
+        raise ValueError(f"metric: {unknown(metric, 'not a metric', SCORERS)}")
     package = __name__.removesuffix(".toolkit.scoring.registry")
     return getattr(import_module(f"{package}.{metric}.scorer"), SCORERS[metric])
 
 
-def make_scorer(metric: str, settings: Mapping | None = None) -> Scorer:
+def make_scorer(metric: str, settings: Mapping | None = None) -> "Scorer":
     """Return what computes one metric.
 
     Args:

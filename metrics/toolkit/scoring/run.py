@@ -5,34 +5,35 @@ Reading, scoring and writing overlap: the calling thread reads ahead and writes 
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
+from typing import Any
 
 from ... import __version__
-from ..rows.files import Source
+from ...aev.shared import Scorer
+from ..rows.files import sources_of
 from ..rows.formats import FileError
 from ..rows.items import COLUMNS, Shape
-from ..rows.reading import Reading, Skips
+from ..rows.reading import Reading, Skips, skipped_by_system
 from ..rows.writing import Writer
 from .parts import PART_ROWS, Parts, is_folder
 from .pipeline import (
-    CHUNK_CHARACTERS,
-    CHUNK_PREDICTIONS,
-    MODEL_CHUNKS,
+    WINDOW_CHARACTERS,
     Tally,
     output_columns,
     overlapped,
     scored,
-    spread,
+    window_predictions,
     worker_count,
 )
-from .registry import make_scorer
+from .registry import scorer_class
+from .selection import checked_columns, default_metrics, length_note, make_scorers
 
 MAX_SYSTEMS = 1000
 
 
 @dataclass
-class Report:
+class Scores:
     """Scores of every system, and what happened on the way.
 
     Attributes:
@@ -43,9 +44,12 @@ class Report:
         predictions: {system: predictions that were scored}.
         signatures: {metric: what its numbers depend on}.
         skipped: number of bad rows that were left out.
+        skipped_of: {system: its bad rows that were left out}, where the system of such a row is known.
         single: number of contexts that were left out because their one reference cannot be halved.
         not_numbers: number of values of `score` and `label` that are no numbers; the output has null for them.
         warnings: what the metrics say about scores that mean less than they seem to, one sentence each.
+        notes: what must be read with the scores, one sentence each.
+        columns: {column: values} of the rows with their scores, as they are written; None where they are not kept.
     """
 
     sets: bool
@@ -55,16 +59,29 @@ class Report:
     predictions: dict[str, int]
     signatures: dict[str, str]
     skipped: int
+    skipped_of: dict[str, int]
     single: int
     not_numbers: int
     warnings: list[str]
+    notes: list[str]
+    columns: dict[str, list] | None = field(default=None, repr=False)
+
+    @property
+    def systems(self) -> dict[str, dict[str, float]]:
+        """{system: {score: value}}, of all metrics."""
+        found: dict[str, dict[str, float]] = {system: {} for system in self.rows}
+        for systems in self.scores.values():
+            for system, scores in systems.items():
+                found[system] |= scores
+        return found
 
 
 class _OneFile:
-    """A single output file, or none."""
+    """A single output file, or none; keeps the rows in memory where that is asked for."""
 
-    def __init__(self, path: str | None):
+    def __init__(self, path: str | None, keep: bool):
         self.path = path
+        self.kept: dict[str, list] | None = {} if keep else None
         self.writer = None
 
     def __enter__(self) -> "_OneFile":
@@ -74,6 +91,9 @@ class _OneFile:
         if self.path is not None:
             self.writer = self.writer or Writer(self.path, columns, metadata).__enter__()
             self.writer.write(rows)
+        if self.kept is not None:
+            for name in columns:
+                self.kept.setdefault(name, []).extend(rows[name])
 
     def end(self, part: int, state: Mapping) -> None:
         pass
@@ -86,70 +106,59 @@ class _OneFile:
             self.writer.__exit__(kind, error, trace)
 
 
-def default_metrics(sets: bool) -> tuple[str, ...]:
-    """Return the metrics that are computed when none is named: those that say something about such rows in no time.
-
-    >>> default_metrics(sets=False)
-    ('aev',)
-    """
-    return ("f_meta", "aev") if sets else ("aev",)
-
-
 class Run:
     """Scores the rows of files, in memory that does not grow with them.
 
     Args:
-        inputs: names of files, or "-" for JSON lines on standard input.
-        metrics: names of metrics; none for `default_metrics` and those that `settings` names.
+        inputs: names of files, or "-" for JSON lines on standard input; or rows in memory, see `files.sources_of`.
+        metrics: names of metrics; none for those that `settings` names, or else `default_metrics`.
         settings: {metric: {setting: value}}.
         columns: names of columns in the files, by the names of `rows.COLUMNS`.
         output: file for one result row per row and system; its ending says the format. A folder (its name ends in a
             slash) gets Parquet parts, see `parts.Parts`.
-        resume: go on with the parts that are in the folder.
+        resume: keep the finished parts in the folder, and make the others.
         part_rows: rows of a part.
+        keep: keep the rows with their scores in memory, for `Scores.columns`.
 
     Raises:
         ValueError: if an argument is bad. Nothing has been written yet.
     """
 
     def __init__(
-        self, inputs, metrics=(), settings=None, columns=None, output=None, resume=False, part_rows=PART_ROWS
+        self,
+        inputs: Any,
+        metrics: Sequence[str] = (),
+        settings: Mapping[str, Mapping] | None = None,
+        columns: Mapping[str, str] | None = None,
+        output: str | None = None,
+        resume: bool = False,
+        part_rows: int = PART_ROWS,
+        keep: bool = False,
     ):
-        columns, settings = dict(columns or {}), dict(settings or {})
-        for name in columns:
-            if name not in COLUMNS:
-                raise ValueError(f"column: expected one of {', '.join(COLUMNS)} before the '=', got {name!r}")
-        for metric in settings:
-            if metrics and metric not in metrics:
-                raise ValueError(f"{metric}: has settings but is not computed; add --metric {metric} or drop them")
         if part_rows < 1:
             raise ValueError(f"part_rows: expected at least 1, got {part_rows}")
         self.metrics = tuple(dict.fromkeys(metrics))
-        self.settings = settings
-        self.columns = columns
+        self.settings = dict(settings or {})
+        self.columns = checked_columns(columns)
         self.output = output
         self.part_rows = part_rows
+        self.keep = keep
         try:
             self._find(inputs, resume)
-            self.scorers = {
-                metric: make_scorer(metric, settings.get(metric))
-                for metric in dict.fromkeys((*self.metrics, *settings))
-            }
+            self.scorers = make_scorers(self.metrics, self.settings)
             if self.in_parts:
-                self._parts = Parts(output, self._facts(), self.sources, resume)
-        except FileError as error:
+                self._parts = Parts(str(output), self._facts(), self.sources, resume)
+        except FileError as error:  # bad usage: nothing was read yet
             raise ValueError(str(error)) from error
 
-    def _find(self, inputs: Sequence[str], resume: bool) -> None:
+    def _find(self, inputs: Any, resume: bool) -> None:
         """Find the input, and a place for the output."""
         self.in_parts = self.output is not None and is_folder(str(self.output))
         if resume and not self.in_parts:
-            raise ValueError("resume: only a folder can be gone on with; end the name of the output with a slash")
-        if resume and "-" in inputs:
+            raise ValueError("resume: only the output to a folder can be resumed; end its name with a slash")
+        self.sources = sources_of(inputs, self._wanted())
+        if resume and any(source.path == "-" for source in self.sources):
             raise ValueError("resume: standard input cannot be read again; name files")
-        self.sources = [Source(path, self._wanted()) for path in inputs]
-        if len({source.path for source in self.sources}) < len(self.sources):
-            raise FileError("input: the same file is named twice; name it once")
         if self.output == "-":
             raise FileError("output: standard output has the table; name a file")
         if self.output is not None and not self.in_parts:
@@ -181,7 +190,7 @@ class Run:
         notify: Callable[[str], None] = lambda message: None,
         problem: Callable[[str], None] = lambda message: None,
         progress: Callable[[int, int | None], None] = lambda done, size: None,
-    ) -> Report:
+    ) -> Scores:
         """Read, score and write.
 
         Args:
@@ -198,9 +207,12 @@ class Run:
             FileError: if a file cannot be read or written, a row is bad, or no row can be scored. The output file is
                 then as it was before; of a folder the finished parts are kept.
         """
-        reading = Reading(self.sources, self.columns, Skips(skip_bad_rows, problem), notify)
+        reading = Reading(self.sources, self.columns, Skips(skip_bad_rows, problem), notify, self._reader)
         if not self.in_parts:
-            return self._score(reading, _OneFile(self.output), total, progress)
+            output = _OneFile(self.output, self.keep)
+            report = self._score(reading, output, total, progress)
+            report.columns = output.kept
+            return report
         if self.finished_parts:
             notify(f"{self.finished_parts:,} finished parts in {self.output} are kept")
         return self._score(reading, self._parts, total, progress)
@@ -210,16 +222,11 @@ class Run:
         """Number of finished parts in the output folder."""
         return len(self._parts.finished) if self.in_parts else 0
 
-    def _score(self, reading: Reading, output, total: bool, progress: Callable) -> Report:
+    def _score(self, reading: Reading, output, total: bool, progress: Callable) -> Scores:
         sizes = [source.size for source in self.sources]
         size = None if None in sizes else sum(sizes)
-        workers = worker_count(self.scorers.values())
-        chunks = max((MODEL_CHUNKS.get(scorer.device, 1) for scorer in self.scorers.values()), default=1)
-        limits = chunks * CHUNK_PREDICTIONS, CHUNK_CHARACTERS
-        if self.in_parts:
-            windows = reading.windows(*limits, self.part_rows, self._parts.finished)
-        else:
-            windows = spread(reading.windows(*limits), workers)
+        parts = (self.part_rows, self._parts.finished) if self.in_parts else ()
+        windows = reading.windows(self._limits, *parts)
         # The first window says what the rows are, and with that which metrics and columns there will be.
         first = next(windows)
         shape = reading.shape
@@ -231,7 +238,7 @@ class Run:
             for window, result in overlapped(
                 lambda window: scored(window.items, shape, scorers) if window.items else None,
                 chain([first], windows),
-                workers,
+                worker_count(scorers.values()),
             ):
                 if result:
                     columns, tally = result
@@ -253,30 +260,41 @@ class Run:
             output.complete(facts_of(report))
         return report
 
-    def _checked_scorers(self, shape: Shape) -> dict:
-        metrics = self.metrics or tuple(dict.fromkeys((*default_metrics(shape.sets), *self.scorers)))
-        scorers = {metric: self.scorers.get(metric) or make_scorer(metric) for metric in metrics}
-        for metric, scorer in scorers.items():
+    def _checked_scorers(self, shape: Shape) -> dict[str, Scorer]:
+        self.scorers = self.scorers or make_scorers(default_metrics(shape))
+        for metric, scorer in self.scorers.items():
             if scorer.needs_question and shape.text != "question":
                 raise FileError(f"{metric}: needs rows with a question, got rows with a {shape.text}")
-        return scorers
+        return self.scorers
+
+    def _limits(self, shape: Shape) -> tuple[int, int]:
+        return window_predictions(self._checked_scorers(shape).values()), WINDOW_CHARACTERS
+
+    def _reader(self, shape: Shape) -> str:
+        metrics = tuple(self.scorers) or default_metrics(shape)
+        return next((m for m in metrics if shape.text == "question" and scorer_class(m).needs_question), "")
 
 
-def facts_of(report: Report) -> dict:
+def facts_of(report: Scores) -> dict:
     """Return what the manifest of a folder of parts says about a finished run."""
     systems = [system for system in report.rows if system != report.total]
     scores = {metric: {system: of_metric[system] for system in systems} for metric, of_metric in report.scores.items()}
-    rows = {system: report.rows[system] for system in systems}
-    return {"rows": rows, "scores": scores, "signatures": report.signatures, "skipped_rows": report.skipped}
+    return {
+        "rows": {system: report.rows[system] for system in systems},
+        "scores": scores,
+        "signatures": report.signatures,
+        "skipped_rows": report.skipped,
+        "skipped": report.skipped_of,
+    }
 
 
-def report_of(overall: Tally, shape: Shape, scorers: Mapping, counts: Mapping[str, int], total: bool) -> Report:
+def report_of(overall: Tally, shape: Shape, scorers: Mapping, counts: Mapping[str, int], total: bool) -> Scores:
     """Return the scores of every system.
 
     Args:
         overall: the sums over all rows.
         shape: what the rows are.
-        scorers: {metric: what `scorers.make_scorer` returns}.
+        scorers: {metric: what computes it}.
         counts: see `reading.Reading`.
         total: add a row for all systems together.
     """
@@ -294,7 +312,15 @@ def report_of(overall: Tally, shape: Shape, scorers: Mapping, counts: Mapping[st
         scores[metric] = {
             system: scorer.corpus_scores(values[:-1], int(values[-1])) for system, values in sums.items()
         }
-    return Report(
+    skipped = skipped_by_system(counts)
+    notes = [length_note(metric, of_metric) for metric, of_metric in scores.items()]
+    if len({skipped.get(system, 0) for system in (*overall.rows, *skipped)}) > 1:
+        found = ", ".join(f"{system} {rows:,}" for system, rows in skipped.items())
+        notes.append(
+            f"skipped rows differ between systems ({found}): their scores are over unequal rows, and a skipped answer "
+            'lowers no score; write "" for a system that gave no answer, which scores 0'
+        )
+    return Scores(
         sets=shape.sets,
         total=name,
         scores=scores,
@@ -302,7 +328,9 @@ def report_of(overall: Tally, shape: Shape, scorers: Mapping, counts: Mapping[st
         predictions=predictions,
         signatures={metric: scorer.signature for metric, scorer in scorers.items()},
         skipped=counts["skipped"],
+        skipped_of=skipped,
         single=counts["single"],
         not_numbers=counts["not_numbers"],
         warnings=warnings,
+        notes=[note for note in notes if note],
     )

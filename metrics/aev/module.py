@@ -1,0 +1,267 @@
+"""What every metric puts before `evaluate.Metric`: checked rows and settings, threads, copies, and the results.
+
+This file stands in every metric folder, because a folder must work when it is copied alone. The copy in `aev` is
+the original; `make copies` renews the others and a test keeps them identical.
+"""
+
+import inspect
+import json
+import sys
+import threading
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from .shared import Scorer, column_sums, shown, unknown
+
+
+def read_settings(settings: Mapping | str | Path | None) -> dict:
+    """Return settings of `compute` from a mapping or from a JSON file, as the scripts in `training` write them.
+
+    Args:
+        settings: the settings by name, or a path to a JSON object that is them or holds them under "settings".
+
+    Returns:
+        The settings by name; empty for None.
+
+    Raises:
+        ValueError: if the file is missing or holds no JSON object.
+    """
+    if settings is None or isinstance(settings, Mapping):
+        return dict(settings or {})
+    try:
+        content = json.loads(Path(settings).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"settings: expected a mapping or a JSON file, got {settings!r}: {error}") from error
+    content = content.get("settings", content) if isinstance(content, dict) else content
+    if not isinstance(content, dict):
+        raise ValueError(f"settings: expected a JSON object in {settings!r}, got {shown(content)}")
+    return content
+
+
+class CheckedModule:
+    """What a metric module puts before `evaluate.Metric`: rows and settings are checked before any work, and scored.
+
+    A subclass names its scorer in `scorer_class`. Settings given to `load` are the defaults of `compute`. A refused
+    call changes nothing: rows that were added before are still there.
+
+    Threads can share a module. Rows belong to the thread that adds them: `compute` scores the rows given, and those
+    that its own thread has added. In a thread that has added none, and without rows given, it scores all that were
+    added.
+
+    Args:
+        settings: settings by name, or a JSON file with them; the same as to give them one by one.
+        progress: for a metric with a model: show a progress bar; default: where stderr is a terminal.
+        **kwargs: settings of the metric, and arguments of `evaluate.Metric`.
+    """
+
+    scorer_class: type[Scorer] = Scorer
+    loaded_by: Callable | None = None  # loads the same again, without arguments
+    flags: tuple[str, ...] = ("per_example",)  # arguments of `compute` that add results and change none
+
+    def __init__(self, *args, settings: Mapping | str | Path | None = None, progress: bool | None = None, **kwargs):
+        import evaluate
+
+        scorer = self.scorer_class
+        own = read_settings(settings)
+        evaluates = set(inspect.signature(evaluate.EvaluationModule).parameters) - {"kwargs"}
+        known = [*scorer.setting_names, *self.flags, "settings", *(["progress"] if scorer.load_names else [])]
+        given = {**({"progress": progress} if progress is not None else {}), **own, **kwargs}
+        for name in given:
+            if name not in known and (name not in evaluates or name in own):
+                raise TypeError(unknown(name, f"not a setting of {scorer.name}", known))
+        own |= {name: value for name, value in kwargs.items() if name not in evaluates}
+        self.load_settings = {name: value for name, value in own.items() if name in scorer.load_names}
+        self.settings = {name: value for name, value in own.items() if name not in scorer.load_names}
+        self.progress = progress
+        self._arguments = kwargs | {"settings": settings, "progress": progress}
+        self._lock = threading.RLock()
+        self._rows: dict[threading.Thread, dict[str, list]] = {}
+        self._last = threading.local()
+        super().__init__(*args, **{name: value for name, value in kwargs.items() if name in evaluates})
+        self._scorer = self._new_scorer(self.settings)
+        self.compute.__func__.__signature__ = self._signature_of_compute()
+
+    def _signature_of_compute(self) -> inspect.Signature:
+        """Return the arguments of `compute` one by one, for editors and help()."""
+        named = dict.fromkeys(self._feature_names(), (Sequence, None))
+        for name, parameter in inspect.signature(self.scorer_class).parameters.items():
+            if name not in self.scorer_class.load_names:
+                named[name] = parameter.annotation, self.settings.get(name, parameter.default)
+        named |= {name: (bool, self.settings.get(name, False)) for name in self.flags}
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        parameters = [inspect.Parameter(name, keyword, default=d, annotation=a) for name, (a, d) in named.items()]
+        return inspect.Signature([inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY), *parameters])
+
+    def _build_data_dir(self) -> str:
+        """Return the folder of evaluate's files; one process needs none, and works where none can be made."""
+        try:
+            return super()._build_data_dir()
+        except OSError:
+            if self.num_process > 1:
+                raise
+            return ""
+
+    def __repr__(self) -> str:
+        given = {**self.load_settings, **self.settings}
+        settings = ", ".join(f"{name}={shown(value)}" for name, value in given.items())
+        return (
+            f"{type(self).__name__}({settings}), inputs: {', '.join(self._feature_names())}, rows added: {len(self)}"
+        )
+
+    def __reduce__(self):
+        """Loaded again where it arrives: a copy has the same arguments, and the rows that were added."""
+        import evaluate
+
+        if self.num_process > 1 and len(self):
+            raise TypeError(f"{self.name}: rows of several processes cannot be copied; compute first")
+        given = {name: value for name, value in self._arguments.items() if value is not None and name != "hash"}
+        loaded_by = self.loaded_by or partial(evaluate.load, sys.modules[type(self).__module__].__file__, **given)
+        with self._lock:
+            parts = list(self._rows.values())
+        names = self._feature_names() if parts else ()
+        return loaded_by, (), {name: [value for part in parts for value in part[name]] for name in names} or None
+
+    def __setstate__(self, rows: dict[str, list]) -> None:
+        self._rows[threading.current_thread()] = rows
+
+    def _new_scorer(self, settings: Mapping) -> Scorer:
+        """Return the scorer with some settings; raise for a bad one."""
+        flags = {name: value for name, value in settings.items() if name in self.flags}
+        for name, flag in flags.items():
+            if not isinstance(flag, bool):
+                raise ValueError(f"{name}: expected True or False, got {flag!r}")
+        return self.scorer_class(**self.load_settings, **{k: v for k, v in settings.items() if k not in flags})
+
+    def signature(self) -> str:
+        """Return one line with everything that the numbers of the last `compute` of this thread depend on."""
+        return getattr(self._last, "scorer", self._scorer).signature
+
+    def _checked(self, columns: Mapping, first_row: int) -> dict[str, list]:
+        names = self._feature_names()
+        for name in columns:
+            if name not in names:
+                raise TypeError(unknown(name, f"not an input of {self.name}", names))
+        return self.scorer_class.checked(columns, first_row)
+
+    def __len__(self) -> int:
+        if self.num_process > 1:
+            return super().__len__()
+        return sum(len(columns["predictions"]) for columns in list(self._rows.values()))
+
+    def add_batch(self, **columns) -> None:
+        """Check and add rows; see `evaluate.Metric.add_batch`."""
+        with self._lock:
+            if self.num_process > 1:
+                return super().add_batch(**self._checked(columns, len(self)))
+            mine = self._rows.get(threading.current_thread(), {})
+            checked = self._checked(columns, len(mine.get("predictions", ())))
+            self._rows[threading.current_thread()] = mine or {name: [] for name in checked}
+            for name, column in checked.items():
+                self._rows[threading.current_thread()][name] += column
+
+    def add(self, **row) -> None:
+        """Check and add one row, each input in the singular (prediction=, reference=); see `evaluate.Metric.add`."""
+        plural = {name.removesuffix("s"): name for name in self._feature_names()}
+        self.add_batch(**{plural.get(name, name): [value] for name, value in row.items()})
+
+    def _taken(self, inputs: Mapping) -> dict[str, list]:
+        """Return the rows that `compute` is to score, and forget them; nothing is forgotten if a row is bad."""
+        me = threading.current_thread()
+        with self._lock:
+            mine = self._rows.get(me)
+            if inputs:
+                checked = self._checked(inputs, len(mine["predictions"]) if mine else 0)
+                found = [mine, checked] if mine else [checked]
+            else:
+                found = [mine] if mine else list(self._rows.values())
+            if mine:
+                del self._rows[me]
+            elif not inputs:
+                self._rows.clear()
+        return {name: [value for columns in found for value in columns[name]] for name in self._feature_names()}
+
+    def compute(self, **inputs_and_settings) -> dict | None:
+        """Check everything, then compute on the rows given and added; see `evaluate.Metric.compute`."""
+        names = self._feature_names()
+        settings = {**self.settings, **{k: v for k, v in inputs_and_settings.items() if k not in names}}
+        fixed = self.scorer_class.load_names
+        known = [name for name in (*self.scorer_class.setting_names, *self.flags) if name not in fixed]
+        for name in settings:
+            if name in fixed:
+                raise TypeError(f"{name}: an argument of load, not of compute")
+            if name not in known:
+                raise TypeError(unknown(name, f"neither an input nor a setting of {self.name}", [*names, *known]))
+        scorer = self._new_scorer(settings)
+        inputs = {k: v for k, v in inputs_and_settings.items() if k in names and v is not None}
+        if self.num_process > 1:
+            with self._lock:
+                if inputs:
+                    self.add_batch(**inputs)
+                self._last.scorer = scorer
+                return super().compute(**settings)
+        columns = self._taken(inputs)
+        self._last.scorer = scorer
+        return self._compute(**columns, **settings)
+
+    def _compute(self, **columns_and_settings) -> dict:
+        names = self._feature_names()
+        columns = {name: columns_and_settings[name] for name in names}
+        if not columns["predictions"]:
+            raise ValueError(
+                f"{names[0]}: no rows, nothing to compute on; pass {' and '.join(names)}, or add rows first"
+            )
+        flags = {name: value for name, value in columns_and_settings.items() if name in self.flags}
+        return self._results(self._last.scorer, columns, **flags)
+
+    def _more(self, scorer: Scorer, columns: dict[str, list], results: dict) -> dict:
+        """Return what a module adds to its results; flags that `_results` does not know arrive here."""
+        return {}
+
+    def _results(
+        self, scorer: Scorer, columns: dict[str, list], per_example: bool = False, explain: bool = False, **flags
+    ) -> dict:
+        """Return the results of `compute`."""
+        rows = len(columns["predictions"])
+        statistics, details, counts = None, {}, Counter()
+        with self._bar(rows) as update:
+            for chunk in scorer.chunks(columns):
+                part = {name: [column[i] for i in chunk] for name, column in columns.items()}
+                if per_example or explain:
+                    values, counted, more = scorer.examined(part, explain)
+                else:
+                    (values, counted), more = scorer.statistics(part), {}
+                statistics = np.zeros((rows, values.shape[1])) if statistics is None else statistics
+                statistics[chunk] = values
+                counts.update(counted)
+                for name, column in more.items():
+                    whole = details.setdefault(name, [None] * rows)
+                    for i, value in zip(chunk, column, strict=True):
+                        whole[i] = value
+                update(len(chunk))
+        total = column_sums(statistics)
+        for warning in scorer.warnings({"": total}, counts):
+            warnings.warn(f"{scorer.name}: {warning}", stacklevel=4)
+        results = scorer.corpus_scores(total, rows)
+        explanation = details.pop("explanation", None)
+        if per_example:
+            found = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()} | details
+            results |= {f"{name}_per_example": values for name, values in found.items()}
+        results |= self._more(scorer, columns, results, **flags)
+        return results | ({"explanation": explanation} if explain else {})
+
+    @contextmanager
+    def _bar(self, rows: int) -> Iterator[Callable[[int], object]]:
+        """Yield what moves the progress bar on."""
+        if not self.scorer_class.load_names or not (sys.stderr.isatty() if self.progress is None else self.progress):
+            yield lambda done: None
+            return
+        from tqdm import tqdm
+
+        with tqdm(total=rows, desc=self.scorer_class.name, unit="row") as bar:
+            yield bar.update

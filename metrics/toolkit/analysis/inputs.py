@@ -1,0 +1,78 @@
+"""What compare, agree and raters read in the same way: inputs with digests, scores in columns; and what they round."""
+
+import math
+from collections.abc import Mapping
+
+from ..rows.files import sources_of
+from ..rows.items import RowError, RowReader
+from ..rows.reading import AnySource
+
+
+def digested_sources(rows: object, name: str = "rows") -> list[AnySource]:
+    """Return the sources of a report, which names their digests.
+
+    Args:
+        rows: see `files.sources_of`.
+        name: of rows in memory.
+
+    Raises:
+        ValueError: if they are something else, a file does not exist or is named twice, or one is standard input.
+    """
+    sources = sources_of(rows, name=name)
+    if any(source.path == "-" for source in sources):
+        raise ValueError("standard input cannot be read twice, for its digest and its rows; name a file")
+    return sources
+
+
+def score_in_column(column: str, values: Mapping[str, object], missing: bool = False) -> float:
+    """Return the score of a row in one of its columns.
+
+    Args:
+        column: its name.
+        values: the row.
+        missing: whether null, an empty cell and NaN are NaN instead of a bad row.
+
+    Raises:
+        RowError: if there is no such column, or it holds something else.
+    """
+    if column not in values:
+        found = ", ".join(values) or "none"
+        raise RowError(f"no column {column!r}, which --column names as a score; columns found: {found}")
+    value = values[column]
+    try:
+        score = float(value) if value is not None and value != "" else math.nan
+    except (ValueError, TypeError, OverflowError):
+        score = None
+    if score is None or not (missing or math.isfinite(score)):
+        fix = "write it as a number" if missing else "--on-error skip leaves such questions out"
+        raise RowError(f"{column}: expected a number, got {value!r:.60}; {fix}")
+    return score
+
+
+def optional_texts(reader: RowReader, values: dict, text: str = "question") -> dict:
+    """Return the texts of a row that is not scored: "id", "text", "system" (str or None), "prediction", "references".
+
+    Args:
+        reader: reads the row's columns.
+        values: the row.
+        text: the column with what was asked, "question" or "context".
+    """
+    names = {"id": "id", "text": text, "system": "system"}
+    found = {name: reader.optional(values, column) for name, column in names.items()}
+    shown: dict = {name: None if value is None else str(value) for name, value in found.items()}
+    for name in ("prediction", "references"):
+        value = reader.optional(values, name)
+        value = [] if value is None else value if isinstance(value, list) else [value]
+        shown[name] = [str(part) for part in value]
+    return shown
+
+
+def rounded(value: object) -> object:
+    """Return a report for JSON: six significant digits, so that two machines print the same; null for NaN."""
+    if isinstance(value, Mapping):
+        return {name: rounded(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(inner) for inner in value]
+    if isinstance(value, float):
+        return float(f"{value:.6g}") if math.isfinite(value) else None
+    return value

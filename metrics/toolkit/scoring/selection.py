@@ -1,0 +1,84 @@
+"""Which metrics are computed, with which settings."""
+
+from collections.abc import Mapping, Sequence
+
+from ...aev.shared import Scorer
+from ..rows.items import COLUMNS, Shape
+from .registry import make_scorer
+
+LONG = 2.0  # from this many times the length of the references on, or under its inverse, a user is told
+
+
+def checked_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
+    """Return names of columns in the files, by the names of `items.COLUMNS`.
+
+    Raises:
+        ValueError: if there is no such name.
+    """
+    for name in columns or {}:
+        if name not in COLUMNS:
+            raise ValueError(f"column: expected one of {', '.join(COLUMNS)} before the '=', got {name!r}")
+    return dict(columns or {})
+
+
+def make_scorers(metrics: Sequence[str], settings: Mapping[str, Mapping] | None = None) -> dict[str, Scorer]:
+    """Return {metric: what computes it}.
+
+    Args:
+        metrics: names of metrics; none for those that have settings.
+        settings: {metric: {setting: value}}.
+
+    Raises:
+        ValueError: if there is no such metric or setting, a value is bad, or a metric with settings is not computed.
+
+    >>> make_scorers(["aev"], {"f_meta": {"base": "bleu"}})
+    Traceback (most recent call last):
+        ...
+    ValueError: f_meta: has settings but is not computed; add --metric f_meta or drop them
+    """
+    settings = settings or {}
+    for metric in settings:
+        if metrics and metric not in metrics:
+            raise ValueError(f"{metric}: has settings but is not computed; add --metric {metric} or drop them")
+    return {metric: make_scorer(metric, settings.get(metric)) for metric in dict.fromkeys((*metrics, *settings))}
+
+
+def default_metrics(shape: Shape) -> tuple[str, ...]:
+    """Return the metrics that are computed when none is named.
+
+    Rows with a question get a metric that reads it: without it, long right answers look worse than short wrong ones.
+
+    >>> default_metrics(Shape(sets=False, ceiling=False, text="question"))
+    ('ava',)
+    """
+    if shape.sets:
+        return "f_meta", "aev"
+    return ("ava",) if shape.text == "question" and shape.given else ("aev",)
+
+
+def length_note(metric: str, systems: Mapping[str, Mapping[str, float]]) -> str | None:
+    """Return one sentence where a score says more about the length of answers than about what they say.
+
+    Args:
+        metric: name of the metric.
+        systems: {system: {score: value}}.
+
+    >>> length_note("aev", {"a": {"aev": 0.1, "prediction_length": 90.0, "reference_length": 9.0}})[:72]
+    'aev: the answers of a are 10.0 times as long as the references, which AEv'
+    """
+    ratios = {
+        system: scores["prediction_length"] / scores["reference_length"]
+        for system, scores in systems.items()
+        if scores.get("prediction_length") and scores.get("reference_length")
+    }
+    far = [system for system, ratio in ratios.items() if not 1 / LONG < ratio < LONG]
+    if not far:
+        return None
+    far.sort(key=ratios.__getitem__, reverse=True)
+    names = f"{', '.join(far[:3])}{f' and {len(far) - 3:,} more' if len(far) > 3 else ''}"
+    found = ", ".join(f"{ratios[system]:.1f}" for system in far[:3])
+    mends = "wordiness=infinity or --set aev.alpha=0" if ratios[far[0]] >= LONG else "brevity=infinity"
+    return (
+        f"{metric}: the answers of {names} are {found} times as long as the references, which AEv marks down; "
+        f"--set {metric}.{mends} mends it, and --metric ava reads the question"
+    )

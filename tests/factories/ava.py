@@ -1,0 +1,44 @@
+"""Tiny judges of AVA, and rows for them."""
+
+import json
+import random
+
+import evaluate
+
+from tests.factories.kpqa import QUESTIONS, WORDS
+
+SETTINGS = {"max_length": 64, "slope": 2.0, "intercept": -0.5, "threshold": 0.4, "reference_aggregation": "max"}
+
+
+def saved(model, tokenizer_folder, folder, **settings):
+    from transformers import AutoTokenizer
+
+    folder.mkdir(parents=True, exist_ok=True)
+    model.save_pretrained(folder)
+    AutoTokenizer.from_pretrained(tokenizer_folder).save_pretrained(folder)
+    (folder / "ava_config.json").write_text(json.dumps(SETTINGS | settings))
+    return folder
+
+
+def load(repository, checkpoint, **arguments):
+    return evaluate.load(
+        str(repository / "metrics/ava/ava.py"),
+        checkpoint=str(checkpoint),
+        keep_in_memory=True,
+        progress=False,
+        device="cpu",
+        **arguments,
+    )
+
+
+def random_rows(count, seed=0):
+    source = random.Random(seed)
+
+    def text(longest=12):
+        return " ".join(source.choices([*WORDS, "xyz", "1,234.5"], k=source.randint(1, longest)))
+
+    return {
+        "questions": [source.choice(QUESTIONS) for _ in range(count)],
+        "predictions": [text() for _ in range(count)],
+        "references": [[text(4) for _ in range(source.randint(1, 3))] for _ in range(count)],
+    }

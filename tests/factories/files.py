@@ -1,0 +1,106 @@
+"""Rows and files, and the command that scores them."""
+
+import csv
+import io
+import json
+import random
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from genqa_metrics.toolkit.cli import app
+from genqa_metrics.toolkit.scoring.run import Run
+from typer.testing import CliRunner
+
+ANSWERS = [
+    {"id": ident, "system": system, "question": question, "prediction": prediction, "references": references}
+    for ident, system, question, prediction, references in (
+        ("1", "A", "how many?", "four steps", ["four steps", "4"]),
+        ("2", "A", "who?", "Mary Shelley", ["Mary W. Shelley"]),
+        ("1", "B", "how many?", "seven steps", ["four steps", "4"]),
+        ("2", "B", "who?", "", ["Mary W. Shelley"]),
+        ("3", "B", "where?", "in Zürich 🙂", ["Zürich, in Europe"]),
+    )
+]
+QUESTIONS = [
+    {
+        "id": "1",
+        "context": "Germany won the 2014 world cup.",
+        "references": ["who won the 2014 world cup", "which event did Germany win in 2014"],
+        "predictions": {"one": ["which event did the 2014 world cup"], "two": ["who won the cup", "who won"]},
+    },
+    {
+        "id": "2",
+        "context": "The Danube rises in Germany.",
+        "references": ["Where does the Danube rise?", "What rises in Germany?", "Which river rises in Germany?"],
+        "predictions": {"one": ["Where does the Danube rise?"], "two": []},
+    },
+]
+
+
+def run(*arguments, status=0, **kwargs):
+    """Run the command; return (standard output, standard error)."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], **kwargs)
+    assert result.exit_code == status, result.output
+    if status:
+        assert result.stdout == ""
+    return result.stdout, " ".join(result.stderr.split())
+
+
+def scores(*arguments, **kwargs):
+    out, _ = run("score", *arguments, "--format", "json", **kwargs)
+    return json.loads(out)["systems"]
+
+
+def lines(rows):
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def save(path, rows):
+    """Write rows in the format of the path's ending, as a user's own program would."""
+    name = path.name
+    if ".parquet" in name:
+        pq.write_table(pa.Table.from_pylist(rows), path)
+        return path
+    if ".csv" in name or ".tsv" in name:
+        text = io.StringIO()
+        writer = csv.DictWriter(text, rows[0], delimiter="\t" if ".tsv" in name else ",")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({k: json.dumps(v) if isinstance(v, list) else v for k, v in row.items()})
+        data = text.getvalue().encode()
+    else:
+        data = lines(rows).encode()
+    if name.endswith(".zst"):
+        data = pa.compress(data, codec="zstd", asbytes=True)
+    elif name.endswith((".gz", ".bz2", ".xz")):
+        module = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}[name.rsplit(".", 1)[1]]
+        data = __import__(module).compress(data)
+    path.write_bytes(data)
+    return path
+
+
+def made_rows(count, start=0):
+    """Return rows of three systems, all different; values are of no meaning."""
+    draw = random.Random(start)
+    words = ["when", "the", "river", "rises", "in", "spring", "boats", "go", "down", "to", "sea", "again"]
+    return [
+        {
+            "id": str(start + i),
+            "system": "ABC"[i % 3],
+            "question": "When do boats go?",
+            "prediction": " ".join(draw.choices(words, k=draw.randint(1, 9))),
+            "references": [" ".join(draw.choices(words, k=5)) for _ in range(draw.randint(1, 3))],
+        }
+        for i in range(count)
+    ]
+
+
+def contents(folder):
+    """Return {name: bytes} of everything in a folder, hidden files too."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def score(paths, folder, **kwargs):
+    settings = {"resume": True, "part_rows": 30} | kwargs
+    skip = settings.pop("skip", False)
+    return Run([str(path) for path in paths], ["aev"], output=f"{folder}/", **settings).score(skip_bad_rows=skip)

@@ -1,0 +1,22 @@
+"""Rows for every module."""
+
+ROWS = {
+    "aev": {
+        "predictions": ["There are seven steps.", "It is in Paris.", "", "42 km"],
+        "references": [["Four steps are involved.", "four"], ["Paris"], ["nothing"], ["42 kilometres", "42 km"]],
+    },
+    "ava": {
+        "questions": ["how many steps are there?", "where is it?", "what is there?", "how far is it?"],
+        "predictions": ["There are seven steps.", "It is in Paris.", "", "42 km"],
+        "references": [["Four steps are involved.", "four"], ["Paris"], ["nothing"], ["42 kilometres", "42 km"]],
+    },
+    "kpqa": {
+        "questions": ["how many steps are there?", "where is it?", "what is there?", "how far is it?"],
+        "predictions": ["There are seven steps.", "It is in Paris.", "", "42 km"],
+        "references": [["Four steps are involved.", "four"], ["Paris"], ["nothing"], ["42 kilometres", "42 km"]],
+    },
+    "f_meta": {
+        "predictions": [["who won the cup ?"], ["when was it ?", "where was it ?"], [], ["what is it ?"]],
+        "references": [["who won the cup ?", "which cup ?"], ["when was it ?"], ["who ?"], ["what was it ?", "why ?"]],
+    },
+}

@@ -1,0 +1,41 @@
+"""One call of every demo, and what the module says to it."""
+
+import genqa_metrics
+import pytest
+
+# The function of an app that programs call, and its name among the endpoints.
+ASKED = ("Who won?", "It was won by <b>Germany</b>.", ["Germany won.", "Germany"])
+
+
+CALLS = {
+    "aev": ("plane", "/plane", ("There are seven steps.", "Four steps are involved.", 0.3, 1)),
+    "ava": ("score", "/score", ASKED),
+    "f_meta": ("scores_of", "/score", (["Who won it?", "When was it?"], ["Who won the cup?"], "BLEU-4")),
+    "kpqa": ("scores_of", "/score", ASKED),
+}
+
+
+def by_the_module(name: str) -> dict:
+    """What the metric says of the call of a demo."""
+    metric = genqa_metrics.load(name, keep_in_memory=True)
+    *_, arguments = CALLS[name]
+    if name == "aev":
+        answer, reference, alpha, order = arguments
+        settings = {"alpha": alpha, "max_order": order, "grid": True}
+        return metric.compute(predictions=[answer], references=[reference], **settings)
+    if name == "f_meta":
+        generated, references, _ = arguments
+        settings = {"base": "bleu", "base_kwargs": {"tokenizer": "word"}}
+        return metric.compute(predictions=[generated], references=[references], **settings)
+    question, answer, references = arguments
+    return metric.compute(questions=[question], predictions=[answer], references=[references])
+
+
+def assert_same_scores(name: str, scores: dict) -> None:
+    expected = by_the_module(name)
+    keys = set(scores) & set(expected)
+    assert keys >= {"kpqa": {"rougeL_kpqa", "rougeL"}, "ava": {"ava_score", "ava_threshold"}}.get(name, {name})
+    for key in keys - {"aev_grid"}:
+        assert scores[key] == pytest.approx(expected[key], abs=1e-6), key
+    if name == "aev":
+        assert scores["aev_grid"]["aev"] == [pytest.approx(row) for row in expected["aev_grid"]["aev"]]

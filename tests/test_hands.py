@@ -1,0 +1,349 @@
+"""Numbers that hold under every hand: threads, processes, copies, typing errors, missing values, other languages."""
+
+import copy
+import inspect
+import json
+import math
+import os
+import pickle
+import subprocess
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import genqa_metrics
+import numpy as np
+import pytest
+from genqa_metrics.aev.scorer import AevScorer
+from genqa_metrics.ava.scorer import AvaScorer
+from genqa_metrics.kpqa.models import language_counts, language_warnings
+from genqa_metrics.toolkit.scoring.registry import SCORERS, scorer_class
+
+THREADS = 8
+PARTS = [
+    {
+        "predictions": [f"cities {i} were running {j} times" for j in range(i + 1)],
+        "references": [[f"the city runs {j + i % 3} times"] for j in range(i + 1)],
+    }
+    for i in range(THREADS)
+]
+QUESTIONS = ["How many steps are there?", "Where is it?", "Who wrote Hamlet?"]
+ANSWERS = ["There are four steps.", "It is in Paris.", "Marlowe wrote it."]
+REFERENCES = [["Four steps", "4"], ["Paris"], ["Shakespeare"]]
+
+
+def in_threads(work):
+    """Call a function with 0 to 7 in as many threads that begin at once."""
+    barrier = Barrier(THREADS)
+
+    def begin(i):
+        barrier.wait()
+        return work(i)
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(begin, range(THREADS)))
+
+
+@pytest.fixture(scope="module")
+def alone():
+    aev = genqa_metrics.load("aev")
+    return [aev.compute(**part) for part in PARTS]
+
+
+def test_threads_share_a_module(alone):
+    aev = genqa_metrics.load("aev")
+    for _ in range(5):
+        assert in_threads(lambda i: aev.compute(**PARTS[i])) == alone
+
+    def added(i):
+        aev.add_batch(**PARTS[i])
+        return aev.compute()
+
+    assert in_threads(added) == alone
+    in_threads(lambda i: aev.add_batch(**PARTS[i]))
+    whole = {name: [text for part in PARTS for text in part[name]] for name in PARTS[0]}
+    assert len(aev) == len(whole["predictions"])
+    assert aev.compute()["aev"] == pytest.approx(aev.compute(**whole)["aev"])
+
+
+def test_an_error_in_one_thread_breaks_nothing(alone):
+    def tokenizer(text):
+        if "cities 3" in text:
+            raise RuntimeError("broken")
+        return text.split()
+
+    aev = genqa_metrics.load("aev")
+
+    def work(i):
+        try:
+            return aev.compute(**PARTS[i], tokenizer=tokenizer)["aev"]
+        except RuntimeError as error:
+            return str(error)
+
+    found = in_threads(work)
+    assert found[3] == "broken"
+    assert [type(value) for value in found].count(float) == THREADS - 1
+    assert aev.compute(**PARTS[3]) == alone[3]
+
+
+def test_statistics_in_threads_with_cold_caches():
+    """A stemmer or tokenizer that threads share crashes, or gives other stems."""
+    rng = np.random.default_rng(0)
+    stems = "running cities happily nationalization generously connections probable arguing hopping".split()
+    texts = [" ".join(rng.choice(stems, 6)) + f" w{i}ings" for i in range(2000)]
+    columns = {
+        "questions": [f"what is {text}?" for text in texts],
+        "predictions": texts,
+        "references": [[text] for text in texts[::-1]],
+    }
+    parts = [{name: column[i * 250 : i * 250 + 250] for name, column in columns.items()} for i in range(THREADS)]
+    expected = [AevScorer().statistics(part)[0] for part in parts]
+    shared = AevScorer()
+    for found, wanted in zip(in_threads(lambda i: shared.statistics(parts[i])[0]), expected, strict=True):
+        assert np.array_equal(found, wanted)
+    ava = AvaScorer(device="cpu")
+    few = [{name: column[:8] for name, column in part.items()} for part in parts]
+    found = in_threads(lambda i: ava.statistics(few[i])[0])
+    for values, part in zip(found, few, strict=True):
+        assert values == pytest.approx(ava.statistics(part)[0], abs=1e-5)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda metric: pickle.loads(pickle.dumps(metric))])
+def test_copies(copied):
+    aev = genqa_metrics.load("aev", alpha=0.0)
+    aev.add(prediction="four steps", reference="four steps are involved")
+    other = copied(aev)
+    assert len(other) == 1
+    result = aev.compute()
+    assert other.compute() == result
+    assert result["aev"] == result["aev_recall"]
+    assert other.signature() == aev.signature()
+
+
+def test_a_copy_from_a_folder_in_another_process(repository, tmp_path):
+    import dill
+    import evaluate
+
+    aev = evaluate.load(str(repository / "metrics" / "aev"), settings={"alpha": 1})
+    assert dill.dumps(aev) == dill.dumps(evaluate.load(str(repository / "metrics" / "aev"), settings={"alpha": 1}))
+    (tmp_path / "aev").write_bytes(pickle.dumps(aev))
+    code = "import pickle, sys; print(pickle.load(open(sys.argv[1], 'rb')).signature())"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "aev")], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == aev.signature()
+
+
+FORKED = """
+import sys
+import datasets, genqa_metrics, torch
+torch.set_num_threads(2)
+metric = genqa_metrics.load(sys.argv[1], device="cpu", progress=False)
+rows = {"questions": ["who won?"] * 40, "predictions": ["Ann won it"] * 40, "references": [["Ann"]] * 40}
+name = sys.argv[2]
+expected = metric.compute(**rows)[name]
+def add_score(row):
+    return {"found": metric.compute(**{name: [value] for name, value in row.items()})[name]}
+found = datasets.Dataset.from_dict(rows).map(add_score, num_proc=2)["found"]
+assert all(abs(value - expected) < 1e-4 for value in found), (found, expected)
+"""
+
+
+@pytest.mark.parametrize(("name", "score"), [("ava", "ava_score"), ("kpqa", "rougeL_kpqa")])
+def test_processes_forked_after_load(name, score):
+    environment = {**os.environ, "OMP_NUM_THREADS": "2"}
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED, name, score], capture_output=True, text=True, timeout=300, env=environment
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_settings_of_load_are_the_defaults_of_compute():
+    rows = {"predictions": ["four steps"], "references": ["four steps are involved"]}
+    recall = genqa_metrics.load("aev", alpha=0)
+    assert recall.compute(**rows)["aev"] == recall.compute(**rows)["aev_recall"] < 1
+    assert recall.compute(**rows, alpha=1)["aev"] > recall.compute(**rows)["aev"]
+    assert genqa_metrics.load("aev", per_example=True).compute(**rows)["aev_per_example"]
+    strict = genqa_metrics.load("ava", threshold=0.9, device="cpu", progress=False)
+    assert "threshold:0.9" in strict.signature()
+    assert strict.compute(questions=QUESTIONS, predictions=ANSWERS, references=REFERENCES)["ava_threshold"] == 0.9
+
+
+@pytest.mark.parametrize("how", ["package", "folder"])
+@pytest.mark.parametrize(
+    ("metric", "given", "meant"),
+    [("ava", "devise", "device"), ("aev", "setting", "settings"), ("aev", "aplha", "alpha")],
+)
+def test_unknown_arguments_of_load(how, metric, given, meant, repository):
+    import evaluate
+
+    load = (
+        genqa_metrics.load
+        if how == "package"
+        else lambda name, **kw: evaluate.load(f"{repository}/metrics/{name}", **kw)
+    )
+    with pytest.raises(TypeError, match=f"{given}: not a setting of {metric}; did you mean {meant}"):
+        load(metric, **{given: "cpu"})
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"), [("prediction", "predictions"), ("answers", "predictions"), ("reference", "references")]
+)
+def test_unknown_arguments_of_compute(given, meant):
+    aev = genqa_metrics.load("aev")
+    with pytest.raises(TypeError, match=f"{given}: neither an input nor a setting of aev; did you mean {meant}"):
+        aev.compute(**{"predictions": ["a"], "references": ["b"], given: ["c"]})
+    with pytest.raises(TypeError, match=f"{given}: not an input of aev; did you mean {meant}"):
+        aev.add_batch(**{"predictions": ["a"], "references": ["b"], given: ["c"]})
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, np.float32("nan"), "", " "])
+def test_missing_values_are_not_scored(missing):
+    checked = scorer_class("ava").checked
+    good = {"questions": ["who?", "where?"], "predictions": ["Ann", "Rome"], "references": [["Ann"], ["Rome"]]}
+    for column in good:
+        bad = good | {column: [good[column][0], missing]}
+        if column == "predictions" and isinstance(missing, str):
+            assert checked(bad)["predictions"][1] == missing  # an answer may be empty, and scores 0
+            continue
+        with pytest.raises(ValueError, match=rf"{column}, row 1: .*drop the row") as error:
+            checked(bad)
+        assert "str()" not in str(error.value)
+    with pytest.raises(ValueError, match=r"references, row 1, item 1: .*drop the row"):
+        checked(good | {"references": [["Ann"], ["Rome", missing]]})
+
+
+def test_where_no_cache_can_be_made(tmp_path):
+    (tmp_path / "file").write_text("")
+    code = "import genqa_metrics as g; t = ['four steps']; print(g.load('aev').compute(predictions=t, references=t))"
+    environment = {**os.environ, "HF_HOME": str(tmp_path / "file" / "home")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.stdout.startswith("{'aev': 1.0,"), done.stderr
+
+
+FOREIGN = """\
+Wer schrieb den Faust? | Das Drama stammt von Johann Wolfgang von Goethe. | Goethe
+Quelle est la capitale de la France ? | La capitale est Paris. | Paris
+¿Quién pintó Las Meninas? | Las pintó Diego Velázquez en Madrid. | Velázquez
+Кто написал роман «Война и мир»? | Этот роман написал граф Лев Николаевич Толстой. | Лев Толстой
+日本の首都はどこですか | 東京です | 東京""".splitlines()
+
+
+def test_rows_that_are_not_english_are_counted():
+    questions, predictions, references = zip(*(line.split(" | ") for line in FOREIGN), strict=True)
+    columns = {"questions": questions, "predictions": predictions, "references": [[text] for text in references]}
+    counts = language_counts(columns)
+    assert counts == {"rows": 5} | {f"language:{name}": 1 for name in ("de", "fr", "es", "ru", "ja")}
+    assert language_warnings(counts)[0].startswith("5 of 5 rows seem not to be English (de 1, es 1, fr 1, ja 1, ru 1)")
+    assert language_warnings({"rows": 1000, "language:de": 3}) == []
+    with pytest.warns(UserWarning, match="ava: 5 of 5 rows seem not to be English"):
+        genqa_metrics.load("ava", device="cpu", progress=False).compute(**columns)
+
+
+def test_english_rows_raise_no_alarm(shared_data):
+    import gzip
+
+    for path in sorted((shared_data / "judgments").glob("*.dev.jsonl.gz")):
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            rows = [json.loads(line) for line in file]
+        columns = {"questions": [row.get("question") or "" for row in rows]}
+        columns["predictions"] = [row["candidate"] for row in rows]
+        columns["references"] = [row["references"] for row in rows]
+        assert language_warnings(language_counts(columns)) == [], path.name
+
+
+def test_repr_is_short_and_arguments_are_named():
+    aev = genqa_metrics.load("aev", alpha=0.25)
+    assert repr(aev) == "Aev(alpha=0.25), inputs: predictions, references, rows added: 0"
+    parameters = inspect.signature(aev.compute).parameters
+    assert list(parameters)[:4] == ["predictions", "references", "alpha", "max_order"]
+    assert parameters["alpha"].default == 0.25
+
+
+@pytest.mark.parametrize("name", list(SCORERS))
+def test_types_name_the_same_arguments(name):
+    """The types that editors see name what `compute` takes, with the same defaults."""
+    from genqa_metrics import modules
+
+    typed = inspect.signature(getattr(modules, f"{name.title().replace('_', '')}Module").compute).parameters
+    made = scorer_class(name)
+    wanted = {n: p.default for n, p in inspect.signature(made).parameters.items() if n not in made.load_names}
+    inputs = ["questions"] * made.needs_question + ["predictions", "references"]
+    flags = {n: p.default for n, p in typed.items() if n in ("grid", "explain", "per_example")}
+    assert {n: p.default for n, p in typed.items() if n != "self"} == dict.fromkeys(inputs) | wanted | flags
+
+
+PROGRAM = """
+import genqa_metrics
+
+aev = genqa_metrics.load("aev", alpha=0.25)
+results = aev.compute(predictions=["four"], references=["four"], max_order=1)
+value: float = results["aev"]
+ava = genqa_metrics.load("ava", threshold=0.5, device="cpu")
+ava.add_batch(questions=["who?"], predictions=["Ann"], references=[["Ann"]])
+line: str = ava.signature()
+"""
+
+
+def test_a_program_is_accepted_by_mypy(tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "program.py"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (tmp_path / "program.py").write_text(PROGRAM.replace("max_order=1", "max_ordr=1"))
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert "max_ordr" in done.stdout
+
+
+def test_no_warning_without_reason():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        genqa_metrics.load("ava", device="cpu", progress=False).compute(
+            questions=QUESTIONS, predictions=ANSWERS, references=REFERENCES
+        )
+
+
+TOY = '''"""The share of a reference's words that an answer has."""
+
+from collections import Counter
+
+import numpy as np
+from genqa_metrics.aev.shared import Scorer
+
+
+class ToyScorer(Scorer):
+    name = "toy"
+    main = "toy"
+    names = ("toy", "toy_length")
+
+    def __init__(self, lower: bool = True):
+        self.lower = lower
+        self.signature = f"toy|lower:{lower}"
+
+    def statistics(self, columns):
+        rows = []
+        for prediction, references in zip(columns["predictions"], columns["references"], strict=True):
+            said = set((prediction.lower() if self.lower else prediction).split())
+            wanted = set((references[0].lower() if self.lower else references[0]).split())
+            rows.append([len(said & wanted) / max(1, len(wanted)), len(said)])
+        return np.array(rows, dtype=float).reshape(-1, 2), Counter()
+'''
+
+
+def test_a_fifth_metric_is_one_folder_and_one_line(tmp_path, monkeypatch, repository):
+    """The recipe of CONTRIBUTING: `score`, `compare` and `agree` know a metric when it is in the registry."""
+    from genqa_metrics.toolkit.cli import app
+    from genqa_metrics.toolkit.commands import options
+    from typer.testing import CliRunner
+
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / "scorer.py").write_text(TOY)
+    monkeypatch.setattr(genqa_metrics, "__path__", [*genqa_metrics.__path__, str(tmp_path)])
+    monkeypatch.setitem(SCORERS, "toy", "ToyScorer")
+    monkeypatch.setattr(options, "METRICS", genqa_metrics.METRICS)
+    answers = str(repository / "metrics" / "examples" / "answers.jsonl")
+    for verb, *more in (("score",), ("compare", "--resamples", "100"), ("agree", "--resamples", "100")):
+        result = CliRunner().invoke(app, [verb, answers, "--metric", "toy", "--set", "toy.lower=false", *more])
+        assert result.exit_code == 0, result.output
+        assert "toy|lower:False" in result.output

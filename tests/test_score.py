@@ -1,0 +1,163 @@
+"""`genqa_metrics.score`: rows in memory, the report, skipped rows, and numbers that no number of threads changes."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+
+import datasets
+import genqa_metrics
+import pandas
+import pytest
+from genqa_metrics.toolkit.cli import app
+from rich.console import Console
+from typer.testing import CliRunner
+
+ROWS = [
+    {"id": "1", "system": "a", "question": "Where?", "prediction": "in Paris, France", "references": ["Paris"]},
+    {"id": "2", "system": "a", "question": "Who?", "prediction": "", "references": ["Ada", "Ada Lovelace"]},
+    {"id": "1", "system": "b", "question": "Where?", "prediction": "Rome", "references": ["Paris"]},
+    {"id": "2", "system": "b", "question": "Who?", "prediction": "it was Ada", "references": ["Ada", "Ada Lovelace"]},
+]
+
+
+def save(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def run(*arguments, status=0):
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert done.exit_code == status, done.stderr
+    return done.stdout, done.stderr
+
+
+def test_rows_of_every_kind_give_the_numbers_of_the_command_line(tmp_path):
+    path, output = save(tmp_path / "a.jsonl", ROWS), tmp_path / "o.parquet"
+    metrics = ["aev", "ava"]
+    expected = json.loads(run("score", path, "-m", "aev", "-m", "ava", "-f", "json", "-o", output)[0])
+    written = pandas.read_parquet(output).drop(columns=["file", "references"])
+    for rows in (ROWS, pandas.DataFrame(ROWS), datasets.Dataset.from_list(ROWS), path, [path]):
+        report = genqa_metrics.score(rows, metrics)
+        assert report.to_dict() == expected
+        assert report.signatures == expected["signatures"]
+        frame = report.to_pandas()
+        assert len(frame) == len(ROWS)
+        pandas.testing.assert_frame_equal(frame.drop(columns=["file", "references"]), written, check_dtype=False)
+    assert report.systems["a"]["aev"] == expected["systems"]["a"]["aev"]
+    assert repr(report).startswith("ScoreReport(aev: a 0.")
+    assert len(repr(report)) < 100
+    assert "<table" in report._repr_html_()
+    assert run("score", path, "-m", "aev", "-m", "ava", "-f", "markdown")[0] == report.to_markdown() + "\n"
+
+
+def test_the_default_for_rows_with_a_question_reads_it():
+    assert list(genqa_metrics.score(ROWS).signatures) == ["ava"]
+    assert list(genqa_metrics.score(ROWS, settings={"aev": {"alpha": 0}}).signatures) == ["aev"]
+    without = [{name: value for name, value in row.items() if name != "question"} for row in ROWS]
+    assert list(genqa_metrics.score(without).signatures) == ["aev"]
+
+
+MISSING = [None, "", "  ", float("nan")]
+
+
+@pytest.mark.parametrize("column", ["references", "question"])
+@pytest.mark.parametrize("value", [*MISSING, []])
+def test_missing_values_are_bad_rows_alike(column, value):
+    if column == "question" and value == []:
+        return
+    rows = [ROWS[0], {**ROWS[3], column: value}]
+    with pytest.raises(ValueError, match=rf"rows, row 2: {column}: expected"):
+        genqa_metrics.score(rows, "ava")
+    report = genqa_metrics.score(rows, "ava", on_error="skip")
+    assert report.skipped == {"a": 0, "b": 1}
+    if column == "question":
+        assert genqa_metrics.score(rows, "aev").skipped == {"a": 0, "b": 0}
+
+
+def test_missing_values_of_files_are_those_of_rows(tmp_path):
+    rows = [ROWS[0], {**ROWS[3], "question": None, "references": None}]
+    frame = pandas.DataFrame(rows)
+    frame.to_parquet(tmp_path / "a.parquet")
+    frame.assign(references=["Paris", None]).to_csv(tmp_path / "a.csv", index=False)
+    said = set()
+    for given in (rows, frame, tmp_path / "a.parquet", tmp_path / "a.csv"):
+        problems = []
+        genqa_metrics.score(given, "aev", on_error="skip", problem=problems.append)
+        said.update(problem.split(": ", 1)[1] for problem in problems)
+    assert said == {"references: expected at least one reference, got none; drop it or the row, or add one"}
+
+
+def test_skipped_answers_are_counted_beside_the_score():
+    rows = [*ROWS, {**ROWS[0], "prediction": None}, {**ROWS[0], "prediction": float("nan")}]
+    report = genqa_metrics.score(rows, "aev", on_error="skip")
+    assert report.skipped == {"a": 2, "b": 0}
+    assert "(a 2)" in report.notes[-1]
+    assert report.to_dict()["systems"]["a"]["skipped"] == 2
+    assert "| system | answers | skipped |" in report.to_markdown()
+    assert "\n| a | 2 | 2 |" in report.to_markdown()
+    assert genqa_metrics.score(ROWS, "aev").systems["a"]["aev"] == report.systems["a"]["aev"]
+
+
+def test_lengths_that_differ_are_said_first():
+    long = [{"prediction": "the very long answer is that it is four, as many books say", "references": ["four"]}]
+    report = genqa_metrics.score(long, "aev")
+    assert "wordiness=infinity" in report.notes[0]
+    assert report.to_markdown().startswith("**Note:** aev: the answers of rows are ")
+    assert genqa_metrics.score(ROWS[:1], "ava").notes == []
+
+
+@pytest.mark.parametrize("verb", ["score", "compare", "agree"])
+def test_settings_of_a_metric_that_is_not_computed_are_refused(tmp_path, verb):
+    path = save(tmp_path / "a.jsonl", [{**row, "score": place} for place, row in enumerate(ROWS)])
+    _, said = run(verb, path, "-m", "aev", "--set", "f_meta.base=bleu", status=2)
+    assert "f_meta: has settings but is not computed; add --metric f_meta or drop them" in said
+
+
+def test_terminal_escapes_are_shown_and_not_obeyed(tmp_path):
+    hostile = "x\x1b]0;owned\x07\x1b[31m\x9b2J<script>|"
+    rows = [{**row, "system": hostile} for row in ROWS]
+    report = genqa_metrics.score([*rows, {**rows[0], "prediction": None}], "aev", on_error="skip")
+    console = Console(record=True, width=200, file=open(os.devnull, "w"))
+    report.show(console)
+    path = save(tmp_path / "a.jsonl", [*rows, {**rows[0], "prediction": 3}])
+    out, said = run("score", path, "-m", "aev", "--on-error", "skip")
+    for text in (console.export_text(), report.to_markdown(), report.to_html(), repr(report), out, said):
+        assert not set(text) & set("\x1b\x07\x9b")
+    assert "<script>" not in report.to_html() + report._repr_html_()
+
+
+THREADS = """
+import hashlib, json, sys
+import genqa_metrics
+from genqa_metrics.toolkit.analysis.agree import AgreeRun
+from genqa_metrics.toolkit.analysis.compare import CompareRun
+
+path, metrics = sys.argv[1], ["aev", "ava", "kpqa"]
+scored = genqa_metrics.score(path, metrics)
+found = [scored.to_dict(), scored.to_pandas().to_json()]
+found += [CompareRun([path], metrics, samples=100).report(), AgreeRun([path], metrics, number=100).report()]
+print(json.dumps(found))
+"""
+
+
+def test_no_number_of_threads_changes_a_byte(tmp_path):
+    """1, 2 and 4 threads: windows are cut by the rows alone, and a model uses one core in each."""
+    draw = random.Random(0)
+    words = "when the river rises in spring boats go down to sea again and bring cities their corn".split()
+    rows = []
+    for number in range(300):
+        asked = f"What do boats {draw.choice(words)} {number}?"
+        references = [" ".join(draw.choices(words, k=4))]
+        for system in "ab":
+            said = " ".join(draw.choices(words, k=draw.randint(0, 12)))
+            row = {"id": str(number), "system": system, "question": asked, "prediction": said}
+            rows.append({**row, "references": references, "score": draw.randint(0, 4)})
+    path, found = save(tmp_path / "a.jsonl", rows), []
+    for threads in ("1", "2", "4"):
+        command = [sys.executable, "-c", THREADS, str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": threads})
+        assert done.returncode == 0, done.stderr
+        found.append(done.stdout)
+    assert found[0] == found[1] == found[2]
