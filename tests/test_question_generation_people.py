@@ -198,6 +198,12 @@ def test_the_whole_command(tmp_path, monkeypatch):
     )
     text = readme.read_text()
     assert text.count("| paraphrase judge |") == 4
+    # Killed and begun again: nothing is computed twice.
+    monkeypatch.setattr(sys, "argv", ["against_people", *arguments, "--cache", str(tmp_path / "cache")])
+    people.main()
+    assert json.loads(output.read_text()) == results
+    for name in ("features", "cosine", "sentence_vectors", "trained_judge"):
+        monkeypatch.setattr(question_bases, name, None)
     people.main()
     assert json.loads(output.read_text()) == results
 

@@ -30,7 +30,7 @@ class Arguments:
     bases: list[str] = field(default_factory=list, metadata={"help": "bases of question_bases.py; default all"})
     resamples: int = field(default=2000, metadata={"help": "bootstrap samples, of clusters"})
     seed: int = field(default=0, metadata={"help": "of the bootstrap and of the judge"})
-    cache: str | None = field(default=None, metadata={"help": "folder for the sentence vectors of the judge's pairs"})
+    cache: str | None = field(default=None, metadata={"help": "folder to go on from after a run was killed"})
     results: str = field(default=str(FOLDER / "people.json"), metadata={"help": "file that is written"})
     readme: str = field(default=str(FOLDER / "README.md"), metadata={"help": "file whose marked tables are renewed"})
 
@@ -356,7 +356,7 @@ def main() -> None:
         "bases": bases,
         "resamples": args.resamples,
         "seed": args.seed,
-        "judge": judge,
+        "judge": {},
         "data_digests": {
             f"{name}.jsonl.gz": file_digest(data / folder / f"{name}.jsonl.gz")
             for folder, names in (("question_generation", SETS), ("sentence_pairs", (*JUDGE_DATA, JUDGE_DEV)))
@@ -367,7 +367,10 @@ def main() -> None:
     }
     for task in tasks:
         print(f"{task.title}: {len(task.human)} rows, {len(task.rows)} pairs", file=sys.stderr, flush=True)
-        scores = {name: task.scores(base) for name, base in made.items()}
+        scores = {}
+        for name, base in made.items():
+            scores[name] = task.scores(base)
+            print(f"  {name}", file=sys.stderr, flush=True)
         results["pairs"][task.title] = {
             "rows": len(task.human),
             "clusters": int(task.clusters.max()) + 1,
@@ -378,6 +381,8 @@ def main() -> None:
         print(f"{name}: {len(units.variety)} sets", file=sys.stderr, flush=True)
         for base, function in made.items():
             results["sets"][name]["bases"][base] = of_sets(units, base, function, args.resamples, args.seed)
+    if judge is not None:
+        results["judge"] = judge.facts
     Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     renew(Path(args.readme), "people", tables(results))
     print(args.results)

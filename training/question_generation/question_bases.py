@@ -182,21 +182,88 @@ def mean_of_two(predictions: Sequence[str], references: Sequence[str]) -> np.nda
     return (overlap("rouge")(*_lists(predictions, references)) + cosine(predictions, references)) / 2
 
 
+def remembered(function: Callable, name: str, cache: str | Path | None) -> Callable:
+    """Return a base that keeps its scores in a folder, so that a run that was killed goes on where it was.
+
+    Args:
+        function: from predictions and references to scores.
+        name: everything but the texts that the scores depend on.
+        cache: the folder; None keeps nothing.
+    """
+    if cache is None:
+        return function
+
+    def scores(predictions: Sequence[str], references: Sequence[str]) -> np.ndarray:
+        facts = json.dumps([name, list(predictions), list(references)])
+        path = Path(cache) / f"scores_{hashlib.sha256(facts.encode()).hexdigest()[:16]}.json"
+        if not path.is_file():
+            found = [float(score) for score in function(predictions, references)]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            whole = path.with_suffix(".new")
+            whole.write_text(json.dumps(found), encoding="utf-8")
+            whole.rename(path)  # a file that is there is whole
+        return np.array(json.loads(path.read_text(encoding="utf-8")))
+
+    return scores
+
+
+class LazyJudge:
+    """The trained judge as a base: it is trained when it is asked for the first time.
+
+    Args:
+        folder: folder of the sentence pairs.
+        seed: of the solver.
+        cache: folder for sentence vectors, and for what is known of the training.
+    """
+
+    def __init__(self, folder: str | Path, seed: int, cache: str | Path | None):
+        self.arguments, self._judge = (folder, seed, cache), None
+        self._facts = Path(cache) / f"judge_{seed}.json" if cache else None
+
+    def _trained(self) -> Callable:
+        if self._judge is None:
+            self._judge, self.facts_found = trained_judge(*self.arguments)
+            if self._facts:
+                self._facts.parent.mkdir(parents=True, exist_ok=True)
+                self._facts.write_text(json.dumps(self.facts_found), encoding="utf-8")
+        return self._judge
+
+    def __call__(self, predictions: Sequence[str], references: Sequence[str]) -> np.ndarray:
+        """Return the probability that two questions ask the same, for every pair."""
+        return self._trained()(predictions, references)
+
+    @property
+    def facts(self) -> dict:
+        """What is known of the training."""
+        if self._facts and self._facts.is_file():
+            return json.loads(self._facts.read_text(encoding="utf-8"))
+        self._trained()
+        return self.facts_found
+
+
 def functions(
     names: Sequence[str], pairs_dir: str | Path, seed: int = 0, cache: str | Path | None = None
-) -> tuple[dict[str, Callable], dict]:
-    """Return name of `TITLES` -> function from predictions and references to scores, and the judge's facts."""
+) -> tuple[dict[str, Callable], LazyJudge | None]:
+    """Return name of `TITLES` -> function from predictions and references to scores, and the judge if it is named.
+
+    Args:
+        names: some of `TITLES`.
+        pairs_dir: folder of the pairs that the judge learns from.
+        seed: of the judge.
+        cache: folder for what has been computed; None keeps nothing.
+    """
     made: dict[str, Callable] = {}
-    facts: dict = {}
+    judge = None
     for name in names:
         if name not in TITLES:
             raise ValueError(f"bases: expected some of {', '.join(TITLES)}, got {name!r}")
         if name == "judge":
-            made[name], facts = trained_judge(pairs_dir, seed, cache)
+            function = judge = LazyJudge(pairs_dir, seed, cache)
         elif name in ("bleu", "rouge", "meteor"):
-            made[name] = overlap(name)
+            function = overlap(name)
         elif name.endswith("_kpqa"):
-            made[name] = kpqa({"rouge_kpqa": "rougeL_kpqa"}.get(name, name))
+            function = kpqa({"rouge_kpqa": "rougeL_kpqa"}.get(name, name))
         else:
-            made[name] = {"bertscore": bertscore, "cosine": cosine, "mean": mean_of_two}[name]
-    return made, facts
+            function = {"bertscore": bertscore, "cosine": cosine, "mean": mean_of_two}[name]
+        made[name] = remembered(function, f"{name}, seed {seed}" if name == "judge" else name, cache)
+    return made, judge
