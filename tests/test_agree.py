@@ -315,7 +315,7 @@ def test_bad_rows(tmp_path, rows):
     file = write(tmp_path / "bad.jsonl", rows)
     done = run(file, "--column", "good", "--resamples", 100)
     assert done.exit_code == 1
-    assert "line 4: good: expected a number, the score of a metric, got 'high'" in done.stderr
+    assert "line 4: good: expected a number, got 'high'; write it as a number" in done.stderr
     assert "--on-error skip leaves bad rows out" in done.stderr
     done = run(file, "--column", "good", "--resamples", 100, "--on-error", "skip", "--format", "json")
     assert done.exit_code == 0

@@ -453,7 +453,7 @@ def test_bad_rows(files, tmp_path):
             {"a": [{"prediction": "x", "references": "x"}], "b": [{"prediction": "y", "references": "x"}]},
             ["-m", "kpqa"],
             1,
-            "question: expected a question for a metric that reads it, got no such column",
+            "question: expected a question, which kpqa reads, got no such column",
         ),
         (
             {"a": rows("good"), "b": [{"question": "q", "prediction": ["a"], "references": "x"}]},

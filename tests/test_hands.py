@@ -283,6 +283,11 @@ value: float = results["aev"]
 ava = genqa_metrics.load("ava", threshold=0.5, device="cpu")
 ava.add_batch(questions=["who?"], predictions=["Ann"], references=[["Ann"]])
 line: str = ava.signature()
+
+rows = [{"question": "who?", "prediction": "Ann", "references": ["Ann"], "score": 1.0}]
+share: float = genqa_metrics.score(rows, "ava", on_error="skip").systems["rows"]["ava_accuracy"]
+table: str = genqa_metrics.compare({"a": rows, "b": rows}, ["aev"], {"aev": {"alpha": 0}}, seed=1).to_markdown()
+everything = genqa_metrics.agree(rows, human="score", metrics=["aev"]).to_dict()
 """
 
 
@@ -294,6 +299,9 @@ def test_a_program_is_accepted_by_mypy(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM.replace("max_order=1", "max_ordr=1"))
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert "max_ordr" in done.stdout
+    (tmp_path / "program.py").write_text(PROGRAM.replace("on_error=", "on_eror="))
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert "on_eror" in done.stdout
 
 
 def test_no_warning_without_reason():

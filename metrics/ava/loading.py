@@ -13,6 +13,7 @@ import numpy as np
 from .fast import FastModel, checked_backend, fast_file
 from .modeling import CONFIGURATIONS, LINEAR, MARKS, ava_classes, judge_model
 from .models import (
+    SAFE_WEIGHTS,
     WEIGHTS,
     ThreadTokenizer,
     checked_device,
@@ -174,7 +175,7 @@ def load_model(folder: Path, configuration: str, marks: str | None = None):
         model = judge_model(encoder_source(folder), configuration, marks)
         model = PeftModel.from_pretrained(model, str(folder)).merge_and_unload()
     elif len(CONFIGURATIONS[configuration]) == 1:
-        model = AutoModelForSequenceClassification.from_pretrained(folder)
+        model = AutoModelForSequenceClassification.from_pretrained(folder, **SAFE_WEIGHTS)
     else:
         model = ava_classes()[1].from_pretrained(folder)
     return model.eval(), load_tokenizer(folder)

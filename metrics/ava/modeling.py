@@ -7,7 +7,7 @@ after the other. Each pair is read by an encoder of its own; the classifier sees
 import re
 from collections.abc import Sequence
 
-from .models import quiet
+from .models import SAFE_WEIGHTS, quiet
 
 WORD = re.compile(r"\w+")
 
@@ -105,12 +105,12 @@ def judge_model(source, configuration: str, marks: str | None = None):
 
     if len(CONFIGURATIONS[configuration]) == 1:
         with quiet():
-            model = AutoModelForSequenceClassification.from_pretrained(source, num_labels=1)
+            model = AutoModelForSequenceClassification.from_pretrained(source, num_labels=1, **SAFE_WEIGHTS)
         if marks:
             _widen_types(model.base_model, MARKS[marks])
         return model
     ava_config, ava_model = ava_classes()
-    encoder = AutoModel.from_pretrained(source)
+    encoder = AutoModel.from_pretrained(source, **SAFE_WEIGHTS)
     if marks:
         _widen_types(encoder, MARKS[marks])
     model = ava_model(ava_config(configuration=configuration, encoder=encoder.config.to_dict()))

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from .fast import FastModel, checked_backend, fast_file
 from .models import (
+    NO_CODE,
+    SAFE_WEIGHTS,
     WEIGHTS,
     ThreadTokenizer,
     base_encoder,
@@ -41,7 +43,7 @@ def token_classifier(source: str | os.PathLike, head: str = "linear", **kwargs):
     from transformers import AutoModelForTokenClassification
 
     with quiet():
-        model = AutoModelForTokenClassification.from_pretrained(source, num_labels=2, **kwargs)
+        model = AutoModelForTokenClassification.from_pretrained(source, num_labels=2, **SAFE_WEIGHTS, **kwargs)
     if head == "tanh":
         size = model.config.hidden_size
         model.classifier = torch.nn.Sequential(
@@ -161,8 +163,8 @@ def _loaded(
                 predictor.to(device, getattr(torch, dtype))
             else:
                 tokenizer = load_tokenizer(folder)
-            embedder = AutoModel.from_pretrained(embedding_folder).eval()
-            embedding_tokenizer = AutoTokenizer.from_pretrained(embedding_folder, use_fast=True)
+            embedder = AutoModel.from_pretrained(embedding_folder, **SAFE_WEIGHTS).eval()
+            embedding_tokenizer = AutoTokenizer.from_pretrained(embedding_folder, use_fast=True, **NO_CODE)
     except ImportError:
         raise
     except Exception as error:  # a damaged file raises errors of many kinds

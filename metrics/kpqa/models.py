@@ -20,6 +20,9 @@ from pathlib import Path
 
 import numpy as np
 
+# A checkpoint runs no code, whatever its config says, and nobody is asked whether it may; weights are no pickles.
+NO_CODE = {"trust_remote_code": False}
+SAFE_WEIGHTS = {**NO_CODE, "use_safetensors": True}
 BASE_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 BASE_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -181,8 +184,15 @@ def is_checkpoint(folder: Path) -> bool:
 
 
 def checkpoint_digest(folder: Path) -> str:
-    """Return the SHA-256 of a checkpoint's weights, in hexadecimal."""
-    return file_digest(next(folder / name for name in WEIGHTS if (folder / name).is_file()))
+    """Return the SHA-256 of a checkpoint's weights, in hexadecimal.
+
+    Raises:
+        ValueError: if it has no weights in safetensors.
+    """
+    weights = next((folder / name for name in WEIGHTS if (folder / name).is_file()), None)
+    if weights is None:
+        raise ValueError(f"{folder}: expected weights in safetensors ({', '.join(WEIGHTS)}), found none; convert it")
+    return file_digest(weights)
 
 
 @contextmanager
@@ -300,7 +310,7 @@ def load_tokenizer(folder: Path):
     from transformers import AutoTokenizer
 
     own = (folder / "tokenizer.json").is_file()
-    return AutoTokenizer.from_pretrained(folder if own else encoder_source(folder), use_fast=True)
+    return AutoTokenizer.from_pretrained(folder if own else encoder_source(folder), use_fast=True, **NO_CODE)
 
 
 class ThreadTokenizer(threading.local):

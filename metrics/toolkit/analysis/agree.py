@@ -178,7 +178,7 @@ class AgreeRun:
     def _read(self, skips: Skips) -> list[_Row]:
         readers = {id(source): RowReader(source, self.columns) for source in self.sources}
         shapes: dict[int, Shape] = {}
-        asked = any(scorer.needs_question for scorer in self.scorers.values())
+        asked = next((metric for metric, scorer in self.scorers.items() if scorer.needs_question), "")
 
         def convert(source: AnySource, row: Row) -> _Row:
             reader, values, item = readers[id(source)], row.values, None

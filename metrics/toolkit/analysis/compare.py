@@ -221,7 +221,7 @@ class CompareRun:
     ) -> dict[str, SystemRow]:
         given = tuple(score_in_column(column, row.values) for column in self.score_columns)
         if scorers:
-            asked = any(scorer.needs_question for scorer in scorers.values())
+            asked = next((metric for metric, scorer in scorers.items() if scorer.needs_question), "")
             items = reader.items(row.number, row.values, shape, asked)
         else:
             items = [_unscored_item(reader, source, row.number, row.values, shape)]

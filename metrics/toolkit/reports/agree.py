@@ -1,10 +1,11 @@
 """How well metrics agree with human scores: what `genqa-metrics agree` prints and `genqa_metrics.agree` returns."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..analysis.agree import AgreeRun
 from .charts import curves_figure, forest_figure, group_figure, svg_of
-from .report import Report
+from .report import Report, listed, skips_bad_rows
 from .table import Table, estimate, number, p_value, visible
 
 CRITERIA = {"f1": "F1", "accuracy": "accuracy", "youden": "Youden's J"}
@@ -257,17 +258,17 @@ class AgreeReport(Report):
 def agree(
     rows: object,
     human: str = "score",
-    metrics: Sequence[str] | None = None,
-    settings: Mapping[str, Mapping[str, object]] | None = None,
+    metrics: str | Sequence[str] | None = None,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
     seed: int = 0,
     *,
     columns: Mapping[str, str] | None = None,
-    score_columns: Sequence[str] = (),
-    group_columns: Sequence[str] = (),
+    score_columns: str | Sequence[str] = (),
+    group_columns: str | Sequence[str] = (),
     correct: float | None = None,
     gap: float | None = None,
     resamples: int = 1000,
-    skip_bad_rows: bool = False,
+    on_error: str = "fail",
 ) -> AgreeReport:
     """Measure how well metrics agree with human scores: correlations, pairs, groups, thresholds.
 
@@ -285,7 +286,7 @@ def agree(
             the middle of the range of the human scores.
         gap: two answers count as ranked by humans where their scores differ by more; None for half the range.
         resamples: number of bootstrap samples; there are 10 times as many permutations.
-        skip_bad_rows: leave out bad rows instead of raising.
+        on_error: "fail" at the first bad row, or "skip" and count bad rows.
 
     Returns:
         What `genqa-metrics agree` prints; the numbers are the same.
@@ -294,7 +295,7 @@ def agree(
         ValueError: if an argument or a row is bad; names the row and the fix.
     """
     mapped = {**({} if human == "score" else {"score": human}), **(columns or {})}
-    names = [(given,) if isinstance(given, str) else given or () for given in (metrics, score_columns, group_columns)]
-    metrics, score_columns, group_columns = names
-    run = AgreeRun(rows, metrics, settings, mapped, score_columns, group_columns, correct, gap, resamples, seed)
-    return AgreeReport(run.report(skip_bad_rows))
+    skip = skips_bad_rows(on_error)
+    names, scores, groups = (listed(given) for given in (metrics, score_columns, group_columns))
+    run = AgreeRun(rows, names, settings, mapped, scores, groups, correct, gap, resamples, seed)
+    return AgreeReport(run.report(skip))

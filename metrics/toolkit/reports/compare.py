@@ -1,10 +1,11 @@
 """A comparison of systems: what `genqa-metrics compare` prints and `genqa_metrics.compare` returns."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from ..analysis.compare import CompareRun, explanations
 from ..scoring.registry import SCORERS, scorer_class
-from .report import Report, say
+from .report import Report, listed, say, skips_bad_rows
 from .table import (
     Table,
     estimate,
@@ -340,16 +341,16 @@ class CompareReport(Report):
 
 def compare(
     systems: object,
-    metrics: Sequence[str] | None = None,
-    settings: Mapping[str, Mapping[str, object]] | None = None,
+    metrics: str | Sequence[str] | None = None,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
     seed: int = 0,
     *,
     columns: Mapping[str, str] | None = None,
-    score_columns: Sequence[str] = (),
+    score_columns: str | Sequence[str] = (),
     resamples: int = 10_000,
     correction: str = "holm",
     rows: int = 6,
-    skip_bad_rows: bool = False,
+    on_error: str = "fail",
 ) -> CompareReport:
     """Compare systems on the same questions: scores with intervals, tests of all pairs, ranks.
 
@@ -364,7 +365,7 @@ def compare(
         resamples: number of bootstrap samples, and of permutations.
         correction: of p-values for the number of pairs: "holm", "bonferroni", "fdr" or "none".
         rows: number of rows on which the systems differ most to report.
-        skip_bad_rows: leave out bad rows, and questions that not all systems answer, instead of raising.
+        on_error: "fail" at the first bad row or question that not all systems answer, or "skip" and count them.
 
     Returns:
         What `genqa-metrics compare` prints; the numbers are the same.
@@ -378,12 +379,7 @@ def compare(
     >>> compare(rows, ["aev"], {"aev": {"max_order": 1}}, resamples=200).findings
     ['aev: a is significantly better than the other system.']
     """
-    run = CompareRun(
-        systems, _names(metrics), settings, columns, _names(score_columns), resamples, seed, correction, rows
-    )
-    found = run.report(skip_bad_rows)
+    skip, names, scores = skips_bad_rows(on_error), listed(metrics), listed(score_columns)
+    run = CompareRun(systems, names, settings, columns, scores, resamples, seed, correction, rows)
+    found = run.report(skip)
     return CompareReport(found, lambda: explanations(run, found))
-
-
-def _names(names: Sequence[str] | None) -> Sequence[str]:
-    return (names,) if isinstance(names, str) else names or ()

@@ -1,5 +1,7 @@
 """What the reports of all verbs have in common: the objects that the command line prints and Python returns."""
 
+from collections.abc import Sequence
+
 from .page import page, render
 from .table import Table, as_json, html_table, markdown, markdown_code, markdown_table, print_table, visible
 
@@ -28,6 +30,22 @@ _BODY = """\
 {% endfor %}
 </ul>
 """
+
+
+def listed(names: str | Sequence[str] | None) -> list[str]:
+    """Return one name, several or none as a list."""
+    return [names] if isinstance(names, str) else list(names or ())
+
+
+def skips_bad_rows(on_error: str) -> bool:
+    """Return whether an `on_error` is "skip".
+
+    Raises:
+        ValueError: if it is neither "fail" nor "skip".
+    """
+    if on_error not in ("fail", "skip"):
+        raise ValueError(f"on_error: expected 'fail' or 'skip', got {on_error!r}")
+    return on_error == "skip"
 
 
 class Report:

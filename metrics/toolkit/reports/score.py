@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..scoring.registry import scorer_class
 from ..scoring.run import Run, Scores
-from .report import Report, say
+from .report import Report, listed, say, skips_bad_rows
 from .table import Table, markdown, markdown_code, markdown_table, print_table, visible
 
 if TYPE_CHECKING:
@@ -44,11 +44,9 @@ def score(
     >>> score([{"prediction": "four steps", "references": ["four steps"]}], "aev").systems["rows"]["aev"]
     1.0
     """
-    if on_error not in ("fail", "skip"):
-        raise ValueError(f"on_error: expected 'fail' or 'skip', got {on_error!r}")
-    names = [metrics] if isinstance(metrics, str) else list(metrics or ())
-    run = Run(rows, names, settings, columns, keep=True)
-    return ScoreReport(run.score(on_error == "skip", total, problem=problem))
+    skip = skips_bad_rows(on_error)
+    run = Run(rows, listed(metrics), settings, columns, keep=True)
+    return ScoreReport(run.score(skip, total, problem=problem))
 
 
 class ScoreReport(Report):
