@@ -336,10 +336,12 @@ def test_texts_of_a_megabyte(base):
 @pytest.mark.parametrize(
     ("base", "kwargs", "message"),
     [
-        ("blue", None, "expected one of bleu, rouge, meteor or a function, got 'blue'"),
+        ("blue", None, "expected one of bleu, rouge, meteor, cosine, rouge_cosine or a function, got 'blue'"),
         (None, None, "base: expected"),
         ("bleu", {"max_order": 2}, "'max_order' is no setting of base 'bleu'; it has tokenizer"),
         ("meteor", {"tokenizer": "word"}, "'tokenizer' is no setting of base 'meteor'; it has no settings"),
+        ("cosine", {"tokenizer": "word"}, "'tokenizer' is no setting of base 'cosine'; it has no settings"),
+        ("rouge_cosine", {"model": "x"}, "'model' is no setting of base 'rouge_cosine'; it has tokenizer"),
         ("rouge", {"tokenizer": "words"}, "expected 'whitespace', 'word' or a function"),
         ("rouge", {"tokenizer": None}, "expected 'whitespace', 'word' or a function"),
     ],
@@ -347,6 +349,43 @@ def test_texts_of_a_megabyte(base):
 def test_bad_bases_are_refused(base, kwargs, message):
     with pytest.raises(ValueError, match=message):
         base_function(base, kwargs)
+
+
+def test_the_cosine_is_that_of_sentence_transformers_and_the_mean_is_halfway():
+    from genqa_metrics.kpqa.models import base_encoder
+    from sentence_transformers import SentenceTransformer
+
+    left = ["who won the cup ?", "where was ada born ?", "why " * 300, "Café ?"]
+    right = ["which team won the cup ?", "when was ada born ?", "why ?", "cafe ?"]
+    model = SentenceTransformer(str(base_encoder()), device="cpu")
+    vectors = [model.encode(texts, normalize_embeddings=True) for texts in (left, right)]
+    cosine = base_function("cosine")
+    np.testing.assert_allclose(cosine.pairs(left, right), (vectors[0] * vectors[1]).sum(axis=1), atol=1e-4)
+    rouge = base_function("rouge", {"tokenizer": "word"}).pairs(left, right)
+    both = base_function("rouge_cosine", {"tokenizer": "word"})
+    np.testing.assert_allclose(both.pairs(left, right), (rouge + cosine.pairs(left, right)) / 2, atol=1e-6)
+    assert cosine.signature == "base:cosine|encoder:all-MiniLM-L6-v2@53aa51172d14"
+    assert both.signature == "base:rouge_cosine|beta:1.2|tok:word|encoder:all-MiniLM-L6-v2@53aa51172d14"
+
+
+def test_an_encoder_with_other_weights_is_refused(tmp_path, monkeypatch):
+    from genqa_metrics.f_meta import bases
+
+    (tmp_path / "model.safetensors").write_bytes(b"other weights")
+    assert not bases._is_encoder(tmp_path)
+    monkeypatch.setattr(bases, "_is_encoder", lambda folder: False)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(tmp_path))
+    with pytest.raises(ValueError, match=r"base: the encoder .* was not found. Tried: .*not the expected model"):
+        bases._encoder_folder.__wrapped__()
+
+
+def test_the_encoder_says_what_it_needs(monkeypatch):
+    from genqa_metrics.f_meta import bases
+
+    monkeypatch.setattr(bases, "find_spec", lambda name: None)
+    for base in ("cosine", "rouge_cosine"):
+        with pytest.raises(ImportError, match=f'base: "{base}" needs torch and transformers; pip install'):
+            base_function(base)
 
 
 @pytest.mark.parametrize(

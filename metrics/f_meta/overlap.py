@@ -187,12 +187,17 @@ def bleu_from_counts(matches: np.ndarray, length: np.ndarray, reference_length: 
 
 def bleu(rows: Rows) -> np.ndarray:
     """Return sentence BLEU-4 of every row, several references clipped together."""
+    return bleu_from_counts(*bleu_counts(rows))
+
+
+def bleu_counts(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return per row clipped counts, rows x 4, tokens of the candidate, and of the reference closest in length."""
     counts = _clipped_counts(rows)
     length, other = rows.lengths[rows.left], rows.lengths[rows.right]
     # The length closest to the candidate's, of two the smaller: the least of distance and length, in one number.
     base = int(other.max()) + 1
     ranked = np.abs(other - length[rows.row_of_reference]) * base + other
-    return bleu_from_counts(counts, length, np.minimum.reduceat(ranked, rows.starts) % base)
+    return counts, length, np.minimum.reduceat(ranked, rows.starts) % base
 
 
 def rouge_from_parts(precision: np.ndarray, recall: np.ndarray) -> np.ndarray:

@@ -23,11 +23,10 @@ class Context:
     references: tuple[str, ...]
 
 
-def _tokenised(text: str, source: str) -> str:
+def _tokenised(text: str, done: bool) -> str:
     from genqa_metrics.f_meta.overlap import words
 
-    # The files of Du et al. are tokenised as the Penn treebank is; tokenised again they would be another data set.
-    return " ".join(text.split() if source.startswith("squad_du2017") else words(text))
+    return " ".join(text.split() if done else words(text))
 
 
 def _column(row: Mapping, names: Sequence[str], where: str) -> object:
@@ -44,7 +43,8 @@ def read_contexts(source: str, folder: str | Path | None = None) -> list[Context
 
     Args:
         source: `NAME` for the file NAME.jsonl.gz or NAME.jsonl in `folder`, else `NAME` or `NAME:SPLIT` of the Hub.
-            Columns: `context` or `sentence`, and `references` (a list) or `question`.
+            Columns: `context` or `sentence`, and `references` (a list) or `question`; `tokenized` where it is true,
+            and the files of Du et al., are tokens of the Penn treebank and stay as they are.
         folder: folder of the local files.
 
     Returns:
@@ -68,10 +68,11 @@ def read_contexts(source: str, folder: str | Path | None = None) -> list[Context
     found: dict[str, dict[str, None]] = {}
     for i, row in enumerate(rows):
         where = f"{source}, row {i}"
-        text = _tokenised(_column(row, ("sentence", "context"), where), source)
+        done = bool(row.get("tokenized")) or source.startswith("squad_du2017")
+        text = _tokenised(_column(row, ("sentence", "context"), where), done)
         questions = _column(row, ("references", "question"), where)
         questions = [questions] if isinstance(questions, str) else questions
-        asked = [_tokenised(question, source) for question in questions]
+        asked = [_tokenised(question, done) for question in questions]
         if not text or not all(asked):
             raise ValueError(f"{where}: expected text and questions with words, got {text!r:.60} and {asked!s:.60}")
         found.setdefault(text, {}).update(dict.fromkeys(asked))
@@ -122,15 +123,23 @@ class WordVectors:
         """Numbers of a vector."""
         return self._table.shape[1]
 
-    def __call__(self, words: Sequence[str]) -> np.ndarray:
-        """Return (words, size) vectors."""
+    def numbers(self, words: Sequence[str]) -> np.ndarray:
+        """Return the numbers of words, by which `rows` finds their vectors: (words,)."""
         new = [word for word in dict.fromkeys(words) if word not in self._known]
         if new:
             pieces = self.tokenizer(new, add_special_tokens=False)["input_ids"]
             rows = [self._table[p or [self.tokenizer.unk_token_id]].mean(axis=0) / self._scale for p in pieces]
             self._known |= {word: len(self._known) + i for i, word in enumerate(new)}
             self._vectors = np.concatenate([self._vectors, np.array(rows, np.float32)])
-        return self._vectors[[self._known[word] for word in words]]
+        return np.array([self._known[word] for word in words], dtype=np.int64)
+
+    def rows(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the vectors of words by their numbers: (...,) -> (..., size)."""
+        return self._vectors[numbers]
+
+    def __call__(self, words: Sequence[str]) -> np.ndarray:
+        """Return (words, size) vectors."""
+        return self.rows(self.numbers(words))
 
 
 def encoder_states(folder: str | Path, texts: Sequence[str]) -> list[np.ndarray]:
@@ -212,16 +221,30 @@ class Examples:
         max_context: words of a context that are read.
         max_question: words of a question that are learned.
         contextual: read the encoder's states of the context in place of the vectors of its words.
+        copies: UNKNOWN stands for a word of the context that is outside the vocabulary, and which one is learned
+            (Gulcehre et al. 2016). Else it is a word like any other, learned wherever a question has a word outside
+            the vocabulary, and replaced by the word of the context that gets most attention (Du et al. 2017).
     """
 
-    def __init__(self, words: Sequence[str], vectors: WordVectors, max_context=60, max_question=20, contextual=False):
-        self.words, self.vectors = list(words), vectors
+    def __init__(
+        self,
+        words: Sequence[str],
+        vectors: WordVectors,
+        max_context: int = 60,
+        max_question: int = 20,
+        contextual: bool = False,
+        copies: bool = True,
+    ):
+        self.words, self.vectors, self.copies = list(words), vectors, copies
         self.number = {word: i for i, word in enumerate(self.words)}
         self.max_context, self.max_question, self.contextual = max_context, max_question, contextual
 
     def of_contexts(self, texts: Sequence[str]) -> list[dict]:
-        """Return {"input_ids": the words of the context, "states": the encoder's states if they are read} per text."""
+        """Return per text "input_ids", its words; "numbers" of their vectors; "states" of the encoder if read."""
         rows = [{"input_ids": text.split()[: self.max_context]} for text in texts]
+        self.vectors.numbers([word for row in rows for word in row["input_ids"]])  # all new ones at once
+        for row in rows:
+            row["numbers"] = self.vectors.numbers(row["input_ids"])
         if self.contextual:
             known = dict.fromkeys(" ".join(row["input_ids"]) for row in rows)
             known = dict(zip(known, encoder_states(self.vectors.folder, list(known)), strict=True))
@@ -237,9 +260,11 @@ class Examples:
             means: (pairs, size) mean states of the questions.
         """
         rows = self.of_contexts([text for text, _ in pairs])
+        self.vectors.numbers([word for _, question in pairs for word in question.split()])
         for row, (_, question), mean in zip(rows, pairs, means, strict=True):
             words = question.split()
             row |= {"question": words[: self.max_question], "ends": len(words) <= self.max_question}
+            row["question_numbers"] = self.vectors.numbers(row["question"])
             row["question_mean"] = mean
         return rows
 
@@ -251,11 +276,12 @@ class Examples:
 
         Returns:
             `context`: (B, T, read) what the encoder reads; `context_words`: (B, T, size) vectors of the words, which
-            the decoder reads when a word was copied; `lengths`: (B,); `copyable`: (B, T) whether the word is outside
-            the vocabulary; for training also `previous`: (B, L + 1, size) vectors of the question's words, the first
-            0 (the start), `target`: (B, L + 1) their numbers and END, UNKNOWN for a word that is outside the
-            vocabulary and in the context, -100 for one that is in neither and behind the end, `copies`: (B, L + 1, T)
-            where in the context that UNKNOWN is, and `question_mean`: (B, mean).
+            the decoder reads when a word was copied; `lengths`: (B,); `copyable`: (B, T) whether UNKNOWN can stand
+            for the word, which is outside the vocabulary or, without `copies`, any word; for training also
+            `previous`: (B, L + 1, size) vectors of the question's words, the first 0 (the start), `target`: (B, L + 1)
+            their numbers and END, UNKNOWN for a word that is outside the vocabulary and in the context, -100 for one
+            that is in neither (without `copies` UNKNOWN for both) and behind the end, `copies`: (B, L + 1, T) where in
+            the context that UNKNOWN is, and `question_mean`: (B, mean).
         """
         import torch
 
@@ -264,8 +290,8 @@ class Examples:
         copyable = np.zeros((len(rows), longest), bool)
         for i, row in enumerate(rows):
             words = row["input_ids"]
-            static[i, : len(words)] = self.vectors(words)
-            copyable[i, : len(words)] = [word not in self.number for word in words]
+            static[i, : len(words)] = self.vectors.rows(row["numbers"])
+            copyable[i, : len(words)] = [not self.copies or word not in self.number for word in words]
         read = static
         if self.contextual:
             read = np.zeros((len(rows), longest, rows[0]["states"].shape[1]), np.float32)
@@ -285,10 +311,12 @@ class Examples:
         copies = np.zeros((len(rows), longest, static.shape[1]), bool)
         for i, row in enumerate(rows):
             words = row["question"]
-            previous[i, 1 : len(words) + 1] = self.vectors(words)
+            previous[i, 1 : len(words) + 1] = self.vectors.rows(row["question_numbers"])
             for place, word in enumerate(words):
                 if word in self.number:
                     target[i, place] = self.number[word]
+                elif not self.copies:
+                    target[i, place] = UNKNOWN
                 elif word in row["input_ids"]:
                     target[i, place] = UNKNOWN
                     copies[i, place, [n for n, other in enumerate(row["input_ids"]) if other == word]] = True

@@ -50,9 +50,9 @@ def beam_search(
 ) -> Beams:
     """Return the `width` likeliest questions that a beam search finds for every row.
 
-    A beam that has ended keeps its log-probability and its place. UNKNOWN is said only where the context has a word
-    outside the vocabulary; it stands for the one that gets most attention, as in Du et al. (2017), and has the
-    probability of both.
+    A beam that has ended keeps its log-probability and its place. UNKNOWN stands for the word of the context that gets
+    most attention, as in Du et al. (2017). A model that learned copies says it only where the context has a word
+    outside the vocabulary, means one of those, and gives it the probability of UNKNOWN and of that word.
 
     Args:
         model: in evaluation mode.
@@ -83,8 +83,9 @@ def beam_search(
         state, attention = model.step(model.read(previous, latent), state, encoded)
         place = attention.masked_fill(~copyable, -1).argmax(1, keepdim=True)
         steps = model.speak(state.context).log_softmax(-1) + impossible
-        copies = torch.zeros_like(copyable).scatter(1, place, True) & copyable
-        steps[:, UNKNOWN] += copy_log_probability(attention[:, None], copyable, copies[:, None])[:, 0]
+        if model.config.copies:
+            copies = torch.zeros_like(copyable).scatter(1, place, True) & copyable
+            steps[:, UNKNOWN] += copy_log_probability(attention[:, None], copyable, copies[:, None])[:, 0]
         place = place[:, 0]
         steps[ended] = only_pad
         totals = (scores[:, :, None] + steps.view(rows, width, -1)).flatten(1)

@@ -13,6 +13,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+OUTPUTS = ("vectors", "free")
+
 
 @dataclass
 class Config:
@@ -31,7 +33,11 @@ class Config:
         kl_steps: training steps that are an iteration of `kl_rate`.
         latent_dropout: probability that an example is decoded without its latent variable.
         free_bits: nats per dimension below which the KL term of a batch does not push.
+        output: "vectors" is W_o c = E (P c) with the words' vectors E; "free" is the matrix W_o of equation 8 itself.
+        skip: add a linear map of the word's vector to the context states b.
+        copies: learn which word of the context UNKNOWN stands for; see contexts.Examples.
         max_context, max_question, contextual: see contexts.Examples.
+        encoder, encoder_sha256: Hub id or folder of the encoder whose vectors are read, and the digest of its weights.
     """
 
     words: list[str] = field(default_factory=list)
@@ -46,9 +52,14 @@ class Config:
     kl_steps: int = 1
     latent_dropout: float = 0.2
     free_bits: float = 0.0
+    output: str = "vectors"
+    skip: bool = True
+    copies: bool = True
     max_context: int = 60
     max_question: int = 20
     contextual: bool = False
+    encoder: str = "sentence-transformers/all-MiniLM-L6-v2"
+    encoder_sha256: str = ""
 
 
 class State(NamedTuple):
@@ -95,8 +106,8 @@ def copy_log_probability(attention: torch.Tensor, copyable: torch.Tensor, copies
 
     >>> attention = torch.tensor([[[0.5, 0.3, 0.2]]])
     >>> copyable = torch.tensor([[False, True, True]])
-    >>> copy_log_probability(attention, copyable, torch.tensor([[[False, True, False]]])).exp().item()
-    0.6000000238418579
+    >>> round(copy_log_probability(attention, copyable, torch.tensor([[[False, True, False]]])).exp().item(), 4)
+    0.6
     """
     attention = attention.float() + 1e-9
     right, all_of_them = (attention * copies).sum(-1), (attention * copyable[:, None]).sum(-1)
@@ -111,18 +122,24 @@ class Generator(nn.Module):
         super().__init__()
         if config.hidden % 2 or config.hidden < 2:
             raise ValueError(f"hidden: expected an even number of at least 2, got {config.hidden}")
+        if config.output not in OUTPUTS:
+            raise ValueError(f"output: expected one of {', '.join(OUTPUTS)}, got {config.output!r}")
         self.config = config
         size, hidden, latent = config.vector, config.hidden, config.latent
         sizes = [config.read, *[hidden] * (config.layers - 1)]
         self.forwards = nn.ModuleList(nn.LSTM(read, hidden // 2, batch_first=True) for read in sizes)
         self.backwards = nn.ModuleList(nn.LSTM(read, hidden // 2, batch_first=True) for read in sizes)
-        self.skips = nn.Linear(size, hidden, bias=False)
+        if config.skip:
+            self.skips = nn.Linear(size, hidden, bias=False)
         self.keys = nn.Linear(hidden, hidden, bias=False)  # W_a
         self.reads = nn.Linear(size + latent, 4 * hidden)  # the LSTM's weights of e_t and z
         self.recurs = nn.Linear(2 * hidden, 4 * hidden, bias=False)  # of c_{t-1} and k_{t-1}
         self.upper = nn.ModuleList(nn.LSTMCell(hidden, hidden) for _ in range(config.layers - 1))
         self.combines = nn.Linear(2 * hidden, hidden, bias=False)  # W_c
-        self.projects = nn.Linear(hidden, size, bias=False)
+        if config.output == "vectors":
+            self.projects = nn.Linear(hidden, size, bias=False)
+        else:
+            self.says = nn.Linear(hidden, len(config.words), bias=False)  # W_o
         self.bias = nn.Parameter(torch.zeros(len(config.words)))  # b_o
         self.register_buffer("vectors", torch.zeros(len(config.words), size))
         self.register_buffer("steps", torch.zeros((), dtype=torch.long))
@@ -159,7 +176,9 @@ class Generator(nn.Module):
             last = (lengths - 1)[..., None].expand(-1, -1, there.shape[2])
             hidden.append(torch.cat([there.gather(1, last), back.gather(1, last)], -1)[:, 0])
             states = torch.cat([there, turn(back)], -1)
-        states = (states + self.skips(context_words)) * mask[..., None]
+        if self.config.skip:
+            states = states + self.skips(context_words)
+        states = states * mask[..., None]
         mean = states.sum(1) / lengths
         cell = tuple(torch.zeros_like(layer) for layer in hidden)
         return Encoded(states, self.keys(states), mask, mean), State(hidden[-1], tuple(hidden), cell)
@@ -201,7 +220,9 @@ class Generator(nn.Module):
         return State(context, tuple(hidden), tuple(cells)), attention
 
     def speak(self, context: torch.Tensor) -> torch.Tensor:
-        """Return the logits of the words, (..., V), for c, (..., H) (equation 8; W_o has the words' vectors in it)."""
+        """Return the logits of the words, (..., V), for c, (..., H) (equation 8; see `Config.output`)."""
+        if self.config.output == "free":
+            return self.says(context).float() + self.bias
         table = self.vectors.T / self.vectors.shape[1] ** 0.5
         return (self.projects(context) @ table).float() + self.bias
 
@@ -262,8 +283,14 @@ class Generator(nn.Module):
         return {"loss": loss, "nll": nll, "tokens": asked.sum(1), "kl": kl}
 
 
-def save(model: Generator, folder: str | Path) -> None:
-    """Write config.json and model.safetensors."""
+def save(model: Generator, folder: str | Path, small: bool = False) -> None:
+    """Write config.json and model.safetensors.
+
+    Args:
+        model: the generator.
+        folder: where to.
+        small: keep half the digits of every number, and leave out the words' vectors, which the encoder has.
+    """
     from safetensors.torch import save_file
 
     folder = Path(folder)
@@ -271,6 +298,9 @@ def save(model: Generator, folder: str | Path) -> None:
     text = json.dumps({"model_type": "question-generator", **asdict(model.config)}, indent=1, ensure_ascii=False)
     (folder / "config.json").write_text(text + "\n", encoding="utf-8")
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
+    if small:
+        weights = {name: tensor.half() if tensor.is_floating_point() else tensor for name, tensor in weights.items()}
+        del weights["vectors"]
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
 
 
@@ -290,5 +320,28 @@ def load(folder: str | Path) -> Generator:
     if settings.pop("model_type", None) != "question-generator":
         raise ValueError(f"model: {paths[0]} is not of a question generator of train_generator.py")
     model = Generator(Config(**settings))
-    model.load_state_dict(load_file(paths[1]))
+    weights = load_file(paths[1])
+    if "vectors" not in weights:
+        weights["vectors"] = torch.from_numpy(word_vectors(model.config)(model.config.words))
+    model.load_state_dict(weights)
     return model.eval()
+
+
+def word_vectors(config: Config):
+    """Return the contexts.WordVectors that a generator was trained with.
+
+    Raises:
+        ValueError: if the encoder is not found, or has other weights than in training.
+    """
+    from genqa_metrics.kpqa.models import checkpoint_digest
+
+    from training.question_generation.contexts import WordVectors
+    from training.question_generation.train_generator import encoder_folder
+
+    folder = encoder_folder(config.encoder)
+    if config.encoder_sha256 and (digest := checkpoint_digest(folder)) != config.encoder_sha256:
+        raise ValueError(
+            f"encoder: the generator was trained with weights {config.encoder_sha256[:12]} of {config.encoder}, got "
+            f"{digest[:12]} in {folder}"
+        )
+    return WordVectors(folder, config.vector)

@@ -23,6 +23,10 @@ BASES = {"meteor": "METEOR 1.5", "rouge": "ROUGE-L", "bleu": "BLEU-4", "cosine":
 GROUPS = {"several": "Contexts with several references", "all": "All contexts"}
 PARTS = ("precision", "recall", "f", "conventional")  # in the order of f_meta.scoring.NAMES
 DIVERSITY = ("distinct_1", "distinct_2", "self_bleu", "different")
+OTHERS = {"diversity": DIVERSITY, "answers": ("answers_covered",)}  # what is measured beside the bases
+MANY = ("baseline", "cvae_100")  # the models that the findings are about are trained with all seeds
+COVERED = 0.5  # F1 of the words of two answers from which on they count as the same answer
+CHUNK = 2000  # pairs of question and context that KPQA's predictor reads in one call
 PAIRS = (  # differences that the paper's findings are about
     ("cvae_25", "baseline"),
     ("cvae_50", "baseline"),
@@ -40,18 +44,28 @@ class Arguments:
 
     data_dir: str = field(metadata={"help": "folder of squad_du2017.dev, squad_du2017.test and the other sets"})
     work: str = field(metadata={"help": "folder of the trained models and of the generated questions"})
+    train_dir: str | None = field(default=None, metadata={"help": "folder of the training sources; default data_dir"})
     config: str = field(default=str(FOLDER / "squad.args"), metadata={"help": "arguments of train_generator.py"})
     seeds: list[int] = field(default_factory=lambda: [1, 2, 3], metadata={"help": "one training each"})
+    seeds_of_others: int = field(
+        default=0, metadata={"help": "seeds of CVAE 25 and 50, the first of `seeds`; 0: all of them"}
+    )
     test: str = field(default="squad_du2017.test", metadata={"help": "set that the results are of"})
     transfer: str = field(default="fairytaleqa.test", metadata={"help": "second set, nothing is trained on"})
-    contexts: int = field(default=500, metadata={"help": "contexts of the test set that are asked about, by chance"})
+    contexts: int = field(default=500, metadata={"help": "contexts of the test set asked about, by chance; 0: all"})
     transfer_contexts: int = field(default=60, metadata={"help": "contexts of the second set, likewise"})
     bases: list[str] = field(default_factory=lambda: list(BASES), metadata={"help": f"some of {', '.join(BASES)}"})
+    answers: bool = field(default=False, metadata={"help": "measure the answers covered, with KPQA's predictor"})
     resamples: int = field(default=1000, metadata={"help": "bootstrap samples"})
     use_cpu: bool = field(default=False, metadata={"help": "train on the CPU also where there is another device"})
     train_only: bool = field(default=False, metadata={"help": "stop after the trainings"})
     results: str = field(default=str(FOLDER / "results.json"), metadata={"help": "file that is written"})
     readme: str = field(default=str(FOLDER / "README.md"), metadata={"help": "file whose marked tables are renewed"})
+
+
+def seeds_of(args: Arguments, model: str) -> list[int]:
+    """Return the seeds that a model is trained with."""
+    return args.seeds if model in MANY else args.seeds[: args.seeds_of_others or None]
 
 
 def trained(args: Arguments, model: str, seed: int) -> Path:
@@ -62,7 +76,14 @@ def trained(args: Arguments, model: str, seed: int) -> Path:
     from training.question_generation.train_generator import train
 
     folder = Path(args.work) / "models" / f"{model}_{seed}"
-    words = ["--config", args.config, "--data_dir", args.data_dir, "--cache", str(Path(args.work) / "cache")]
+    words = [
+        "--config",
+        args.config,
+        "--data_dir",
+        args.train_dir or args.data_dir,
+        "--cache",
+        str(Path(args.work) / "cache"),
+    ]
     words += ["--latent", str(MODELS[model]), "--seed", str(seed), "--output_dir", str(folder)]
     words += ["--use_cpu", str(args.use_cpu)]
     parser = HfArgumentParser((TrainingFacts, TrainingArguments))
@@ -80,11 +101,11 @@ def trained(args: Arguments, model: str, seed: int) -> Path:
 
 
 def sampled(source: str, folder: str, number: int) -> list:
-    """Return contexts of a set drawn by chance, the same in every run, in the order of the file."""
+    """Return contexts of a set drawn by chance, the same in every run, in the order of the file; 0: all of them."""
     from training.question_generation.contexts import read_contexts
 
     contexts = read_contexts(source, folder)
-    picks = random.Random(0).sample(range(len(contexts)), min(number, len(contexts)))
+    picks = random.Random(0).sample(range(len(contexts)), min(number or len(contexts), len(contexts)))
     return [contexts[i] for i in sorted(picks)]
 
 
@@ -99,13 +120,17 @@ def asked(args: Arguments, contexts: Sequence, seed: int) -> dict[str, list[list
     texts = [context.text for context in contexts]
     said, vectors = {}, None
     for system, (name, top) in SYSTEMS.items():
+        if seed not in seeds_of(args, name):
+            continue
         folder = trained(args, name, seed)
         model = load(folder)
         config = model.config
         if vectors is None:
             facts = json.loads((folder / "train.json").read_text(encoding="utf-8"))
             vectors = WordVectors(encoder_folder(facts["arguments"]["encoder"]), config.vector)
-        examples = Examples(config.words, vectors, config.max_context, config.max_question, config.contextual)
+        examples = Examples(
+            config.words, vectors, config.max_context, config.max_question, config.contextual, config.copies
+        )
         said[system] = generate(model, examples, texts, counts, seed=seed, top=top)
     return said
 
@@ -175,12 +200,107 @@ def diversity(questions: Sequence[Sequence[str]]) -> np.ndarray:
     return result
 
 
-def statistics_of(said: Mapping[int, Mapping[str, list]], contexts: Sequence, bases: Sequence[str]) -> dict:
-    """Return base -> (contexts, systems, seeds, 4) scores, columns `PARTS`, and "diversity" -> columns `DIVERSITY`."""
+def corpus_bleu(sums: np.ndarray) -> np.ndarray:
+    """Return corpus BLEU-4 without smoothing.
+
+    Args:
+        sums: (..., 10) matches and n-grams of the orders 1 to 4, tokens of candidates and of references; also means.
+
+    >>> round(float(corpus_bleu(np.array([7, 5, 3, 1, 7, 6, 5, 4, 7.0, 6.0]))), 4)
+    0.5946
+    """
+    matches, ngrams, length, reference_length = sums[..., :4], sums[..., 4:8], sums[..., 8], sums[..., 9]
+    precision = np.prod(matches / np.maximum(ngrams, 1e-9), axis=-1) ** 0.25
+    return precision * np.exp(np.minimum(0, 1 - reference_length / np.maximum(length, 1e-9)))
+
+
+def corpus_counts(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
+    """Return what corpus BLEU is made of for every context, (contexts, 10), see `corpus_bleu`."""
+    from genqa_metrics.f_meta.overlap import MAX_ORDER, Rows, bleu_counts
+
+    matches, length, reference_length = bleu_counts(
+        Rows.of_lists(str.split, list(predictions), list(map(list, references)))
+    )
+    ngrams = np.maximum(length[:, None] - np.arange(MAX_ORDER), 0)
+    return np.column_stack([matches, ngrams, length, reference_length]).astype(float)
+
+
+def answers_of(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], frozenset[int]]:
+    """Return the words of a context that answer a question, by the keyphrase weights of KPQA's predictor.
+
+    Args:
+        pairs: context and question.
+
+    Returns:
+        Pair -> where the word pieces begin whose weight is at least half of the largest.
+    """
+    import genqa_metrics
+
+    kpqa = genqa_metrics.load("kpqa", progress=False)
+    found = {}
+    pairs = list(dict.fromkeys(pair for pair in pairs if pair[1].strip()))
+    for start in range(0, len(pairs), CHUNK):
+        part = pairs[start : start + CHUNK]
+        contexts = [context for context, _ in part]
+        results = kpqa.compute(
+            questions=[question for _, question in part], predictions=contexts, references=contexts, explain=True
+        )
+        for pair, row in zip(part, results["explanation"], strict=True):
+            top = max((weight for _, weight, *_ in row["prediction"]), default=0)
+            found[pair] = frozenset(place for _, weight, place, _ in row["prediction"] if weight >= top / 2)
+    return found
+
+
+def covered(
+    predictions: Sequence[Sequence[str]],
+    references: Sequence[Sequence[str]],
+    contexts: Sequence[str],
+    answers: Mapping,
+) -> np.ndarray:
+    """Return the share of the references' answers that a generated question asks for too, one number per context.
+
+    Args:
+        predictions: questions per context.
+        references: questions per context.
+        contexts: texts.
+        answers: what `answers_of` returned.
+
+    >>> answers = {("c", "who"): frozenset([1]), ("c", "when"): frozenset([5, 6]), ("c", "what year"): frozenset([6])}
+    >>> covered([["what year"]], [["who", "when"]], ["c"], answers).tolist()
+    [0.5]
+    """
+    shares = []
+    for asked, wanted, context in zip(predictions, references, contexts, strict=True):
+        sets = [answers[context, question] for question in asked if question.strip()]
+        hits = [
+            any(2 * len(target & other) >= COVERED * (len(target) + len(other)) for other in sets)
+            for target in (answers[context, question] for question in wanted)
+        ]
+        shares.append(np.mean(hits))
+    return np.array(shares)
+
+
+def statistics_of(
+    said: Mapping[int, Mapping[str, list]], contexts: Sequence, bases: Sequence[str], answers: bool = False
+) -> dict:
+    """Return arrays of (contexts, systems, seeds, k) numbers.
+
+    Args:
+        said: seed -> system -> questions of every context. A system that has fewer seeds than others is put down
+            several times with each, so that its mean is that of its own seeds.
+        contexts: the contexts.
+        bases: bases of F-meta.
+        answers: measure the answers covered.
+
+    Returns:
+        Base -> columns `PARTS`, "corpus" -> `corpus_counts` of the first question of every context, "diversity" ->
+        columns `DIVERSITY`, and if wanted "answers" -> one column, see `covered`.
+    """
     from genqa_metrics.f_meta.scoring import statistics
 
     seeds, names = list(said), list(SYSTEMS)
-    columns = [said[seed][system] for system in names for seed in seeds]
+    own = {system: [seed for seed in seeds if system in said[seed]] for system in names}
+    columns = [said[own[system][k % len(own[system])]][system] for system in names for k in range(len(seeds))]
     references = [list(context.references) for context in contexts]
     predictions = [list(questions) for column in columns for questions in column]
     shape = len(names), len(seeds), len(contexts), -1
@@ -188,7 +308,14 @@ def statistics_of(said: Mapping[int, Mapping[str, list]], contexts: Sequence, ba
     for name in bases:  # one call: a pair that several systems ask is scored once, Java starts once
         print(f"scoring with {name}", file=sys.stderr, flush=True)
         found[name] = statistics(predictions, references * len(columns), base_of(name))
+    found["corpus"] = corpus_counts([texts[0] for texts in predictions], references * len(columns))
     found["diversity"] = diversity(predictions)
+    if answers:
+        texts = [context.text for context in contexts] * len(columns)
+        asked = [*zip(texts, predictions, strict=True), *zip(texts, references * len(columns), strict=True)]
+        print("reading the answers", file=sys.stderr, flush=True)
+        known = answers_of([(text, question) for text, questions in asked for question in questions])
+        found["answers"] = covered(predictions, references * len(columns), texts, known)
     return {name: np.moveaxis(rows.reshape(shape), 2, 0) for name, rows in found.items()}
 
 
@@ -251,9 +378,18 @@ def report_of(statistics: Mapping[str, np.ndarray], kept: np.ndarray, samples: i
         kept: (contexts,) booleans.
         samples: bootstrap samples.
     """
+    from genqa_metrics.toolkit.analysis.resampling import interval
+
     report: dict = {"contexts": int(kept.sum()), "systems": {name: {} for name in SYSTEMS}, "differences": {}}
     for base, rows in statistics.items():
-        parts = DIVERSITY if base == "diversity" else PARTS
+        if base == "corpus":
+            means = corpus_bleu(rows[kept].mean(axis=(0, 2)))
+            ends = interval(corpus_bleu(resampled_means(rows[kept], samples, 0)), int(kept.sum()))
+            for i, system in enumerate(SYSTEMS):
+                value = {"bleu": round(float(means[i]), 5), "interval": [round(float(end[i]), 5) for end in ends]}
+                report["systems"][system][base] = value
+            continue
+        parts = OTHERS.get(base, PARTS)
         used = kept & ~np.isnan(rows).any(axis=(1, 2, 3))
         if not used.any():
             continue
@@ -282,7 +418,7 @@ def findings(report: Mapping) -> dict[str, dict]:
     """
     found = {}
     for base, differences in report["differences"].items():
-        if base == "diversity":
+        if base in OTHERS:
             continue
         start = report["systems"]["baseline"][base]
 
@@ -306,10 +442,15 @@ def findings(report: Mapping) -> dict[str, dict]:
 
 
 def table(report: Mapping, base: str) -> str:
-    """Return a table as tables 1, 3 and 4, in percent, with intervals."""
-    lines = [f"| {BASES[base]} | conventional | precision | recall | F |", "| --- | ---: | ---: | ---: | ---: |"]
+    """Return a table as tables 1, 3 and 4, in percent, with intervals; that of BLEU begins with corpus BLEU."""
+    has_corpus = base == "bleu" and all("corpus" in scores for scores in report["systems"].values())
+    columns = ["cBLEU"] * has_corpus + ["conventional", "precision", "recall", "F"]
+    lines = [f"| {BASES[base]} | " + " | ".join(columns) + " |", "| --- |" + " ---: |" * len(columns)]
     for system, scores in report["systems"].items():
         cells = []
+        if has_corpus:
+            low, high = scores["corpus"]["interval"]
+            cells.append(f"{100 * scores['corpus']['bleu']:.2f} ({100 * low:.2f}, {100 * high:.2f})")
         for part in ("conventional", "precision", "recall", "f"):
             low, high = scores[base]["intervals"][part]
             cells.append(f"{100 * scores[base][part]:.2f} ({100 * low:.2f}, {100 * high:.2f})")
@@ -329,12 +470,18 @@ def title(system: str) -> str:
 
 def diversity_table(report: Mapping, active: Mapping[str, Sequence[int]], facts: Mapping[str, Mapping]) -> str:
     """Return the diversity numbers beside the latent variable's and the loss of the held-out part."""
-    lines = [
-        "| | distinct-1 | distinct-2 | self-BLEU | different questions | active dimensions | KL, nats | perplexity |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
-    ]
+    has_answers = all("answers" in scores for scores in report["systems"].values())
+    columns = ["distinct-1", "distinct-2", "self-BLEU", "different questions", *["answers covered"] * has_answers]
+    columns += ["active dimensions", "KL, nats", "perplexity"]
+    lines = ["| | " + " | ".join(columns) + " |", "| --- |" + " ---: |" * len(columns)]
     for system, scores in report["systems"].items():
         cells = [f"{100 * scores['diversity'][part]:.1f}" for part in DIVERSITY]
+        if has_answers:
+            value, (low, high) = (
+                scores["answers"]["answers_covered"],
+                scores["answers"]["intervals"]["answers_covered"],
+            )
+            cells.append(f"{100 * value:.1f} ({100 * low:.1f}, {100 * high:.1f})")
         dev = [fact["dev"] for fact in facts[SYSTEMS[system][0]].values()]
         cells.append(", ".join(map(str, active[system])) if any(active[system]) else "-")
         cells.append(f"{np.mean([d['kl'] for d in dev]):.1f}" if any(active[system]) else "-")
@@ -399,7 +546,13 @@ def main() -> None:
         base_of(name)
     numbers = {args.test: args.contexts, args.transfer: args.transfer_contexts}
     sets = {source: sampled(source, args.data_dir, number) for source, number in numbers.items()}
-    folders = {model: {seed: trained(args, model, seed) for seed in args.seeds} for model in MODELS}
+    # Seed by seed, the models of the findings first: a run that ends early has the most telling ones.
+    order = [*MANY, *(model for model in MODELS if model not in MANY)]
+    folders: dict = {model: {} for model in MODELS}
+    for seed in args.seeds:
+        for model in order:
+            if seed in seeds_of(args, model):
+                folders[model][seed] = trained(args, model, seed)
     if args.train_only:
         return
     facts = {
@@ -407,7 +560,7 @@ def main() -> None:
         for model, found in folders.items()
     }
     active = {
-        system: [facts[model][seed]["dev"].get("active_dimensions", 0) if MODELS[model] else 0 for seed in args.seeds]
+        system: [found["dev"].get("active_dimensions", 0) if MODELS[model] else 0 for found in facts[model].values()]
         for system, (model, _) in SYSTEMS.items()
     }
     reports = {}
@@ -417,7 +570,7 @@ def main() -> None:
             print(f"questions on {source}, seed {seed}", file=sys.stderr, flush=True)
             said[seed] = asked(args, contexts, seed)
             write_questions(Path(args.work) / "questions" / f"{source}.seed_{seed}.jsonl", contexts, said[seed])
-        statistics = statistics_of(said, contexts, args.bases)
+        statistics = statistics_of(said, contexts, args.bases, args.answers)
         several = np.array([len(context.references) > 1 for context in contexts])
         for group, kept in (("all", several | True), ("several", several), ("one", ~several)):
             if kept.any():
@@ -428,6 +581,7 @@ def main() -> None:
         "active_latent_dimensions": {system: min(values) for system, values in active.items()},
         "command": "python -m training.question_generation.study --data_dir DATA/question_generation --work FOLDER",
         "seeds": args.seeds,
+        "seeds_of": {model: seeds_of(args, model) for model in MODELS},
         "data_digests": {
             path.name: file_digest(path)
             for path in sorted(Path(args.data_dir).glob("*.jsonl.gz"))

@@ -5,7 +5,15 @@ from pathlib import Path
 
 ACTIVE = 0.01  # nat of mean KL above which a dimension of the latent variable is in use
 SHARED = ("latent", "hidden", "dropout", "kl_rate", "kl_steps", "latent_dropout", "free_bits")
-SHARED += ("max_context", "max_question", "contextual")  # arguments that the model keeps
+SHARED += (
+    "output",
+    "skip",
+    "copies",
+    "max_context",
+    "max_question",
+    "contextual",
+    "encoder",
+)  # arguments that the model keeps
 
 
 @dataclass
@@ -16,6 +24,9 @@ class Arguments:
         default_factory=list, metadata={"help": "files NAME.jsonl.gz in data_dir, or NAME or NAME:SPLIT of the Hub"}
     )
     data_dir: str | None = field(default=None, metadata={"help": "folder of the local files"})
+    dev_sources: list[str] = field(
+        default_factory=list, metadata={"help": "held-out pairs, as sources; then dev_share is not used"}
+    )
     dev_share: float = field(default=0.1, metadata={"help": "share of the contexts held out, by their hash"})
     dev_rows: int | None = field(default=None, metadata={"help": "pairs used of the held-out part, by chance"})
     encoder: str = field(
@@ -36,6 +47,9 @@ class Arguments:
     kl_steps: int = field(default=1, metadata={"help": "training steps that are an iteration of kl_rate"})
     latent_dropout: float = field(default=0.2, metadata={"help": "probability that z is dropped whole"})
     free_bits: float = field(default=0.0, metadata={"help": "nats per dimension that the KL term leaves free"})
+    output: str = field(default="vectors", metadata={"help": "W_o: 'free' (equation 8), or 'vectors', of the words"})
+    skip: bool = field(default=True, metadata={"help": "add a map of the word's vector to the context states"})
+    copies: bool = field(default=True, metadata={"help": "learn which word of the context is copied"})
     patience: int = field(default=0, metadata={"help": "evaluations without a better loss before it stops; 0 never"})
     cache: str | None = field(default=None, metadata={"help": "folder for the encoder's states of the questions"})
 
@@ -54,7 +68,9 @@ def check(args: Arguments) -> None:
     for name, least in (("latent", 0), ("hidden", 2), ("kl_steps", 1), ("max_context", 1), ("max_question", 1)):
         if getattr(args, name) < least:
             raise ValueError(f"{name}: expected a number of at least {least}, got {getattr(args, name)}")
-    if args.patience and not args.dev_share:
+    if args.output not in ("vectors", "free"):
+        raise ValueError(f"output: expected 'vectors' or 'free', got {args.output!r}")
+    if args.patience and not (args.dev_share or args.dev_sources):
         raise ValueError("patience: stopping early needs held-out contexts; set dev_share above 0")
 
 
@@ -102,6 +118,7 @@ def train(args: Arguments, training) -> dict:
     import json
     import random
 
+    import numpy as np
     import torch
     from genqa_metrics.kpqa.models import checkpoint_digest, quiet
     from transformers import EarlyStoppingCallback, Trainer, set_seed
@@ -115,12 +132,13 @@ def train(args: Arguments, training) -> dict:
     set_seed(training.seed)
 
     # 1. Pairs of context and question.
-    contexts = [context for source in args.sources for context in data.read_contexts(source, args.data_dir)]
-    pairs: dict[bool, list[tuple[str, str]]] = {False: [], True: []}
-    for context in contexts:
-        pairs[data.is_dev(context.text, args.dev_share)] += [(context.text, text) for text in context.references]
-    held_out, pairs = pairs[True], pairs[False]
-    if not pairs or (args.dev_share and not held_out):
+    share = 0 if args.dev_sources else args.dev_share
+    pairs, held_out = [], []
+    for source in args.sources + args.dev_sources:
+        for context in data.read_contexts(source, args.data_dir):
+            dev = source in args.dev_sources or data.is_dev(context.text, share)
+            (held_out if dev else pairs).extend((context.text, text) for text in context.references)
+    if not pairs or ((share or args.dev_sources) and not held_out):
         raise ValueError(f"sources: {len(pairs)} pairs to train on and {len(held_out)} held out; name larger sources")
     if args.dev_rows:
         held_out = random.Random(0).sample(held_out, min(args.dev_rows, len(held_out)))
@@ -130,10 +148,12 @@ def train(args: Arguments, training) -> dict:
     with quiet():
         vectors = data.WordVectors(encoder, args.vector)
         questions = list(dict.fromkeys(text for _, text in pairs + held_out))
-        means = data.mean_states(encoder, questions, args.cache)
+        means = np.zeros((len(questions), 1), np.float32)  # the baseline has no posterior that reads them
+        if args.latent:
+            means = data.mean_states(encoder, questions, args.cache)
     place = {text: i for i, text in enumerate(questions)}
     words = data.vocabulary((text for _, text in pairs), args.min_count)
-    examples = data.Examples(words, vectors, args.max_context, args.max_question, args.contextual)
+    examples = data.Examples(words, vectors, args.max_context, args.max_question, args.contextual, args.copies)
     made = [
         examples.of_pairs(part, means[[place[text] for _, text in part]]) if part else None
         for part in (pairs, held_out)
@@ -145,8 +165,9 @@ def train(args: Arguments, training) -> dict:
         words=words,
         layers=args.layers or (1 if args.latent else 2),
         vector=vectors.size,
-        read=means.shape[1] if args.contextual else vectors.size,
+        read=made[0][0]["states"].shape[1] if args.contextual else vectors.size,
         mean=means.shape[1],
+        encoder_sha256=checkpoint_digest(encoder),
         **{name: getattr(args, name) for name in SHARED},
     )
     model = Generator(config)

@@ -1,0 +1,164 @@
+"""A trained generator in use: loading, asking, the small checkpoint and its card; and the model as printed."""
+
+import dataclasses
+import doctest
+import io
+import json
+import shutil
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from tests.test_kpqa import tiny_encoder  # noqa: F401
+from tests.test_question_generation import PAIRS, WORDS, batch_of, examples, generator, made_up, run  # noqa: F401
+from training.question_generation import ask, decoding, export
+from training.question_generation import contexts as data
+
+
+@pytest.fixture(scope="module")
+def trained(made_up, tiny_encoder, tmp_path_factory):  # noqa: F811
+    """Folders of a generator without and with a latent variable."""
+    output = tmp_path_factory.mktemp("trained")
+    for latent in (0, 3):
+        run(made_up, output / str(latent), tiny_encoder, "--latent", str(latent), "--num_train_epochs", "1")
+    return {latent: output / str(latent) / "final" for latent in (0, 3)}
+
+
+TEXTS = ["There are seven steps in the house.", "There are two steps in the yard."]
+
+
+def test_the_examples_in_the_docstrings():
+    assert doctest.testmod(ask).failed == 0
+
+
+@pytest.mark.parametrize("latent", [0, 3])
+def test_asking(trained, latent):
+    loaded = ask.load(trained[latent])
+    assert loaded.is_diverse == bool(latent)
+    asked = loaded.ask(TEXTS, count=3, seed=1)
+    assert asked == ask.load(trained[latent]).ask(TEXTS, count=3, seed=1)
+    assert all(1 <= len(texts) <= 3 and len(set(texts)) == len(texts) for texts in asked)
+    repeated = loaded.ask(TEXTS, count=4, distinct=False)
+    assert [len(texts) for texts in repeated] == [4, 4]
+    if not latent:
+        assert all(len(set(texts)) == 1 for texts in repeated)
+        assert len(asked[0]) > 1  # the next beams
+    tokens = loaded.ask(["there are seven steps in the house ."], count=3, seed=1, raw=False)
+    assert [ask.readable(question, TEXTS[0]) for question in tokens[0]] == loaded.ask(TEXTS[:1], count=3, seed=1)[0]
+    for texts, count, message in (
+        (["  "], 1, "texts, row 0: expected a text with words"),
+        ("one text", 1, "expected a list of texts, got one"),
+        (TEXTS, 0, "count: expected at least 1, got 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            loaded.ask(texts, count)
+
+
+def test_the_command_writes_rows(trained, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["ask", "--model", str(trained[3]), "--count", "2", "--seed", "5"])
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(TEXTS) + "\n\n"))
+    ask.main()
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["context"] for row in rows] == TEXTS
+    assert [row["predictions"] for row in rows] == ask.load(trained[3]).ask(TEXTS, count=2, seed=5)
+
+
+def test_nothing_to_load(tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match=r"expected config.json and model.safetensors"):
+        ask.load(tmp_path)
+    monkeypatch.setattr(
+        "genqa_metrics.kpqa.models.hub_folder", lambda name, revision, good, tried: tried.append("no network")
+    )
+    with pytest.raises(ValueError, match=r"model: expected a folder or a Hub id, got 'a/b'; no network"):
+        ask.load("a/b")
+
+
+def test_the_small_checkpoint_asks_the_same(trained, tmp_path, monkeypatch):
+    args = export.Arguments(str(trained[3]), str(tmp_path / "small"))
+    pairs = {"data_digests": {"made.jsonl.gz": "ab12"}, "pairs": {"by source": {"made": 7}}}
+    pairs["arguments"] = {"test": ["squad_du2017.test"]}
+    (tmp_path / "pairs.json").write_text(json.dumps(pairs))
+    folder = export.export(dataclasses.replace(args, pairs=str(tmp_path / "pairs.json")))
+    whole, small = (path.stat().st_size for path in (trained[3] / "model.safetensors", folder / "model.safetensors"))
+    assert small < whole / 1.9
+    assert ask.load(folder).ask(TEXTS, seed=2) == ask.load(trained[3]).ask(TEXTS, seed=2)
+    card = (folder / "README.md").read_text()
+    facts = json.loads((trained[3] / "train.json").read_text())
+    for part in ("latent variable of 3 dimensions", "| made | 7 | `ab12` |", f"{facts['pairs']} pairs of sentence"):
+        assert part in card
+    assert str(tmp_path) not in card
+    with pytest.raises(ValueError, match=r"its encoder is the folder .*, which nobody else has"):
+        export.export(dataclasses.replace(args, hub_model_id="ns/generator"))
+    monkeypatch.setattr(export, "MAX_BYTES", 1000)
+    with pytest.raises(ValueError, match=r"model: 0.0 MB, more than .*; train with a smaller --hidden"):
+        export.export(dataclasses.replace(args, output_dir=str(tmp_path / "large")))
+    assert not (tmp_path / "large").exists()
+
+
+def test_pushing(trained, tmp_path, monkeypatch):
+    calls = []
+
+    class Api:
+        def create_repo(self, name, exist_ok):
+            calls.append((name, exist_ok))
+
+        def upload_folder(self, repo_id, folder_path, commit_message):
+            calls.append((repo_id, sorted(path.name for path in folder_path.iterdir())))
+            return type("Commit", (), {"commit_url": "url"})
+
+    monkeypatch.setattr("huggingface_hub.HfApi", Api)
+    monkeypatch.setattr(export, "Path", type("Elsewhere", (type(tmp_path),), {"is_dir": lambda self: False}))
+    export.export(export.Arguments(str(trained[0]), str(tmp_path / "small"), hub_model_id="ns/generator"))
+    assert calls == [("ns/generator", True), ("ns/generator", ["README.md", "config.json", "model.safetensors"])]
+
+
+def test_an_encoder_with_other_weights_is_refused(trained, tmp_path):
+    shutil.copytree(trained[0], tmp_path / "model")
+    path = tmp_path / "model/config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"encoder_sha256": "0" * 64}))
+    with pytest.raises(ValueError, match=r"encoder: the generator was trained with weights 000000000000 of"):
+        ask.load(tmp_path / "model")
+
+
+def test_the_output_layer_as_printed():
+    model = generator(output="free")
+    context = torch.randn(2, 8)
+    expected = context @ model.says.weight.T + model.bias  # equation 8, W_o c + b_o
+    torch.testing.assert_close(model.speak(context), expected)
+    assert not hasattr(model, "projects")
+    with pytest.raises(ValueError, match="output: expected one of vectors, free, got 'tied'"):
+        generator(output="tied")
+
+
+def test_the_context_states_as_printed():
+    printed, here = generator(skip=False), generator()
+    assert not hasattr(printed, "skips")
+    batch = batch_of(PAIRS)
+    inputs = batch["context"], batch["lengths"], batch["context_words"]
+    here.load_state_dict({**here.state_dict(), **printed.state_dict()})
+    added = here.skips(batch["context_words"]) * here.encode(*inputs)[0].mask[..., None]
+    torch.testing.assert_close(here.encode(*inputs)[0].states, printed.encode(*inputs)[0].states + added)
+
+
+def test_without_copies_unknown_is_a_word_like_any_other():
+    maker = examples(copies=False)
+    pairs = [("bob won it", "who won it ?"), ("bob", "bob or zoe ?")]
+    batch = batch_of(pairs, maker)
+    unknown = data.UNKNOWN
+    assert batch["target"].tolist()[1] == [unknown, unknown, unknown, WORDS.index("?"), data.END]
+    assert not batch["copies"].any()
+    assert batch["copyable"].tolist() == [[True] * 3, [True, False, False]]
+    # Said, it is the word with most attention, also one of the vocabulary, and its probability is UNKNOWN's alone.
+    model = generator(copies=False)
+    with torch.no_grad():
+        model.bias[unknown] = 50.0
+    inputs = maker.collate(maker.of_contexts(["who won"]))
+    beams = decoding.beam_search(model, inputs, width=1, max_words=1)
+    encoded, state = model.encode(inputs["context"], inputs["lengths"], inputs["context_words"])
+    start = inputs["context_words"].new_zeros(1, 6)
+    state, attention = model.step(model.read(start, None), state, encoded)
+    assert beams.text(0, 0, WORDS, ["who", "won"]) == ["who", "won"][int(attention.argmax())]
+    expected = model.speak(state.context).log_softmax(-1)[0, unknown]
+    np.testing.assert_allclose(beams.scores[0, 0], expected.detach().numpy(), atol=1e-5)

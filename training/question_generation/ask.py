@@ -1,0 +1,174 @@
+"""A trained generator in use: `load(...)` one, and ask questions about texts of your own.
+
+    python -m training.question_generation.ask --model NAME_OR_FOLDER --text "Ada Lovelace wrote the first program."
+
+Without --text it reads one sentence a line from standard input. It writes JSON lines with `context` and `predictions`,
+which `genqa-metrics score --metric f_meta` reads once `references` are added.
+"""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MAX_DRAWS = 4  # draws for one wanted question, where the draws repeat questions
+_CLOSE = {"-rrb-": ")", "-rsb-": "]", "-rcb-": "}"}
+_OPEN = {"-lrb-": "(", "-lsb-": "[", "-lcb-": "{"}
+
+
+@dataclass
+class Arguments:
+    """What is asked about what, by which generator."""
+
+    model: str = field(metadata={"help": "folder, or Hub id, of a generator of train_generator.py or export.py"})
+    text: list[str] = field(default_factory=list, metadata={"help": "sentences; default: lines of standard input"})
+    count: int = field(default=3, metadata={"help": "questions wanted of every sentence"})
+    top: int = field(default=1, metadata={"help": "beams that a question is drawn from (random beam selection)"})
+    seed: int = field(default=0, metadata={"help": "of the draws"})
+    revision: str | None = field(default=None, metadata={"help": "branch, tag or commit of a Hub id"})
+
+
+def readable(question: str, context: str) -> str:
+    """Return a question of the generator as people write it, with the capitals that its words have in the context.
+
+    Args:
+        question: lower-case tokens of the Penn treebank.
+        context: the text that was asked about, as it was typed.
+
+    >>> readable("where did ada 's mother -lrb- anne -rrb- live ?", "Ada's mother (Anne) lived in London.")
+    "Where did Ada's mother (Anne) live?"
+    """
+    from nltk.tokenize import NLTKWordTokenizer, TreebankWordDetokenizer
+
+    written = {}
+    for i, token in enumerate(NLTKWordTokenizer().tokenize(context)):
+        # The first word of a text has a capital whatever it is: of ordinary words it says nothing.
+        if i or not token.islower():
+            written.setdefault(token.lower(), token)
+    words = [written.get(word, word) for word in question.split()]
+    words = [_OPEN.get(word, _CLOSE.get(word, {"``": '"', "''": '"'}.get(word, word))) for word in words]
+    text = TreebankWordDetokenizer().detokenize(words)
+    return text[:1].upper() + text[1:]
+
+
+class QuestionGenerator:
+    """Asks questions about texts.
+
+    Args:
+        model: a generator.Generator in evaluation mode.
+        vectors: the contexts.WordVectors that it was trained with.
+
+    Attributes:
+        is_diverse: whether it has a latent variable, so that it asks different questions by itself.
+    """
+
+    def __init__(self, model, vectors):
+        from training.question_generation.contexts import Examples
+
+        config = model.config
+        self.model = model
+        self.examples = Examples(
+            config.words, vectors, config.max_context, config.max_question, config.contextual, config.copies
+        )
+
+    @property
+    def is_diverse(self) -> bool:
+        """Whether the generator has a latent variable."""
+        return bool(self.model.config.latent)
+
+    def ask(
+        self,
+        texts: Sequence[str],
+        count: int = 3,
+        seed: int = 0,
+        top: int = 1,
+        width: int = 3,
+        distinct: bool = True,
+        raw: bool = True,
+    ) -> list[list[str]]:
+        """Return questions about every text.
+
+        Args:
+            texts: sentences; of a long one the first words are read, `config.max_context` of them.
+            count: questions wanted of every text.
+            seed: the same seed asks the same questions.
+            top: beams that a question is drawn from; 1 takes the best.
+            width: beams of the search.
+            distinct: leave out repetitions; fewer questions come back where the generator has no more to ask. A
+                generator without a latent variable then gives its `width` best.
+            raw: the texts are as people write them, and so are the questions; else both are lower-case tokens with
+                blanks between them.
+
+        Raises:
+            ValueError: if a text has no words, or count is below 1.
+        """
+        from training.question_generation.decoding import generate
+        from training.question_generation.prepare_pairs import treebank
+
+        if isinstance(texts, str):
+            raise ValueError("texts: expected a list of texts, got one; put it into a list")
+        if count < 1:
+            raise ValueError(f"count: expected at least 1, got {count}")
+        contexts = [treebank(text) if raw else text for text in texts]
+        for i, text in enumerate(contexts):
+            if not text.split():
+                raise ValueError(f"texts, row {i}: expected a text with words, got {texts[i]!r}")
+        draws = count * MAX_DRAWS if distinct else count
+        if distinct and not self.is_diverse:
+            top = width  # its only variety is in the beams
+        asked = generate(self.model, self.examples, contexts, [draws] * len(contexts), seed, width, top)
+        if distinct:
+            asked = [list(dict.fromkeys(questions))[:count] for questions in asked]
+        if raw:
+            asked = [[readable(q, text) for q in questions] for questions, text in zip(asked, texts, strict=True)]
+        return asked
+
+
+def load(name: str | Path, revision: str | None = None, device: str = "cpu") -> QuestionGenerator:
+    """Load a generator.
+
+    Args:
+        name: folder of a checkpoint, or its Hub id; a revision may follow: "org/name@v1".
+        revision: branch, tag or commit of a Hub id.
+        device: where it runs.
+
+    Raises:
+        ValueError: if there is none, or its encoder is not found; says what was tried.
+    """
+    from genqa_metrics.kpqa.models import hub_folder
+
+    from training.question_generation import generator
+
+    def is_generator(folder: Path) -> bool:
+        return (folder / "config.json").is_file() and (folder / "model.safetensors").is_file()
+
+    tried: list[str] = []
+    folder = Path(name)
+    if not folder.is_dir():
+        found = hub_folder(str(name), revision, is_generator, tried)
+        if found is None:
+            raise ValueError(f"model: expected a folder or a Hub id, got {str(name)!r}; {'; '.join(tried)}")
+        folder = found
+    model = generator.load(folder).to(device)
+    return QuestionGenerator(model, generator.word_vectors(model.config))
+
+
+def rows_of(texts: Sequence[str], asked: Sequence[Sequence[str]]) -> list[Mapping]:
+    """Return rows with `context` and `predictions`."""
+    return [{"context": text, "predictions": list(questions)} for text, questions in zip(texts, asked, strict=True)]
+
+
+def main() -> None:
+    """Load, ask, write."""
+    from transformers import HfArgumentParser
+
+    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    texts = args.text or [line.strip() for line in sys.stdin if line.strip()]
+    generator = load(args.model, args.revision)
+    for row in rows_of(texts, generator.ask(texts, args.count, args.seed, args.top)):
+        print(json.dumps(row, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()

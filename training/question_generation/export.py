@@ -1,0 +1,156 @@
+"""Make a trained generator small enough to publish, write its card, and push both to the Hub if asked."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MAX_BYTES = 25 * 2**20
+
+_CARD = """\
+---
+base_model: {encoder}
+library_name: genqa-metrics
+pipeline_tag: text2text-generation
+license: cc-by-sa-4.0
+language: en
+tags: [question-generation, evaluation]
+---
+
+# Question generator, {kind}
+
+Asks questions about a sentence. The encoder-decoder of Du et al., "Learning to Ask" (2017){latent}, as in
+Schlichtkrull & Cheng, "Evaluating for Diversity in Question Generation over Text" (2020). It was made to show what
+the metric `f_meta` of genqa-metrics sees, not to write good quizzes.
+
+```python
+from training.question_generation.ask import load
+
+generator = load("{repository}")
+generator.ask(["Ada Lovelace wrote the first program in 1843."], count=3)
+```
+
+The weights are in float16 (SHA-256 of model.safetensors: `{digest}`). The vectors of words are those of the encoder
+{encoder}, which is loaded beside it.
+
+## Training
+
+{pairs} pairs of sentence and question, {steps} steps, seed {seed}. On {held_out} held-out pairs: perplexity
+{perplexity}{kl}.
+
+{sources}
+
+```json
+{arguments}
+```
+
+## Limits
+
+English, one sentence at a time, lower-case words inside. Many questions are not well-formed or have no answer in the
+sentence. A word outside its {words} words can only be copied from the sentence.
+"""
+
+
+@dataclass
+class Arguments:
+    """What is written where."""
+
+    model: str = field(metadata={"help": "folder `final` of a training"})
+    output_dir: str = field(metadata={"help": "folder that is written"})
+    pairs: str | None = field(default=None, metadata={"help": "NAME.json of prepare_pairs.py, for the card"})
+    hub_model_id: str | None = field(default=None, metadata={"help": "push to this repository of the Hub"})
+
+
+def card(model, facts: Mapping, pairs: Mapping | None, digest: str, repository: str) -> str:
+    """Return the model card.
+
+    Args:
+        model: the generator.
+        facts: train.json of its training.
+        pairs: what prepare_pairs.py wrote; None if the data came from elsewhere.
+        digest: of the weights.
+        repository: Hub id or folder, for the example.
+    """
+    config, dev = model.config, facts["dev"]
+    sources = ""
+    if pairs:
+        digests = pairs["data_digests"]
+        lines = ["| source | pairs | SHA-256 of the file |", "| --- | ---: | --- |"]
+        lines += [
+            f"| {name} | {count} | `{digests[name + '.jsonl.gz']}` |"
+            for name, count in pairs["pairs"]["by source"].items()
+        ]
+        sources = "\n".join(lines)
+        sources += (
+            f"\n\nNothing of {', '.join(pairs['arguments']['test'])} is in it: no article, sentence or question. The "
+            "licences of the sources are their own; SQuAD is CC BY-SA 4.0."
+        )
+    arguments = {n: v for n, v in facts["arguments"].items() if n not in ("data_dir", "cache", "encoder")}
+    return _CARD.format(
+        encoder=config.encoder,
+        kind=f"with a latent variable of {config.latent} dimensions" if config.latent else "deterministic",
+        latent=" with a latent variable" if config.latent else "",
+        repository=repository,
+        digest=digest,
+        pairs=facts["pairs"],
+        steps=facts["steps"],
+        seed=facts["seed"],
+        held_out=facts["held_out"],
+        perplexity=f"{dev['perplexity']:.1f}" if dev else "not measured",
+        kl=f", KL {dev['kl']:.2f} nats" if dev and config.latent else "",
+        sources=sources,
+        arguments=json.dumps(arguments, indent=1),
+        words=len(config.words),
+    )
+
+
+def export(args: Arguments) -> Path:
+    """Write config.json, model.safetensors and README.md, and push them if a repository is named.
+
+    Raises:
+        ValueError: if the checkpoint would be larger than 25 MB, or its encoder is a folder of this machine.
+    """
+    from genqa_metrics.kpqa.models import file_digest
+
+    from training.question_generation.generator import load, save
+
+    source, folder = Path(args.model), Path(args.output_dir)
+    model = load(source)
+    if args.hub_model_id and Path(model.config.encoder).is_dir():
+        raise ValueError(
+            f"model: its encoder is the folder {model.config.encoder}, which nobody else has; train with a Hub id"
+        )
+    shutil.rmtree(folder, ignore_errors=True)
+    save(model, folder, small=True)
+    path = folder / "model.safetensors"
+    if (size := path.stat().st_size) > MAX_BYTES:
+        shutil.rmtree(folder)
+        raise ValueError(
+            f"model: {size / 2**20:.1f} MB, more than {MAX_BYTES // 2**20}; train with a smaller --hidden, a larger "
+            "--min_count or --output vectors"
+        )
+    facts = json.loads((source / "train.json").read_text(encoding="utf-8"))
+    pairs = json.loads(Path(args.pairs).read_text(encoding="utf-8")) if args.pairs else None
+    text = card(model, facts, pairs, file_digest(path), args.hub_model_id or str(folder.name))
+    (folder / "README.md").write_text(text, encoding="utf-8")
+    if args.hub_model_id:
+        from huggingface_hub import HfApi
+
+        api = HfApi()
+        api.create_repo(args.hub_model_id, exist_ok=True)
+        where = {"repo_id": args.hub_model_id, "folder_path": folder}
+        print(api.upload_folder(**where, commit_message="Publish the generator").commit_url, flush=True)
+    return folder
+
+
+def main() -> None:
+    """Export one generator."""
+    from transformers import HfArgumentParser
+
+    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    print(export(args))
+
+
+if __name__ == "__main__":
+    main()

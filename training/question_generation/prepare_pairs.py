@@ -1,0 +1,294 @@
+"""Make (sentence, question) pairs from rows of extractive question answering, none of them near the test part.
+
+A row of span QA has a passage, a question and the place of the answer. Du et al. (2017) ask about the one sentence
+that holds the answer, in lower-case tokens of the Penn treebank; so do the files written here.
+"""
+
+import gzip
+import json
+import random
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# Names of files, and whether the titles in them are names of articles: "Filtered_Reddit_Comments" is not one.
+SOURCES = {
+    "squad_du2017.dev": False,
+    "squad.train": True,
+    "squad_para.dev": False,
+    "squadshifts_new_wiki": True,
+    "squadshifts_amazon": False,
+    "squadshifts_reddit": False,
+    "quoref_contrast": True,
+    "hotpot": False,
+    "musique.train": False,
+    "nq_oracle": True,
+    "sciq.train": False,
+    "tweetqa.train": False,
+    "fairytaleqa.train": False,
+    "friendsqa.dev": False,
+    "covidqa": False,
+    "bioasq_factoid": False,
+    "paper_abstract_qa": False,
+    "trecqa.train": False,
+    "wikiqa_ans.train": False,
+    "subjqa.train": False,
+}
+SHORTEST = 3  # words of a sentence and of a question that are worth learning
+LONGEST = 100  # words of a sentence; what is longer is a table or a list
+EVIDENCE = 20  # letters of a test sentence below which finding it in a passage says nothing
+BLOCK = 100  # neighbouring sentences of the dev part that go together
+RUN = 13  # words in a row that count as a copied passage in the report
+
+
+@dataclass
+class Arguments:
+    """What is read and written."""
+
+    data_dir: str = field(metadata={"help": "folder with the folders span_qa and question_generation"})
+    output_dir: str = field(metadata={"help": "folder that NAME.train, NAME.dev and NAME.json are written to"})
+    sources: list[str] = field(
+        default_factory=lambda: list(SOURCES), metadata={"help": "files that pairs are made of"}
+    )
+    test: list[str] = field(
+        default_factory=lambda: ["squad_du2017.test"], metadata={"help": "sets that nothing may come near"}
+    )
+    name: str = field(default="sentences", metadata={"help": "begin of the names of the files written"})
+    dev_of: str = field(default="squad_du2017.dev", metadata={"help": "source that the dev part is taken from"})
+    dev_contexts: int = field(default=700, metadata={"help": "contexts of the dev part, whole articles where known"})
+    seed: int = field(default=0, metadata={"help": "of the dev part"})
+
+
+def letters(text: str) -> str:
+    """Return the letters and digits of a text, however it is tokenised.
+
+    >>> letters("Bell -LRB- 1847 -RRB- didn 't"), letters("Bell (1847) didn't")
+    ('bell1847didnt', 'bell1847didnt')
+    """
+    return re.sub(r"[\W_]", "", re.sub(r"-[lr][rsc]b-", "", text.lower()))
+
+
+def treebank(text: str) -> str:
+    r"""Return the lower-case tokens of the Penn treebank with blanks between them, as in the files of Du et al.
+
+    >>> treebank('Bell (1847) didn\'t say "hello".')
+    "bell -lrb- 1847 -rrb- did n't say `` hello '' ."
+    """
+    from nltk.tokenize import NLTKWordTokenizer
+
+    text = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").replace("\N{LEFT SINGLE QUOTATION MARK}", "'")
+    text = text.replace("\N{LEFT DOUBLE QUOTATION MARK}", '"').replace("\N{RIGHT DOUBLE QUOTATION MARK}", '"')
+    text = text.replace("\N{EM DASH}", " -- ").replace("\N{EN DASH}", " -- ")
+    return " ".join(NLTKWordTokenizer().tokenize(text, convert_parentheses=True)).lower()
+
+
+def sentence_of(passage: str, start: int, length: int) -> str:
+    """Return the sentence of a passage that holds a span, or the sentences that do together.
+
+    Args:
+        passage: any text.
+        start: first character of the span.
+        length: characters of the span.
+
+    >>> sentence_of("It rained. Ada won the cup in 1843. All were glad.", 11, 3)
+    'Ada won the cup in 1843.'
+    """
+    from sentencex import get_sentence_boundaries
+
+    found = [
+        (bound["start_index"], bound["end_index"])
+        for bound in get_sentence_boundaries("en", passage)
+        if bound["start_index"] < start + max(length, 1) and bound["end_index"] > start
+    ]
+    return passage[found[0][0] : found[-1][1]].strip() if found else passage.strip()
+
+
+def read(folder: Path, name: str) -> list[dict]:
+    """Return the rows of NAME.jsonl.gz, from the folder question_generation if it is there, else from span_qa."""
+    for part in ("question_generation", "span_qa"):
+        path = folder / part / f"{name}.jsonl.gz"
+        # A set that both have is taken from span_qa: there the answers have places.
+        if path.is_file() and (part == "span_qa" or not (folder / "span_qa" / path.name).is_file()):
+            with gzip.open(path, "rt", encoding="utf-8") as lines:
+                return [json.loads(line) for line in lines]
+    raise ValueError(f"sources: no {name}.jsonl.gz in question_generation or span_qa of {folder}")
+
+
+def pairs_of(rows: Iterable[Mapping], articles: bool = False) -> list[dict]:
+    """Return pairs: `sentence`, `question`, `passage` and `article` (None if unknown).
+
+    Args:
+        rows: rows of span QA, or rows with `context` and `references` in tokens already, as in the files of Du et al.
+        articles: whether the titles of the rows are names of articles.
+    """
+    found = []
+    for row in rows:
+        if "references" in row:
+            common = {"sentence": row["context"], "passage": row["context"], "article": None}
+            found += [{**common, "question": text} for text in row["references"]]
+            continue
+        start, span = row["answers"]["answer_start"][0], row["answers"]["text"][0]
+        found.append(
+            {
+                "sentence": treebank(sentence_of(row["context"], start, len(span))),
+                "question": treebank(row["question"]),
+                "passage": row["context"],
+                "article": (row.get("title") or None) if articles else None,
+            }
+        )
+    return found
+
+
+def unusable(pair: Mapping) -> str | None:
+    """Return why a pair is no example of a question about a sentence, or None."""
+    sentence, question = pair["sentence"].split(), pair["question"].split()
+    if not SHORTEST <= len(sentence) <= LONGEST:
+        return "sentence too short or too long"
+    return None if len(question) >= SHORTEST else "question too short"
+
+
+class LeakCheck:
+    """Finds pairs that tell something of a test set: by article, by sentence, by question.
+
+    An article is near the test set when one of its pairs is. The test part of Du et al. has whole articles, so an
+    article of which no question and no sentence is in the test part is not one of them.
+
+    Args:
+        test: rows with `context` and `references`.
+    """
+
+    def __init__(self, test: Iterable[Mapping]):
+        test = list(test)
+        self.questions = {letters(text) for row in test for text in row["references"]}
+        self.sentences = {letters(row["context"]) for row in test}
+        self._long = sorted(text for text in self.sentences if len(text) >= EVIDENCE)
+        self._of_start: dict[str, list[str]] = {}
+        for text in self._long:
+            self._of_start.setdefault(text[:EVIDENCE], []).append(text)
+        self.runs = {run for row in test for run in runs(row["context"])}
+        self._known: dict[str, bool] = {}
+
+    def in_passage(self, passage: str) -> bool:
+        """Return whether a passage holds a sentence of the test set."""
+        if passage not in self._known:
+            text = letters(passage)
+            starts = (text[i : i + EVIDENCE] for i in range(len(text) - EVIDENCE + 1))
+            self._known[passage] = any(
+                sentence in text for start in starts for sentence in self._of_start.get(start, ())
+            )
+        return self._known[passage]
+
+    def reason(self, pair: Mapping) -> str | None:
+        """Return why a pair is near the test set, or None."""
+        if letters(pair["sentence"]) in self.sentences or self.in_passage(pair["passage"]):
+            return "sentence of the test set"
+        return "question of the test set" if letters(pair["question"]) in self.questions else None
+
+    def split(self, pairs: Sequence[Mapping]) -> tuple[list[Mapping], Counter]:
+        """Return the pairs that are not near the test set, and how many others there are by reason."""
+        reasons = [self.reason(pair) for pair in pairs]
+        articles = {p["article"] for p, reason in zip(pairs, reasons, strict=True) if reason and p["article"]}
+        kept, dropped = [], Counter()
+        for pair, reason in zip(pairs, reasons, strict=True):
+            if pair["article"] in articles:
+                reason = "article of the test set"
+            if reason:
+                dropped[reason] += 1
+            else:
+                kept.append(pair)
+        return kept, dropped
+
+    def copied(self, pairs: Sequence[Mapping]) -> int:
+        """Return how many sentences share `RUN` words in a row with the test set: quotations, formulas."""
+        return sum(bool(runs(text) & self.runs) for text in {pair["sentence"] for pair in pairs})
+
+
+def runs(text: str) -> set[tuple[str, ...]]:
+    """Return all sequences of `RUN` words of a text."""
+    words = text.lower().split()
+    return {tuple(words[i : i + RUN]) for i in range(len(words) - RUN + 1)}
+
+
+def without_repetitions(pairs: Iterable[Mapping]) -> list[Mapping]:
+    """Return the first of the pairs that differ in blanks and marks at most."""
+    return list({(letters(p["sentence"]), letters(p["question"])): p for p in reversed(list(pairs))}.values())[::-1]
+
+
+def dev_part(pairs: Sequence[Mapping], contexts: int, seed: int) -> set[str]:
+    """Return the sentences of the dev part: drawn in blocks of neighbours, which in Du's files are of one article."""
+    sentences = list(dict.fromkeys(pair["sentence"] for pair in pairs))
+    blocks = [sentences[i : i + BLOCK] for i in range(0, len(sentences), BLOCK)]
+    random.Random(seed).shuffle(blocks)
+    return set([text for block in blocks for text in block][:contexts])
+
+
+def write(path: Path, pairs: Sequence[Mapping]) -> None:
+    """Write JSON lines, gzipped without a date, so that equal pairs give equal files."""
+    with open(path, "wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", mtime=0, filename="") as file:
+        for pair in pairs:
+            row = {"sentence": pair["sentence"], "question": pair["question"], "source": pair["source"]}
+            file.write((json.dumps({**row, "tokenized": True}, ensure_ascii=False) + "\n").encode())
+
+
+def prepare(args: Arguments) -> dict:
+    """Write NAME.train.jsonl.gz, NAME.dev.jsonl.gz and NAME.json, and return what NAME.json says."""
+    from genqa_metrics.kpqa.models import file_digest
+
+    folder, output = Path(args.data_dir), Path(args.output_dir)
+    output.mkdir(parents=True, exist_ok=True)
+    check = LeakCheck(row for name in args.test for row in read(folder, name))
+    kept, report = [], {}
+    for name in args.sources:
+        pairs = pairs_of(read(folder, name), SOURCES.get(name, False))
+        clean, dropped = check.split(pairs)
+        dropped += Counter(filter(None, map(unusable, clean)))
+        clean = [{**pair, "source": name} for pair in clean if not unusable(pair)]
+        report[name] = {"rows": len(pairs), "pairs": len(clean), "dropped": dict(sorted(dropped.items()))}
+        print(f"{name}: {len(pairs)} rows, {len(clean)} pairs, dropped {dict(dropped)}", file=sys.stderr, flush=True)
+        kept += clean
+    kept = without_repetitions(kept)
+    chosen = dev_part([pair for pair in kept if pair["source"] == args.dev_of], args.dev_contexts, args.seed)
+    dev = [pair for pair in kept if pair["source"] == args.dev_of and pair["sentence"] in chosen]
+    others = [pair for pair in kept if pair["source"] != args.dev_of or pair["sentence"] not in chosen]
+    near_dev = LeakCheck({"context": pair["sentence"], "references": [pair["question"]]} for pair in dev)
+    train, near = near_dev.split(others)
+    facts = {
+        "command": "python -m training.question_generation.prepare_pairs --data_dir DATA --output_dir FOLDER",
+        "arguments": {n: v for n, v in vars(args).items() if n not in ("data_dir", "output_dir")},
+        "sources": report,
+        "pairs": {
+            "train": len(train),
+            "dev": len(dev),
+            "by source": dict(Counter(pair["source"] for pair in train)),
+            "left out of train, near dev": dict(sorted(near.items())),
+        },
+        "sentences": {"train": len({p["sentence"] for p in train}), "dev": len({p["sentence"] for p in dev})},
+        f"train sentences that share {RUN} words in a row with the test set": check.copied(train),
+        "data_digests": {},
+    }
+    for part, pairs in (("train", train), ("dev", dev)):
+        write(output / f"{args.name}.{part}.jsonl.gz", pairs)
+    for name in [*args.sources, *args.test]:
+        path = next(p for d in ("span_qa", "question_generation") if (p := folder / d / f"{name}.jsonl.gz").is_file())
+        facts["data_digests"][path.name] = file_digest(path)
+    for part in ("train", "dev"):
+        path = output / f"{args.name}.{part}.jsonl.gz"
+        facts["data_digests"][path.name] = file_digest(path)
+    (output / f"{args.name}.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    return facts
+
+
+def main() -> None:
+    """Read, check, write."""
+    from transformers import HfArgumentParser
+
+    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    facts = prepare(args)
+    print(json.dumps(facts["pairs"], indent=1))
+
+
+if __name__ == "__main__":
+    main()
