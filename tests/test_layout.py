@@ -6,7 +6,7 @@ import pytest
 
 LAYERS = ("rows", "scoring", "analysis", "reports", "commands")
 LONGEST_FILE = 450
-LONGEST_TOOLKIT = 6600
+LONGEST_TOOLKIT = 10_400  # to be lowered with every line that is deleted; 6,600 is the aim
 # To be cut; nothing is added here.
 STILL_LONG = {
     "training/question_generation/study.py",
@@ -98,6 +98,5 @@ def test_no_file_is_too_long(toolkit, repository):
     assert long <= STILL_LONG
 
 
-@pytest.mark.skip(reason="the toolkit is still being put together")
-def test_the_toolkit_stays_small(toolkit, repository):
+def test_the_toolkit_does_not_grow(toolkit, repository):
     assert sum(lengths(toolkit, repository).values()) <= LONGEST_TOOLKIT
