@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 if TYPE_CHECKING:
     from .modules import AevModule, AvaModule, FMetaModule, KpqaModule
+    from .toolkit.reports.accuracy import accuracy as accuracy
     from .toolkit.reports.agree import agree as agree
     from .toolkit.reports.compare import compare as compare
     from .toolkit.reports.score import score as score
 
 # Of the toolkit, by the module in its folder `reports`; imported where they are used.
-_FUNCTIONS = {"score": "score", "compare": "compare", "agree": "agree"}
+_FUNCTIONS = {"score": "score", "compare": "compare", "agree": "agree", "accuracy": "accuracy"}
 
 METRICS: tuple[str, ...]  # see __getattr__
 

@@ -5,15 +5,15 @@ import math
 import numpy as np
 import pytest
 from genqa_metrics.toolkit.analysis.accuracy import (
-    PAIRS,
     Calibration,
     calibration,
     corrected,
     from_verdicts,
     lang_reiczigel,
-    ppi_mean,
+    pooled,
     prediction_powered,
 )
+from genqa_metrics.toolkit.analysis.estimation import PAIRS, cluster_sums, difference, labels_needed, powered, wilson
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -137,13 +137,13 @@ def test_a_smaller_calibration_sample_widens_the_interval():
     ],
 )
 def test_without_added_rows_it_is_ppi(human, judged, unlabelled, confidence, expected):
-    result = prediction_powered(human, judged, unlabelled, confidence, prior=0)
+    result = prediction_powered(human, judged, unlabelled, confidence, published=True)
     assert (result.estimate, result.low, result.high) == pytest.approx(expected, abs=1e-7)
 
 
 def test_a_useless_judge_leaves_the_human_mean():
-    """The judge says the same of every answer: 6 of 8 remain, and the interval is that of labels alone."""
-    result = prediction_powered([1, 1, 1, 0] * 2, [1] * 8, [1] * 50, prior=0)
+    """The judge says the same of every answer: 6 of 8 remain, and the published interval is that of labels alone."""
+    result = prediction_powered([1, 1, 1, 0] * 2, [1] * 8, [1] * 50, published=True)
     half = 1.959964 * math.sqrt(0.75 * 0.25 / 8)
     assert (result.estimate, result.low) == pytest.approx((0.75, 0.75 - half), abs=1e-6)
 
@@ -154,39 +154,18 @@ def test_errors_of_the_judge_do_not_move_the_estimate():
     assert prediction_powered(human, judged, [1, 1, 1, 1, 1, 0] * 1000).estimate == pytest.approx(2 / 3)
 
 
-def ppi_coverage(truth, judge, labels, others, prior) -> float:
-    """Return how often the interval of `prediction_powered` holds the truth, from counts of the four pairs."""
-    sensitivity, specificity = judge
-    shares = (1 - truth) * specificity, (1 - truth) * (1 - specificity), truth * (1 - sensitivity), truth * sensitivity
-    rng = np.random.default_rng(labels)
-    counts = rng.multinomial(labels, shares, SAMPLES) + prior
-    accepted = rng.binomial(others, shares[1] + shares[3], SAMPLES)
-    center, error = ppi_mean(*PAIRS.T, counts, others, accepted, accepted)
-    return covers(truth, center - 1.959964 * error, center + 1.959964 * error)
+def test_it_is_the_estimate_of_labels_drawn_by_chance():
+    """The pairs by hand: people say 45 of 68 are correct, the judge 43 of those 68 and 300 of the 500 others.
 
-
-@pytest.mark.parametrize("judge", JUDGES)
-@pytest.mark.parametrize(("labels", "others"), [(100, 1000), (200, 500), (200, 2000), (500, 3000)])
-def test_prediction_powered_covers_the_accuracy(judge, labels, others):
-    for truth in ACCURACIES:
-        assert ppi_coverage(truth, judge, labels, others, 0.5) == pytest.approx(0.95, abs=0.02), truth
-
-
-@pytest.mark.parametrize("judge", JUDGES)
-def test_with_few_labels_it_is_wider_rather_than_wrong(judge):
-    """30 labels: 94 to 100%, where the published interval falls to 63%."""
-    held = [ppi_coverage(truth, judge, 30, 1000, 0.5) for truth in ACCURACIES]
-    assert min(held) > 0.93
-    assert min(ppi_coverage(truth, judge, 30, 1000, 0) for truth in ACCURACIES) < 0.88
-
-
-def test_prediction_powered_is_the_formula_on_counts():
-    counts = np.array([20, 3, 5, 40])
-    human, judged = np.repeat(PAIRS, counts, axis=0).T
+    The slope of the labels on the judge's verdicts, with half a row of each pair added: means 46/70 and 44/70,
+    together 40.5/70: (40.5/70 - 46/70 * 44/70) / (44/70 * 26/70) = 0.7091. The estimate: 45/68 + 0.7091 *
+    (343/568 - 43/68).
+    """
+    human, judged = np.repeat(PAIRS, [20, 3, 5, 40], axis=0).T
     result = prediction_powered(human, judged, [1] * 300 + [0] * 200)
-    center, error = ppi_mean(*PAIRS.T, counts + 0.5, 500, 300, 300)
-    assert (result.low, result.high) == pytest.approx((center - 1.959964 * error, center + 1.959964 * error))
-    assert result.estimate == pytest.approx(float(ppi_mean(*PAIRS.T, counts, 500, 300, 300)[0]))
+    assert result.estimate == pytest.approx(45 / 68 + 0.7091 * (343 / 568 - 43 / 68), abs=1e-4)
+    published = prediction_powered(human, judged, [1] * 300 + [0] * 200, published=True)
+    assert (result.low, result.high) == pytest.approx((published.low, published.high), abs=0.02)
 
 
 def test_probabilities_say_more_than_verdicts():
@@ -240,7 +219,6 @@ def test_intervals_hold_their_estimate_and_stay_within_0_and_1(data):
         (lambda: prediction_powered([1, 0], [1], [1]), "judged: expected 2 values, as many as human, got 1"),
         (lambda: prediction_powered([1, 0.5], [1, 1], [1]), "human, row 1: expected 0 or 1, got 0.5"),
         (lambda: prediction_powered([1, 0], [1, 2], [1]), "judged, row 1: expected a number from 0 to 1, got 2"),
-        (lambda: prediction_powered([1, 0], [1, 0], [1], prior=-1), "prior: expected a number of at least 0, got -1"),
         (lambda: ranking_scores([]), "rankings: expected at least one question, got none"),
         (lambda: ranking_scores([[1], [0, 0.4]]), r"rankings, row 1: expected a list of 0 and 1, got \[0, 0.4\]"),
         (lambda: ranking_scores([[1], []]), r"rankings, row 1: expected a list of 0 and 1, got \[\]"),
@@ -251,6 +229,86 @@ def test_intervals_hold_their_estimate_and_stay_within_0_and_1(data):
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_pooled_counts_answers_of_unlike_systems_as_fewer():
+    """Shares 0.95 and 0.85 of 100 each, 0.9 together.
+
+    Variance between: (0.0025 + 0.0025) - 2 * 0.09 / 100 = 0.0032; worth 0.09 / (0.09 / 200 + 0.0032 * 1.5) = 17.1.
+    """
+    accepted, correct, rejected, incorrect = pooled([Calibration(95, 100, 42, 50), Calibration(85, 100, 38, 50)])
+    assert (correct, accepted / correct) == pytest.approx((0.09 / (0.09 / 200 + 0.0032 * 1.5), 0.9))
+    assert (rejected, incorrect) == (80, 100)
+
+
+def test_labels_alone_are_wilson_with_a_little_more():
+    labels = np.array([1.0] * 70 + [0] * 30)
+    found = powered(np.full(100, 0.5), labels, np.ones(100))
+    expected = wilson(0.7, 100, 1.959964)
+    assert found.value == pytest.approx(0.7)
+    assert (found.low, found.high) == pytest.approx([float(limit) for limit in expected], abs=0.01)
+
+
+def test_rows_that_were_drawn_half_as_often_count_twice():
+    """Two of 4 sure rows drawn with 1/2, both of 2 unsure ones with 1: (2 * 2 * 1 + 0 + 1) / (2 * 2 + 2) = 5/6."""
+    judged = np.full(6, 0.5)
+    labels = np.array([1, 1, np.nan, np.nan, 0, 1])
+    found = powered(judged, labels, np.array([0.5, 0.5, 0.5, 0.5, 1, 1]))
+    assert found.value == pytest.approx(5 / 6)
+
+
+def test_all_rows_labelled_leave_nothing_to_the_judge():
+    rng = np.random.default_rng(0)
+    labels, judged = (rng.random(200) < 0.7).astype(float), rng.random(200)
+    assert powered(judged, labels, np.ones(200)).value == pytest.approx(labels.mean())
+    exact = powered(judged, labels, np.ones(200), finite=True)
+    assert exact.error == 0
+
+
+def test_rows_of_one_question_are_one_cluster():
+    """Every row five times: the interval is as wide as with each row once."""
+    rng = np.random.default_rng(0)
+    judged = rng.random(400)
+    labels = np.where(np.arange(400) < 100, rng.random(400) < judged, np.nan)
+    once = powered(judged, labels, np.full(400, 0.25))
+    often = powered(np.repeat(judged, 5), np.repeat(labels, 5), np.full(2000, 0.25), np.repeat(np.arange(400), 5))
+    apart = powered(np.repeat(judged, 5), np.repeat(labels, 5), np.full(2000, 0.25))
+    assert often.error == pytest.approx(once.error, rel=0.05)
+    assert apart.error < 0.5 * once.error
+    assert cluster_sums(np.ones((2, 3)), np.array([0, 1, 0])).tolist() == [[2, 1], [2, 1]]
+
+
+def test_a_difference_of_paired_systems_is_narrower_than_one_of_others():
+    rng = np.random.default_rng(1)
+    first = (rng.random(500) < 0.8).astype(float)
+    second = np.where(rng.random(500) < 0.9, first, 1 - first)
+    labels = [np.where(np.arange(500) < 200, values, np.nan) for values in (first, second)]
+    found = [powered(np.full(500, 0.5), values, np.full(500, 0.4)) for values in labels]
+    value, low, high = difference(*found)
+    assert low < value < high
+    shuffled = powered(np.full(500, 0.5), np.roll(labels[1], 250), np.full(500, 0.4))
+    _, far_low, far_high = difference(found[0], shuffled)
+    assert high - low < 0.8 * (far_high - far_low)
+
+
+def test_labels_needed_are_about_enough():
+    rng = np.random.default_rng(2)
+    truth = (rng.random(5000) < 0.8).astype(float)
+    judged = np.where(rng.random(5000) < 0.9, truth, 1 - truth)
+
+    def found(number):
+        return powered(judged, np.where(np.arange(5000) < number, truth, np.nan), np.full(5000, number / 5000))
+
+    more = labels_needed(found(100), 100, 5000, 0.03, finite=False)
+    reached = found(100 + more)
+    assert (reached.high - reached.low) / 2 == pytest.approx(0.03, rel=0.15)
+    assert labels_needed(found(100), 100, 5000, 0.01, finite=False) is None  # 5,000 questions are too few
+    assert labels_needed(reached, 100 + more, 5000, 0.2, finite=False) == 0
+
+
+def test_too_few_labels_are_an_error():
+    with pytest.raises(ValueError, match="labels: expected at least 2 labelled rows, got 1"):
+        powered(np.ones(3), np.array([1, np.nan, np.nan]), np.ones(3))
 
 
 def test_ranking_scores_by_hand():

@@ -312,7 +312,7 @@ def test_wrong_arguments_are_named(ava, judges, repository, tmp_path):
         ({"configuration": "b1"}, "configuration: expected one of a0-qr, "),
         ({"configuration": "a1-r_qt", "threshold": 2}, "threshold: expected a number from 0 to 1, got 2"),
         ({"configuration": "a1-r_qt", "mark_shared": True}, "mark_shared: not a setting of this version"),
-        ({"configuration": "a1-r_qt", "marks": True}, "marks: expected null or one of shared, asked, got True"),
+        ({"configuration": "a1-r_qt", "marks": True}, "expected null or one of shared, asked, valued, got True"),
         ({"configuration": "a1-r_qt", "slope": "1"}, "slope: expected a number, got '1'"),
         ({"configuration": "a1-r_qt", "long_words": "6"}, "long_words: expected a number, got '6'"),
         ({"configuration": "a1-r_qt", "long_slope": None}, "long_slope: expected a number, got None"),

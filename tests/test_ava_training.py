@@ -10,12 +10,13 @@ from pathlib import Path
 import evaluate
 import numpy as np
 import pytest
+import torch
 from genqa_metrics.ava import loading
 from genqa_metrics.ava.modeling import CONFIGURATIONS
 from safetensors.torch import load_file
 
 from tests.factories.ava import load, random_rows
-from training.ava import constructed, evaluate_ava, other_words, spans, train_ava, wrong_answers
+from training.ava import constructed, evaluate_ava, mix_judges, other_words, spans, train_ava, wrong_answers
 from training.ava import triples as t
 from training.kpqa.data import Answer
 
@@ -80,6 +81,54 @@ def test_answers_of_other_systems_become_references():
     ]
     assert found[2].candidate == "Bob"
     assert found[2].references[0] in ("Ann Lee won it.", "It was Ann.")
+
+
+def test_pairs_of_sentences_as_triples():
+    """Entailed and paraphrased is right; only what holds in both directions is turned round."""
+    rows = [
+        {"first": "a", "second": "b", "label": label}
+        for label in ("entailment", "neutral", "contradiction", "paraphrase", "not_paraphrase", None)
+    ] * 30
+    found = {(x.label, x.references, x.candidate) for x in t.pair_triples(rows, "n", random.Random(0))}
+    assert found == {(1.0, ("a",), "b"), (1.0, ("b",), "a"), (0.0, ("a",), "b"), (0.0, ("b",), "a")}
+    for label, turned in (("entailment", {"b"}), ("neutral", {"b"}), ("contradiction", {"a", "b"})):
+        own = [row for row in rows if row["label"] == label]
+        assert {x.candidate for x in t.pair_triples(own, "n", random.Random(0))} == turned
+
+
+def test_files_of_several_folders(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.jsonl").write_text("{}")
+    folders = [str(tmp_path / "a"), str(tmp_path / "b")]
+    assert t.local_file("b", folders) == tmp_path / "b/b.jsonl"
+    assert t.local_file("a", str(tmp_path / "a")) == tmp_path / "a/a.jsonl"
+    assert t.local_file("c", folders) is None
+
+
+def test_buried_answers_stand_in_long_text_without_the_reference():
+    others = [
+        triple(f"It is said that number {i} came from Bonn.", ("Bonn",), question=f"cup {i}?") for i in range(60)
+    ]
+    rows = [triple(), triple("Bob did.", label=0.0), *others]
+    found = other_words.buried(rows, random.Random(0))
+    assert [x.label for x in found[:2]] == [1.0, 0.0]
+    for before, after in zip(rows[:2], found[:2], strict=True):
+        assert before.candidate in after.candidate
+        assert 60 <= len(after.candidate.split()) <= 400
+        assert after.references == before.references
+    assert "Ann Lee" not in found[1].candidate
+
+
+def test_typing_errors_keep_the_verdict():
+    rows = [triple("Elizabeth discovered radium."), triple("Ann", label=0.0), triple("Wilhelmina", label=0.0)]
+    for seed in range(30):
+        first, second = other_words.misspelt(rows, random.Random(seed))
+        assert (first.label, second.label) == (1.0, 0.0)
+        assert second.candidate.lower() != "wilhelmina"
+        assert second.candidate[0].lower() == "w"
+        assert first.candidate.lower() != rows[0].candidate.lower()
+        assert len(first.candidate.split()) == 3
 
 
 ANSWERS = wrong_answers.Answers(
@@ -375,6 +424,39 @@ def test_an_adapter_resumes_where_it_was_killed(monkeypatch, files, tiny_encoder
     assert loading.load_judge(resumed).marks == "asked"
 
 
+def test_whole_matrices_are_folded_into_an_adapter(monkeypatch, files, tiny_encoder, tmp_path):
+    """An adapter of full rank judges as the trained matrices; one of a lower rank is smaller."""
+    kept = {}
+    folded = train_ava.folded
+    monkeypatch.setattr(train_ava, "folded", lambda model, args: folded(kept.setdefault("model", model), args))
+    pairs = [{"first": f"a {i}", "second": f"b {i}", "label": "paraphrase"} for i in range(8)]
+    (files / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in pairs))
+    more = ["--pairs", "pairs", "--pairs_dir", str(files), "--marks", "valued", "--dropout", "0", "--fold_rank"]
+    final = train(monkeypatch, files, tiny_encoder, tmp_path / "whole", *more, "64")
+    model, _ = loading.load_model(final, "a1-r_qt", "valued")
+    trained = kept.pop("model").eval()
+    inputs = {name: torch.tensor([[2, 3, 4, 5]]) for name in ("input_ids", "token_type_ids")}
+    inputs["token_type_ids"] %= 6
+    with torch.inference_mode():
+        found, expected = (m(**inputs).logits.item() for m in (model, trained))
+    assert found == pytest.approx(expected, abs=2e-3)  # written in half precision
+    small = train(monkeypatch, files, tiny_encoder, tmp_path / "small", *more, "2")
+    sizes = [(folder / "adapter_model.safetensors").stat().st_size for folder in (small, final)]
+    assert sizes[0] < sizes[1]
+    assert "| pairs | 8 | 1 | see the source |" in (small / "README.md").read_text()
+
+    mixed = tmp_path / "mixed"
+    judges = [f"{final}=0.75", f"{small}=0.25"]
+    monkeypatch.setattr(sys, "argv", ["mix", "--judges", *judges, "--fold_rank", "64", "--output", str(mixed)])
+    mix_judges.main()
+    parts = [loading.load_model(folder, "a1-r_qt", "valued")[0].classifier.weight for folder in (final, small, mixed)]
+    assert torch.allclose(0.75 * parts[0] + 0.25 * parts[1], parts[2], atol=1e-3)
+    assert "training.ava.mix_judges --judges" in (mixed / "README.md").read_text()
+    assert loading.checkpoint_digest(mixed) in (mixed / "README.md").read_text()
+    with pytest.raises(ValueError, match=r"judges: expected weights that sum to 1, got 0\.5, 0\.2"):
+        mix_judges.mixed([(final, 0.5), (small, 0.2)])
+
+
 def test_it_stops_early_and_keeps_the_best(monkeypatch, capsys, files, tiny_encoder, tmp_path):
     more = "--patience 1 --eval_strategy steps --eval_steps 4 --max_steps 40 --learning_rate 0".split()
     train(monkeypatch, files, tiny_encoder, tmp_path, *more)
@@ -388,6 +470,8 @@ def test_it_stops_early_and_keeps_the_best(monkeypatch, capsys, files, tiny_enco
         ("--configuration b2", "configuration: expected one of a0-qr, .*linear, got 'b2'"),
         ("--configuration a2 --lora_rank 4", "lora_rank: an adapter needs a configuration of one pair, got 'a2'"),
         ("--judged missing", "judged: no missing.jsonl.gz or missing.jsonl in"),
+        ("--pairs missing", "pairs: no missing.jsonl.gz or missing.jsonl in"),
+        ("--lora_rank 4 --fold_rank 4", "fold_rank: needs a configuration of one pair and --lora_rank 0"),
         ("--as2 missing", "as2: no missing.jsonl.gz or missing.jsonl in .*, and no Hub name with '/'"),
         ("--augment upside_down", "augment: expected one of wrong_answer, .*restated, got 'upside_down'"),
     ],

@@ -134,7 +134,7 @@ def tiny_versions(hub, tiny_encoder, tmp_path):
 
 
 def contents(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def published_kpqa(hub, trees):

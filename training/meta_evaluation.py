@@ -19,6 +19,8 @@ from pathlib import Path
 
 from training.meta_page import FAMILIES, RANK_GAP, heat_map, named, page
 
+from . import accuracy_study
+
 HERE = Path(__file__).parent
 
 # What is computed of this package, by the name in the caches: metric, settings, and the title of every score.
@@ -393,7 +395,11 @@ def main() -> None:
     lines = [f'"{name}": {json.dumps(report, ensure_ascii=False, allow_nan=False)}' for name, report in sets.items()]
     text = json.dumps(facts, indent=1, ensure_ascii=False)[:-2] + ',\n "sets": {\n' + ",\n".join(lines) + "\n}}\n"
     (results / "meta_evaluation.json").write_text(text, encoding="utf-8")
-    (output / "RESULTS.md").write_text(page(facts, sets, figures), encoding="utf-8")
+    results_page, text = output / "RESULTS.md", page(facts, sets, figures)
+    old = results_page.read_text(encoding="utf-8") if results_page.is_file() else ""
+    if accuracy_study.BEGIN in old:  # the other command's section stays
+        text = accuracy_study.put(text, old[old.index(accuracy_study.BEGIN) :].strip())
+    results_page.write_text(text, encoding="utf-8")
     print(output / "RESULTS.md", file=sys.stderr)
 
 

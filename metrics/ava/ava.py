@@ -3,16 +3,21 @@
 import datasets
 import evaluate
 
+from .answers import said
+from .explaining import explanations
 from .fast import BACKENDS
 from .judging import Judge
 from .loading import load_judge
 from .modeling import CONFIGURATIONS
 from .models import checked_budget
 from .module import CheckedModule
+from .quantities import quantities
 from .scorer import AvaScorer
 from .shared import VERSION
 
-__all__ = ["BACKENDS", "VERSION", "Ava", "Judge", "checked_budget", "load_judge"]
+__all__ = [
+    "BACKENDS", "VERSION", "Ava", "Judge", "checked_budget", "explanations", "load_judge", "quantities", "said"
+]  # fmt: skip
 
 _DESCRIPTION = """\
 AVA reads a question, one or several references and an answer, and gives the probability that the answer is correct.
@@ -29,6 +34,9 @@ Args:
     reference_aggregation (str): "joined" reads all references of a row at once, "max" and "mean" (the paper's) one
         at a time. Default: the checkpoint's own.
     per_example (bool): add "ava_score_per_example" and "ava_label_per_example". Default False.
+    explain (bool): add "explanation": per row {"reference": number of the one that decided, "probability",
+        "words": [[word, effect, start, end], ...], "reason"}; the effect of a word is how much the probability falls
+        without it. Each word is a further answer to judge. Default False.
 Returns:
     ava_accuracy: share of the answers judged correct, from 0 to 1.
     ava_score: mean probability of being correct, from 0 to 1.
@@ -72,6 +80,7 @@ class Ava(CheckedModule, evaluate.Metric):
     """
 
     scorer_class = AvaScorer
+    flags = ("per_example", "explain")
 
     def _info(self):
         text = datasets.Value("string")

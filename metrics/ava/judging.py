@@ -7,10 +7,14 @@ from functools import lru_cache
 
 import numpy as np
 
+from .answers import declines, said
 from .modeling import CONFIGURATIONS, LINEAR, WORD, linear_features, segments, words
 from .models import budget_on, budgeted, checked_budget, padded
+from .quantities import equal, quantities
 from .shared import Stemmer
 
+LONG = 5  # letters of the stem of a word that may be misspelt
+CERTAIN = 8.0  # logit of an answer that a rule decides, see `Judge.pairs`
 SEPARATOR = "; "  # between references that are read together
 ASKED = 3  # what is added to the mark of a word that is in the question
 NUMBERS = {
@@ -109,7 +113,37 @@ def _stem(word: str) -> str:
 
 def _same(marks: str) -> Callable[[str], str]:
     """Return the function that gives words in lower case that count as the same one key."""
-    return _stem if marks == "asked" else str
+    return str if marks == "shared" else _stem
+
+
+@lru_cache(2**12)
+def _keyed(text: str, marks: str) -> tuple[tuple[tuple[str, int, int], ...], dict[str, object]]:
+    """Return the keys of the words of a text with their places, and the quantities among them by key.
+
+    With "valued" a number is one word together with its unit; its key is its value.
+    """
+    same, numbers = _same(marks), quantities(text) if marks == "valued" else []
+    taken = {place for number in numbers for place in range(number.start, number.end)}
+    found = [(same(word[0].lower()), *word.span()) for word in WORD.finditer(text) if word.start() not in taken]
+    found += [(number.key, number.start, number.end) for number in numbers]
+    return tuple(sorted(found, key=lambda word: word[1])), {number.key: number for number in numbers}
+
+
+def misspelt(word: str, other: str) -> bool:
+    """Return whether one of two words is the other with a letter more, fewer, changed, or two neighbours swapped.
+
+    >>> misspelt("digestve", "digestive"), misspelt("recieve", "receive"), misspelt("north", "south")
+    (True, True, False)
+    """
+    if abs(len(word) - len(other)) > 1:
+        return False
+    shorter, start, end = min(len(word), len(other)), 0, 0
+    while start < shorter and word[start] == other[start]:
+        start += 1
+    while end < shorter - start and word[-1 - end] == other[-1 - end]:
+        end += 1
+    left, right = word[start : len(word) - end], other[start : len(other) - end]
+    return max(len(left), len(right)) <= 1 or (len(left) == 2 and left == right[::-1])
 
 
 def word_marks(question: str, reference: str, candidate: str, marks: str) -> dict[str, int]:
@@ -120,19 +154,34 @@ def word_marks(question: str, reference: str, candidate: str, marks: str) -> dic
         reference: the reference.
         candidate: the answer to be judged.
         marks: "shared" marks words that reference and candidate share, "asked" also those of the question, and takes
-            words of one stem and numbers of one value for the same.
+            words of one stem and numbers of one value for the same; "valued" also reads numbers with their units, see
+            `quantities.equal`, and takes long words for the same that differ in one letter, see `misspelt`.
 
     Returns:
-        1 for a word of both reference and candidate, 2 if it comes in the same order in both; with "asked" 3 more for
-        a word of the question.
+        1 for a word of both reference and candidate, 2 if it comes in the same order in both; with "asked" and
+        "valued" 3 more for a word of the question.
 
     >>> word_marks("who won", "Ann Lee beat Bob.", "Bob lost: Ann Lee beat him", "shared")
     {'ann': 2, 'lee': 2, 'beat': 2, 'bob': 1}
     >>> word_marks("How many cats did Ann see?", "two cats", "She saw 2", "asked")["2"]
     2
+    >>> word_marks("How long?", "two years", "24 months", "valued")
+    {'#24|months': 2, 'how': 3, 'long': 3}
     """
-    same = _same(marks)
-    first, second = ([same(word) for word in words(text)] for text in (reference, candidate))
+    (asked, _), (given, theirs), (said, own) = (_keyed(text, marks) for text in (question, reference, candidate))
+    first, second = ([key for key, *_ in found] for found in (given, said))
+    alias = {}
+    for key, number in own.items():
+        match = next((k for k, other in theirs.items() if equal(number, other)), None)
+        if match is not None and match != key:
+            alias[key] = match
+    if marks == "valued":
+        long = [word for word in set(first).difference(second) if len(word) >= LONG and word.isalpha()]
+        for word in set(second).difference(first) if long else ():
+            if len(word) >= LONG and word.isalpha():
+                match = min((other for other in long if misspelt(word, other)), default=None)
+                alias |= {} if match is None else {word: match}
+    second = [alias.get(key, key) for key in second]
     both = set(second)
     found = {word: 1 for word in first if word in both}
     if len(found) > 1:
@@ -140,8 +189,9 @@ def word_marks(question: str, reference: str, candidate: str, marks: str) -> dic
             found.update(dict.fromkeys(first[start : start + size], 2))
     else:
         found = dict.fromkeys(found, 2)
-    if marks == "asked":
-        for word in map(same, words(question)):
+    found.update({key: found[match] for key, match in alias.items() if match in found})
+    if marks != "shared":
+        for word, *_ in asked:
             found[word] = found.get(word, 0) % ASKED + ASKED
     return found
 
@@ -155,14 +205,8 @@ def marked(encoding, pair: tuple[str, str], found: dict[str, int], marks: str) -
         found: what `word_marks` returned.
         marks: see `word_marks`.
     """
-    same = _same(marks)
     places = [
-        {
-            place: found[key]
-            for word in WORD.finditer(text)
-            if (key := same(word[0].lower())) in found
-            for place in range(*word.span())
-        }
+        {place: found[key] for key, *span in _keyed(text, marks)[0] if key in found for place in range(*span)}
         for text in pair
     ]
     return [
@@ -264,6 +308,9 @@ class Judge:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return what the model says of every pair of a row and one of its references, before calibration.
 
+        Of outputs with reasoning or wrapping only the answer is judged, see `answers.said`. An answer that only says
+        that it does not know is right where a reference says so too, and wrong elsewhere; no model is asked.
+
         Args:
             questions: n questions.
             references: n lists of references.
@@ -273,13 +320,23 @@ class Judge:
         Returns:
             (pairs,) logits and (pairs,) rows that they belong to.
         """
-        rows, triples = [], []
-        for i, (question, texts, prediction) in enumerate(zip(questions, references, predictions, strict=True)):
-            if any(character.isalnum() for character in prediction):
-                given = [joined_references(texts, prediction)] if joined else list(dict.fromkeys(texts))
-                triples += [(question, text, prediction) for text in given]
-                rows += [i] * len(given)
-        return self.logits(triples), np.array(rows, dtype=int)
+        rows, triples, ruled = [], [], {}
+        for i, (question, texts, prediction) in enumerate(
+            zip(questions, references, map(said, predictions), strict=True)
+        ):
+            if not any(character.isalnum() for character in prediction):
+                continue
+            given = [joined_references(texts, prediction)] if joined else list(dict.fromkeys(texts))
+            if declines(prediction):
+                same = [any(map(declines, texts))] if joined else [declines(text) for text in given]
+                ruled |= {len(rows) + k: CERTAIN if agrees else -CERTAIN for k, agrees in enumerate(same)}
+            triples += [(question, text, prediction) for text in given]
+            rows += [i] * len(given)
+        asked = [number for number in range(len(triples)) if number not in ruled]
+        logits = np.zeros(len(triples))
+        logits[asked] = self.logits([triples[number] for number in asked])
+        logits[list(ruled)] = list(ruled.values())
+        return logits, np.array(rows, dtype=int)
 
 
 def aggregated(probabilities: np.ndarray, rows: np.ndarray, count: int, how: str) -> np.ndarray:

@@ -27,7 +27,11 @@ CONFIGURATIONS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 PEER_ATTENTION = ("a2",)
 LINEAR = "linear"
-MARKS = {"shared": 3, "asked": 6}  # token types of a judge that sees such marks of words, see `judging.word_marks`
+MARKS = {
+    "shared": 3,
+    "asked": 6,
+    "valued": 6,
+}  # token types of a judge that sees such marks of words, see `judging.word_marks`
 
 
 def words(text: str) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from .explaining import explanations
 from .judging import Judge
 from .loading import checked_aggregation, checked_threshold, load_judge
 from .models import check_fork, checked_budget, language_counts, language_warnings
@@ -62,6 +63,19 @@ class AvaScorer(Scorer):
         )
         statistics = np.stack([scores >= self.threshold, scores], axis=1).astype(float)
         return statistics, language_counts(columns) + Counter(truncated=judge.cut_triples)
+
+    def examined(self, columns: Mapping[str, list], explain: bool) -> tuple[np.ndarray, Counter, dict[str, list]]:
+        """Return the same, and of every row why it was judged so, see `explaining.explanations`."""
+        found = self.statistics(columns)
+        if not explain:
+            return *found, {}
+        judge = Judge(self.loaded, self.batch_tokens)
+
+        def probabilities(questions, references, predictions):
+            return judge.probabilities(questions, references, predictions, self.aggregation)
+
+        rows = columns["questions"], columns["references"], columns["predictions"]
+        return *found, {"explanation": explanations(*rows, probabilities, self.threshold)}
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Say how many rows are not English, and how many answers were truncated."""

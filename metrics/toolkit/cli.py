@@ -6,11 +6,13 @@ import typer
 
 from .. import __version__
 from .commands import console
+from .commands.accuracy import accuracy
 from .commands.agree import agree
 from .commands.compare import compare
 from .commands.demo import demo
 from .commands.explain import explain
 from .commands.export import export
+from .commands.label import label
 from .commands.raters import raters
 from .commands.score import score
 
@@ -27,6 +29,8 @@ for verb, short_help in (
     (score, "Score the rows of files; print a table with one row per system."),
     (compare, "Compare systems on the same questions, with intervals, tests and ranks."),
     (agree, "Measure how well metrics agree with the human scores in files."),
+    (accuracy, "Estimate how many answers are correct, with an interval that counts the judge's errors."),
+    (label, "Draw the rows worth a person's minute, and collect what people say of them."),
     (raters, "Make one score per item of the ratings of several people."),
     (explain, "Show which words of an answer KPQA weighs and matches."),
     (export, "Make a checkpoint that scores faster on a CPU."),

@@ -103,14 +103,13 @@ class Dev:
     """The rows of a dev file and the uncalibrated logits of the judge, for ways to put references together.
 
     Args:
-        path: file of human verdicts.
+        rows: rows of human verdicts.
         judge: the judge.
         ways: of `AGGREGATIONS`; "max" and "mean" judge against each reference by itself, which takes long.
     """
 
-    def __init__(self, path: Path, judge: Judge, ways: tuple[str, ...]):
-        self.rows = t.read_rows(path)
-        self.digest = file_digest(path)
+    def __init__(self, rows: list[dict], judge: Judge, ways: tuple[str, ...]):
+        self.rows = rows
         self.labels = np.array([row["score"] if row["label"] is None else row["label"] for row in self.rows], float)
         self.systems = [f"{row['source']} {row['system']}" for row in self.rows]
         self.halves = np.array([half(row["question"]) for row in self.rows])
@@ -206,7 +205,8 @@ def report(folder: Path, judgments: Path, by: str) -> tuple[dict, dict]:
         by: see `best_threshold`.
     """
     judge = Judge(load_judge(folder))
-    devs = {name: Dev(judgments / f"{name}.jsonl.gz", judge, AGGREGATIONS) for name in BINARY}
+    paths = {name: judgments / f"{name}.jsonl.gz" for name in (*BINARY, *GRADED)}
+    devs = {name: Dev(t.read_rows(paths[name]), judge, AGGREGATIONS) for name in BINARY}
     labels = np.concatenate([devs[name].labels for name in CALIBRATION])
     systems = [system for name in CALIBRATION for system in devs[name].systems]
 
@@ -224,25 +224,29 @@ def report(folder: Path, judgments: Path, by: str) -> tuple[dict, dict]:
         if name in CALIBRATION:
             scores["systems"][name] = system_scores(verdicts, devs[name].labels, devs[name].systems)
     for name in GRADED:
-        dev = devs[name] = Dev(judgments / f"{name}.jsonl.gz", judge, (how,))
+        dev = devs[name] = Dev(t.read_rows(paths[name]), judge, (how,))
         probabilities = scaled(dev, how, settings)
         scores["graded"][name] = {
             "pearson": float(pearsonr(probabilities, dev.labels)[0]),
             "spearman": float(spearmanr(probabilities, dev.labels)[0]),
         }
-    scores["digests"] = {name: dev.digest for name, dev in devs.items()} | {"checkpoint": checkpoint_digest(folder)}
+    scores["digests"] = {name: file_digest(path) for name, path in paths.items()} | {
+        "checkpoint": checkpoint_digest(folder)
+    }
     return settings, scores
 
 
 def minimal_pairs(folder: Path) -> dict[str, tuple[int, int]]:
     """Return, by kind of the minimal pairs, how many are passed and how many there are."""
+    return pairs_passed(Judge(load_judge(folder)))
+
+
+def pairs_passed(judge: Judge) -> dict[str, tuple[int, int]]:
+    """Return, by kind of the minimal pairs, how many a judge passes and how many there are."""
     from training.ava import minimal_pairs
 
-    loaded = load_judge(folder)
-    judge = Judge(loaded)
-
     def verdicts(questions, references, answers):
-        return (judge.probabilities(questions, references, answers) >= loaded.threshold).astype(int).tolist()
+        return (judge.probabilities(questions, references, answers) >= judge.loaded.threshold).astype(int).tolist()
 
     return minimal_pairs.pass_rates(verdicts)
 

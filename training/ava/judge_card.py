@@ -113,6 +113,8 @@ def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str
     left_out = (
         "judged",
         "judged_dir",
+        "pairs",
+        "pairs_dir",
         "as2",
         "as2_dir",
         "spans",
@@ -132,7 +134,7 @@ def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str
         table.append(f"| {name} | " + " | ".join("" if v is None else f"{v:.3f}" for v in values) + " |")
     card = _CARD.format(
         encoder=args.encoder if "/" in args.encoder and not Path(args.encoder).is_dir() else "own encoder",
-        library="peft" if args.lora_rank else "transformers",
+        library="peft" if args.lora_rank or args.fold_rank else "transformers",
         configuration=args.configuration,
         unlicensed=(
             f"\n**Some training data come without a stated licence**: {', '.join(unlicensed)}. See the table below.\n"

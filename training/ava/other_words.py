@@ -56,6 +56,39 @@ def flooded(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
     return made
 
 
+def buried(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
+    """Return the triples with the candidate in the middle of 60 to 350 words about the same things; the verdict stays.
+
+    The words around it are answers to other questions that share a long word with this one; those that hold a
+    reference are left out.
+    """
+    about = defaultdict(list)
+    for triple in triples:
+        for word in {*normalised(triple.question).split()}:
+            if len(word) > 5:
+                about[word].append(triple)
+    made = []
+    for triple in triples:
+        related = [t for word in normalised(triple.question).split() for t in about[word][:50]]
+        rng.shuffle(related)
+        texts, count, wanted = {}, 0, rng.randint(60, 350)
+        for other in (*related, *rng.choices(triples, k=40)):
+            text = other.candidate.strip()
+            if other.question == triple.question or text in texts or occurrence(triple.references, text):
+                continue
+            texts[text] = None
+            count += len(text.split())
+            if count >= wanted:
+                break
+        if triple.label in (0, 1):
+            around = list(texts)
+            rng.shuffle(around)
+            middle = rng.randint(0, len(around))
+            whole = [*around[:middle], triple.candidate, *around[middle:]]
+            made.append(replace(triple, candidate=rng.choice((" ", "\n", "\n\n")).join(whole), kind="buried"))
+    return made
+
+
 def aliases(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
     """Return references as candidates: one that is listed and, of short lists, one that is taken out of the list.
 
@@ -176,9 +209,52 @@ def reworded(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
     return made
 
 
+def _misspelt(word: str, rng: random.Random) -> str:
+    """Return a word with a typing error that leaves its first letter."""
+    place = rng.randrange(1, len(word) - 1)
+    change = rng.choice(("swap", "drop", "double", "other"))
+    if change == "swap":
+        return word[:place] + word[place + 1] + word[place] + word[place + 2 :]
+    if change == "drop":
+        return word[:place] + word[place + 1 :]
+    if change == "double":
+        return word[:place] + word[place] + word[place:]
+    near = {
+        "a": "e",
+        "e": "i",
+        "i": "e",
+        "o": "u",
+        "u": "o",
+        "s": "c",
+        "c": "k",
+        "k": "c",
+        "y": "i",
+        "z": "s",
+        "f": "ph",
+    }
+    return word[:place] + near.get(word[place], word[place] * 2) + word[place + 1 :]
+
+
+def misspelt(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
+    """Return the triples with typing errors in a few long words of the candidate, half in lower case; as before."""
+    made = []
+    for triple in triples:
+        places = [found.span() for found in re.finditer(r"\b[a-zA-Z]{5,}\b", triple.candidate)]
+        if not places or triple.label not in (0, 1):
+            continue
+        text = triple.candidate
+        for start, end in sorted(rng.sample(places, min(len(places), rng.randint(1, 4))), reverse=True):
+            text = text[:start] + _misspelt(text[start:end], rng) + text[end:]
+        text = text.lower() if rng.random() < 0.5 else text
+        made.append(replace(triple, candidate=text, kind="misspelt"))
+    return made
+
+
 MAKERS: dict[str, Callable] = {
     "other_system": other_system_triples,
     "flooded": flooded,
+    "buried": buried,
+    "misspelt": misspelt,
     "alias": aliases,
     "reworded": reworded,
     "restated": restated,

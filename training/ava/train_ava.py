@@ -13,7 +13,12 @@ class Arguments:
         default_factory=list,
         metadata={"help": "NAME or NAME=WEIGHT: files NAME.jsonl.gz of human verdicts; WEIGHT scales their rows"},
     )
-    judged_dir: str | None = field(default=None, metadata={"help": "folder of the files of human verdicts"})
+    judged_dir: list[str] = field(default_factory=list, metadata={"help": "folders of the files of human verdicts"})
+    pairs: list[str] = field(
+        default_factory=list,
+        metadata={"help": "NAME or NAME=WEIGHT: files of sentence pairs, the first read as reference of the second"},
+    )
+    pairs_dir: str | None = field(default=None, metadata={"help": "folder of the files of sentence pairs"})
     as2: list[str] = field(
         default_factory=list, metadata={"help": "NAME or NAME=WEIGHT: answer-sentence selection, files or Hub names"}
     )
@@ -50,6 +55,11 @@ class Arguments:
     )
     lora_rank: int = field(default=0, metadata={"help": "rank of the adapter; 0 trains all weights"})
     lora_alpha: int = field(default=32, metadata={"help": "scale of the adapter"})
+    fold_rank: int = field(
+        default=0,
+        metadata={"help": "train whole weight matrices and write their change as an adapter of this rank; 0 does not"},
+    )
+    dropout: float | None = field(default=None, metadata={"help": "dropout of the encoder; default its own"})
     max_length: int = field(default=256, metadata={"help": "word pieces of a pair of segments"})
     marks: str | None = field(
         default=None,
@@ -57,6 +67,9 @@ class Arguments:
     )
     passes: int = field(default=1, metadata={"help": "times that every row is seen, made anew each time"})
     class_weight: float = field(default=1.0, metadata={"help": "weight of incorrect rows in the loss"})
+    stop_at: int = field(
+        default=0, metadata={"help": "step that ends the run, before the learning rate is at 0; 0 runs to its end"}
+    )
     patience: int = field(default=0, metadata={"help": "evaluations without a better dev F1 before it stops; 0 never"})
 
 
@@ -77,91 +90,10 @@ def check(args: Arguments) -> None:
         raise ValueError(
             f"lora_rank: an adapter needs a configuration of one pair, got {args.configuration!r}; use --lora_rank 0"
         )
+    if args.fold_rank and (args.lora_rank or len(CONFIGURATIONS.get(args.configuration, ())) != 1):
+        raise ValueError("fold_rank: needs a configuration of one pair and --lora_rank 0")
     if args.patience and not (args.dev or args.as2_dev):
         raise ValueError("patience: stopping early needs dev rows; name a file with --dev or --as2_dev")
-
-
-def weighted(names: list[str]) -> list[tuple[str, float]]:
-    """Return (name, weight) of NAME or NAME=WEIGHT.
-
-    >>> weighted(["a", "b=0.5"])
-    [('a', 1.0), ('b', 0.5)]
-    """
-    return [(name.partition("=")[0], float(name.partition("=")[2] or 1)) for name in names]
-
-
-def share(rows: list, weight: float, rng) -> list:
-    """Return the rows `weight` times over; of a part of a time a random sample."""
-    whole = int(weight)
-    return list(rows) * whole + rng.sample(list(rows), round((weight - whole) * len(rows)))
-
-
-def training_triples(args: Arguments, rng) -> tuple[list, list[dict]]:
-    """Return the triples of one pass over all sources, and per source its name, rows, weight and group."""
-    from training.ava import constructed, other_words, spans, wrong_answers
-    from training.ava import triples as t
-
-    makers = {"off_topic": wrong_answers.off_topic, **other_words.MAKERS}
-
-    def judged_rows(name):
-        path = t.local_file(name, args.judged_dir)
-        if path is None:
-            raise ValueError(f"judged: no {name}.jsonl.gz or {name}.jsonl in {args.judged_dir}")
-        return t.judged_triples(t.read_rows(path), name)
-
-    made, facts, base = [], [], []
-
-    def noted(name, rows, weight, group):
-        facts.append({"name": name, "rows": len(rows), "weight": weight, "group": group})
-
-    for name, weight in weighted(args.judged):
-        rows = judged_rows(name)
-        if name in args.augmented:
-            base += rows
-        made += share(rows, weight, rng)
-        noted(name, rows, weight, "judged")
-    for name, weight in weighted(args.as2):
-        rows = list(t.as2_triples(t.as2_rows(name, args.as2_dir), args.as2_negatives, rng))
-        made += share(rows, weight, rng)
-        noted(name, rows, weight, "as2")
-    sentences, changed = [], []
-    if args.spans:
-        from training.kpqa import data as extractive
-
-        for name, weight in weighted(args.spans):
-            rows = list(extractive.answers(name, extractive.read_rows(name, args.spans_dir), 1.0, 1.0, 60))
-            answers = wrong_answers.Answers((row.question, row.text[slice(*_span(row))]) for row in rows)
-            rows = share(rows, weight, rng)
-            sentences += [t.Triple(row.question, (row.text[slice(*_span(row))],), row.text, 1.0, name) for row in rows]
-            rows = list(spans.span_triples(rows, answers, rng))
-            made += rows
-            noted(name, rows, weight, "spans")
-    answers = wrong_answers.Answers((row.question, text) for row in base for text in row.references)
-    for kind, weight in weighted(args.augment):
-        known = [*wrong_answers.CHANGES, *makers]
-        if kind not in known:
-            raise ValueError(f"augment: expected one of {', '.join(known)}, got {kind!r}")
-        if kind in wrong_answers.CHANGES:
-            rows = share(wrong_answers.changed([*base, *sentences], kind, answers, rng), weight, rng)
-            changed += rows
-        else:
-            given = [*base, *sentences, *changed] if kind in ("flooded", "reworded", "restated") else base
-            rows = share(makers[kind](given, rng), weight, rng)
-        made += rows
-        noted(kind, rows, weight, "")
-    for kind, count in weighted(args.constructed):
-        if kind not in constructed.CONSTRUCTED:
-            known = ", ".join(constructed.CONSTRUCTED)
-            raise ValueError(f"constructed: expected one of {known}, got {kind!r}")
-        rows = constructed.CONSTRUCTED[kind](sentences, int(count), rng)
-        made += rows
-        noted(kind, rows, 1.0, "")
-    return made, facts
-
-
-def _span(row) -> tuple[int, int]:
-    marked = [i for i, label in enumerate(row.labels) if label > 0]
-    return marked[0], marked[-1] + 1
 
 
 def examples(rows: list, args: Arguments, tokenizer, rng=None) -> list[dict]:
@@ -226,12 +158,63 @@ def write_settings(folder: Path, args: Arguments, **calibration: float) -> None:
     (folder / "ava_config.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
 
 
+def adapter(model, args: Arguments, rank: int, alpha: int):
+    """Return a judge with an untrained adapter of a rank on every linear layer."""
+    from peft import LoraConfig, TaskType, get_peft_model
+
+    config = LoraConfig(
+        task_type=TaskType.SEQ_CLS,
+        r=rank,
+        lora_alpha=alpha,
+        lora_dropout=0.05,
+        target_modules=["query", "key", "value", "dense"],
+        modules_to_save=["token_type_embeddings"] if args.marks else None,
+    )
+    return get_peft_model(model, config)
+
+
+def folded(model, args: Arguments):
+    """Return a judge as an adapter on the bare encoder: the best approximation of every matrix's change by rank."""
+    import torch
+    from genqa_metrics.ava import modeling, models
+
+    encoder = str(models.base_encoder()) if args.encoder == models.BASE_MODEL else args.encoder
+    result = adapter(
+        modeling.judge_model(encoder, args.configuration, args.marks), args, args.fold_rank, args.fold_rank
+    )
+    trained = dict(model.named_modules())
+    with torch.no_grad():
+        for name, module in result.base_model.model.named_modules():
+            if hasattr(module, "lora_A"):
+                change = (trained[name].weight - module.base_layer.weight).float()
+                left, values, right = torch.linalg.svd(change, full_matrices=False)
+                kept = min(args.fold_rank, len(values))
+                root = values[:kept].sqrt()
+                down, up = module.lora_A["default"].weight.zero_(), module.lora_B["default"].weight.zero_()
+                down[:kept], up[:, :kept] = root[:, None] * right[:kept], left[:, :kept] * root
+            elif hasattr(module, "modules_to_save"):
+                module.modules_to_save["default"].load_state_dict(trained[name].state_dict())
+    return result
+
+
+def train_matrices_only(model) -> None:
+    """Let only that learn which an adapter can hold: matrices of linear layers, token types, the classifier."""
+    import torch
+
+    for name, module in model.named_modules():
+        whole = name in ("classifier", "score") or name.endswith("token_type_embeddings")
+        for own, parameter in module.named_parameters(recurse=False):
+            parameter.requires_grad_(whole or (isinstance(module, torch.nn.Linear) and own == "weight"))
+
+
 def write_checkpoint(model, tokenizer, args: Arguments, folder: Path) -> None:
     """Write the trained model: an adapter in half precision, or the whole model with its tokenizer."""
     from genqa_metrics.ava.models import BASE_MODEL, BASE_REVISION
     from safetensors.torch import load_file, save_file
 
-    if args.lora_rank:
+    if args.fold_rank:
+        model = folded(model, args)
+    if args.lora_rank or args.fold_rank:
         config = model.peft_config["default"]
         config.base_model_name_or_path = args.encoder
         config.revision = BASE_REVISION if args.encoder == BASE_MODEL else None
@@ -283,6 +266,7 @@ def main() -> None:
         EarlyStoppingCallback,
         HfArgumentParser,
         Trainer,
+        TrainerCallback,
         TrainingArguments,
         set_seed,
     )
@@ -290,6 +274,7 @@ def main() -> None:
 
     from training.ava import triples as t
     from training.ava.judge_card import write_card
+    from training.ava.mixture import training_triples
 
     parser = HfArgumentParser((Arguments, TrainingArguments))
     args, training = parser.parse_args_into_dataclasses(args_file_flag="--config")
@@ -331,21 +316,21 @@ def main() -> None:
     else:
         model = modeling.judge_model(encoder, args.configuration, args.marks)
     if args.lora_rank:
-        from peft import LoraConfig, PeftModel, TaskType, get_peft_model
+        from peft import PeftModel
 
         if args.start:
             model = PeftModel.from_pretrained(model, args.start, is_trainable=True)
         else:
-            config = LoraConfig(
-                task_type=TaskType.SEQ_CLS,
-                r=args.lora_rank,
-                lora_alpha=args.lora_alpha,
-                lora_dropout=0.05,
-                target_modules=["query", "key", "value", "dense"],
-                modules_to_save=["token_type_embeddings"] if args.marks else None,
-            )
-            model = get_peft_model(model, config)
+            model = adapter(model, args, args.lora_rank, args.lora_alpha)
         model.print_trainable_parameters()
+    elif args.fold_rank:
+        train_matrices_only(model)
+    if args.dropout is not None:
+        for module in model.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = args.dropout
+    if training.use_cpu:
+        model.set_attn_implementation("eager")  # a third faster in training than the fused one on a CPU
 
     def loss(outputs, labels, num_items_in_batch=None):
         weight = torch.where(labels < 0.5, args.class_weight, 1.0)
@@ -362,6 +347,15 @@ def main() -> None:
         training.metric_for_best_model = f"eval_{next(iter(dev))}_f1"
         training.greater_is_better = True
         callbacks = [EarlyStoppingCallback(early_stopping_patience=args.patience)]
+
+    class StopAt(TrainerCallback):
+        """Ends the run at a step."""
+
+        def on_step_end(self, arguments, state, control, **kwargs):
+            control.should_training_stop |= state.global_step == args.stop_at
+
+    if args.stop_at:
+        callbacks.append(StopAt())
     trainer = Trainer(
         model=model,
         args=training,

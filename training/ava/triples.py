@@ -8,12 +8,13 @@ import json
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 _NOT_A_WORD = re.compile(r"[^\w\s]")
 _ARTICLE = re.compile(r"\b(a|an|the)\b")
+PAIR_QUESTION = "What is true?"  # the question of a pair of sentences
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,10 @@ def read_rows(path: Path) -> list[dict]:
         return [json.loads(line) for line in lines]
 
 
-def local_file(name: str, folder: str | Path | None) -> Path | None:
-    """Return the file of a source, or None if there is none in the folder."""
-    paths = [Path(folder or ".") / f"{name}{suffix}" for suffix in (".jsonl.gz", ".jsonl")]
+def local_file(name: str, folders: str | Path | Sequence[str] | None) -> Path | None:
+    """Return the file of a source, or None if there is none in the folder or folders."""
+    folders = [folders or "."] if folders is None or isinstance(folders, str | Path) else folders
+    paths = [Path(folder) / f"{name}{suffix}" for folder in folders for suffix in (".jsonl.gz", ".jsonl")]
     return next((path for path in paths if path.is_file()), None)
 
 
@@ -119,4 +121,27 @@ def judged_triples(rows: Iterable[dict], kind: str) -> list[Triple]:
         if verdict is None:
             raise ValueError(f"{kind}, row {i}: expected a label or a score, got neither")
         triples.append(Triple(row["question"], tuple(row["references"]), row["candidate"], float(verdict), kind))
+    return triples
+
+
+def pair_triples(rows: Iterable[dict], kind: str, rng: random.Random) -> list[Triple]:
+    """Return pairs of sentences as triples: is the second right if the first is the reference?
+
+    Entailed sentences and paraphrases are right, all others wrong. What holds in both directions (a paraphrase, no
+    paraphrase, a contradiction) is turned round for every second pair. Pairs without a label are left out.
+
+    Args:
+        rows: `first`, `second` and `label`: entailment, neutral, contradiction, paraphrase, not_paraphrase or None.
+        kind: name of the source.
+        rng: source of randomness.
+    """
+    triples = []
+    for row in rows:
+        label, first, second = row["label"], row["first"], row["second"]
+        if label is None:
+            continue
+        if label in ("paraphrase", "not_paraphrase", "contradiction") and rng.random() < 0.5:
+            first, second = second, first
+        right = label in ("entailment", "paraphrase")
+        triples.append(Triple(PAIR_QUESTION, (first,), second, float(right), kind))
     return triples

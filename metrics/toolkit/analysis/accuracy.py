@@ -6,7 +6,8 @@ Three ways, from the least to the most that must be known:
 - `corrected`: also how often the judge was right on a calibration sample, for correct and for incorrect answers.
 - `prediction_powered`: also the human verdicts of some answers of the same system, drawn by chance.
 
-The intervals are of answers drawn independently. `tests/test_accuracy.py` measures how often they hold the truth.
+The intervals are of answers drawn independently; `estimation` has those for questions with several answers, and for
+labels drawn with other probabilities. `tests/test_accuracy.py` measures how often they hold the truth.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-PAIRS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])  # each pair of human and judged verdict
+from .estimation import powered, wilson
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,38 @@ def calibration(human: Sequence, verdicts: Sequence) -> Calibration:
     )
 
 
+def pooled(groups: Sequence[Calibration]) -> tuple[float, float, float, float]:
+    """Return one calibration sample of several, counted as fewer answers where they differ more than by chance.
+
+    A judge errs on one system's answers more often than on another's. What was measured on some systems says as much
+    of a new one as a smaller sample of its own answers would: both shares keep their value, and their numbers are cut
+    so that their variance is the one between groups (Kish's design effect, by groups).
+
+    Args:
+        groups: counts of the answers of one system each.
+
+    Returns:
+        accepted, correct, rejected and incorrect, as in `Calibration`, not whole.
+
+    >>> pooled([Calibration(90, 100, 40, 50), Calibration(90, 100, 40, 50)])
+    (180.0, 200.0, 80.0, 100.0)
+    >>> [round(count, 1) for count in pooled([Calibration(95, 100, 42, 50), Calibration(85, 100, 38, 50)])]
+    [15.4, 17.1, 80.0, 100.0]
+    """
+    hits = np.array([[group.accepted, group.rejected] for group in groups], dtype=float)
+    totals = np.array([[group.correct, group.incorrect] for group in groups], dtype=float)
+    number = totals.sum(axis=0)
+    shares = hits.sum(axis=0) / number
+    if len(groups) > 1:
+        binomial = shares * (1 - shares)
+        excess = (((hits / totals - shares) ** 2).sum(axis=0) - (binomial / totals).sum(axis=0)) / (len(groups) - 1)
+        between = np.maximum(excess, 0)  # variance of the shares of systems
+        worth = binomial / np.maximum(binomial / number + between * (1 + 1 / len(groups)), 1e-12)
+        number = np.where(between > 0, np.clip(worth, 1, number), number)
+    hit, right = (shares * number).tolist(), number.tolist()
+    return hit[0], right[0], hit[1], right[1]
+
+
 def from_verdicts(verdicts: Sequence, confidence: float = 0.95) -> Accuracy:
     """Return the share of answers judged correct with Wilson's interval, which ignores the errors of the judge.
 
@@ -109,11 +142,11 @@ def from_verdicts(verdicts: Sequence, confidence: float = 0.95) -> Accuracy:
     """
     _checked_confidence(confidence)
     verdicts = _zeros_and_ones(verdicts, "verdicts")
-    ci = stats.binomtest(int(verdicts.sum()), len(verdicts)).proportion_ci(confidence, method="wilson")
+    low, high = wilson(verdicts.mean(), len(verdicts), stats.norm.ppf((1 + confidence) / 2))
     return Accuracy(
         float(verdicts.mean()),
-        float(ci.low),
-        float(ci.high),
+        float(low),
+        float(high),
         "wilson",
         "the judge's own errors are ignored: the interval is of the share judged correct, and can miss the accuracy",
     )
@@ -202,47 +235,46 @@ def lang_reiczigel(
 
 
 def prediction_powered(
-    human: Sequence, judged: Sequence, unlabelled: Sequence, confidence: float = 0.95, prior: float = 0.5
+    human: Sequence, judged: Sequence, unlabelled: Sequence, confidence: float = 0.95, published: bool = False
 ) -> Accuracy:
     """Return the accuracy from a few human verdicts and many of the judge, however often the judge errs.
 
     PPI++ for a mean (Angelopoulos, Duchi & Zrnic, "PPI++: Efficient Prediction-Powered Inference", 2023): the human
     mean, moved by what the judge says of the other answers as far as the judge has proved useful. It is not biased by
-    the judge's errors, only widened. Few labels often show no error of the judge by chance, and the interval would be
-    too narrow: as Agresti & Min (2005) do for matched pairs, half a row of each pair of verdicts is added for the
-    interval. With a judge that is right on 75 to 97% of answers and an accuracy of 0.3 to 0.95, it holds the truth in
-    93 to 97% of samples of 100 labels or more (89 to 95% as published), and in 94 to 100% with 30 labels.
+    the judge's errors, only widened. Few labels often show no error of the judge by chance, and the published interval
+    is too narrow then; `estimation.powered` says what is done about it.
 
     Args:
         human: (labelled,) human verdicts, 0 or 1, of answers drawn by chance from the system's answers.
         judged: (labelled,) the judge's verdicts or probabilities of the same answers, 0 to 1.
         unlabelled: (others,) the judge's verdicts or probabilities of the system's other answers, 0 to 1.
         confidence: probability that the interval holds the accuracy.
-        prior: weight of each row added for the interval; 0 is PPI++ as published.
+        published: take estimate and interval as they were published.
 
     Raises:
         ValueError: if a value is out of range, lengths differ, there are fewer than two labelled answers or no others,
-            or `confidence` or `prior` is out of range.
+            or `confidence` is out of range.
 
     >>> result = prediction_powered([1, 1, 0, 1] * 20, [1, 1, 0, 0] * 20, [1, 0] * 400)
     >>> round(result.estimate, 2), round(result.low, 2), round(result.high, 2)
     (0.75, 0.66, 0.82)
     """
     _checked_confidence(confidence)
-    if isinstance(prior, bool) or not isinstance(prior, int | float) or not 0 <= prior < float("inf"):
-        raise ValueError(f"prior: expected a number of at least 0, got {prior!r}; 0.5 is the default")
     human = _zeros_and_ones(human, "human")
     judged, unlabelled = _shares(judged, "judged"), _shares(unlabelled, "unlabelled")
     _same_length(human, judged, "human", "judged")
     if len(human) < 2:
         raise ValueError(f"human: expected at least 2 labelled answers, got {len(human)}; judge more by hand")
-    others = len(unlabelled), unlabelled.sum(), (unlabelled**2).sum()
-    estimate, _ = ppi_mean(human, judged, np.ones(len(human)), *others)
-    weights = np.r_[np.ones(len(human)), np.full(len(PAIRS), prior)]
-    rows = (np.r_[values, column] for values, column in zip((human, judged), PAIRS.T, strict=True))
-    center, error = ppi_mean(*rows, weights, *others)
-    half = stats.norm.ppf((1 + confidence) / 2) * error
-    low, high = min(estimate, center - half), max(estimate, center + half)  # never beside the estimate
+    if published:
+        others = len(unlabelled), unlabelled.sum(), (unlabelled**2).sum()
+        estimate, error = ppi_mean(human, judged, np.ones(len(human)), *others)
+        half = stats.norm.ppf((1 + confidence) / 2) * error
+        low, high = estimate - half, estimate + half
+    else:
+        both = np.r_[judged, unlabelled]
+        labels = np.r_[human, np.full(len(unlabelled), np.nan)]
+        found = powered(both, labels, np.full(len(both), len(human) / len(both)), confidence=confidence)
+        estimate, low, high = found.value, found.low, found.high
     return Accuracy(
         *(float(np.clip(value, 0, 1)) for value in (estimate, low, high)),
         "ppi++",

@@ -175,3 +175,23 @@ def run(app: typer.Typer) -> None:
             sys.stdout.flush()
             os._exit(130)
         raise
+
+
+def check_demands(demands: Mapping[str, float], systems: Mapping[str, Mapping]) -> None:
+    """End with exit status 3 if a system misses what --fail-under demands.
+
+    Args:
+        demands: {name: least value}.
+        systems: {system: {name: value}}.
+    """
+    missed = False
+    for name, least in demands.items():
+        if not any(name in found for found in systems.values()):
+            known = ", ".join(dict.fromkeys(key for found in systems.values() for key in found))
+            raise stop(f"--fail-under: there is no score {name!r}; there are: {known}", 2)
+        for system, found in systems.items():
+            if name in found and not found[name] >= least:
+                missed = True
+                say(f"--fail-under: {name} of {system} is {found[name]:.4f}, below {least:g}", "red")
+    if missed:
+        raise typer.Exit(3)

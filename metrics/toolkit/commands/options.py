@@ -181,3 +181,33 @@ def _settings_of(file: Path, metrics: Sequence[str]) -> dict[str, dict]:
         f'--settings: expected {{"METRIC": {{"SETTING": VALUE}}}} in {file}, with METRIC one of '
         f"{', '.join(METRICS)}; for a file with the settings of one metric, name it with one --metric"
     )
+
+
+FailUnder = _repeated(
+    "--fail-under",
+    metavar="NAME=VALUE",
+    help="Exit with status 3 if NAME is below VALUE for any system, once for each: for a check in CI.",
+)
+
+
+def demands(values: Sequence[str] | None, names: Sequence[str] | None = None) -> dict[str, float]:
+    """Read --fail-under.
+
+    Args:
+        values: NAME=VALUE.
+        names: the names that there are; None where they are known only afterwards.
+
+    >>> demands(["low=0.8"], ["accuracy", "low"])
+    {'low': 0.8}
+    """
+    found = {}
+    for name, text in name_values("--fail-under", values).items():
+        if names is not None and name not in names:
+            raise ValueError(f"--fail-under: expected one of {', '.join(names)} before '=', got {name!r}")
+        try:
+            found[name] = float(text)
+        except ValueError:
+            found[name] = math.nan
+        if not math.isfinite(found[name]):
+            raise ValueError(f"--fail-under: expected a number after {name}=, got {text!r}")
+    return found

@@ -70,6 +70,7 @@ def score(
     settings: options.SettingsFile = None,
     on_error: options.SkipOrFail = options.OnError.FAIL,
     total: Annotated[bool, typer.Option("--total", help="Add a row 'all': all systems' rows as one corpus.")] = False,
+    fail_under: options.FailUnder = None,
     format_: options.PrintAs = options.Format.TABLE,
 ) -> None:
     """Score the rows of files of any size; print a table with one row per system.
@@ -86,7 +87,7 @@ def score(
     **Both** may have `system` (else the name of the file), `id`, and the human `score` and `label`, which
     `--output` passes on. In CSV a cell that starts with [ is a JSON list, any other is one string.
 
-    **Exit status**: 0 done, 1 failed, 2 bad usage.
+    **Exit status**: 0 done, 1 failed, 2 bad usage, 3 a --fail-under was missed.
     """
     with console.usage("score"):
         metrics = options.checked_metrics(metric)
@@ -98,6 +99,7 @@ def score(
             "resume": resume,
             "part_rows": part_rows,
         }
+        demands = options.demands(fail_under)
         run = _run(inputs, engine, address, arguments)
     with console.failures(lambda: run.finished_parts):
         with console.skipped_rows() as problem, console.progress_bars(in_bytes=True) as progress:
@@ -113,6 +115,7 @@ def score(
 
     shown = ScoreReport(report)
     console.print_result(format_, shown.to_json, shown.to_markdown, shown.show)
+    console.check_demands(demands, report.systems)
 
 
 def _run(inputs: list[str], engine: Engine, address: str | None, arguments: dict):

@@ -1,0 +1,210 @@
+"""Says why an answer was judged as it was: the reference that decided, and the words that speak for and against.
+
+A word's effect is the probability with it less the probability without it (occlusion): above 0 it speaks for the
+answer, below 0 against it. The answers without a word are judged in batches like any others, against the reference
+that decided.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from .modeling import WORD
+
+MOST_PARTS = 64  # longer answers are taken apart into as many phrases, so that the time for a row is bounded
+UNCERTAIN = 0.1  # a probability that is nearer to the threshold is called uncertain
+STRONG = 0.02  # effects below it are not named in the reason
+NAMED = 2  # words that the reason names at most
+_PART = re.compile(r"\S*\w\S*")
+_NEGATION = re.compile(r"(?i)\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b")
+
+Probabilities = Callable[[Sequence[str], Sequence[Sequence[str]], Sequence[str]], np.ndarray]
+
+
+def parts(answer: str, most: int = MOST_PARTS) -> list[tuple[int, int]]:
+    """Return where the words of an answer stand, or its phrases if it has too many words.
+
+    Args:
+        answer: the answer.
+        most: number of parts at most; words of longer answers are taken together by two, three, ...
+
+    Returns:
+        (start, end) of every part, in characters, without punctuation at its edges.
+
+    >>> parts("In 1944, (not 1945).")
+    [(0, 2), (3, 7), (10, 13), (14, 18)]
+    >>> parts("one two three", most=2)
+    [(0, 7), (8, 13)]
+    """
+    spans = []
+    for found in _PART.finditer(answer):
+        left = re.match(r"[^\w$€£+-]*", found[0]).end()
+        right = len(re.sub(r"[^\w%]+$", "", found[0]))
+        spans.append((found.start() + left, found.start() + max(right, left + 1)))
+    size = -(-len(spans) // most) if spans else 1
+    return [(spans[i][0], spans[min(i + size, len(spans)) - 1][1]) for i in range(0, len(spans), size)]
+
+
+def without(answer: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return an answer without some of its parts and the gaps that they leave.
+
+    >>> without("It was not Bonn.", [(7, 10)])
+    'It was Bonn.'
+    """
+    for start, end in sorted(spans, reverse=True):
+        answer = answer[:start] + answer[end:]
+    return re.sub(r"[ \t]+", " ", re.sub(r"\s+([.,;:!?])", r"\1", answer)).strip()
+
+
+def explanations(
+    questions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    predictions: Sequence[str],
+    probabilities: Probabilities,
+    threshold: float,
+) -> list[dict]:
+    """Return per row what decided.
+
+    Args:
+        questions: n questions.
+        references: n lists of references.
+        predictions: n answers.
+        probabilities: the judge, from questions, references and answers to probabilities.
+        threshold: probability from which an answer counts as correct.
+
+    Returns:
+        Per row `reference` (number of the one that decided: the likest by the judge), `probability` (of the row, with
+        all its references), `words` ([word, effect, start, end], in order; effects as of the deciding reference) and
+        `reason` (a sentence).
+    """
+    rows = [(i, number) for i, given in enumerate(references) for number in range(len(given))]
+    single = probabilities(
+        [questions[i] for i, _ in rows],
+        [[references[i][number]] for i, number in rows],
+        [predictions[i] for i, _ in rows],
+    )
+    deciding, best = [0] * len(predictions), [-1.0] * len(predictions)
+    for (i, number), probability in zip(rows, single, strict=True):
+        if probability > best[i]:
+            deciding[i], best[i] = number, float(probability)
+    whole = probabilities(questions, references, predictions)
+
+    spans = [parts(text) for text in predictions]
+    places = [(i, span) for i, found in enumerate(spans) for span in found]
+    left_out = probabilities(
+        [questions[i] for i, _ in places],
+        [[references[i][deciding[i]]] for i, _ in places],
+        [without(predictions[i], [span]) for i, span in places],
+    )
+    words: list[list] = [[] for _ in predictions]
+    for (i, (start, end)), probability in zip(places, left_out, strict=True):
+        words[i].append([predictions[i][start:end], best[i] - float(probability), start, end])
+    return [
+        {
+            "reference": deciding[i],
+            "probability": float(whole[i]),
+            "words": words[i],
+            "reason": reason(
+                questions[i], references[i][deciding[i]], predictions[i], float(whole[i]), words[i], threshold
+            ),
+        }
+        for i in range(len(predictions))
+    ]
+
+
+def strongest(words: Sequence[Sequence], probability: float, threshold: float, count: int) -> list[list]:
+    """Return the words that speak most for the verdict.
+
+    Args:
+        words: [word, effect, start, end], see `explanations`.
+        probability: of the answer.
+        threshold: from which it counts as correct.
+        count: number of words at most.
+    """
+    sign = 1 if probability >= threshold else -1
+    return sorted((word for word in words if sign * word[1] > 0), key=lambda word: -sign * word[1])[:count]
+
+
+def reason(
+    question: str, reference: str, answer: str, probability: float, words: Sequence[Sequence], threshold: float
+) -> str:
+    """Return one plain sentence on what decided.
+
+    Args:
+        question: the question.
+        reference: the deciding reference.
+        answer: the answer.
+        probability: of the answer.
+        words: [word, effect, start, end], see `explanations`.
+        threshold: from which it counts as correct.
+    """
+    right = probability >= threshold
+    unsure = abs(probability - threshold) < UNCERTAIN
+    start = f"Uncertain, {probability:.2f} is near the threshold {threshold:.2f}: " if unsure else ""
+    named = [word for word in strongest(words, probability, threshold, NAMED) if abs(word[1]) >= STRONG]
+    if not words:
+        text = "the answer has no words"
+    elif right and named:
+        text = f"{_quoted(named)} {_verb(named, 'speak')} for it; the reference says {_cited(reference, named)}"
+    elif right:
+        text = f"no single word decides; it says the same as the reference {_short(reference)}"
+    elif named:
+        text = f"{_quoted(named)} {_verb(named, 'speak')} against it: {_contrast(reference, answer, named)}"
+    else:
+        missing = _missing(reference, f"{question} {answer}")
+        text = f"it lacks {missing} of the reference" if missing else "it does not say what the reference says"
+        text += "" if missing else f", {_short(reference)}"
+    text = start + text
+    return text[:1].upper() + text[1:] + "."
+
+
+def _quoted(words: Sequence[Sequence]) -> str:
+    ordered = sorted(words, key=lambda word: word[2])
+    return " and ".join(f"'{word[0]}'" for word in ordered)
+
+
+def _verb(words: Sequence[Sequence], verb: str) -> str:
+    return verb if len(words) > 1 else f"{verb}s"
+
+
+def _short(text: str, most: int = 12) -> str:
+    """Return a text in quotes, the first words of a long one."""
+    parts_of_it = text.split()
+    return f"'{' '.join(parts_of_it[:most])} ...'" if len(parts_of_it) > most else f"'{text.strip().rstrip('.')}'"
+
+
+def _cited(reference: str, words: Sequence[Sequence]) -> str:
+    """Return what the reference says around the first of the words that it has, or its beginning."""
+    for word, *_ in words:
+        found = re.search(rf"(?i)(?<!\w){re.escape(word)}(?!\w)", reference)
+        if found and len(reference.split()) > 12:
+            before = reference[: found.start()].split()[-4:]
+            after = reference[found.end() :].split()[:4]
+            return f"'... {' '.join([*before, found[0], *after]).rstrip('.')} ...'"
+    return _short(reference)
+
+
+def _contrast(reference: str, answer: str, words: Sequence[Sequence]) -> str:
+    """Return what the reference says in the place of words that speak against an answer."""
+    said = " ".join(word[0] for word in words)
+    if _NEGATION.search(said) and not _NEGATION.search(reference):
+        return f"the reference does not deny it, {_short(reference)}"
+    if re.search(r"\d", said):
+        known = set(re.findall(r"\d[\d.,]*\d|\d", answer))
+        numbers = [n for n in re.findall(r"\d[\d.,]*\d|\d", reference) if n not in known]
+        if numbers:
+            return f"the reference says {_short(reference) if len(reference.split()) <= 4 else _list(numbers[:2])}"
+    return f"the reference says {_short(reference)}"
+
+
+def _list(texts: Sequence[str]) -> str:
+    return " and ".join(f"'{text}'" for text in texts)
+
+
+def _missing(reference: str, answer: str) -> str:
+    """Return up to three words of a reference that an answer lacks, in quotes, names and numbers first."""
+    known = {word.lower() for word in WORD.findall(answer)}
+    lacking = dict.fromkeys(word for word in WORD.findall(reference) if word.lower() not in known and len(word) > 3)
+    ordered = sorted(lacking, key=lambda word: not (word[0].isupper() or word[0].isdigit()))
+    return ", ".join(f"'{word}'" for word in ordered[:3])

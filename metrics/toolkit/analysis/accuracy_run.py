@@ -1,0 +1,411 @@
+"""Rows of systems, a judge, and labels of people where there are some -> the accuracy of each system as one object."""
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..rows.files import sources_of
+from ..rows.formats import FileError, Row
+from ..rows.items import COLUMNS, Item, RowError, RowReader
+from ..rows.reading import Skips, good_rows, inputs_of
+from ..scoring.registry import make_scorer
+from .accuracy import Calibration, lang_reiczigel, pooled
+from .estimation import Estimate, cluster_sums, difference, labels_needed, newcombe, powered, wilson
+from .labelling import item_key, key_of
+
+MEASURED_FILE = "measured.json"  # beside the weights of a judge: how often it is right, written by training
+POINTS = (0.01, 0.02, 0.05)
+FEW_LABELS = 30
+HELPFUL = 1.1  # labels that a label is worth with the judge, below which it does not help
+METHODS = {
+    "labels": "prediction-powered: people's labels and the judge, weighted by the probability of being drawn",
+    "people": "labels alone: Wilson for clusters and weights",
+    "measured": "judge corrected by its measured errors (Rogan-Gladen, Lang-Reiczigel)",
+    "judge": "the judge's rate alone (Wilson): its errors are ignored",
+}
+MAX_PAIRS_OF = 30  # systems, above which differences are left out
+
+
+def measured_for(scorer, settings: Mapping[str, Any]) -> tuple[list[Calibration], dict] | None:
+    """Return how a checkpoint of AVA did on each of several systems, and what was measured; None if that is unknown.
+
+    Args:
+        scorer: the judge, as `make_scorer` returns it.
+        settings: what it was made with.
+    """
+    from ...ava.loading import HUB_CHECKPOINT
+    from ...ava.models import find_checkpoint
+
+    folder = find_checkpoint(settings.get("checkpoint"), settings.get("revision"), "ava", HUB_CHECKPOINT)
+    path = Path(folder) / MEASURED_FILE
+    if not path.is_file():
+        return None
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if found["judge"] not in scorer.signature:  # weights, threshold and references must be those that were measured
+        return None
+    counts = ("accepted", "correct", "rejected", "incorrect")
+    return [Calibration(*(group[name] for name in counts)) for group in found["systems"]], found
+
+
+class AccuracyRun:
+    """Reads rows and labels, judges the rows, and estimates the accuracy of every system.
+
+    Args:
+        rows: paths, a list of dicts, a DataFrame or a Dataset; see `files.sources_of`.
+        labels: the same, for labels: system, question, prediction, `label` (or `score` from 0 to 1), and, where they
+            have them, `probability` and `rater`. None for the judge alone.
+        columns: names of columns in the rows, by the names of `COLUMNS`; "judge" names one with verdicts or
+            probabilities of another judge, 0 to 1.
+        settings: settings of ava: threshold, checkpoint, ...
+        finite: the truth is the share among these very rows, not among questions like them; needs labels.
+        confidence: probability that an interval holds the truth.
+        naive: without labels, take the judge at its word: an interval that ignores its errors.
+
+    Raises:
+        ValueError: if an argument is bad. Nothing has been read yet.
+    """
+
+    def __init__(
+        self,
+        rows: Any,
+        labels: Any = None,
+        columns: Mapping[str, str] | None = None,
+        settings: Mapping[str, Any] | None = None,
+        finite: bool = False,
+        confidence: float = 0.95,
+        naive: bool = False,
+    ):
+        self.columns, self.settings = dict(columns or {}), dict(settings or {})
+        for name in self.columns:
+            if name not in (*COLUMNS, "judge"):
+                raise ValueError(f"column: expected one of {', '.join((*COLUMNS, 'judge'))} before '=', got {name!r}")
+        if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
+            raise ValueError(f"confidence: expected a number between 0 and 1, got {confidence!r}; 0.95 is usual")
+        if finite and labels is None:
+            raise ValueError("these_rows: needs labels; give some with labels")
+        self.judge_column = self.columns.pop("judge", None)
+        if self.judge_column and self.settings:
+            raise ValueError("settings: the judge is a column, which has no settings; drop one of the two")
+        self.finite, self.confidence, self.naive = finite, confidence, naive
+        try:
+            self.sources = sources_of(rows)
+            self.label_sources = None if labels is None else sources_of(labels, name="labels")
+        except FileError as error:  # bad usage: nothing was read yet
+            raise ValueError(str(error)) from error
+
+    def report(
+        self,
+        skip_bad_rows: bool = False,
+        problem: Callable[[str], None] = lambda message: None,
+        progress: Callable[[str, int, int], None] = lambda name, done, rows: None,
+    ) -> dict[str, Any]:
+        """Read, judge and estimate.
+
+        Args:
+            skip_bad_rows: leave bad rows out instead of raising.
+            problem: called with each row that is left out.
+            progress: called with what is judged, rows that are done, and all rows.
+
+        Returns:
+            "systems": {system: "rows", "questions", "labelled", "judged", "accuracy", "low", "high", "method", and
+            with labels "worth", "agreement", "needed" ...}, "differences" of every pair, "notes", "judge", "inputs",
+            "settings", "worst" rows.
+
+        Raises:
+            FileError: if a file cannot be read, a row is bad, or no label is of one of the rows.
+        """
+        from ... import __version__
+
+        skips = Skips(skip_bad_rows, problem)
+        items, given = self._items(skips)
+        inputs = inputs_of(self.sources, skips)
+        notes: list[str] = []
+        judged, verdicts, judge, calibrations = self._judge(items, given, progress, notes)
+        labels = self._labels(items, skips, notes) if self.label_sources else None
+        systems: dict[str, dict] = {}
+        estimates: dict[str, Any] = {}
+        places = defaultdict(list)
+        for place, item in enumerate(items):
+            places[item.system].append(place)
+        questions = {name: number for number, name in enumerate(dict.fromkeys(map(_question, items)))}
+        asked = np.array([questions[_question(item)] for item in items])
+        for system, mine in places.items():
+            mine = np.array(mine)
+            own = self._system(judged[mine], verdicts[mine], asked[mine], labels, mine, calibrations, len(questions))
+            systems[system], estimates[system] = own
+        self._notes(systems, labels, notes)
+        return {
+            "genqa_metrics": __version__,
+            "inputs": inputs,
+            "labels": inputs_of(self.label_sources, skips) if self.label_sources else None,
+            "judge": judge,
+            "settings": {
+                "confidence": self.confidence,
+                "truth": "these rows" if self.finite else "questions like these",
+                "columns": self.columns | ({"judge": self.judge_column} if self.judge_column else {}),
+            },
+            "measured": calibrations[1] if calibrations else None,
+            "systems": systems,
+            "differences": self._differences(systems, estimates, asked, places),
+            "bad_rows": skips.skipped,
+            "notes": notes,
+            "worst": [_shown(items[place], judged[place], labels, place) for place in _worst(judged, labels)],
+        }
+
+    def judged(self, skip_bad_rows: bool, problem, progress, needed: bool) -> tuple[list[Item], np.ndarray | None]:
+        """Return the items of all rows and, where that is needed, the judge's (items,) probabilities."""
+        items, given = self._items(Skips(skip_bad_rows, problem), needed)
+        return items, self._judge(items, given, progress, [])[0] if needed else None
+
+    def _items(self, skips: Skips, judged: bool = True) -> tuple[list[Item], list[float]]:
+        """Return what was answered, and what a column says of it."""
+        items, given, readers = [], [], {}
+
+        def convert(source, row: Row) -> list[tuple[Item, float]]:
+            reader = readers.setdefault(source.name, RowReader(source, self.columns))
+            shape = reader.shape(row.values)
+            if shape.sets:
+                raise RowError("prediction: expected one answer, got a set; accuracy is of answers")
+            asked = judged and self.judge_column is None
+            value = self._given(row.values)
+            return [(item, value) for item in reader.items(row.number, row.values, shape, asked)]
+
+        for _, _, converted in good_rows(self.sources, convert, skips):
+            items += [item for item, _ in converted]
+            given += [value for _, value in converted]
+        if not items:
+            names = ", ".join(source.name for source in self.sources)
+            raise FileError(f"{names}: no rows with an answer; is this the right file?")
+        return items, given
+
+    def _given(self, values: Mapping) -> float:
+        if self.judge_column is None:
+            return math.nan
+        if self.judge_column not in values:
+            raise RowError(f"no column {self.judge_column!r}, which is to have the judge's verdicts")
+        return _share(self.judge_column, values[self.judge_column])
+
+    def _judge(self, items, given, progress, notes) -> tuple[np.ndarray, np.ndarray, str, tuple | None]:
+        if self.judge_column is not None:
+            judged = np.array(given)
+            return judged, (judged >= 0.5).astype(float), f"column:{self.judge_column}", None
+        from ..scoring.pipeline import item_statistics
+
+        scorer = make_scorer("ava", self.settings)
+        sums, counts = item_statistics(items, {"ava": scorer}, progress)
+        verdicts, judged = sums["ava"][:, 0], sums["ava"][:, 1]
+        notes += scorer.warnings({"all": sums["ava"].sum(axis=0)[:-1]}, counts["ava"])
+        return judged, verdicts, scorer.signature, measured_for(scorer, self.settings)
+
+    def _labels(self, items: Sequence[Item], skips: Skips, notes: list[str]) -> dict[str, np.ndarray]:
+        """Return (items,) mean labels and probabilities, NaN where there are none, and numbers of labels."""
+        place_of: dict[str, list[int]] = defaultdict(list)
+        for place, item in enumerate(items):
+            place_of[key_of(item)].append(place)
+            place_of[item_key("", item.text, item.predictions[0])].append(place)
+        readers: dict = {}
+        label_skips = Skips(skips.skip, skips.problem)
+        said: dict[int, list[float]] = defaultdict(list)
+        odds: dict[int, float | None] = {}
+        raters: set = set()
+        lost = 0
+
+        def convert(source, row: Row) -> tuple[list[int], float, float | None, str]:
+            reader = readers.setdefault(source.name, RowReader(source, {}))
+            texts = {name: reader.optional(row.values, name) for name in ("question", "prediction", "system")}
+            value = next((row.values[name] for name in ("label", "score") if row.values.get(name) is not None), None)
+            if value is None or texts["prediction"] is None:
+                raise RowError("expected a label: question, prediction, and label 0 or 1 (or score from 0 to 1)")
+            key = item_key(str(texts["system"] or ""), texts["question"], texts["prediction"])
+            probability = row.values.get("probability")
+            probability = None if probability in (None, "") else float(probability)
+            if probability is not None and not 0 < probability <= 1:
+                raise RowError(f"probability: expected a number above 0, at most 1, got {probability:g}")
+            rater = str(row.values.get("rater") or "")
+            return place_of.get(key, []), _share("label", value), probability, rater
+
+        for _, _, (found, value, probability, rater) in good_rows(self.label_sources, convert, label_skips):
+            raters.add(rater)
+            lost += not found
+            for place in found:
+                said[place].append(value)
+                odds[place] = probability
+        skips.counts["skipped"] += label_skips.skipped
+        skips.good.update(label_skips.good)
+        names = ", ".join(source.name for source in self.label_sources)
+        if not said:
+            raise FileError(
+                f"{names}: none of the {label_skips.counts['good']:,} labels is of one of the rows; question, "
+                "prediction and system must be those of the rows"
+            )
+        if lost:
+            notes.append(f"{lost:,} labels are of answers that are not among the rows; they were left out")
+        drawn = [place for place, probability in odds.items() if probability is not None]
+        if drawn and len(drawn) < len(odds):
+            notes.append(f"{len(odds) - len(drawn):,} labels have no probability of being drawn; they were left out")
+        elif not drawn:
+            notes.append(
+                "the labels have no column 'probability': they are taken to be drawn by chance from all rows of a "
+                "system; if they were chosen otherwise, the interval can miss the truth"
+            )
+            systems = Counter(item.system for item in items)
+            labelled = Counter(items[place].system for place in odds)
+            odds = {place: labelled[items[place].system] / systems[items[place].system] for place in odds}
+            drawn = list(odds)
+        mean, share, number = np.full(len(items), np.nan), np.full(len(items), np.nan), np.zeros(len(items))
+        for place in drawn:
+            mean[place], share[place], number[place] = np.mean(said[place]), odds[place], len(said[place])
+        return {"mean": mean, "probability": share, "number": number, "raters": np.array([len(raters)])}
+
+    def _system(self, judged, verdicts, asked, labels, mine, calibrations, questions) -> tuple[dict, Any]:
+        clusters = np.unique(asked, return_inverse=True)[1]
+        found: dict[str, Any] = {
+            "rows": len(mine),
+            "questions": int(clusters.max()) + 1,
+            "judged": float(verdicts.mean()),
+        }
+        human = labels["mean"][mine] if labels else np.full(len(mine), np.nan)
+        known = ~np.isnan(human)
+        found["labelled"], found["labels"] = int(known.sum()), int(labels["number"][mine].sum()) if labels else 0
+        if known.sum() >= 2:
+            odds = np.where(known, labels["probability"][mine], 1)
+            options = {"clusters": clusters, "finite": self.finite, "confidence": self.confidence}
+            result = powered(judged, human, odds, **options)
+            alone = powered(judged, human, odds, **options, trusted=False)
+            found |= _limits(result.value, result.low, result.high)
+            number = int(known.sum())
+            weights = (known / odds)[known]
+            agrees = (verdicts[known] == (human[known] >= 0.5)).astype(float)
+            needed = {
+                f"{points:g}": labels_needed(result, number, len(mine), points, self.finite, self.confidence)
+                for points in POINTS
+            }
+            found |= {
+                "method": METHODS["labels"],
+                "worth": float(min(result.worth, len(mine) if not self.finite else np.inf)),
+                "labels_alone": {"low": float(alone.low), "high": float(alone.high)},
+                "gain": float(alone.error**2 / max(result.error**2, 1e-12)) if alone.error > 0 else 1.0,
+                "agreement": float((weights * agrees).sum() / weights.sum()),
+                "needed": needed,
+            }
+            whole = np.zeros(questions)
+            whole[np.unique(asked)] = result.influence
+            return found, replace(result, influence=whole)
+        rate, size = found["judged"], _worth(verdicts, clusters)
+        z = _z(self.confidence)
+        if calibrations and not self.naive:
+            counts = pooled(calibrations[0])
+            value, low, high = lang_reiczigel(rate * size, size, *counts, self.confidence)
+            if not np.isnan(value):
+                # Lang & Reiczigel's limits are of a shifted center: near 0 and 1 they can stand beside the estimate.
+                found |= _limits(value, min(low, value), max(high, value)) | {"method": METHODS["measured"]}
+                return found, None
+        low, high = wilson(rate, size, z)
+        found |= _limits(rate, low, high) | {"method": METHODS["judge"]}
+        return found, None
+
+    def _notes(self, systems: Mapping[str, Mapping], labels: Mapping | None, notes: list[str]) -> None:
+        for system, found in systems.items():
+            if labels and not found["labelled"] >= 2:
+                notes.append(f"{system}: no labels, or only one; its interval is that of the judge")
+            if "gain" not in found:
+                continue
+            if found["labelled"] < FEW_LABELS:
+                notes.append(f"{system}: {found['labelled']} labelled rows; below {FEW_LABELS} an interval is rough")
+            if found["gain"] < HELPFUL and found["labelled"] < found["rows"]:
+                notes.append(
+                    f"{system}: judge and people agree on {found['agreement']:.0%} of the labelled rows, too few for "
+                    "the judge to make the interval narrower; label more, or take another judge"
+                )
+        methods = {found["method"] for found in systems.values()}
+        if METHODS["measured"] in methods:
+            notes.append(
+                "without labels the interval takes the judge to err as on the systems that it was measured on, give "
+                "or take what those differ by; on other questions or answers it can err more. Labels make it sure: "
+                "genqa-metrics label"
+            )
+        if METHODS["judge"] in methods:
+            notes.append(
+                "the judge's errors are ignored: the interval is of the share judged correct and can miss the "
+                "accuracy; labels mend that: genqa-metrics label"
+            )
+
+    def _differences(self, systems, estimates, asked, places) -> list[dict]:
+        if len(systems) > MAX_PAIRS_OF:
+            return []
+        found = []
+        for first, second in combinations(systems, 2):
+            one, other = estimates[first], estimates[second]
+            shared = len(np.intersect1d(asked[places[first]], asked[places[second]]))
+            if isinstance(one, Estimate) and isinstance(other, Estimate):
+                value, low, high = difference(one, other)
+            else:
+                ends = ([systems[name][end] for end in ("accuracy", "low", "high")] for name in (first, second))
+                value, low, high = newcombe(*ends)
+            found.append(
+                {
+                    "first": first,
+                    "second": second,
+                    "shared_questions": shared,
+                    "difference": {"value": float(value), "low": float(low), "high": float(high)},
+                }
+            )
+        return found
+
+
+def _limits(value, low, high) -> dict[str, float]:
+    return {"accuracy": float(value), "low": float(low), "high": float(high)}
+
+
+def _z(confidence: float) -> float:
+    from scipy import stats
+
+    return float(stats.norm.ppf((1 + confidence) / 2))
+
+
+def _worth(verdicts: np.ndarray, clusters: np.ndarray) -> float:
+    """Return how many independent answers the verdicts are worth, where a question has several answers."""
+    rate, rows = verdicts.mean(), len(verdicts)
+    variance = (cluster_sums(verdicts - rate, clusters) ** 2).sum() / rows**2
+    alone = rate * (1 - rate) / rows
+    return float(rows * min(1.0, alone / variance)) if alone > 0 and variance > 0 else float(clusters.max() + 1)
+
+
+def _question(item: Item) -> str:
+    return item.text if item.text else (item.id or f"{item.file}:{item.line}")
+
+
+def _share(name: str, value: object) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = math.nan
+    if not 0 <= number <= 1:
+        raise RowError(f"{name}: expected a number from 0 to 1, got {value!r:.40}; scale it, or name another column")
+    return number
+
+
+def _worst(judged: np.ndarray, labels: Mapping | None, number: int = 10) -> list[int]:
+    """Return the rows that are most surely wrong: by people where they said so, else by the judge."""
+    value = judged if labels is None else np.where(np.isnan(labels["mean"]), judged, labels["mean"] * 1.001 - 0.001)
+    return np.argsort(value, kind="stable")[:number].tolist()
+
+
+def _shown(item: Item, judged: float, labels: Mapping | None, place: int) -> dict[str, Any]:
+    label = None if labels is None or np.isnan(labels["mean"][place]) else float(labels["mean"][place])
+    return {
+        "system": item.system,
+        "place": f"{item.file}:{item.line}",
+        "question": item.text,
+        "references": item.references,
+        "prediction": item.predictions[0],
+        "judged": float(judged),
+        "label": label,
+    }

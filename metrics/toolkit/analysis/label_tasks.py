@@ -1,0 +1,61 @@
+"""Rows of files -> the tasks of people who label them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..rows.files import sources_of
+from ..rows.formats import FileError, Row
+from ..rows.items import RowError, RowReader
+from ..rows.reading import Skips, good_rows
+from .labelling import Task, plan
+
+
+def tasks_of(
+    rows: Any,
+    form: str,
+    number: int,
+    seed: int = 0,
+    by_chance: float = 0.5,
+    columns: Mapping[str, str] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    skip_bad_rows: bool = False,
+    problem: Callable[[str], None] = lambda message: None,
+    progress: Callable[[str, int, int], None] = lambda name, done, rows: None,
+) -> Sequence[Task]:
+    """Return what people are asked about.
+
+    Args:
+        rows: paths, a list of dicts, a DataFrame or a Dataset.
+        form: a key of `labelling.FORMS`.
+        number: rows of every system.
+        seed: the same seed draws the same rows.
+        by_chance: share drawn from all rows alike; 1 needs no judge.
+        columns: see `items.RowReader`; "judge" names a column with a judge's probabilities.
+        settings: settings of ava.
+        skip_bad_rows: leave bad rows out.
+        problem: called with each bad row that is left out.
+        progress: called with what is judged, rows that are done, and all rows.
+
+    Raises:
+        FileError: if a file cannot be read, a row is bad, or there is none.
+    """
+    if form == "questions":
+        skips, readers, items = Skips(skip_bad_rows, problem), {}, []
+
+        def convert(source, row: Row):
+            reader = readers.setdefault(source.name, RowReader(source, dict(columns or {})))
+            shape = reader.shape(row.values)
+            if not shape.sets or shape.ceiling:
+                raise RowError("predictions: expected a set of generated questions; another --form is for answers")
+            return reader.items(row.number, row.values, shape)
+
+        for _, _, found in good_rows(sources_of(rows), convert, skips):
+            items += found
+        if not items:
+            raise FileError("no row with a set of generated questions; is this the right file?")
+        return plan(items, None, number, seed)
+    from .accuracy_run import AccuracyRun
+
+    run = AccuracyRun(rows, columns=columns, settings=settings)
+    items, judged = run.judged(skip_bad_rows, problem, progress, by_chance < 1)
+    return plan(items, judged, number, seed, by_chance)

@@ -1,0 +1,304 @@
+"""Which rows are worth a person's minute, and the file that their labels are in.
+
+A part is drawn by chance from all rows, the rest by how unsure the judge is: as often as the standard deviation of a
+verdict that is right with the judge's probability, which makes the estimate's variance least (Neyman 1934). Every row
+can be drawn, and the probability with which it was drawn stands beside its label: `estimation` weighs labels by it.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from ..rows.formats import FileError
+from ..rows.writing import write_text
+
+_WRITING = Lock()  # raters of one page write into one file
+BY_CHANCE = 0.5  # share of the labels that are drawn from all rows alike
+FORMS = {
+    "verdict": {"label": ("is the answer wrong (0) or correct (1)?", 0, 1)},
+    "grade": {"score": ("how correct is the answer, 1 (not at all) to 5 (fully)?", 1, 5)},
+    "questions": {
+        "relevance": ("are the questions about the context, 1 (none) to 5 (all)?", 1, 5),
+        "fluency": ("are they good language, 1 (none) to 5 (all)?", 1, 5),
+        "variety": ("do they ask about different things, 1 (all the same) to 5 (all different)?", 1, 5),
+    },
+}
+
+
+def probabilities(judged: np.ndarray, number: int, by_chance: float = BY_CHANCE) -> np.ndarray:
+    """Return with which probability each row is drawn.
+
+    Args:
+        judged: (rows,) the judge's probabilities, 0 to 1.
+        number: rows to draw.
+        by_chance: share of them that are drawn from all rows alike.
+
+    Returns:
+        (rows,) probabilities above 0 that sum to `number`, or 1 for all where there are no more rows than that.
+
+    >>> probabilities(np.array([0.5, 1.0, 1.0, 0.0]), 2).round(3)
+    array([1.   , 0.333, 0.333, 0.333])
+    """
+    judged = np.asarray(judged, dtype=float)
+    rows = len(judged)
+    if number >= rows:
+        return np.ones(rows)
+    unsure = np.sqrt(judged * (1 - judged))
+    sizes = by_chance / rows + (1 - by_chance) * (unsure / unsure.sum() if unsure.sum() > 0 else 1 / rows)
+    sure = np.zeros(rows, dtype=bool)  # that they are drawn
+    while True:
+        odds = np.where(sure, 1.0, 0.0)
+        odds[~sure] = (number - sure.sum()) * sizes[~sure] / sizes[~sure].sum()
+        more = ~sure & (odds > 1)
+        if not more.any():
+            return odds
+        sure |= more
+
+
+def drawn(odds: np.ndarray, luck: np.ndarray, number: int) -> np.ndarray:
+    """Return which rows are drawn: Pareto sampling (Rosen 1997), a fixed number with very nearly these probabilities.
+
+    Rows with the same luck are drawn together where they can be: systems that answer the same questions share labelled
+    questions, which makes their difference sharper, and more labels keep those that were drawn before.
+
+    Args:
+        odds: (rows,) probabilities that sum to `number`.
+        luck: (rows,) numbers drawn evenly from 0 to 1.
+        number: rows to draw.
+
+    Returns:
+        (rows,) booleans.
+    """
+    odds, luck = np.clip(odds, 1e-12, 1), np.clip(luck, 1e-12, 1 - 1e-12)
+    with np.errstate(divide="ignore"):
+        rank = luck / (1 - luck) * (1 - odds) / odds
+    chosen = np.zeros(len(odds), dtype=bool)
+    chosen[np.argsort(rank, kind="stable")[:number]] = True
+    return chosen
+
+
+def luck_of(texts: Iterable[str], seed: int) -> np.ndarray:
+    """Return a number from 0 to 1 for each text, the same for the same text and seed.
+
+    >>> luck_of(["a", "b", "a"], 0).round(3)
+    array([0.372, 0.659, 0.372])
+    """
+    digests = (hashlib.sha256(f"{seed}\0{text}".encode("utf-8", "surrogatepass")).digest() for text in texts)
+    return np.array([(int.from_bytes(found[:6], "big") + 0.5) / 2**48 for found in digests])
+
+
+def item_key(system: str, question: str | None, answer: str | Sequence[str]) -> str:
+    """Return what a row and its label are matched by."""
+    text = json.dumps([system, question or "", answer], ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One row to be labelled; who labels it sees neither the system nor what the judge says of it.
+
+    Attributes:
+        key: see `item_key`.
+        probability: with which it was drawn.
+        question: the question, or the context of a set of questions.
+        references: what is right.
+        answers: the answer, or the questions of a set.
+        values: what else goes into the file: system, id.
+    """
+
+    key: str
+    probability: float
+    question: str
+    references: list[str]
+    answers: list[str]
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+def plan(items: Sequence, judged: np.ndarray | None, number: int, seed: int, by_chance: float = BY_CHANCE) -> list:
+    """Draw what is to be labelled.
+
+    Args:
+        items: `rows.items.Item`, those of all systems.
+        judged: (items,) the judge's probabilities; None to draw by chance alone.
+        number: rows of every system.
+        seed: the same seed draws the same rows.
+        by_chance: see `probabilities`.
+
+    Returns:
+        Tasks in an order that is mixed over systems, the same for all raters. Rows that say the same are one task.
+    """
+    odds, chosen = np.zeros(len(items)), np.zeros(len(items), dtype=bool)
+    keys = [key_of(item) for item in items]
+    first = {key: place for place, key in reversed(list(enumerate(keys)))}
+    for system in dict.fromkeys(item.system for item in items):
+        mine = np.array([place for place in sorted(first.values()) if items[place].system == system])
+        own = np.full(len(mine), 0.5) if judged is None else np.asarray(judged, dtype=float)[mine]
+        odds[mine] = probabilities(own, number, by_chance)
+        luck = luck_of((items[place].text or keys[place] for place in mine), seed)
+        chosen[mine] = drawn(odds[mine], luck, number)
+    order = np.flatnonzero(chosen)
+    order = order[np.argsort(luck_of((keys[place] for place in order), seed + 1), kind="stable")]
+    return [
+        Task(
+            keys[place],
+            float(odds[place]),
+            items[place].text or "",
+            items[place].references,
+            items[place].predictions,
+            {"system": items[place].system} | ({"id": items[place].id} if items[place].id is not None else {}),
+        )
+        for place in order
+    ]
+
+
+def key_of(item) -> str:
+    """Return the key of a `rows.items.Item`."""
+    answer = item.predictions[0] if len(item.predictions) == 1 else item.predictions
+    return item_key(item.system, item.text, answer)
+
+
+class Session:
+    """One rater's way through the tasks; every label is on disk before the next task is shown.
+
+    Args:
+        path: the file of labels, JSON lines, of all raters; it is made, or resumed.
+        tasks: what to label.
+        rater: who labels.
+        form: a key of `FORMS`.
+
+    Attributes:
+        left_out: labels in the file whose rows are not among the tasks: their probability was taken away.
+
+    Raises:
+        FileError: if the file is not one of labels, or of another form.
+    """
+
+    def __init__(self, path: str | Path, tasks: Sequence[Task], rater: str, form: str = "verdict"):
+        self.path, self.tasks, self.rater, self.form = Path(path), list(tasks), rater, form
+        self.fields = FORMS[form]
+        self.left_out = 0
+        self._mend()
+
+    def _rows(self) -> list[dict]:
+        try:
+            lines = self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else []
+        except (OSError, ValueError) as error:
+            raise FileError(f"{self.path}: cannot be read: {error}; name another file") from error
+        rows = []
+        for number, line in enumerate(lines, 1):
+            try:
+                row = json.loads(line)
+                row["item"], row["rater"], [row[name] for name in self.fields]
+            except (ValueError, KeyError, TypeError) as error:
+                if number == len(lines) and not isinstance(error, KeyError):
+                    break  # cut off while it was written
+                raise FileError(
+                    f"{self.path}, line {number}: expected a label with item, rater and {', '.join(self.fields)}; "
+                    "name a new file, or take the --form that it was made with"
+                ) from error
+            rows.append(row)
+        return rows
+
+    def _write(self, rows: Sequence[Mapping]) -> None:
+        try:
+            write_text(self.path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+        except OSError as error:
+            raise FileError(f"{self.path}: cannot be written: {error.strerror or error}") from error
+
+    def _mend(self) -> None:
+        """Give labels of an earlier plan the probabilities of this one, and none to those that it does not have."""
+        odds = {task.key: task.probability for task in self.tasks}
+        rows, changed = self._rows(), False
+        for row in rows:
+            probability = odds.get(row["item"])
+            self.left_out += probability is None
+            changed |= row.get("probability") != probability
+            row["probability"] = probability
+        if changed:
+            self._write(rows)
+
+    @property
+    def done(self) -> dict[str, dict]:
+        """{key: row} of this rater's labels, in the order in which they were given."""
+        known = {task.key for task in self.tasks}
+        return {row["item"]: row for row in self._rows() if row["rater"] == self.rater and row["item"] in known}
+
+    def next(self, skipped: Sequence[str] = ()) -> Task | None:
+        """Return the next task without a label of this rater; skipped ones last; None when all are done."""
+        done, behind = self.done, set(skipped)
+        waiting = [task for task in self.tasks if task.key not in done]
+        return next((task for task in waiting if task.key not in behind), waiting[0] if waiting else None)
+
+    def label(self, task: Task, **values: int) -> None:
+        """Write what the rater says of a task; it replaces what they said of it before.
+
+        Raises:
+            ValueError: if a value is missing or out of range.
+        """
+        for name, (_, low, high) in self.fields.items():
+            if values.get(name) not in range(low, high + 1):
+                raise ValueError(f"{name}: expected {low} to {high}, got {values.get(name)!r}")
+        answers = task.answers if self.form == "questions" else task.answers[0]
+        row = {
+            "item": task.key,
+            **task.values,
+            ("context" if self.form == "questions" else "question"): task.question,
+            "references": task.references,
+            ("predictions" if self.form == "questions" else "prediction"): answers,
+            "rater": self.rater,
+            **{name: int(values[name]) for name in self.fields},
+            "probability": task.probability,
+        }
+        if self.form == "verdict":
+            row["score"] = row["label"]  # what `agree` and `raters` read
+        with _WRITING:
+            rows = self._rows()
+            kept = [old for old in rows if (old["item"], old["rater"]) != (task.key, self.rater)]
+            self._write([*kept, row])
+
+    def undo(self) -> Task | None:
+        """Take this rater's last label back; return its task, or None if there is none."""
+        with _WRITING:
+            rows = self._rows()
+            mine = [place for place, row in enumerate(rows) if row["rater"] == self.rater]
+            if not mine:
+                return None
+            row = rows.pop(mine[-1])
+            self._write(rows)
+        return next((task for task in self.tasks if task.key == row["item"]), None)
+
+
+def marked_words(answer: str, references: Sequence[str]) -> list[tuple[str, bool]]:
+    """Cut an answer into pieces that are in the nearest reference, and pieces that are not.
+
+    >>> marked_words("It has two legs.", ["two legs", "four"])
+    [('It has ', False), ('two legs', True), ('.', False)]
+    """
+
+    def words(text: str) -> list[str]:
+        return re.findall(r"\w+|\W+", text)
+
+    mine, best = words(answer), []
+    for reference in references:
+        other = [word.lower() for word in words(reference)]
+        matcher = SequenceMatcher(None, [word.lower() for word in mine], other, autojunk=False)
+        blocks = [block for block in matcher.get_matching_blocks() if block.size]
+        shared = sum(len(word) for block in blocks for word in mine[block.a : block.a + block.size])
+        if shared > sum(len(word) for block in best for word in mine[block.a : block.a + block.size]):
+            best = blocks
+    inside = {place for block in best for place in range(block.a, block.a + block.size)}
+    pieces: list[tuple[str, bool]] = []
+    for place, word in enumerate(mine):
+        if pieces and pieces[-1][1] == (place in inside):
+            pieces[-1] = (pieces[-1][0] + word, pieces[-1][1])
+        else:
+            pieces.append((word, place in inside))
+    return pieces

@@ -1,0 +1,179 @@
+"""The command `label`: people say which answers are correct, in a terminal or on a page."""
+
+import getpass
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import console, options
+
+UNDO, SKIP, QUIT = "u", "s", "q"
+VERDICTS = {"y": 1, "n": 0, "1": 1, "0": 0}
+
+
+class Form(StrEnum):
+    """What is asked about a row."""
+
+    VERDICT = "verdict"
+    GRADE = "grade"
+    QUESTIONS = "questions"
+
+
+def label(
+    inputs: Annotated[list[str], typer.Argument(metavar="ROWS", help="Files as for `score`.", show_default=False)],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE.jsonl", help="Where the labels go; it is resumed if it exists."),
+    ],
+    number: Annotated[
+        int, typer.Option("--number", "-n", metavar="N", help="Rows of every system to label.", min=2)
+    ] = 100,
+    form: Annotated[
+        Form,
+        typer.Option(
+            "--form",
+            help="verdict: correct or not. grade: how correct, 1 to 5 (several raters; `raters` reads it). questions: "
+            "relevance, fluency and variety of a set of generated questions, 1 to 5.",
+        ),
+    ] = Form.VERDICT,
+    rater: Annotated[
+        str | None,
+        typer.Option("--rater", metavar="NAME", help="Who labels. Default: your user name.", show_default=False),
+    ] = None,
+    web: Annotated[
+        bool,
+        typer.Option("--web", help="A page in the browser instead of the terminal; raters give their names there."),
+    ] = False,
+    port: Annotated[int | None, typer.Option("--port", metavar="N", help="Port of the page.")] = None,
+    by_chance: Annotated[
+        float,
+        typer.Option(
+            "--by-chance",
+            metavar="SHARE",
+            help="Share of the rows drawn from all rows alike; the others are drawn by how unsure the judge is.",
+            min=0.05,
+            max=1.0,
+        ),
+    ] = 0.5,
+    column: options.Column = None,
+    set_: options.Set = None,
+    seed: options.Seed = 0,
+    on_error: options.SkipOrFail = options.OnError.FAIL,
+) -> None:
+    """Draw the rows that are worth a person's minute, and collect what people say of them.
+
+    One part is drawn by chance, the other by how unsure the judge is; the probability of each row stands beside its
+    label, and `genqa-metrics accuracy ROWS --labels FILE` weighs it by that. Who labels sees neither the system nor
+    the judge. Every label is on disk at once: run the same command again to resume, with a larger --number for more.
+
+    **Keys** in the terminal: y or 1 correct, n or 0 wrong (1 to 5 for grades), u undo, s skip for now, q quit.
+
+    `agree` reads the file as it is, and `raters` too.
+
+    **Exit status**: 0 done, 1 failed, 2 bad usage.
+    """
+    from ..analysis.label_tasks import tasks_of
+    from ..analysis.labelling import Session
+
+    with console.usage("label"):
+        if output.suffix not in (".jsonl", ".json", ".ndjson"):
+            raise ValueError(f"--output: expected a name that ends in .jsonl, got {output}; labels are JSON lines")
+        console.check_outputs({"--output": output})
+        settings = options.read_settings(None, set_, ["ava"]).get("ava", {})
+        columns = options.name_values("--column", column)
+        if not web and not rater:
+            rater = getpass.getuser()
+    with console.failures():
+        with console.skipped_rows() as problem, console.progress_bars() as progress:
+            chance = 1.0 if form is Form.QUESTIONS else by_chance
+            tasks = tasks_of(
+                inputs,
+                form,
+                number,
+                seed,
+                chance,
+                columns,
+                settings,
+                on_error is options.OnError.SKIP,
+                problem,
+                progress,
+            )
+        if web:
+            from .label_page import page
+
+            page(output, tasks, form.value).launch(server_port=port, inbrowser=sys.stdout.isatty())
+            return
+        session = Session(output, tasks, rater or "", form.value)
+        if session.left_out:
+            console.warn(f"{session.left_out:,} labels in {output} are of rows that are not drawn; they do not count")
+        ask(session, key_reader(), console.output_console(width=100))
+    done = len(session.done)
+    console.say(f"{done:,} of {len(tasks):,} rows labelled, in {output}")
+
+
+def key_reader() -> Callable[[], str]:
+    """Return what reads one key: without Enter in a terminal, a line each otherwise."""
+    return typer.getchar if sys.stdin.isatty() else lambda: (sys.stdin.readline() or QUIT).strip()[:1]
+
+
+def ask(session, read: Callable[[], str], out) -> None:
+    """Ask about one row after the other until all are labelled or the rater quits.
+
+    Args:
+        session: an `analysis.labelling.Session`.
+        read: returns one key.
+        out: a `rich.console.Console`.
+    """
+    from rich.text import Text
+
+    skipped: list[str] = []
+    again = None
+    while (task := again or session.next(skipped)) is not None:
+        again = None
+        show(task, session, out)
+        values: dict[str, int] = {}
+        key = ""
+        for name, (asked, low, high) in session.fields.items():
+            out.print(Text(f"{name}: {asked}  [u undo, s skip, q quit] ", style="bold"), end="")
+            while True:
+                key = read().lower()
+                value = VERDICTS.get(key) if (low, high) == (0, 1) else int(key) if key.isdecimal() else None
+                if key in (UNDO, SKIP, QUIT, "\x03", "\x04") or (value is not None and low <= value <= high):
+                    break
+            out.print(Text(key if key.isprintable() else QUIT))
+            if value is None:
+                break
+            values[name] = value
+        if len(values) == len(session.fields):
+            session.label(task, **values)
+            skipped = [one for one in skipped if one != task.key]
+        elif key == UNDO:
+            again = session.undo() or task
+        elif key == SKIP:
+            skipped = [*(one for one in skipped if one != task.key), task.key]
+            if all(one.key in skipped for one in session.tasks if one.key not in session.done):
+                skipped = [task.key]
+        else:
+            return
+
+
+def show(task, session, out) -> None:
+    """Print a task: question, references, and the answer with what is not in a reference marked."""
+    from rich.text import Text
+
+    from ..analysis.labelling import marked_words
+    from ..reports.table import visible
+
+    done = len(session.done)
+    out.print(Text(f"\n{done + 1} of {len(session.tasks)}", style="dim"))
+    out.print(Text("question   ", style="dim") + Text(visible(task.question)))
+    for reference in task.references:
+        out.print(Text("reference  ", style="dim") + Text(visible(reference), style="green"))
+    for answer in task.answers:
+        pieces = marked_words(answer, task.references) if len(task.answers) == 1 else [(answer, True)]
+        shown = Text.assemble(*((visible(text), "" if same else "bold yellow") for text, same in pieces))
+        out.print(Text("answer     ", style="dim") + shown)

@@ -1,0 +1,175 @@
+"""The accuracy of systems with intervals that count the judge's errors: what `genqa-metrics accuracy` prints."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..analysis.accuracy_run import AccuracyRun
+from .report import Report, skips_bad_rows
+from .table import Table, estimate, latex_table, number, visible
+
+
+class AccuracyReport(Report):
+    """The accuracy of every system.
+
+    Args:
+        report: what `analysis.accuracy_run.AccuracyRun.report` returns.
+
+    Attributes:
+        systems: {system: {"judged", "accuracy", "low", "high", "method", "rows", "questions", "labelled", ...}}.
+        differences: [{"first", "second", "difference": {"value", "low", "high"}}] of every pair of systems.
+        judge: signature of the judge.
+        worst: the rows that are most surely wrong.
+        notes: what a reader must know before the numbers.
+    """
+
+    title = "Accuracy"
+
+    def __init__(self, report: Mapping):
+        self._report = report
+        self.systems, self.differences = report["systems"], report["differences"]
+        self.judge, self.notes, self.worst = report["judge"], report["notes"], report["worst"]
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{system} {_interval(values)}" for system, values in self.systems.items())
+        return f"AccuracyReport({found})"
+
+    def to_dict(self) -> dict:
+        """Return everything as one object of types that JSON has."""
+        return dict(self._report)
+
+    def to_pandas(self):
+        """Return a `pandas.DataFrame` with one row per system."""
+        import pandas
+
+        flat = {
+            system: {name: value for name, value in found.items() if not isinstance(value, Mapping)}
+            for system, found in self.systems.items()
+        }
+        return pandas.DataFrame.from_dict(flat, orient="index").rename_axis("system")
+
+    def tables(self) -> list[Table]:
+        """Return the tables."""
+        found = [self._systems()]
+        if any("needed" in values for values in self.systems.values()):
+            found.append(self._needed())
+        if self.differences:
+            found.append(self._differences())
+        return found
+
+    def _percent(self) -> str:
+        return f"{self._report['settings']['confidence']:.0%}"
+
+    def _systems(self) -> Table:
+        order = sorted(self.systems, key=lambda system: -self.systems[system]["accuracy"])
+        labelled = any(found["labelled"] for found in self.systems.values())
+        header = ["system", "accuracy", "answers", "judged correct", *["labelled", "worth"] * labelled]
+        rows = []
+        for system in order:
+            found = self.systems[system]
+            cells = [system, _interval(found), f"{found['rows']:,}", number(found["judged"])]
+            if labelled:
+                cells += [f"{found['labelled']:,}", f"{found['worth']:,.0f}" if "worth" in found else "-"]
+            rows.append(cells)
+        methods = dict.fromkeys(found["method"] for found in self.systems.values())
+        said = f"Accuracy with its {self._percent()} interval; {'; '.join(methods)}. "
+        said += f"The interval is of {self._report['settings']['truth']}."
+        if labelled:
+            said += " Worth: how many labels, drawn by chance, would say as much without the judge."
+        return Table("Accuracy of the systems", header, rows, said)
+
+    def _needed(self) -> Table:
+        points = next(found["needed"] for found in self.systems.values() if "needed" in found)
+        header = ["system", *(f"+-{float(point) * 100:g} points" for point in points)]
+        rows = [
+            [
+                system,
+                *("more questions" if count is None else f"{count:,}" for count in found["needed"].values()),
+            ]
+            for system, found in self.systems.items()
+            if "needed" in found
+        ]
+        said = "About how many more rows, drawn by chance, to label for such an interval. "
+        said += "'more questions': even with every row labelled the questions are too few."
+        return Table("How many more labels", header, rows, said)
+
+    def _differences(self) -> Table:
+        rows, marked = [], set()
+        for place, pair in enumerate(self.differences):
+            found = pair["difference"]
+            clear = not found["low"] <= 0 <= found["high"]
+            marked |= {place} if clear else set()
+            rows.append([f"{pair['first']} - {pair['second']}", estimate(found), f"{pair['shared_questions']:,}"])
+        said = f"With {self._percent()} intervals, paired by question where labels are there. Bold: leaves out 0."
+        return Table("Differences of systems", ["systems", "difference", "questions in common"], rows, said, marked)
+
+    def facts(self) -> list[str]:
+        """Return what the numbers rest on, one sentence or line each."""
+        report = self._report
+        sources = [*report["inputs"], *(report["labels"] or [])]
+        facts = [f"{source['name']}: {source['rows']:,} rows, SHA-256 {source['sha256']}" for source in sources]
+        facts.append(f"judge: {self.judge}")
+        if report["measured"]:
+            counts = [sum(group[name] for group in report["measured"]["systems"]) for name in _COUNTS]
+            facts.append(
+                f"the judge was measured on {', '.join(report['measured']['data'])}: {counts[0]:,} of {counts[1]:,} "
+                f"correct answers accepted, {counts[2]:,} of {counts[3]:,} incorrect ones rejected"
+            )
+        if report["bad_rows"]:
+            facts.append(f"left out: {report['bad_rows']:,} bad rows")
+        return [*facts, f"genqa-metrics {report['genqa_metrics']}"]
+
+    def to_latex(self) -> str:
+        """Return the tables in LaTeX; they need the package booktabs."""
+        lines = ["Needs \\usepackage{booktabs}.", *(f"note: {note}" for note in self.notes), *self.facts()]
+        parts = ["\n".join(f"% {visible(line)}" for line in lines)]
+        for table in self.tables():
+            parts.append(latex_table(table, table.title.lower(), f"{table.title}. {table.explanation}"))
+        return "\n\n".join(parts) + "\n"
+
+
+_COUNTS = ("accepted", "correct", "rejected", "incorrect")
+
+
+def _interval(found: Mapping) -> str:
+    return estimate({"value": found["accuracy"], "low": found["low"], "high": found["high"]})
+
+
+def accuracy(
+    rows: Any,
+    labels: Any = None,
+    columns: Mapping[str, str] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    these_rows: bool = False,
+    confidence: float = 0.95,
+    naive: bool = False,
+    on_error: str = "fail",
+) -> AccuracyReport:
+    """Estimate how many answers of each system are correct, as `genqa-metrics accuracy` does.
+
+    Args:
+        rows: a path or a list of paths; or a list of dicts, a pandas DataFrame, or a `datasets.Dataset`: question,
+            prediction, references, and system where there are several.
+        labels: the same, for labels of people: question, prediction, system, label (0 or 1), and where they have it
+            the probability of being drawn. `genqa-metrics label` makes such a file.
+        columns: {"question", "prediction", "references", "system" or "id": name of the column in the rows};
+            {"judge": column} takes the verdicts or probabilities of another judge from a column.
+        settings: settings of ava, such as threshold or checkpoint.
+        these_rows: intervals of these very rows, not of questions like them; needs labels.
+        confidence: probability that an interval holds the truth.
+        naive: without labels, ignore the judge's errors.
+        on_error: "fail" at the first bad row, or "skip" and count bad rows.
+
+    Returns:
+        `.systems` {system: {"judged", "accuracy", "low", "high", "method", ...}}, `.differences`, `.to_pandas()`.
+
+    Raises:
+        ValueError: if an argument or a row is bad.
+
+    >>> answers = [{"question": f"{n}?", "prediction": "a", "references": "a", "by": n % 2} for n in range(200)]
+    >>> labels = [{"question": f"{n}?", "prediction": "a", "system": "rows", "label": n % 2} for n in range(60)]
+    >>> accuracy(answers, labels, columns={"judge": "by"})
+    AccuracyReport(rows 0.500 [0.429, 0.571])
+    """
+    skip = skips_bad_rows(on_error)
+    run = AccuracyRun(rows, labels, columns, settings, these_rows, confidence, naive)
+    return AccuracyReport(run.report(skip))

@@ -1,0 +1,349 @@
+"""Tests of `accuracy` and `label`: from rows and labels to a number, on the command line, in Python, in pytest."""
+
+import json
+
+import genqa_metrics
+import numpy as np
+import pytest
+from genqa_metrics.toolkit.analysis.label_tasks import tasks_of
+from genqa_metrics.toolkit.analysis.labelling import (
+    Session,
+    drawn,
+    item_key,
+    luck_of,
+    marked_words,
+    probabilities,
+)
+from genqa_metrics.toolkit.cli import app
+from typer.testing import CliRunner
+
+
+def made(systems=("a", "b"), number=300, seed=0):
+    """Return rows with the truth and a judge's probability: system a is right in 80%, b in 60%."""
+    rng, rows = np.random.default_rng(seed), []
+    for question in range(number):
+        hard = rng.random()
+        for system, share in zip(systems, (0.8, 0.6, 0.4), strict=False):
+            right = hard < share
+            judged = float(np.clip((0.85 if right else 0.15) + rng.normal(0, 0.25), 0, 1))
+            text = f"answer {question} of {system}"
+            rows.append({"question": f"question {question}?", "prediction": text, "references": ["right"]})
+            rows[-1] |= {"system": system, "judge": judged, "true": int(right)}
+    return rows
+
+
+def label_rows(rows, tasks, rater="ann"):
+    truth = {item_key(row["system"], row["question"], row["prediction"]): row["true"] for row in rows}
+    return [
+        {
+            "system": task.values["system"],
+            "question": task.question,
+            "prediction": task.answers[0],
+            "label": truth[task.key],
+            "rater": rater,
+            "probability": task.probability,
+        }
+        for task in tasks
+    ]
+
+
+@pytest.fixture(scope="module")
+def judged():
+    rows = made()
+    tasks = tasks_of(rows, "verdict", 80, columns={"judge": "judge"})
+    return rows, label_rows(rows, tasks)
+
+
+def written(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def run(*arguments, input=None):
+    return CliRunner().invoke(app, [*map(str, arguments)], input=input)
+
+
+def test_labels_and_judge_hold_the_truth_and_are_narrower_than_labels(judged):
+    rows, labels = judged
+    report = genqa_metrics.accuracy(rows, labels, columns={"judge": "judge"})
+    for system in "ab":
+        found = report.systems[system]
+        truth = np.mean([row["true"] for row in rows if row["system"] == system])
+        assert found["low"] <= truth <= found["high"]
+        assert found["labelled"] == 80
+        alone = found["labels_alone"]
+        assert found["high"] - found["low"] < 0.85 * (alone["high"] - alone["low"])
+        assert found["worth"] > 100
+    # 300 answers of a system that is right in 60% leave 1.96 * sqrt(.24 / 300) = 5.5 points however many are labelled;
+    # of one that is right in 80% they leave 4.5.
+    assert 0 < report.systems["a"]["needed"]["0.05"] < 300
+    assert report.systems["b"]["needed"]["0.05"] is None
+    [pair] = report.differences
+    assert (pair["first"], pair["second"], pair["shared_questions"]) == ("a", "b", 300)
+    assert pair["difference"]["low"] < 0.2 < pair["difference"]["high"]
+    assert pair["difference"]["low"] > 0
+
+
+def test_a_judge_that_is_biased_is_put_right(judged):
+    """It accepts everything: its rate says 1, the labels about 0.8 and 0.6; and it is said that it does not help."""
+    rows, labels = judged
+    report = genqa_metrics.accuracy([row | {"judge": 1} for row in rows], labels, columns={"judge": "judge"})
+    assert report.systems["a"]["judged"] == 1
+    assert report.systems["b"]["high"] < 0.8
+    assert any("too few for the judge" in note for note in report.notes)
+
+
+def test_without_labels_a_column_is_taken_at_its_word_and_that_is_said(judged):
+    report = genqa_metrics.accuracy(judged[0], columns={"judge": "judge"})
+    assert "ignored" in report.systems["a"]["method"]
+    assert any("judge's errors are ignored" in note for note in report.notes)
+
+
+def test_several_labels_of_a_row_count_once(judged):
+    rows, labels = judged
+    once = genqa_metrics.accuracy(rows, labels, columns={"judge": "judge"})
+    twice = genqa_metrics.accuracy(rows, labels + [row | {"rater": "bob"} for row in labels], {"judge": "judge"})
+    assert twice.systems["a"]["labels"] == 2 * once.systems["a"]["labels"]
+    for end in ("accuracy", "low", "high"):
+        assert twice.systems["a"][end] == pytest.approx(once.systems["a"][end])
+
+
+def test_labels_without_probabilities_are_taken_to_be_drawn_by_chance(judged):
+    rows, labels = judged
+    bare = [{name: value for name, value in row.items() if name != "probability"} for row in labels]
+    report = genqa_metrics.accuracy(rows, bare, columns={"judge": "judge"})
+    assert any("no column 'probability'" in note for note in report.notes)
+
+
+def test_these_rows_are_narrower_than_rows_like_these(judged):
+    rows, labels = judged
+    like = genqa_metrics.accuracy(rows, labels, columns={"judge": "judge"}).systems["a"]
+    these = genqa_metrics.accuracy(rows, labels, columns={"judge": "judge"}, these_rows=True).systems["a"]
+    assert these["high"] - these["low"] < like["high"] - like["low"]
+    assert these["accuracy"] == pytest.approx(like["accuracy"])
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([{"question": "x", "prediction": "y", "label": 1}], "none of the 1 labels is of one of the rows"),
+        ([{"question": "x", "prediction": "y"}], "row 1: expected a label"),
+        ([{"question": "x", "prediction": "y", "label": 4}], "row 1: label: expected a number from 0 to 1, got 4"),
+        (
+            [{"question": "x", "prediction": "y", "label": 1, "probability": 2}],
+            "row 1: probability: expected a number above 0, at most 1, got 2",
+        ),
+    ],
+)
+def test_bad_labels_are_named(judged, labels, message):
+    with pytest.raises(ValueError, match=message):
+        genqa_metrics.accuracy(judged[0], labels, columns={"judge": "judge"})
+
+
+def test_bad_arguments_are_named(judged):
+    for arguments, message in (
+        ({"columns": {"jugde": "judge"}}, "column: expected one of"),
+        ({"confidence": 95}, "confidence: expected a number between 0 and 1, got 95"),
+        ({"these_rows": True}, "these_rows: needs labels"),
+        ({"columns": {"judge": "judge"}, "settings": {"threshold": 0.4}}, "the judge is a column"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            genqa_metrics.accuracy(judged[0], **arguments)
+
+
+def test_command_line_and_python_give_the_same(judged, tmp_path):
+    rows, labels = written(tmp_path / "rows.jsonl", judged[0]), written(tmp_path / "labels.jsonl", judged[1])
+    outputs = [f"--{name}={tmp_path / name}" for name in ("markdown", "latex", "html")]
+    done = run("accuracy", rows, "--labels", labels, "-c", "judge=judge", "--format", "json", *outputs)
+    assert done.exit_code == 0, done.output
+    python = genqa_metrics.accuracy(str(rows), str(labels), columns={"judge": "judge"})
+    assert json.loads(done.stdout) == python.to_dict()
+    assert "| a | 0." in (tmp_path / "markdown").read_text()
+    assert "\\toprule" in (tmp_path / "latex").read_text()
+    assert "<h1>Accuracy</h1>" in (tmp_path / "html").read_text()
+    table = run("accuracy", rows, "-l", labels, "-c", "judge=judge")
+    assert "Accuracy of the systems" in table.stdout
+    assert "How many more labels" in table.stdout
+    assert list(python.to_pandas().index) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("demand", "status"), [("accuracy=0.5", 0), ("accuracy=0.7", 3), ("low=0.45", 0), ("low=0.6", 3), ("loww=1", 2)]
+)
+def test_fail_under(judged, tmp_path, demand, status):
+    """System b is right in 60%: estimate above 0.5 and below 0.7, lower bound above 0.45 and below 0.6."""
+    rows, labels = written(tmp_path / "rows.jsonl", judged[0]), written(tmp_path / "labels.jsonl", judged[1])
+    done = run("accuracy", rows, "-l", labels, "-c", "judge=judge", "--fail-under", demand)
+    assert done.exit_code == status, done.output
+
+
+def test_probabilities_sum_to_the_number_and_none_is_0():
+    rng = np.random.default_rng(0)
+    for number in (2, 30, 299, 300, 400):
+        odds = probabilities(rng.random(300), number)
+        assert odds.sum() == pytest.approx(min(number, 300))
+        assert (odds > 0).all()
+        assert (odds <= 1).all()
+
+
+def test_rows_are_drawn_with_their_probabilities():
+    rng = np.random.default_rng(0)
+    odds = probabilities(rng.random(50) ** 3, 20)
+    often = np.mean([drawn(odds, rng.random(50), 20) for _ in range(4000)], axis=0)
+    assert often == pytest.approx(odds, abs=0.03)
+    assert drawn(odds, rng.random(50), 20).sum() == 20
+
+
+def test_more_labels_keep_those_drawn_before_and_systems_share_questions():
+    luck, judged = luck_of(map(str, range(500)), 0), np.random.default_rng(0).random(500)
+    few, many = (drawn(probabilities(judged, number), luck, number) for number in (50, 100))
+    assert (few & many).sum() >= 48
+    other = drawn(probabilities(np.random.default_rng(1).random(500), 50), luck, 50)
+    assert (few & other).sum() > 25  # 5 by chance
+
+
+def test_a_rater_labels_skips_takes_back_and_resumes(judged, tmp_path):
+    rows, _ = judged
+    path = written(tmp_path / "rows.jsonl", rows)
+    arguments = "label", path, "-o", tmp_path / "labels.jsonl", "-n", 4, "-c", "judge=judge", "--rater", "ann"
+    command = [*arguments[:4], *arguments[4:]]
+    done = run(
+        *[part for part in command if part not in ("-c", "judge=judge")], "--by-chance", 1, input="y\ns\nx\n0\nq\n"
+    )
+    assert done.exit_code == 0, done.output
+    assert "2 of 8 rows labelled" in done.stderr
+    lines = [json.loads(line) for line in (tmp_path / "labels.jsonl").read_text().splitlines()]
+    assert [line["label"] for line in lines] == [1, 0]
+    assert {"item", "system", "question", "references", "prediction", "rater", "score", "probability"} < set(lines[0])
+    shown = done.stdout
+    assert "of a" in shown or "of b" in shown
+    assert "system" not in shown
+    done = run(
+        *[part for part in command if part not in ("-c", "judge=judge")],
+        "--by-chance",
+        1,
+        input="u\ny\n1\n1\n1\n1\n1\n1\n1\n",
+    )
+    assert "8 of 8 rows labelled" in done.stderr
+    labels = [json.loads(line) for line in (tmp_path / "labels.jsonl").read_text().splitlines()]
+    assert [line["label"] for line in labels] == [1] * 8
+    found = genqa_metrics.accuracy(rows, str(tmp_path / "labels.jsonl"), columns={"judge": "judge"})
+    assert found.systems["a"]["labelled"] == 4
+
+
+def test_a_larger_number_takes_an_older_file_on(judged, tmp_path):
+    rows, _ = judged
+    small, large = (tasks_of(rows, "verdict", number, columns={"judge": "judge"}) for number in (5, 50))
+    path = tmp_path / "labels.jsonl"
+    session = Session(path, small, "ann")
+    for task in small:
+        session.label(task, label=1)
+    odds = {task.key: task.probability for task in large}
+    resumed = Session(path, large, "ann")
+    assert len(resumed.done) + resumed.left_out == len(small)
+    for row in map(json.loads, path.read_text().splitlines()):
+        assert row["probability"] == odds.get(row["item"])
+
+
+def test_labels_are_read_by_agree_and_raters(judged, tmp_path):
+    rows, _ = judged
+    tasks = tasks_of(rows, "verdict", 30, columns={"judge": "judge"})
+    path = tmp_path / "labels.jsonl"
+    for rater in ("ann", "bob"):
+        session = Session(path, tasks, rater)
+        for place, task in enumerate(tasks):
+            session.label(task, label=int((place + (rater == "bob" and place == 3)) % 3 > 0))
+    done = run("agree", path, "-m", "aev", "--resamples", 100, "--format", "json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["rows"] == 120
+    done = run("raters", path, "--format", "json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["alpha"]["before"]["nominal"] > 0.8
+
+
+def test_grades_and_question_sets_are_what_raters_reads(judged, tmp_path):
+    path = tmp_path / "grades.jsonl"
+    session = Session(path, tasks_of(judged[0], "grade", 2, by_chance=1), "ann", "grade")
+    for grade, task in enumerate(session.tasks, 1):
+        session.label(task, score=grade)
+    assert json.loads(run("raters", path, "--format", "json").stdout)["ratings"] == 4
+    with pytest.raises(ValueError, match="score: expected 1 to 5, got 6"):
+        session.label(session.tasks[0], score=6)
+    sets = [{"context": f"c{n}", "predictions": ["q1?", "q2?"], "references": ["r?"], "system": "s"} for n in range(3)]
+    path = tmp_path / "sets.jsonl"
+    session = Session(path, tasks_of(sets, "questions", 3), "ann", "questions")
+    for task in session.tasks:
+        session.label(task, relevance=5, fluency=4, variety=3)
+    done = run("raters", path, "-c", "score=variety", "--format", "json")
+    assert json.loads(done.stdout)["items"] == 3
+    with pytest.raises(ValueError, match="line 1: expected a label with item, rater and label"):
+        Session(path, session.tasks, "ann", "verdict")
+
+
+def test_a_line_cut_off_by_a_crash_is_left_out(judged, tmp_path):
+    tasks = tasks_of(judged[0], "verdict", 3, by_chance=1)
+    path = tmp_path / "labels.jsonl"
+    Session(path, tasks, "ann").label(tasks[0], label=1)
+    path.write_text(path.read_text() + '{"item": "x", "ra')
+    assert len(Session(path, tasks, "ann").done) == 1
+
+
+def test_differences_are_marked():
+    assert marked_words("In Paris.", ["Paris", "London"]) == [("In ", False), ("Paris", True), (".", False)]
+    assert marked_words("", ["a"]) == []
+
+
+def test_the_page_takes_keys_and_resumes(judged, tmp_path):
+    from genqa_metrics.toolkit.commands.label_page import State, card
+
+    tasks = tasks_of(judged[0], "verdict", 2, by_chance=1)
+    state = State(tmp_path / "labels.jsonl", tasks, "verdict")
+    assert state.press(1)[1] == "Write your name to begin."
+    with pytest.raises(ValueError, match="Name: write who labels"):
+        state.start(" ")
+    first, asked = state.start("ann")
+    assert tasks[0].question in first
+    assert asked.startswith("**1 of 4**")
+    state.press(1)
+    assert tasks[0].question in state.undo()[0]
+    state.press(0)
+    state.skip()
+    assert len(Session(tmp_path / "labels.jsonl", tasks, "ann").done) == 1
+    resumed = State(tmp_path / "labels.jsonl", tasks, "verdict")
+    assert resumed.start("ann")[1].startswith("**2 of 4**")
+    assert resumed.start("bob")[1].startswith("**1 of 4**")
+    for _ in tasks:
+        shown, asked = resumed.press(1)
+    assert (shown, asked[:3]) == ("", "All")
+    hostile = card(tasks[0].__class__("k", 1, "<script>", ["<b>"], ["<i>x"]), sets=False)
+    assert "<script>" not in hostile
+    assert "<i>" not in hostile
+
+
+def test_the_page_is_built(judged, tmp_path):
+    pytest.importorskip("gradio")
+    from genqa_metrics.toolkit.commands.label_page import page
+
+    tasks = tasks_of(judged[0], "verdict", 2, by_chance=1)
+    blocks = page(tmp_path / "labels.jsonl", tasks, "grade")
+    buttons = [block.value for block in blocks.blocks.values() if type(block).__name__ == "Button"]
+    assert buttons == ["Begin or resume", "1", "2", "3", "4", "5", "u undo", "s skip"]
+
+
+pytest_plugins = ["pytester"]
+
+
+def test_the_plugin_shows_the_worst_rows(pytester, judged):
+    written(pytester.path / "rows.jsonl", judged[0])
+    pytester.makepyfile(
+        """
+        def test_good(assert_accuracy):
+            assert assert_accuracy("rows.jsonl", at_least=0.5, columns={"judge": "judge"}).systems["a"]["rows"] == 300
+
+        def test_bad(assert_accuracy):
+            assert_accuracy("rows.jsonl", at_least=0.7, bound="low", columns={"judge": "judge"})
+        """
+    )
+    result = pytester.runpytest("-p", "genqa_metrics.pytest_plugin", "-p", "no:xdist", "-p", "no:randomly")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["b: lower bound of the accuracy 0.* is below 0.7*", "worst rows:", "*answer * of b*"])

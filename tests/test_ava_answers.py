@@ -1,0 +1,220 @@
+"""What an output says, whether it declines, which quantities are equal, and why a judge decided: by hand."""
+
+from pathlib import Path
+
+import evaluate
+import numpy as np
+import pytest
+from genqa_metrics.ava import answers, explaining, judging
+from genqa_metrics.ava.quantities import equal, quantities
+
+MODULE = str(Path(__file__).parent.parent / "metrics/ava/ava.py")
+
+
+def load_module():
+    return evaluate.load(MODULE, keep_in_memory=True, progress=False, device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("Paris", "Paris"),
+        ("a < b and {c}", "a < b and {c}"),
+        ("<think>Rome? No.</think>\nParis", "Paris"),
+        ("Rome? No.</think>Paris", "Paris"),
+        ("<think>Rome?", ""),
+        ("<reasoning>x</reasoning><answer>Paris</answer>", "Paris"),
+        ('{"answer": "Paris"}', "Paris"),
+        ('```json\n{"reasoning": "Rome?", "Final Answer": ["Paris", 7]}\n```', "Paris, 7"),
+        ('{"city": "Paris"}', "Paris"),
+        ('{"answer": true}', "yes"),
+        ('{"answer": null}', ""),
+        ('{"city": "Paris", "land": "France"}', '{"city": "Paris", "land": "France"}'),
+        ('{"answer": "Par', '{"answer": "Par'),
+        (r"Hence \boxed{\text{Paris}}.", "Paris"),
+        (r"\boxed{1} and then \boxed{\frac{1}{2}}", r"\frac{1}{2}"),
+        (r"\boxed{open", "open"),
+        ("2 + 2 = 4\n#### 4", "4"),
+        ("Rome came to mind.\n**Final answer:** Paris", "Paris"),
+        ("", ""),
+    ],
+)
+def test_the_answer_in_an_output(output, expected):
+    assert answers.said(output) == expected
+
+
+@pytest.mark.parametrize("output", ["{" * 5000, "<think>" * 3000, "\\boxed{" * 3000, "<" + " a" * 50_000])
+def test_hostile_outputs_are_read_quickly(output):
+    assert isinstance(answers.said(output), str)
+    assert not answers.declines(output)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I don't know.",
+        "I’m not sure.",
+        "unanswerable",
+        "Unknown",
+        "The document does not say.",
+        "Based on the provided context, I cannot answer this question.",
+        "Unfortunately, the passage doesn't mention who won.",
+        "There is not enough information to answer the question.",
+        "I'm sorry, but I can't help with that. I do not have access to real-time information.",
+        "This cannot be determined from the passage.",
+    ],
+)
+def test_texts_that_decline(text):
+    assert answers.declines(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["No", "none", "Nobody knows", "I don't know, but it may be Paris.", "I'm not sure. Paris?",
+     "The document says no.",
+     "There is no evidence for it.", "not in the mood", "Paris", ""],
+)  # fmt: skip
+def test_texts_that_answer(text):
+    assert not answers.declines(text)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("1,250", "1250", True),
+        ("twelve hundred and fifty", "1,250", True),
+        ("twenty-five", "25", True),
+        ("24 months", "two years", True),
+        ("$4,200 million", "4.2 billion dollars", True),
+        ("$5m", "5 million dollars", True),
+        ("9 pm", "21:00", True),
+        ("12 am", "0:00", True),
+        ("20 °C", "68 degrees Fahrenheit", True),
+        ("5 miles", "8 km", True),
+        ("50%", "50 per cent", True),
+        ("the 2nd", "2", True),
+        ("24", "24 months", True),
+        ("5 miles", "5 km", False),
+        ("8849 m", "8850 m", False),
+        ("-12", "12", False),
+        ("minus 12", "-12", True),
+        ("9 pm", "9 am", False),
+        ("1945", "1944", False),
+        ("$4.2 million", "$4.2 billion", False),
+        ("3 dollars", "3 euros", False),
+    ],
+)
+def test_equal_quantities(first, second, expected):
+    (one,), (other,) = quantities(first), quantities(second)
+    assert equal(one, other) is equal(other, one) is expected
+
+
+def test_ranges_and_names_hold_no_negative_numbers():
+    assert [q.value for q in quantities("in 1944-45, 10-12 people, COVID-19, A4")] == [1944, 45, 10, 12, 19]
+
+
+def test_marks_of_numbers_by_value():
+    assert judging.word_marks("", "4.2 billion dollars", "It was $4,200 million", "valued") == {
+        "#4200000000|dollars": 2
+    }
+    assert judging.word_marks("", "5 km", "5 miles", "valued") == {}
+    asked = judging.word_marks("Is it 5 km or 8?", "8 km", "8", "valued")
+    assert asked["#8|"] == 5  # shared in order, and asked
+
+
+@pytest.mark.parametrize(
+    ("word", "other", "expected"),
+    [("fluid", "flued", True), ("fluid", "fluids", True), ("atract", "attract", True), ("recieve", "receive", True),
+     ("north", "south", False), ("ann", "anne", True), ("abcd", "badc", False), ("", "a", True), ("ab", "", False)],
+)  # fmt: skip
+def test_words_one_edit_apart(word, other, expected):
+    assert judging.misspelt(word, other) is judging.misspelt(other, word) is expected
+
+
+def test_marks_of_misspelt_words():
+    marks = judging.word_marks("", "a pool of digestive liquid", "digesttive liqiud", "valued")
+    assert set(marks.values()) == {2}
+    assert len(marks) == 4  # both spellings of both words
+    assert judging.word_marks("", "Mars 1944", "Marx 1945", "valued") == {}  # short words and numbers are as they are
+
+
+class Rules:
+    """A judge that wants the word of the reference and no 'not'; notes the size of its batches."""
+
+    def __init__(self):
+        self.calls = []
+
+    def __call__(self, questions, references, predictions):
+        self.calls.append(len(predictions))
+        return np.array(
+            [
+                max(0.9 if text in said and " not " not in f" {said} " else 0.1 for text in texts)
+                for texts, said in zip(references, predictions, strict=True)
+            ]
+        )
+
+
+def test_explanations_by_hand():
+    """Without 'Bonn' .9 falls to .1; without 'not' .1 rises to .9; the other words do nothing."""
+    judge = Rules()
+    rows = [["Where?"] * 3, [["Rome", "Bonn"], ["Bonn"], ["Rome", "Bonn"]], ["In Bonn.", "It is not Bonn!", "Paris"]]
+    right, denied, other = explaining.explanations(*rows, judge, 0.5)
+    assert right["reference"] == 1
+    assert right["probability"] == 0.9
+    assert [(word, round(effect, 6), start, end) for word, effect, start, end in right["words"]] == [
+        ("In", 0.0, 0, 2), ("Bonn", 0.8, 3, 7)
+    ]  # fmt: skip
+    assert right["reason"] == "'Bonn' speaks for it; the reference says 'Bonn'."
+    effects = {word: round(effect, 6) for word, effect, *_ in denied["words"]}
+    assert effects == {"It": 0, "is": 0, "not": -0.8, "Bonn": 0}
+    assert denied["reason"].startswith("'not' speaks against it")
+    assert other["reason"] == "It lacks 'Rome' of the reference."
+    assert judge.calls == [5, 3, 7]  # pairs, rows, words: three batches however many rows
+
+
+def test_offsets_are_those_of_the_answer():
+    text = "  (Bonn), 1,250 km — über Nacht; it's $5."
+    found = [text[start:end] for start, end in explaining.parts(text)]
+    assert found == ["Bonn", "1,250", "km", "über", "Nacht", "it's", "$5"]
+
+
+def test_long_answers_are_taken_apart_into_phrases():
+    text = " ".join(f"word{i}" for i in range(400))
+    spans = explaining.parts(text)
+    assert len(spans) <= explaining.MOST_PARTS
+    assert (spans[0][0], spans[-1][1]) == (0, len(text))
+    assert explaining.parts("") == explaining.parts(" -- ") == []
+
+
+def test_rows_near_the_threshold_are_uncertain():
+    reason = explaining.reason("Where?", "Bonn", "Bonn", 0.52, [["Bonn", 0.5, 0, 4]], 0.5)
+    assert reason.startswith("Uncertain, 0.52 is near the threshold 0.50: 'Bonn' speaks for it")
+
+
+def test_the_number_of_the_reference_is_named():
+    words = [["In", 0.0, 0, 2], ["1944", -0.5, 3, 7]]
+    reason = explaining.reason("When?", "1945", "In 1944", 0.1, words, 0.5)
+    assert reason == "'1944' speaks against it: the reference says '1945'."
+
+
+def test_explain_of_the_module():
+    """The same numbers with and without; offsets are those of the answer."""
+    ava = load_module()
+    rows = {
+        "questions": ["When did it end?", "Who wrote Hamlet?"],
+        "predictions": ["It ended in 1944.", "William Shakespeare did."],
+        "references": [["in 1945", "1945"], ["Christopher Marlowe", "William Shakespeare"]],
+    }
+    found = ava.compute(**rows, per_example=True, explain=True)
+    plain = ava.compute(**rows, per_example=True)
+    assert found["ava_score_per_example"] == plain["ava_score_per_example"]
+    assert "explanation" not in plain
+    for text, score, row in zip(
+        rows["predictions"], plain["ava_score_per_example"], found["explanation"], strict=True
+    ):
+        assert list(row) == ["reference", "probability", "words", "reason"]
+        assert row["probability"] == pytest.approx(score, abs=1e-5)
+        assert all(text[start:end] == word for word, _, start, end in row["words"])
+        assert row["reason"].endswith(".")
+    assert found["explanation"][1]["reference"] == 1
+    assert max(found["explanation"][1]["words"], key=lambda word: word[1])[0] == "Shakespeare"

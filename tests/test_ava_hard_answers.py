@@ -1,0 +1,47 @@
+"""A hundred answers written for this repository that fool judges which count shared words; a worse judge fails."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from genqa_metrics.ava.judging import Judge
+from genqa_metrics.ava.loading import load_judge
+
+FILE = Path(__file__).parent / "hard_answers.jsonl"
+ROWS = [json.loads(line) for line in FILE.open(encoding="utf-8")]
+FLOOR, RULED_FLOOR = 0.84, 0.95  # the judge before this one has 0.74
+RULED = ("refusal", "think_tags", "json", "boxed")  # what rules prepare; the rest is the model's alone
+
+
+@pytest.fixture(scope="module")
+def verdicts():
+    judge = Judge(load_judge())
+    columns = [[row[name] for row in ROWS] for name in ("question", "references", "candidate")]
+    return (judge.probabilities(*columns) >= judge.loaded.threshold).tolist()
+
+
+def share(verdicts, kinds=None) -> float:
+    good = [
+        said == row["label"] for said, row in zip(verdicts, ROWS, strict=True) if not kinds or row["kind"] in kinds
+    ]
+    return sum(good) / len(good)
+
+
+def test_the_rows_are_in_order():
+    assert len(ROWS) == 100
+    assert 0.4 <= sum(row["label"] for row in ROWS) / 100 <= 0.6
+    assert len({(row["question"], row["candidate"]) for row in ROWS}) == 100
+    assert min(Counter(row["kind"] for row in ROWS).values()) >= 3
+    for row in ROWS:
+        assert list(row) == ["id", "kind", "question", "references", "candidate", "label"]
+        assert re.fullmatch(rf"{row['kind']}-\d{{3}}", row["id"])
+
+
+def test_the_bundled_judge_is_above_the_floor(verdicts):
+    assert share(verdicts) >= FLOOR
+
+
+def test_wrapped_answers_and_refusals(verdicts):
+    assert share(verdicts, RULED) >= RULED_FLOOR

@@ -1,0 +1,147 @@
+"""How often the intervals hold the truth, in worlds whose truth is known; behind the marker `slow`.
+
+Every world has an accuracy and a judge with a sensitivity and a specificity; labels are drawn by chance, or more
+often where the judge is unsure. A share of 95% of repeats is asked for, give or take 1.5 points and the chance of a
+simulation.
+"""
+
+import numpy as np
+import pytest
+from genqa_metrics.toolkit.analysis.accuracy import lang_reiczigel
+from genqa_metrics.toolkit.analysis.estimation import difference, powered, wilson
+from genqa_metrics.toolkit.analysis.labelling import drawn, probabilities
+from scipy import stats
+
+pytestmark = pytest.mark.slow
+
+ACCURACIES = (0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95)
+SHARES = (0.6, 0.8, 0.95)  # of sensitivity and specificity
+JUDGES = [(sensitivity, specificity) for sensitivity in SHARES for specificity in SHARES]
+REPEATS, ROWS = 250, 600
+ALIKE = 0.6  # chance that an answer is as its question's first one: clusters of five
+
+
+def world(rng, accuracy, judge, clustered=False, verdicts=False):
+    """Return (repeats, rows) truth and the judge's numbers; (rows,) clusters or None."""
+    shape = (REPEATS, ROWS)
+    truth = rng.random(shape) < accuracy
+    if clustered:
+        whole = np.repeat(rng.random((REPEATS, ROWS // 5)) < accuracy, 5, axis=1)
+        truth = np.where(rng.random(shape) < ALIKE, whole, truth)
+    sensitivity, specificity = judge
+    score = np.where(truth, stats.norm.ppf(sensitivity), -stats.norm.ppf(specificity)) + rng.standard_normal(shape)
+    judged = (score > 0).astype(float) if verdicts else 1 / (1 + np.exp(-2 * score))
+    return truth.astype(float), judged, np.repeat(np.arange(ROWS // 5), 5) if clustered else None
+
+
+def chosen(rng, judged, labels, active):
+    """Return (repeats, rows) whether a row is labelled, and the probability of that."""
+    odds = np.full(judged.shape, labels / ROWS)
+    if active:
+        odds = np.array([probabilities(values, labels) for values in judged])
+    return np.array([drawn(one, rng.random(ROWS), labels) for one in odds]), odds
+
+
+def held(truth, low, high) -> np.ndarray:
+    return (low <= truth + 1e-12) & (truth - 1e-12 <= high)
+
+
+WORLDS = {
+    "verdicts, labels by chance": {"verdicts": True},
+    "probabilities, labels by chance": {},
+    "probabilities, active labels": {"active": True},
+    "clusters, labels by chance": {"clustered": True},
+    "clusters, active labels": {"clustered": True, "active": True},
+}
+
+
+def coverage(labels, active=False, finite=False, trusted=True, **kind) -> np.ndarray:
+    """Return (judges, accuracies) shares of the repeats whose interval holds the truth."""
+    rng = np.random.default_rng(labels)
+    found = np.zeros((len(JUDGES), len(ACCURACIES)))
+    for i, judge in enumerate(JUDGES):
+        for j, accuracy in enumerate(ACCURACIES):
+            truth, judged, clusters = world(rng, accuracy, judge, **kind)
+            known, odds = chosen(rng, judged, labels, active)
+            result = powered(judged, np.where(known, truth, np.nan), odds, clusters, finite, trusted=trusted)
+            found[i, j] = held(truth.mean(axis=1) if finite else accuracy, result.low, result.high).mean()
+    return found
+
+
+@pytest.mark.parametrize("labels", [30, 100, 300])
+@pytest.mark.parametrize("name", WORLDS)
+def test_people_and_judge(name, labels):
+    """Over all worlds 95% give or take 1.5 points; by accuracy no less than 93.5%, with slack for chance.
+
+    At 30 labels the intervals are a little wide rather than too narrow.
+    """
+    found = coverage(labels, **WORLDS[name])
+    print(f"\n{name}, {labels} labels: {found.mean():.3f}; by accuracy {found.mean(axis=0).round(3).tolist()}")
+    slack = 3 * np.sqrt(0.05 * 0.95 / (REPEATS * len(JUDGES)))
+    assert abs(found.mean() - 0.95) < (0.025 if labels == 30 else 0.015)
+    assert found.mean(axis=0).min() > 0.935 - slack
+    assert found.mean(axis=0).max() < (0.985 if labels == 30 else 0.965) + slack
+
+
+@pytest.mark.parametrize("labels", [30, 100, 300])
+def test_these_rows_alone(labels):
+    found = coverage(labels, finite=True)
+    print(f"\nthese rows alone, {labels} labels: {found.mean():.3f}; {found.mean(axis=0).round(3).tolist()}")
+    assert abs(found.mean() - 0.95) < (0.025 if labels == 30 else 0.02)
+
+
+@pytest.mark.parametrize("labels", [30, 100, 300])
+def test_two_systems(labels):
+    """Systems whose answers to a question are alike in 70%; labels of the same questions where both were drawn."""
+    rng = np.random.default_rng(labels)
+    shares = []
+    for accuracy, gap in ((0.1, 0.05), (0.5, 0.1), (0.7, 0.0), (0.85, 0.1)):
+        for judge in JUDGES[::2]:
+            hard = rng.random((REPEATS, ROWS))  # one question is as hard for both systems, in 70% of the questions
+            other = np.where(rng.random((REPEATS, ROWS)) < 0.7, hard, rng.random((REPEATS, ROWS)))
+            luck, found = rng.random((REPEATS, ROWS)), []
+            for share, ease in ((accuracy, hard), (accuracy + gap, other)):
+                truth = (ease < share).astype(float)
+                middle = np.where(truth == 1, stats.norm.ppf(judge[0]), -stats.norm.ppf(judge[1]))
+                judged = 1 / (1 + np.exp(-2 * (middle + rng.standard_normal(truth.shape))))
+                odds = np.array([probabilities(values, labels) for values in judged])
+                known = np.array([drawn(*pair, labels) for pair in zip(odds, luck, strict=True)])
+                found.append(powered(judged, np.where(known, truth, np.nan), odds))
+            _, low, high = difference(*found)
+            shares.append(held(-gap, low, high).mean())
+    print(f"\ntwo systems, {labels} labels: {np.mean(shares):.3f}; {np.round(shares, 3).tolist()}")
+    assert abs(np.mean(shares) - 0.95) < (0.03 if labels == 30 else 0.02)
+
+
+@pytest.mark.parametrize("sample", [30, 100, 300])
+def test_judge_alone(sample):
+    """Rogan & Gladen, Lang & Reiczigel: sensitivity and specificity from a sample of each kind, 600 rows judged.
+
+    A judge that is close to chance has no limits, or wide ones; those with sensitivity + specificity of 1.4 or more.
+    """
+    rng, shares = np.random.default_rng(sample), []
+    for sensitivity, specificity in JUDGES:
+        if sensitivity + specificity < 1.4:
+            continue
+        for accuracy in ACCURACIES:
+            positive = accuracy * sensitivity + (1 - accuracy) * (1 - specificity)
+            counts = (rng.binomial(sample, share, 4000) for share in (sensitivity, specificity))
+            accepted, rejected = counts
+            judged = rng.binomial(ROWS, positive, 4000)
+            _, low, high = lang_reiczigel(judged, ROWS, accepted, sample, rejected, sample)
+            usable = ~np.isnan(low)
+            shares.append(held(accuracy, low, high)[usable].mean())
+    print(f"\njudge alone, {sample} of each kind: {np.mean(shares):.3f}, {np.min(shares):.3f} to {np.max(shares):.3f}")
+    assert abs(np.mean(shares) - 0.95) < 0.02
+    assert np.min(shares) > 0.92
+
+
+@pytest.mark.parametrize("number", [30, 100, 300])
+def test_wilson(number):
+    """Exact; the limits of a share of few answers can only be right on average."""
+    counts = np.arange(number + 1)
+    low, high = wilson(counts / number, number, stats.norm.ppf(0.975))
+    shares = np.linspace(0.05, 0.95, 181)
+    found = [stats.binom.pmf(counts, number, share)[held(share, low, high)].sum() for share in shares]
+    assert abs(np.mean(found) - 0.95) < 0.015
+    assert min(found) > 0.9

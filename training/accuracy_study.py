@@ -1,0 +1,269 @@
+"""Measure on real judgments how often the intervals of `genqa-metrics accuracy` hold the truth, and how wide they are.
+
+    python -m training.accuracy_study --judgments DATA/judgments
+
+For every system of EVOUNA: the judge reads all answers once (kept in OUTPUT/scores); then, many times over, labels of
+some answers are drawn as `genqa-metrics label` draws them, taken from the people who judged all, and the interval is
+compared with the accuracy that all labels give. Two truths: of these very rows, and of questions like them, for which
+every repeat draws a test set of the same size with replacement. Writes results/accuracy.json, a figure, and a section
+of RESULTS.md; --measured writes beside a checkpoint how often its judge is right, for intervals without labels.
+"""
+
+import gzip
+import hashlib
+import json
+import shlex
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).parent
+BEGIN, END = "<!-- accuracy: begin -->", "<!-- accuracy: end -->"
+WAYS = {"alone": "labels alone", "chance": "with the judge, by chance", "active": "with the judge, as `label` draws"}
+
+
+@dataclass
+class Arguments:
+    """What the command line takes; read by transformers' HfArgumentParser."""
+
+    judgments: str = field(metadata={"help": "folder of NAME.jsonl.gz"})
+    output: str = field(default=str(HERE), metadata={"help": "folder for RESULTS.md, results/ and scores/"})
+    sets: list[str] = field(
+        default_factory=lambda: ["evouna_nq.dev", "evouna_tq.dev"], metadata={"help": "names of sets with labels"}
+    )
+    questions: int = field(default=0, metadata={"help": "of every set the first questions only; 0 for all"})
+    labels: int = field(default=100, metadata={"help": "rows of every system to label"})
+    repeats: int = field(default=200, metadata={"help": "draws of labels"})
+    seed: int = field(default=0, metadata={"help": "of the draws"})
+    checkpoint: str | None = field(default=None, metadata={"help": "folder of a judge; the bundled one if none"})
+    measured: bool = field(default=False, metadata={"help": "write measured.json beside the checkpoint"})
+
+
+def read(folder: Path, name: str, questions: int) -> tuple[list[dict], str]:
+    """Return the rows of a set and its SHA-256."""
+    path = folder / f"{name}.jsonl.gz"
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    if questions:
+        kept = set(list(dict.fromkeys(row["question"] for row in rows))[:questions])
+        rows = [row for row in rows if row["question"] in kept]
+    return rows, digest
+
+
+def judged(rows: list[dict], scorer, cache: Path) -> np.ndarray:
+    """Return (rows, 2) verdict and probability of every row, kept in a file that names rows and judge."""
+    texts = [[row["question"], row["references"], row["candidate"]] for row in rows]
+    key = hashlib.sha256(json.dumps([scorer.signature, texts]).encode()).hexdigest()[:16]
+    path = cache / f"accuracy_{key}.npy"
+    if path.is_file():
+        return np.load(path)
+    columns = {
+        "questions": [row["question"] for row in rows],
+        "references": [row["references"] for row in rows],
+        "predictions": [row["candidate"] for row in rows],
+    }
+    found, _ = scorer.statistics(columns)
+    cache.mkdir(parents=True, exist_ok=True)
+    np.save(path, found)
+    return found
+
+
+def repeated(human: np.ndarray, judge: np.ndarray, labels: int, repeats: int, finite: bool, rng) -> dict[str, dict]:
+    """Return of each way to estimate how often its interval held the truth, and how wide it was on average.
+
+    Args:
+        human: (rows,) labels of one system's answers, one a question.
+        judge: (rows,) the judge's probabilities.
+        labels: rows that are labelled.
+        repeats: number of draws.
+        finite: the truth is of these rows; else every repeat draws a test set of as many rows with replacement.
+        rng: a `numpy.random.Generator`.
+    """
+    from genqa_metrics.toolkit.analysis.estimation import powered
+    from genqa_metrics.toolkit.analysis.labelling import drawn, probabilities
+
+    truth, number = human.mean(), len(human)
+    places = np.tile(np.arange(number), (repeats, 1)) if finite else rng.integers(number, size=(repeats, number))
+    people, odds_of = human[places], {}
+    guesses = judge[places]
+    odds_of["alone"] = odds_of["chance"] = np.full(places.shape, labels / number)
+    odds_of["active"] = np.array([probabilities(row, labels) for row in guesses])
+    found = {}
+    for way in WAYS:
+        odds = odds_of[way]
+        known = np.array([drawn(row, rng.random(number), labels) for row in odds])
+        result = powered(guesses, np.where(known, people, np.nan), odds, finite=finite, trusted=way != "alone")
+        held = (result.low <= truth + 1e-12) & (truth - 1e-12 <= result.high)
+        found[way] = {
+            "held": float(held.mean()),
+            "width": float((result.high - result.low).mean()),
+            "error": float(np.sqrt(((result.value - truth) ** 2).mean())),
+            "bias": float((result.value - truth).mean()),
+        }
+    return found
+
+
+def counts(human: np.ndarray, verdicts: np.ndarray) -> dict[str, int]:
+    """Return how often the judge was right about correct and about incorrect answers."""
+    right = human == 1
+    return {
+        "accepted": int(verdicts[right].sum()),
+        "correct": int(right.sum()),
+        "rejected": int((1 - verdicts[~right]).sum()),
+        "incorrect": int((~right).sum()),
+    }
+
+
+def without_labels(systems: list[dict]) -> list[dict]:
+    """Return for every system the interval of the judge alone, measured on the other systems of all sets."""
+    from genqa_metrics.toolkit.analysis.accuracy import Calibration, lang_reiczigel, pooled
+
+    names = ("accepted", "correct", "rejected", "incorrect")
+    found = []
+    for place, system in enumerate(systems):
+        others = [Calibration(*(one[name] for name in names)) for i, one in enumerate(systems) if i != place]
+        rows = system["correct"] + system["incorrect"]
+        accepted = system["accepted"] + system["incorrect"] - system["rejected"]
+        value, low, high = (float(x) for x in lang_reiczigel(accepted, rows, *pooled(others)))
+        truth = system["correct"] / rows
+        found.append({"accuracy": value, "low": low, "high": high, "held": low <= truth <= high})
+    return found
+
+
+def summary(systems: list[dict], truth: str) -> dict[str, dict]:
+    """Return the means over systems of what `repeated` found."""
+    means = {}
+    for way in WAYS:
+        parts = [system[truth][way] for system in systems]
+        means[way] = {name: float(np.mean([part[name] for part in parts])) for name in parts[0]}
+        means[way]["narrower"] = 1 - means[way]["width"] / float(
+            np.mean([system[truth]["alone"]["width"] for system in systems])
+        )
+    return means
+
+
+def figure(systems: list[dict]):
+    """Return the figure: the width of the intervals of every system, with the judge and without."""
+    from matplotlib.figure import Figure
+
+    drawn = Figure(figsize=(7, 0.32 * len(systems) + 1.2), layout="constrained")
+    axes = drawn.add_subplot()
+    order = sorted(systems, key=lambda system: system["these rows"]["active"]["width"])
+    for way, colour, mark in (("alone", "#78716c", "o"), ("chance", "#2563eb", "s"), ("active", "#ea580c", "D")):
+        widths = [100 * system["these rows"][way]["width"] for system in order]
+        axes.plot(widths, range(len(order)), mark, color=colour, label=WAYS[way].replace("`", ""))
+    axes.set_yticks(range(len(order)), [f"{system['set']}, {system['system']}" for system in order])
+    axes.set_xlabel("width of the 95% interval, points")
+    axes.set_xlim(left=0)
+    axes.grid(axis="x", color="#e7e5e4")
+    axes.legend(frameon=False)
+    return drawn
+
+
+def section(report: dict) -> str:
+    """Return the section of RESULTS.md."""
+    lines = [
+        BEGIN,
+        "## From verdicts to a number: intervals that hold the accuracy",
+        "",
+        f"{len(report['systems'])} systems of {', '.join(report['data'])}; {report['labels']} labels a system, "
+        f"{report['repeats']} draws of labels; means over the systems. Held: how often the 95% interval held the "
+        "accuracy that all labels give. Written by "
+        f"`{report['command']}`; numbers of every system are in [results/accuracy.json](results/accuracy.json).",
+        "",
+        "| truth | estimate | held | width, points | narrower than labels alone | bias, points |",
+        "| --- | --- | ---: | ---: | ---: | ---: |",
+    ]
+    for truth, means in report["means"].items():
+        for way, found in means.items():
+            narrower = "-" if way == "alone" else f"{found['narrower']:.0%}"
+            lines.append(
+                f"| {truth} | {WAYS[way]} | {found['held']:.1%} | {100 * found['width']:.1f} | {narrower} | "
+                f"{100 * found['bias']:+.2f} |"
+            )
+    alone = report["without labels"]
+    held, width = sum(one["held"] for one in alone), np.mean([one["high"] - one["low"] for one in alone])
+    lines += [
+        "",
+        f"Without labels, the judge measured on the other systems: {held} of {len(alone)} intervals hold the "
+        f"accuracy, {100 * width:.1f} points wide on average.",
+        "",
+        "![Width of the intervals by system](results/accuracy.svg)",
+        END,
+    ]
+    return "\n".join(lines)
+
+
+def put(text: str, part: str) -> str:
+    r"""Return a page with its section replaced, or added at the end.
+
+    >>> put("a\n<!-- accuracy: begin -->old<!-- accuracy: end -->\nb", "new")
+    'a\nnew\nb'
+    """
+    if BEGIN in text and END in text:
+        return text[: text.index(BEGIN)] + part + text[text.index(END) + len(END) :]
+    return f"{text.rstrip()}\n\n{part}\n"
+
+
+def main() -> None:
+    """Run the study."""
+    from genqa_metrics import __version__
+    from genqa_metrics.toolkit.analysis.accuracy_run import MEASURED_FILE
+    from genqa_metrics.toolkit.reports.charts import svg_of
+    from genqa_metrics.toolkit.scoring.registry import make_scorer
+    from transformers import HfArgumentParser
+
+    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    output, rng = Path(args.output), np.random.default_rng(args.seed)
+    scorer = make_scorer("ava", {"checkpoint": args.checkpoint} if args.checkpoint else {})
+    systems, data = [], {}
+    for name in args.sets:
+        rows, data[name] = read(Path(args.judgments), name, args.questions)
+        numbers = judged(rows, scorer, output / "scores")
+        human = np.array([row["label"] for row in rows], dtype=float)
+        for system in dict.fromkeys(row["system"] for row in rows):
+            mine = np.array([row["system"] == system for row in rows])
+            found = {"set": name, "system": system, "rows": int(mine.sum()), "accuracy": float(human[mine].mean())}
+            found |= counts(human[mine], numbers[mine, 0])
+            for truth, finite in (("these rows", True), ("questions like these", False)):
+                found[truth] = repeated(human[mine], numbers[mine, 1], args.labels, args.repeats, finite, rng)
+            systems.append(found)
+            print(name, system, file=sys.stderr)
+    report = {
+        "command": f"python -m training.accuracy_study {shlex.join(sys.argv[1:])}".replace(args.judgments, "DATA"),
+        "genqa_metrics": __version__,
+        "judge": scorer.signature,
+        "data": data,
+        "labels": args.labels,
+        "repeats": args.repeats,
+        "seed": args.seed,
+        "means": {truth: summary(systems, truth) for truth in ("these rows", "questions like these")},
+        "without labels": without_labels(systems),
+        "systems": systems,
+    }
+    results = output / "results"
+    results.mkdir(parents=True, exist_ok=True)
+    (results / "accuracy.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    (results / "accuracy.svg").write_text(svg_of(figure(systems)), encoding="utf-8")
+    page = output / "RESULTS.md"
+    page.write_text(put(page.read_text(encoding="utf-8") if page.is_file() else "", section(report)), encoding="utf-8")
+    if args.measured:
+        from genqa_metrics.ava.loading import HUB_CHECKPOINT
+        from genqa_metrics.ava.models import find_checkpoint
+
+        folder = find_checkpoint(args.checkpoint, None, "ava", HUB_CHECKPOINT)
+        kept = ("set", "system", "accepted", "correct", "rejected", "incorrect")
+        measured = {
+            "judge": scorer.signature.removeprefix("ava|").rsplit("|version:", 1)[0],
+            "command": report["command"],
+            "data": data,
+            "systems": [{name: system[name] for name in kept} for system in systems],
+        }
+        (Path(folder) / MEASURED_FILE).write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""Triples put together from names: who did what to whom, what came of what, whole lists, and one answer of several."""
+
+import random
+from collections.abc import Callable, Sequence
+from itertools import islice
+
+from training.ava.other_words import capitalised
+from training.ava.triples import Triple
+from training.ava.wrong_answers import Answers
+
+_PEOPLE = (
+    "Anna/Bruno/Clara/David/Elena/Felix/Greta/Hugo/Irene/Jonas/Karen/Leo/Maria/Nils/Olga/Peter/Rosa/Simon/Tina/Victor/"
+    "Mr Hall/Mrs Lane/Dr Brandt/the teacher/the nurse/the captain/the mayor/the driver/the lawyer/the guard/the cook/"
+    "the painter/the doctor/the miner/the clerk/the tailor/the singer/the judge/the sailor/the merchant"
+).split("/")
+_SIDES = (
+    "Norway/Chile/Rovers/the Blues/United/the army/the rebels/the company/the union/the council/Spain/the Romans/the "
+    "Tigers/the bank/the museum/Athens/the navy/the visitors/the champions/Poland"
+).split("/")
+# past, participle, the same seen from the other side
+_DEEDS = (
+    "taught/taught/learnt from;hired/hired/worked for;defeated/defeated/lost to;followed/followed/was ahead of;"
+    "sued/sued/was taken to court by;paid/paid/got money from;adopted/adopted/;praised/praised/;warned/warned/;"
+    "rescued/rescued/owed the rescue to;beat/beaten/lost to;visited/visited/had a visit from;blamed/blamed/;"
+    "replaced/replaced/made way for;accused/accused/;called/called/got a call from;invited/invited/;"
+    "betrayed/betrayed/;outlived/outlived/died before;overtook/overtaken/fell behind;elected/elected/"
+)
+_DEEDS = [deed.split("/") for deed in _DEEDS.split(";")]
+_GIFTS = "sold/bought/house|sold/bought/horse|lent/borrowed/car|gave/got/letter|sent/received/parcel|sold/bought/farm"
+_GIFTS = [gift.split("/") for gift in _GIFTS.split("|")]
+_EVENTS = (
+    "the price rose/the demand fell/the pump stopped/the river froze/the crew left/the wheat failed/the sales grew/"
+    "the pressure dropped/the lamp went out/the wall cracked/the train was late/the light turned red/"
+    "the metal expanded/the council resigned/the ice melted/the wind changed/the fish died/the road was closed/"
+    "the alarm rang/"
+    "the temperature went up/the population shrank/the roof leaked/the fever fell/the voters stayed away"
+).split("/")
+_CAUSES = (
+    "{b} because {a}",
+    "{a}, so {b}",
+    "{a}, and as a result {b}",
+    "since {a}, {b}",
+    "the reason why {b} is that {a}",
+)
+_LISTS = (
+    "Which {n} {things} are named?", "Name the {n} {things}.", "What are the {n} {things}?", "List the {things}.",
+    "Who or what were the {things}?",
+)  # fmt: skip
+_THINGS = "places/people/items/winners/parts/causes/members/names/founders/examples/ingredients".split("/")
+_COUNTS = {2: "two", 3: "three", 4: "four"}
+_OR = (
+    "{a} or {b}", "either {a} or {b}", "It was either {a} or {b}.", "{a}, {b} or {c}", "Maybe {a}, maybe {b}.",
+    "It could be {a}, {b} or {c}.", "{a}/{b}", "{a}; {b}; {c}", "Some say {a}, others say {b}.",
+)  # fmt: skip
+_ONE = (
+    "{a}", "It was {a}.", "It was {a}, not {b}.", "{a} rather than {b}", "Many say {b}, but it was {a}.",
+    "I was not sure between {b} and {c}, but it is {a}.", "The answer is {a}.",
+)  # fmt: skip
+
+
+def _joined(items: Sequence[str], rng: random.Random) -> str:
+    """Return a list as people write it."""
+    if rng.random() < 0.2:
+        return rng.choice((", ", "; ", "\n- ")).join(items)
+    return f"{', '.join(items[:-1])}{rng.choice((' and ', ', and ', ' and '))}{items[-1]}" if items[1:] else items[0]
+
+
+def roles(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
+    """Return answers on who did what to whom, or what caused what: the same in other words, or turned round."""
+    made = []
+    for _ in range(count):
+        label = rng.random() < 0.5
+        kind = rng.random()
+        if kind < 0.55:
+            past, participle, other_side = rng.choice(_DEEDS)
+            a, b = rng.sample(rng.choice((_PEOPLE, _SIDES)), 2)
+            said = [f"{{a}} {past} {{b}}", f"{{b}} was {participle} by {{a}}", f"it was {{a}} who {past} {{b}}"]
+            said += [f"{{b}} {other_side} {{a}}"] if other_side else []
+            question = rng.choice((f"Who {past} whom?", "What happened?", f"Who was {participle} by whom?"))
+        elif kind < 0.75:
+            gave, got, thing = rng.choice(_GIFTS)
+            a, b = rng.sample(_PEOPLE, 2)
+            said = [f"{{a}} {gave} the {thing} to {{b}}", f"{{b}} {got} the {thing} from {{a}}"]
+            said += [f"the {thing} went from {{a}} to {{b}}", f"{{a}} {gave} {{b}} the {thing}"]
+            question = rng.choice((f"Who {gave} the {thing} to whom?", f"What became of the {thing}?"))
+        else:
+            a, b = rng.sample(_EVENTS, 2)
+            said = list(_CAUSES)
+            question = rng.choice(("What happened, and why?", "What was the cause of what?", "Why did it happen?"))
+        first, second = rng.choice(said), rng.choice(said)
+        turned = (a, b) if label else (b, a)
+        reference = capitalised(first.format(a=a, b=b)) + "."
+        candidate = capitalised(second.format(a=turned[0], b=turned[1])) + "."
+        made.append(Triple(question, (reference,), candidate, float(label), "roles"))
+    return made
+
+
+def lists(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
+    """Return lists as answers: in any order right; with one more, one fewer or another one wrong."""
+    names = sorted({row.references[0].rstrip(".") for row in sentences if len(row.references[0].split()) <= 4})
+    made = []
+    for _ in range(count if len(names) > 8 else 0):
+        size = rng.choice((2, 2, 3, 3, 4))
+        items = rng.sample(names, size + 1)
+        own, extra = items[:size], items[size]
+        label, said = rng.random() < 0.5, rng.sample(own, size)
+        if not label:
+            change = rng.choice(("more", "fewer", "other"))
+            place = rng.randrange(size)
+            if change == "more":
+                said.insert(place, extra)
+            elif change == "fewer":
+                del said[place]
+            else:
+                said[place] = extra
+        question = rng.choice(_LISTS).format(n=_COUNTS[size], things=rng.choice(_THINGS))
+        frame = rng.choice(("{}", "{}", "They are {}.", "These were {}.", "{}."))
+        answer = frame.format(_joined(said, rng))
+        made.append(Triple(question, (_joined(own, rng),), answer, float(label), "lists"))
+    return made
+
+
+def alternatives(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
+    """Return answers that name several and do not choose, which are wrong, and such that choose the right one."""
+    rows = [row for row in sentences if len(row.references[0].split()) <= 6]
+    answers = Answers((row.question, row.references[0]) for row in rows)
+    made = []
+    for row in islice(iter(lambda: rng.choice(rows), None), 4 * count if rows else 0):
+        wrong = [answers.wrong_one(row.question, row.references, rng) for _ in range(2)]
+        if None in wrong or wrong[0] == wrong[1]:
+            continue
+        label = rng.random() < 0.5
+        right = row.references[0].rstrip(".")
+        named = [right, *wrong]
+        if not label:
+            rng.shuffle(named)
+        text = rng.choice(_ONE if label else _OR).format(a=named[0], b=named[1], c=named[2])
+        if label or right in text:
+            made.append(Triple(row.question, row.references, capitalised(text), float(label), "alternatives"))
+        if len(made) == count:
+            break
+    return made
+
+
+CONSTRUCTED: dict[str, Callable] = {"roles": roles, "lists": lists, "alternatives": alternatives}
