@@ -12,59 +12,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from tests.factories.question_generation import TINY
+from tests.factories.question_generation import PAIRS, WORDS, Vectors, batch_of, examples, generator, run
 from training.question_generation import contexts as data
 from training.question_generation import decoding, train_generator
 from training.question_generation import generator as m
 
 FOLDER = Path(__file__).parent.parent / "training/question_generation"
-
-WORDS = [*data.SPECIAL, "who", "won", "?"]
-
-
-class Vectors:
-    """A vector of 6 random numbers for every word, always the same."""
-
-    size = 6
-
-    def __init__(self):
-        self.known = []
-
-    def numbers(self, words):
-        self.known += dict.fromkeys(word for word in words if word not in self.known)
-        return np.array([self.known.index(word) for word in words], np.int64)
-
-    def rows(self, numbers):
-        words = [self.known[i] for i in numbers]
-        rows = [np.random.default_rng(sum(map(ord, word)) * 7 + len(word)).normal(size=self.size) for word in words]
-        return np.array(rows, np.float32).reshape(-1, self.size)
-
-    def __call__(self, words):
-        return self.rows(self.numbers(words))
-
-
-def examples(words=WORDS, **settings):
-    return data.Examples(words, Vectors(), **settings)
-
-
-def generator(words=WORDS, latent=0, layers=1, hidden=8, seed=0, scale=3.0, **settings):
-    torch.manual_seed(seed)
-    config = m.Config(words, latent, layers, hidden, vector=6, read=6, mean=5, **settings)
-    model = m.Generator(config).eval()
-    model.vectors.copy_(torch.from_numpy(Vectors()(words)))
-    with torch.no_grad():
-        for weight in model.parameters():
-            weight *= scale  # clear preferences, so that no two sentences are equally likely
-    return model
-
-
-def batch_of(pairs, maker=None, seed=0):
-    maker = maker or examples()
-    means = np.random.default_rng(seed).normal(size=(len(pairs), 5)).astype(np.float32)
-    return maker.collate(maker.of_pairs(pairs, means))
-
-
-PAIRS = [("ann won the cup .", "who won cup ?"), ("bob lost", "who lost"), ("it rains in may , they say", "when ?")]
 
 
 def test_a_batch_holds_numbers_vectors_and_places_to_copy_from():
@@ -400,14 +353,6 @@ def test_states_of_words_are_means_over_their_pieces(tiny_encoder, tmp_path):
     np.testing.assert_allclose(batch["context"][0].numpy(), found[0], atol=1e-5)
     assert not batch["context"][1, 1:].any()
     assert not torch.equal(batch["context"], batch["context_words"])
-
-
-def run(folder, output, encoder, *more):
-    from transformers import HfArgumentParser, TrainingArguments
-
-    words = [*TINY.split(), "--data_dir", str(folder), "--output_dir", str(output), "--encoder", str(encoder), *more]
-    parser = HfArgumentParser((train_generator.Arguments, TrainingArguments))
-    return train_generator.train(*parser.parse_args_into_dataclasses(words, look_for_args_file=False))
 
 
 def test_a_tiny_run_goes_on_where_it_was_killed(made_up, tiny_encoder, tmp_path):

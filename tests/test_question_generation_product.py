@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 import torch
 
-from tests.test_kpqa import tiny_encoder  # noqa: F401
-from tests.test_question_generation import PAIRS, WORDS, batch_of, examples, generator, made_up, run  # noqa: F401
+from tests.factories.question_generation import PAIRS, WORDS, batch_of, examples, generator, run
 from training.question_generation import ask, decoding, export
 from training.question_generation import contexts as data
 
 
 @pytest.fixture(scope="module")
-def trained(made_up, tiny_encoder, tmp_path_factory):  # noqa: F811
+def trained(made_up, tiny_encoder, tmp_path_factory):
     """Folders of a generator without and with a latent variable."""
     output = tmp_path_factory.mktemp("trained")
     for latent in (0, 3):
