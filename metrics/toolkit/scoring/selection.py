@@ -63,7 +63,7 @@ def length_note(metric: str, systems: Mapping[str, Mapping[str, float]]) -> str 
         metric: name of the metric.
         systems: {system: {score: value}}.
 
-    >>> length_note("aev", {"a": {"aev": 0.1, "prediction_length": 90.0, "reference_length": 9.0}})[:72]
+    >>> length_note("aev", {"a": {"aev": 0.1, "prediction_length": 90.0, "reference_length": 9.0}})[:73]
     'aev: the answers of a are 10.0 times as long as the references, which AEv'
     """
     ratios = {
