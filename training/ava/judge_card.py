@@ -6,6 +6,8 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+from training.common import TRAINING_SETTINGS
+
 _CARD = """\
 ---
 base_model: {encoder}
@@ -59,20 +61,6 @@ answer with a part of it is often judged correct.
 """
 
 _NOT_STATED = "not stated"
-_TRAINING_SETTINGS = (
-    "learning_rate",
-    "per_device_train_batch_size",
-    "num_train_epochs",
-    "max_steps",
-    "lr_scheduler_type",
-    "warmup_steps",
-    "weight_decay",
-    "adam_beta1",
-    "adam_beta2",
-    "bf16",
-    "train_sampling_strategy",
-    "seed",
-)
 
 
 def commands(start: str | None) -> str:
@@ -126,7 +114,7 @@ def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str
         "start",
     )
     settings = {name: value for name, value in asdict(args).items() if name not in left_out}
-    settings |= {name: getattr(training, name) for name in _TRAINING_SETTINGS}
+    settings |= {name: getattr(training, name) for name in TRAINING_SETTINGS}
     names = [name[len("eval_") : -len("_pearson")] for name in scores if name.endswith("_pearson")]
     table = ["| rows | accuracy | F1 | AUC | Pearson |", "| --- | --- | --- | --- | --- |"]
     for name in names:
