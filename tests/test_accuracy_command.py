@@ -344,6 +344,6 @@ def test_the_plugin_shows_the_worst_rows(pytester, judged):
             assert_accuracy("rows.jsonl", at_least=0.7, bound="low", columns={"judge": "judge"})
         """
     )
-    result = pytester.runpytest("-p", "genqa_metrics.pytest_plugin", "-p", "no:xdist", "-p", "no:randomly")
+    result = pytester.runpytest("-p", "no:xdist", "-p", "no:randomly")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["b: lower bound of the accuracy 0.* is below 0.7*", "worst rows:", "*answer * of b*"])
