@@ -4,6 +4,7 @@ import json
 import re
 import warnings
 
+import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.toolkit.analysis.agree import AgreeRun, length_group
@@ -417,3 +418,46 @@ def test_python_gives_what_the_command_line_prints(tmp_path, rows):
     assert list(found.to_pandas().index) == ordered(found.to_dict())
     assert len(repr(found)) < 200
     assert "<table>" in found._repr_html_()
+
+
+@pytest.fixture
+def judged():
+    """12 questions with two answers each: the reference itself, which people accept but for one, and another city."""
+    rows = []
+    for number, city in enumerate(("Paris", "Rome", "Oslo", "Bern", "Lima", "Cairo", "Quito", "Tunis", "Riga") * 2):
+        question = f"What is the capital in text {number}?"
+        for prediction in (city, "Atlantis, the sunken city"):
+            label = int(prediction == city and number != 3)
+            rows.append({"question": question, "references": [city], "prediction": prediction, "label": label})
+    return rows
+
+
+def test_a_judge_is_measured_at_its_own_threshold(judged):
+    found = genqa_metrics.agree(judged, metrics="ava", settings={"ava": {"threshold": 0.5}}, resamples=200)
+    verdicts = found.metrics["ava_score"]["verdicts"]
+    counts = {name: verdicts[name] for name in ("accepted", "missed", "rejected", "let_through")}
+    assert counts == {"accepted": 17, "missed": 0, "rejected": 18, "let_through": 1}
+    assert verdicts["threshold"] == 0.5
+    assert verdicts["specificity"] == pytest.approx(18 / 19, abs=1e-5)
+    low, value, high = (verdicts["accuracy"][end] for end in ("low", "value", "high"))
+    assert low < value < high
+    assert value == pytest.approx(35 / 36, abs=1e-5)
+    (worst,) = found.worst["ava_score"]
+    assert (worst["question"], worst["prediction"], worst["human"]) == ("What is the capital in text 3?", "Bern", 0)
+    assert "| What is the capital in text 3? Bern [Bern] |" in found.to_markdown()
+
+
+def test_the_rows_that_are_listed_can_be_fewer(judged):
+    for row in judged:
+        row["label"] = 1 - row["label"]
+    found = genqa_metrics.agree(judged, metrics="ava", worst=2, resamples=100).worst["ava_score"]
+    differences = [abs(row["ava_score"] - row["human"]) for row in found]
+    assert len(found) == 2
+    assert differences == sorted(differences, reverse=True)
+    with pytest.raises(ValueError, match="worst: expected a number of rows of at least 0, got -1"):
+        genqa_metrics.agree(judged, metrics="ava", worst=-1)
+
+
+def test_a_metric_without_verdicts_lists_no_rows(report):
+    assert report["worst"] == {}
+    assert "verdicts" not in report["metrics"]["good"]

@@ -49,6 +49,7 @@ class AvaScorer(Scorer):
         self._process = os.getpid()
         self.loaded = load_judge(checkpoint, revision, device, dtype, backend)
         self.threshold = self.loaded.threshold if threshold is None else threshold
+        self.verdicts_from = {"ava_score": self.threshold}
         self.aggregation = aggregation or self.loaded.reference_aggregation
         self.device = self.loaded.model.device.type if hasattr(self.loaded.model, "device") else "cpu"
         settings = f"threshold:{self.threshold:g}|references:{self.aggregation}"

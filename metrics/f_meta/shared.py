@@ -223,6 +223,7 @@ class Scorer:
         takes_sets: whether a row holds a set of predictions instead of one.
         load_names: settings of `load` that `compute` does not take.
         setting_names: all settings.
+        verdicts_from: score of a row -> value from which the metric calls the answer correct, if it does.
         device: kind of device that a model runs on; None for a metric without a model.
         signature: everything that the numbers depend on, on one line.
     """
@@ -238,6 +239,7 @@ class Scorer:
     takes_sets = False
     load_names: tuple[str, ...] = ()
     setting_names: tuple[str, ...] = ()
+    verdicts_from: Mapping[str, float] = {}
     device: str | None = None
     signature = ""
 

@@ -11,10 +11,12 @@ from ..rows.items import Item, RowError, RowReader, Shape
 from ..rows.reading import AnySource, Skips, good_rows, inputs_of
 from ..scoring.pipeline import item_statistics
 from ..scoring.selection import checked_columns, make_scorers
-from .human_agreement import LENGTHS, PERMUTATIONS, Judgments, analyse
+from .human_agreement import LENGTHS, PERMUTATIONS, Judgments, analyse, differing
 from .inputs import digested_sources, optional_texts, rounded, score_in_column
 from .question_types import question_type
 from .resampling import CONFIDENCE
+
+WORST = 10
 
 
 @dataclass
@@ -55,6 +57,7 @@ class AgreeRun:
         gap: see `human_agreement.analyse`.
         number: bootstrap samples, at least 100; there are ten times as many permutations.
         seed: of both, at least 0.
+        worst: number of rows to list on which a judge and the humans differ, at least 0.
 
     Raises:
         ValueError: if an argument is bad. Nothing has been read yet.
@@ -72,6 +75,7 @@ class AgreeRun:
         gap: float | None = None,
         number: int = 1000,
         seed: int = 0,
+        worst: int = WORST,
     ):
         self.columns = checked_columns(columns)
         self.score_columns = tuple(dict.fromkeys(score_columns))
@@ -82,7 +86,9 @@ class AgreeRun:
             raise ValueError(f"seed: expected a number of at least 0, got {seed}")
         if gap is not None and not 0 <= gap < math.inf:
             raise ValueError(f"gap: expected a number of at least 0, got {gap}")
-        self.correct, self.gap, self.number, self.seed = correct, gap, number, seed
+        if worst < 0:
+            raise ValueError(f"worst: expected a number of rows of at least 0, got {worst}")
+        self.correct, self.gap, self.number, self.seed, self.worst = correct, gap, number, seed, worst
         self.sources = digested_sources(inputs)
         self.scorers = make_scorers(metrics or (() if settings or self.score_columns else ("aev",)), settings)
         names = [name for scorer in self.scorers.values() for name in scorer.measured]
@@ -105,7 +111,8 @@ class AgreeRun:
 
         Returns:
             What `human_agreement.analyse` returns, and with it "genqa_metrics" (the version), "inputs" (name, sha256,
-            rows), "settings", "human", "signatures", "rows", "questions", "left_out".
+            rows), "settings", "human", "signatures", "rows", "questions", "left_out", and "worst": of every judge the
+            rows on which it and the humans differ most, worst first.
 
         Raises:
             FileError: if a file cannot be read, a row is bad, or fewer than 3 rows are left.
@@ -138,6 +145,7 @@ class AgreeRun:
             systems=[row.system or "(none)" for row in kept] if any(row.system for row in kept) else None,
             groups=self._groups(kept),
             system_scores=system_scores if finite.all() else {},
+            verdicts_from={k: v for scorer in self.scorers.values() for k, v in scorer.verdicts_from.items()},
         )
         found = analyse(judgments, self.gap, self.number, self.seed)
         found["notes"] += warnings
@@ -173,6 +181,21 @@ class AgreeRun:
             ),
             "signatures": {metric: scorer.signature for metric, scorer in self.scorers.items()},
             **found,
+            "worst": {
+                name: [
+                    {
+                        "file": kept[row].file,
+                        "question": kept[row].question,
+                        "references": list(kept[row].references),
+                        "prediction": kept[row].prediction,
+                        "system": kept[row].system,
+                        "human": float(human[row]),
+                        name: round(float(judgments.scores[name][row]), 6),
+                    }
+                    for row in differing(judgments, name, self.worst)
+                ]
+                for name in judgments.verdicts_from
+            },
         }
 
     def _read(self, skips: Skips) -> list[_Row]:

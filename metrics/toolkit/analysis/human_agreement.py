@@ -32,6 +32,7 @@ class Judgments:
         systems: (rows,) names of systems; None where rows have none.
         groups: name of a grouping -> (rows,) group of every row.
         system_scores: name -> system -> score of all its answers, for metrics where that is not the mean of its rows.
+        verdicts_from: name -> score from which a metric calls an answer correct, for metrics that do.
     """
 
     human: np.ndarray
@@ -41,6 +42,7 @@ class Judgments:
     systems: list[str] | None = None
     groups: dict[str, list[str]] = field(default_factory=dict)
     system_scores: dict[str, dict[str, float]] = field(default_factory=dict)
+    verdicts_from: dict[str, float] = field(default_factory=dict)
 
 
 def _numbered(values: Sequence) -> np.ndarray:
@@ -124,6 +126,36 @@ def _as_classifier(
         "roc": _thinned(false, hits),
         "precision_recall": _thinned(recall[::-1], precision[::-1]),
     }
+
+
+def _verdicts(
+    scores: np.ndarray, correct: np.ndarray, threshold: float, clusters: np.ndarray, number: int, seed: int
+) -> dict[str, object]:
+    """Return how good a judge's own verdicts are: threshold, accuracy, the counts of `confusion`, and their shares."""
+    right = ((scores >= threshold) == correct).astype(float)
+    means = bootstrap({"accuracy": lambda counts: counts @ right / counts.sum(axis=1)}, clusters, number, seed)
+    found = thresholds.confusion(scores, correct, threshold)
+    return {
+        "threshold": threshold,
+        "accuracy": _estimate(float(right.mean()), means["accuracy"], clusters),
+        **found,
+        "sensitivity": found["accepted"] / n if (n := found["accepted"] + found["missed"]) else None,
+        "specificity": found["rejected"] / n if (n := found["rejected"] + found["let_through"]) else None,
+    }
+
+
+def differing(judgments: Judgments, name: str, count: int) -> list[int]:
+    """Return the rows on which a metric and the humans differ most, worst first.
+
+    Args:
+        judgments: the rows.
+        name: a metric that calls answers correct from a score on; its scores are within 0 to 1.
+        count: number of rows at most; rows whose verdict the humans share are not among them.
+    """
+    human = (judgments.human - judgments.human.min()) / (np.ptp(judgments.human) or 1.0)
+    scores = judgments.scores[name]
+    wrong = np.flatnonzero((scores >= judgments.verdicts_from[name]) != judgments.correct)
+    return wrong[np.argsort(-np.abs(scores - human)[wrong], kind="stable")][:count].tolist()
 
 
 def _differences(
@@ -262,9 +294,10 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
 
     Returns:
         "interval": the name of the method; "metrics": by metric "pearson", "spearman", "kendall" (value, low, high),
-        and with both correct and wrong answers "classifier" (auc, average_precision, thresholds, calibration, roc,
-        precision_recall); "differences": of every pair of metrics; "rank_pairs"; "systems"; "groups"; "notes". Numbers
-        have six significant digits; what is not defined is None, and a note says why.
+        with both correct and wrong answers "classifier" (auc, average_precision, thresholds, calibration, roc,
+        precision_recall), and of a judge "verdicts" (see `_verdicts`); "differences": of every pair of metrics;
+        "rank_pairs"; "systems"; "groups"; "notes". Numbers have six significant digits; what is not defined is None,
+        and a note says why.
     """
     human, correct = judgments.human, judgments.correct
     notes = []
@@ -298,6 +331,8 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
                 notes.append(f"{name}: has scores outside 0 to 1: no calibration")
     else:
         notes.append("humans accept all or none of the answers: no thresholds and no ROC")
+    for name, limit in judgments.verdicts_from.items():
+        metrics[name]["verdicts"] = _verdicts(judgments.scores[name], correct, limit, clusters, number, seed)
     if gap is None:
         gap = float(np.ptp(human)) / 2
     groups, said = _groups(judgments, number, seed)

@@ -51,6 +51,10 @@ def agree(
         int, typer.Option("--resamples", metavar="N", help="Bootstrap samples; 10 times as many permutations.")
     ] = 1000,
     seed: options.Seed = 0,
+    worst: Annotated[
+        int,
+        typer.Option("--worst", metavar="N", help="Rows to list on which a judge and the humans differ, worst first."),
+    ] = 10,
     json_: options.Json = None,
     markdown: options.Markdown = None,
     html: options.Html = None,
@@ -70,6 +74,8 @@ def agree(
 
     **Correct or not**: best thresholds, area under the ROC curve, calibration.
 
+    **Judges** (ava): accuracy and confusion at their own threshold, and the rows on which they and the humans differ.
+
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
     from ..analysis.agree import AgreeRun
@@ -80,7 +86,7 @@ def agree(
         metrics = options.checked_metrics(metric)
         values = options.read_settings(settings, set_, metrics)
         names, columns = options.names_and_columns(column)
-        run = AgreeRun(inputs, metrics, values, columns, names, group or [], correct, gap, resamples, seed)
+        run = AgreeRun(inputs, metrics, values, columns, names, group or [], correct, gap, resamples, seed, worst)
     with console.failures(), console.skipped_rows() as problem, console.progress_bars() as progress:
         report = AgreeReport(run.report(on_error is options.OnError.SKIP, problem, progress))
     console.write_outputs(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..analysis.agree import AgreeRun
+from ..analysis.agree import WORST, AgreeRun
 from .charts import curves_figure, forest_figure, group_figure, svg_of
 from .report import Report, listed, skips_bad_rows
 from .table import Table, estimate, number, p_value, visible
@@ -167,6 +167,54 @@ def _thresholds(report: Mapping) -> Table | None:
     )
 
 
+def _verdicts(report: Mapping) -> Table | None:
+    judges = {name: found["verdicts"] for name, found in report["metrics"].items() if "verdicts" in found}
+    if not judges:
+        return None
+    rows = []
+    for name, found in judges.items():
+        accepts = found["accepted"] + found["missed"]
+        rejects = found["rejected"] + found["let_through"]
+        rows.append(
+            [
+                name,
+                f"{found['threshold']:.3g}",
+                _estimate(found["accuracy"]),
+                f"{found['accepted']:,} of {accepts:,} ({number(found['sensitivity'])})",
+                f"{found['rejected']:,} of {rejects:,} ({number(found['specificity'])})",
+            ]
+        )
+    return Table(
+        "Verdicts of the judge",
+        ["judge", "correct from", "accuracy", "accepted of those humans accept", "rejected of the others"],
+        rows,
+        "At the judge's own threshold, which was not chosen on these rows; accuracy with 95% interval.",
+    )
+
+
+def _worst(report: Mapping) -> list[Table]:
+    tables = []
+    for name, found in report["worst"].items():
+        rows = [
+            [
+                f"{_cut(row['question'])} {_cut(row['prediction'])} [{_cut(' | '.join(row['references']))}]",
+                f"{row[name]:.3f}",
+                f"{row['human']:g}",
+            ]
+            for row in found
+        ]
+        header = ["question, answer [references]", name, "human"]
+        said = "Answers whose verdict the humans do not share, the largest differences first; whole in JSON."
+        if rows:
+            tables.append(Table(f"Where {name} and the humans differ most", header, rows, said))
+    return tables
+
+
+def _cut(text: str | None, most: int = 50) -> str:
+    text = " ".join((text or "").split())
+    return text if len(text) <= most else f"{text[:most].rstrip()}…"
+
+
 class AgreeReport(Report):
     """How well metrics agree with human scores.
 
@@ -174,7 +222,9 @@ class AgreeReport(Report):
         report: what `analysis.agree.AgreeRun.report` returns.
 
     Attributes:
-        metrics: {metric: {"pearson", "spearman", "kendall": {"value", "low", "high"}, "classifier": ...}}.
+        metrics: {metric: {"pearson", "spearman", "kendall": {"value", "low", "high"}, "classifier": ...}}; a judge has
+            "verdicts" too.
+        worst: {judge: the rows on which it and the humans differ most, worst first}.
         differences: tests of every pair of metrics.
         rank_pairs: share of answer pairs that each metric ranks as humans do.
         systems: scores of systems by humans and metrics, or None.
@@ -192,6 +242,7 @@ class AgreeReport(Report):
         self._report = report
         self.metrics, self.differences, self.groups = report["metrics"], report["differences"], report["groups"]
         self.rank_pairs, self.systems, self.human = report["rank_pairs"], report["systems"], report["human"]
+        self.worst = report["worst"]
         self.rows, self.questions = report["rows"], report["questions"]
         self.signatures, self.notes = report["signatures"], report["notes"]
 
@@ -223,7 +274,7 @@ class AgreeReport(Report):
         """Return the tables."""
         report = self._report
         one_each = _correlations(report), _pairs(report), _system_scores(report), *_group_tables(report)
-        return [table for table in (*one_each, _thresholds(report)) if table]
+        return [table for table in (*one_each, _thresholds(report), _verdicts(report), *_worst(report)) if table]
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
@@ -268,6 +319,7 @@ def agree(
     correct: float | None = None,
     gap: float | None = None,
     resamples: int = 1000,
+    worst: int = WORST,
     on_error: str = "fail",
 ) -> AgreeReport:
     """Measure how well metrics agree with human scores: correlations, pairs, groups, thresholds.
@@ -286,6 +338,7 @@ def agree(
             the middle of the range of the human scores.
         gap: two answers count as ranked by humans where their scores differ by more; None for half the range.
         resamples: number of bootstrap samples; there are 10 times as many permutations.
+        worst: number of rows to list on which a judge and the humans differ.
         on_error: "fail" at the first bad row, or "skip" and count bad rows.
 
     Returns:
@@ -297,5 +350,5 @@ def agree(
     mapped = {**({} if human == "score" else {"score": human}), **(columns or {})}
     skip = skips_bad_rows(on_error)
     names, scores, groups = (listed(given) for given in (metrics, score_columns, group_columns))
-    run = AgreeRun(rows, names, settings, mapped, scores, groups, correct, gap, resamples, seed)
+    run = AgreeRun(rows, names, settings, mapped, scores, groups, correct, gap, resamples, seed, worst)
     return AgreeReport(run.report(skip))
