@@ -6,7 +6,7 @@ import pytest
 
 LAYERS = ("rows", "scoring", "analysis", "reports", "commands")
 LONGEST_FILE = 450
-LONGEST_TOOLKIT = 12_500
+LONGEST_TOOLKIT = 12_500  # to be lowered with every line that is deleted
 # To be cut; nothing is added here.
 STILL_LONG = {
     "training/question_generation/study.py",
