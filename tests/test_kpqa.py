@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 import warnings
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from genqa_metrics.kpqa import models as models_of
 from genqa_metrics.kpqa.encoding import Encoder, aligned
 from genqa_metrics.kpqa.models import budgeted
 from genqa_metrics.kpqa.scoring import METRICS, RESULTS, pair_statistics, row_scores
+from genqa_metrics.kpqa.settings import SETTINGS_FILE
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -257,6 +259,60 @@ def test_a_saved_tanh_head_is_found(tiny_encoder, tmp_path):
     inputs = tokenizer("who is it", "the room", return_tensors="pt")
     with torch.no_grad():
         assert loaded(**inputs).logits.numpy() == pytest.approx(model(**inputs).logits.numpy(), abs=1e-5)
+
+
+def with_settings(tiny_checkpoint, folder, **settings):
+    shutil.copytree(tiny_checkpoint, folder)
+    (folder / SETTINGS_FILE).write_text(json.dumps(settings), encoding="utf-8")
+    return folder
+
+
+def test_a_predictor_trained_without_the_question_is_given_none(tiny_checkpoint, tiny_encoder, tmp_path, repository):
+    """Its weights are the same under every question, those of the text alone, and the signature says so."""
+    folder = with_settings(tiny_checkpoint, tmp_path / "no", question=False)
+    kpqa = load(repository, folder, tiny_encoder)
+    explained = kpqa.compute(
+        questions=QUESTIONS[:2], predictions=["seven steps"] * 2, references=["four"] * 2, explain=True
+    )["explanation"]
+    first, second = ([weight for _, weight, _, _ in row["prediction"]] for row in explained)
+    assert first == pytest.approx(second)
+    model, tokenizer = loading.load_token_classifier(folder)
+    with torch.no_grad():
+        alone = model(**tokenizer("seven steps", return_tensors="pt")).logits.softmax(-1)[0, 1:-1, 1]
+    assert first == pytest.approx(alone.tolist(), abs=1e-5)
+    assert "|question:False" in kpqa.signature()
+
+
+def test_the_other_class_and_fewer_pieces(models, tiny_checkpoint, tiny_encoder, tmp_path):
+    """Weights of class 0 are 1 minus those of class 1; of 20 pieces 3 are special and 4 are the question's."""
+    folder = with_settings(tiny_checkpoint, tmp_path / "other", keyphrase_label=0, max_length=20)
+    other = Encoder(loading.load_models(folder, embedding_model=tiny_encoder, device="cpu"))
+    pair = ("who is in test", "seven steps")
+    ((_, weights),) = other.keyphrase_weights([pair])
+    ((_, usual),) = Encoder(models).keyphrase_weights([pair])
+    assert weights == pytest.approx(1 - usual, abs=1e-5)
+    ((pieces, _),) = other.keyphrase_weights([("who is in test", "seven " * 50)])
+    assert len(pieces.ids) == 13
+    assert other.cut_texts == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"smooth": 1}, r"kpqa_config\.json: smooth: not a setting of this version, which knows version, question"),
+        ({"version": 2}, "version: expected 1, got 2; take the version of genqa-metrics"),
+        ({"question": "no"}, "question: expected true or false, got 'no'"),
+        ({"head": "tanh"}, "head: expected 'linear', the head of the weights, got 'tanh'; fetch both"),
+        ({"max_length": 8}, "max_length: expected a whole number from 16 to 512, got 8"),
+        ({"keyphrase_label": True}, "keyphrase_label: expected 0 or 1, got True"),
+    ],
+)
+def test_settings_that_the_metric_cannot_follow_are_refused(
+    tiny_checkpoint, tiny_encoder, tmp_path, settings, message
+):
+    folder = with_settings(tiny_checkpoint, tmp_path / "bad", **settings)
+    with pytest.raises(ValueError, match=message):
+        loading.load_models(folder, embedding_model=tiny_encoder, device="cpu")
 
 
 def test_signature_names_what_the_numbers_depend_on(kpqa, tiny_checkpoint, tiny_encoder, repository):

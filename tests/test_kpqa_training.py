@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa import models as models_of
+from genqa_metrics.kpqa.settings import PredictorSettings
 from safetensors.torch import load_file
 
 from training.kpqa import ablate, coreference, data, evaluate_kpqa, hub, train_kpqa
@@ -287,6 +288,7 @@ def test_whole_model_without_question_with_the_papers_head_and_with_coreference(
     assert f"tiny.pt, SHA-256 {models_of.file_digest(coreference_model)}" in (final / "README.md").read_text()
     model, _ = loading.load_token_classifier(final)
     assert [layer.out_features for layer in (model.classifier[0], model.classifier[2])] == [768, 2]
+    assert loading.checked_settings(final) == PredictorSettings(question=False, head="tanh", max_length=256)
 
 
 def test_unknown_source(monkeypatch, tiny_encoder, rows_folder, tmp_path):

@@ -12,6 +12,8 @@ import torch
 import transformers
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.kpqa import loading
+from genqa_metrics.kpqa.encoding import Encoder
+from genqa_metrics.kpqa.settings import PredictorSettings, write_settings
 from huggingface_hub import ModelCard, RepoCard
 
 from tests.factories.kpqa import saved
@@ -260,22 +262,33 @@ def test_refusals_before_anything_is_uploaded(hub, tiny, run, monkeypatch, tmp_p
     assert hub.writes() == []
 
 
-def test_models_that_plain_transformers_cannot_load_are_refused(
-    tiny,
-    run,
-    tiny_encoder,
-    tiny_checkpoints,
-    judges,
-    monkeypatch,
-    tmp_path,
-):
-    """The paper's tanh head and judges of several encoders load in the modules only."""
+def test_judges_of_several_encoders_are_refused(tiny, run, judges, monkeypatch):
+    """They load in the module only, and no setting of the module says how."""
     monkeypatch.setattr(publish, "recorded_results", lambda name: [])
-    tanh = saved(loading.token_classifier(tiny_encoder, "tanh"), tiny_encoder, tmp_path / "tanh")
-    for name, folder, lost in (("kpqa", tanh, r"classifier\."), ("ava", judges("a1-all"), "ValueError")):
-        monkeypatch.setattr(publish, "CHECKPOINTS", {name: folder})
-        with pytest.raises(ValueError, match=rf"plain from_pretrained .* cannot load this model \({lost}"):
-            run("--dry-run", "--metrics", name)
+    monkeypatch.setattr(publish, "CHECKPOINTS", {"ava": judges("a1-all")})
+    with pytest.raises(ValueError, match=r"plain from_pretrained .* cannot load this model \(ValueError"):
+        run("--dry-run", "--metrics", "ava")
+
+
+def test_a_tanh_head_without_question_is_published(tiny, run, tiny_encoder, tiny_checkpoints, monkeypatch, tmp_path):
+    """The metric loads the published folder by kpqa_config.json; the card promises no plain from_pretrained."""
+    monkeypatch.setattr(publish, "recorded_results", lambda name: [])
+    source = saved(loading.token_classifier(tiny_encoder, "tanh"), tiny_encoder, tmp_path / "tanh")
+    write_settings(source, PredictorSettings(question=False, head="tanh", max_length=100))
+    (source / "README.md").write_text("---\nlicense: mit\n---\n# Tiny\n\n## Limits\n", encoding="utf-8")
+    monkeypatch.setattr(publish, "CHECKPOINTS", {"kpqa": source})
+    run("--dry-run", "--metrics", "kpqa")
+    folder = tmp_path / "trees/models/ns/kpqa-minilm"
+    assert loading.checked_settings(folder) == PredictorSettings(question=False, head="tanh", max_length=100)
+    pairs = [("who is it", "seven steps")]
+    weights = [
+        Encoder(loading.load_models(f, embedding_model=tiny_encoder, device="cpu")).keyphrase_weights(pairs)[0][1]
+        for f in (source, folder)
+    ]
+    assert weights[1] == pytest.approx(weights[0])
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    assert "kpqa_config.json" in card
+    assert "AutoModelForTokenClassification" not in card
 
 
 @pytest.mark.parametrize("text", ["", 'HUB_CHECKPOINT = "a/b"\nHUB_CHECKPOINT = "a/c"\n'])

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from genqa_metrics import METRICS
 
+from training import publish_texts as texts
+
 ROOT = Path(__file__).resolve().parent.parent
 CHECKPOINTS = {name: ROOT / "metrics" / name / "checkpoint" for name in ("ava", "kpqa")}
 RECORDS = {"ava": ROOT / "training/ava/results/bundled.json", "kpqa": ROOT / "training/kpqa/results/agreement.json"}
@@ -16,34 +18,6 @@ CONSTANT = re.compile(r'^(HUB_CHECKPOINT = )"([^"/]+)/([^"@]+)(@[^"]+)?"', re.MU
 TASKS = {"ava": "text-classification", "kpqa": "token-classification"}
 CLASSES = {"ava": "AutoModelForSequenceClassification", "kpqa": "AutoModelForTokenClassification"}
 ADAPTER = ("adapter_config.json", "adapter_model.safetensors")
-
-_USE = """\
-## Use
-
-```python
-import evaluate
-
-{name} = evaluate.load("{namespace}/{name}")  # this checkpoint is its default
-```
-
-```python
-from transformers import {auto}, AutoTokenizer
-
-model = {auto}.from_pretrained("{repository}", revision="{tag}")
-tokenizer = AutoTokenizer.from_pretrained("{repository}", revision="{tag}")
-```
-
-"""
-_SETTINGS = """\
-The model gives a logit. Calibration, threshold and what the segments hold are in `ava_config.json`, for the metric.
-
-"""
-_FILES = """\
-`model.safetensors` (SHA-256 `{merged}`) is the whole model in float32: the adapter of {rank} below, merged into its
-encoder. The adapter alone is in the folder `adapter`, for `PeftModel.from_pretrained(encoder, "{repository}",
-subfolder="adapter")`.
-
-"""
 
 
 @dataclass
@@ -159,7 +133,9 @@ def write_model(name: str, namespace: str, tag: str, folder: Path) -> None:
     Raises:
         ValueError: if plain transformers cannot load the model, or the recorded results are those of another one.
     """
+    from genqa_metrics.kpqa.loading import checked_settings
     from genqa_metrics.kpqa.models import quiet
+    from genqa_metrics.kpqa.settings import write_settings
     from huggingface_hub import ModelCard
 
     source = CHECKPOINTS[name]
@@ -169,7 +145,11 @@ def write_model(name: str, namespace: str, tag: str, folder: Path) -> None:
         model, tokenizer = _merged(name)
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-        _check_plain(name, folder)
+        plain = name == "ava" or checked_settings(source).head == "linear"
+        if plain:
+            _check_plain(name, folder)
+        if name == "kpqa":
+            write_settings(folder, checked_settings(source))
     is_adapter = (source / ADAPTER[1]).is_file()
     copied = {"ava_config.json": folder} | dict.fromkeys(ADAPTER, folder / "adapter")
     for file, place in copied.items():
@@ -179,14 +159,15 @@ def write_model(name: str, namespace: str, tag: str, folder: Path) -> None:
 
     repository = checkpoint_repository(name, namespace)
     facts = {"name": name, "namespace": namespace, "repository": repository, "tag": tag, "auto": CLASSES[name]}
-    use = _USE.format(**facts) + (_SETTINGS if name == "ava" else "")
+    use = (texts.USE + (texts.PLAIN if plain else texts.TANH)).format(**facts)
+    use += texts.SETTINGS if name == "ava" else ""
     if is_adapter:
         rank = f"rank {json.loads((source / ADAPTER[0]).read_text(encoding='utf-8'))['r']}"
-        use += _FILES.format(**facts, merged=_digest(folder), rank=rank)
+        use += texts.FILES.format(**facts, merged=_digest(folder), rank=rank)
     card = ModelCard.load(source / "README.md")
     card.text = card.text.replace("\n## ", f"\n{use}## ", 1)
     card.data.library_name = "transformers"
-    card.data.pipeline_tag = TASKS[name]
+    card.data.pipeline_tag = TASKS[name] if plain else None
     card.data.model_name = repository.split("/")[1]
     card.data.eval_results = results
     card.save(folder / "README.md")
@@ -220,7 +201,7 @@ def _check_plain(name: str, folder: Path) -> None:
     if lost:
         raise ValueError(
             f"{CHECKPOINTS[name]}: a plain from_pretrained of transformers cannot load this model ({lost[0]}); "
-            "publish a checkpoint with one encoder and a linear head"
+            "publish a checkpoint with one encoder"
         )
 
 

@@ -25,18 +25,17 @@ class Encoder:
     Args:
         models: predictor, encoder and their tokenizers, see `loading.Models`.
         batch_tokens: word pieces of a batch at most, padding included; see `models.budget_on`.
-        with_question: False for a predictor trained without questions (-KP).
 
     Attributes:
         cut_texts: number of texts so far of which the model could not read the end.
     """
 
-    def __init__(self, models, batch_tokens: int = 4096, with_question: bool = True):
+    def __init__(self, models, batch_tokens: int = 4096):
         self.predictor, self.tokenizer = models.predictor, models.tokenizer
         self.embedder, self.embedding_tokenizer = models.embedder, models.embedding_tokenizer
         self.layer = models.layer
         self.batch_tokens = budget_on(self.predictor.device.type, checked_budget(batch_tokens))
-        self.with_question = with_question
+        self.settings = models.settings
         self.cut_texts = 0
 
     def warnings(self) -> list[str]:
@@ -60,9 +59,9 @@ class Encoder:
         """
         if not pairs:
             return []
-        limit = token_limit(self.predictor, self.tokenizer)
+        limit = min(token_limit(self.predictor, self.tokenizer), self.settings.max_length)
         questions, texts = [q for q, _ in pairs], [t for _, t in pairs]
-        if self.with_question:
+        if self.settings.question:
             columns, side, truncation = ([self._short_question(q, limit) for q in questions], texts), 1, "only_second"
         else:
             columns, side, truncation = (texts,), 0, True
@@ -83,17 +82,17 @@ class Encoder:
 
         def forward(inputs):
             logits = self.predictor(**{k: v.to(device) for k, v in inputs.items()}).logits
-            return logits.float().softmax(-1)[..., 1]
+            return logits.float().softmax(-1)[..., self.settings.keyphrase_label]
 
         weights = run_padded(encoded, forward, self.batch_tokens)
         return [(p, w[place]) for p, w, place in zip(pieces, weights, places, strict=True)]
 
     def _short_question(self, question: str, limit: int) -> str:
-        if len(question) <= limit - MIN_ANSWER:  # a piece is at least one character
+        kept = limit - min(MIN_ANSWER, limit // 2)
+        if len(question) <= kept:  # a piece is at least one character
             return question
         offsets = self.tokenizer(question, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
         offsets = offsets["offset_mapping"]
-        kept = limit - MIN_ANSWER
         return question if len(offsets) <= kept else question[: offsets[kept - 1][1]]
 
     def vectors(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:

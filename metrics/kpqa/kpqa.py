@@ -10,9 +10,10 @@ from .models import checked_budget
 from .module import CheckedModule
 from .scorer import KpqaScorer
 from .scoring import METRICS
+from .settings import SETTINGS_FILE
 from .shared import VERSION
 
-__all__ = ["BACKENDS", "METRICS", "VERSION", "Encoder", "Kpqa", "checked_budget", "load_models"]
+__all__ = ["BACKENDS", "METRICS", "SETTINGS_FILE", "VERSION", "Encoder", "Kpqa", "checked_budget", "load_models"]
 
 _DESCRIPTION = """\
 KPQA compares answers with references by the words that answer the question. A token classifier reads question and

@@ -25,6 +25,7 @@ from .models import (
     quiet,
     run_in_forked_children,
 )
+from .settings import PredictorSettings, read_settings
 
 _LOADING = threading.Lock()  # one thread loads, and others find what it has loaded
 HUB_CHECKPOINT = "genqa-metrics/kpqa-minilm"  # the default where no package is installed
@@ -53,6 +54,30 @@ def token_classifier(source: str | os.PathLike, head: str = "linear", **kwargs):
     return model
 
 
+def saved_head(folder: Path) -> str:
+    """Return the head that the weights of a checkpoint have, "linear" or "tanh"."""
+    from safetensors import safe_open
+
+    weights = next(folder / name for name in WEIGHTS if (folder / name).is_file())
+    with safe_open(weights, framework="pt") as tensors:
+        return "tanh" if any("classifier.2." in name for name in tensors.keys()) else "linear"
+
+
+def checked_settings(folder: Path) -> PredictorSettings:
+    """Return what a checkpoint says of itself, see `settings.read_settings`.
+
+    Raises:
+        ValueError: if its settings are bad, or its weights cannot be read.
+    """
+    try:
+        head = saved_head(folder)
+    except Exception as error:  # a damaged file raises errors of many kinds
+        raise ValueError(
+            f"checkpoint: {folder} cannot be loaded: {type(error).__name__}: {error}; fetch or train it again"
+        ) from error
+    return read_settings(folder, head)
+
+
 def load_token_classifier(folder: Path):
     """Return a saved token classifier and its tokenizer; an adapter is merged into its encoder.
 
@@ -62,12 +87,10 @@ def load_token_classifier(folder: Path):
     Returns:
         Model in evaluation mode, on the CPU in float32, and fast tokenizer.
     """
-    from safetensors import safe_open
     from safetensors.torch import load_file
 
+    head = saved_head(folder)
     weights = next(folder / name for name in WEIGHTS if (folder / name).is_file())
-    with safe_open(weights, framework="pt") as tensors:
-        head = "tanh" if any("classifier.2." in name for name in tensors.keys()) else "linear"
     if weights.name == "adapter_model.safetensors":
         from peft import PeftModel
 
@@ -90,6 +113,7 @@ class Models:
     embedding_tokenizer: object
     layer: int
     signature: str
+    settings: PredictorSettings
 
 
 def load_models(
@@ -134,11 +158,12 @@ def load_models(
                 f"embedding_model: expected a folder or a Hub id. Tried: {'; '.join(tried)}; go online once"
             )
     device, dtype = checked_device(device), checked_dtype(dtype)
+    settings = checked_settings(folder)
     layer = 0 if embedding_layer is None else embedding_layer
     digests = checkpoint_digest(folder), checkpoint_digest(embedding_folder)
     fast = file_digest(fast_file(folder, "kpqa")) if backend == "onnx" else None
     with _LOADING:
-        return _loaded(folder, embedding_folder, digests, device, dtype, layer, fast)
+        return _loaded(folder, embedding_folder, digests, device, dtype, layer, fast, settings)
 
 
 @lru_cache(maxsize=2)
@@ -150,6 +175,7 @@ def _loaded(
     dtype: str,
     layer: int,
     fast: str | None,
+    settings: PredictorSettings,
 ):
     import torch
     from transformers import AutoModel, AutoTokenizer
@@ -181,5 +207,6 @@ def _loaded(
     embedder.to(device, getattr(torch, dtype))
     signature = f"checkpoint:{digests[0][:12]}|embedding:{digests[1][:12]}|layer:{layer}"
     signature += f"|{predictor.signature}" if fast else f"|dtype:{dtype}"
+    signature += settings.signature()
     tokenizers = ThreadTokenizer(tokenizer), ThreadTokenizer(embedding_tokenizer)
-    return Models(predictor, tokenizers[0], embedder, tokenizers[1], layer, signature)
+    return Models(predictor, tokenizers[0], embedder, tokenizers[1], layer, signature, settings)

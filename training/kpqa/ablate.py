@@ -114,7 +114,7 @@ def main() -> None:
         output = Path(args.output_dir) / name.replace(",", "").replace("/", "_").replace(" ", "_")
         train(output, where, [*settings, *added], digest)
         models = load_models(output / "final")
-        encoder = Encoder(models, with_question="--no_question" not in added)
+        encoder = Encoder(models)
         measured[name] = {name: evaluate_kpqa.metric_scores(own, encoder) for name, own in rows.items()}
         signatures[name] = models.signature
 

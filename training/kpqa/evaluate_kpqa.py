@@ -41,9 +41,6 @@ class Arguments:
         default_factory=lambda: ["kpqa="],
         metadata={"help": "NAME=FOLDER of predictors, NAME= is the bundled one; the first is measured in full"},
     )
-    no_question: list[str] = field(
-        default_factory=list, metadata={"help": "NAMEs that were trained without the question"}
-    )
     sets: list[str] = field(default_factory=lambda: list(SETS), metadata={"help": "names of the judgment files"})
     embedding_layer: int | None = field(default=None, metadata={"help": "layer that BERTScore compares"})
     resamples: int = field(default=1000, metadata={"help": "bootstrap samples for the 95%% intervals"})
@@ -306,7 +303,7 @@ def main() -> None:
     for entry in args.checkpoints:
         label, _, folder = entry.partition("=")
         models = load_models(folder or None, embedding_layer=args.embedding_layer)
-        encoder = Encoder(models, with_question=label not in args.no_question)
+        encoder = Encoder(models)
         measured[label] = {name: metric_scores(rows, encoder) for name, rows in data.items()}
         signatures[label] = models.signature
     result = measured_sets(data, next(iter(measured.values())), human, args.resamples)

@@ -107,9 +107,10 @@ def token_f1(predictions) -> dict[str, float]:
 
 
 def write_checkpoint(model, tokenizer, args: Arguments, folder: Path) -> None:
-    """Write the trained model: an adapter in half precision, or the whole model with its tokenizer."""
+    """Write the trained model (an adapter in half precision, or all of it with its tokenizer) and its settings."""
     import torch
     from genqa_metrics.kpqa.models import BASE_MODEL, BASE_REVISION
+    from genqa_metrics.kpqa.settings import PredictorSettings, write_settings
     from safetensors.torch import load_file, save_file
 
     with torch.no_grad():
@@ -126,6 +127,7 @@ def write_checkpoint(model, tokenizer, args: Arguments, folder: Path) -> None:
     else:
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
+    write_settings(folder, PredictorSettings(question=args.question, head=args.head, max_length=args.max_length))
 
 
 def main() -> None:

@@ -1,0 +1,36 @@
+"""What a published model card says of how the model is used."""
+
+USE = """\
+## Use
+
+```python
+import evaluate
+
+{name} = evaluate.load("{namespace}/{name}")  # this checkpoint is its default
+```
+
+"""
+PLAIN = """\
+```python
+from transformers import {auto}, AutoTokenizer
+
+model = {auto}.from_pretrained("{repository}", revision="{tag}")
+tokenizer = AutoTokenizer.from_pretrained("{repository}", revision="{tag}")
+```
+
+"""
+SETTINGS = """\
+The model gives a logit. Calibration, threshold and what the segments hold are in `ava_config.json`, for the metric.
+
+"""
+FILES = """\
+`model.safetensors` (SHA-256 `{merged}`) is the whole model in float32: the adapter of {rank} below, merged into its
+encoder. The adapter alone is in the folder `adapter`, for `PeftModel.from_pretrained(encoder, "{repository}",
+subfolder="adapter")`.
+
+"""
+TANH = """\
+The head is a layer of 768 with tanh and the classifier, which a plain `from_pretrained` of transformers does not know;
+the metric finds it in `kpqa_config.json`.
+
+"""
