@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := metrics training spaces tests
 
-.PHONY: demo test test-all quality style copies bench clean
+.PHONY: demo test test-all quality style copies bench sizes clean
 
 demo: $(VENV)/installed-base
 	@$(BIN)/genqa-metrics demo
@@ -33,6 +33,9 @@ bench: $(VENV)/installed-test
 	$(BIN)/python -m tests.benchmarks.bench_ava --data $(DATA)/judgments/evouna_nq.dev.jsonl.gz
 	$(BIN)/python -m tests.benchmarks.bench_scale --data $(DATA)/judgments/evouna_nq.train.jsonl.gz
 
+sizes: $(BIN)/python
+	$(BIN)/python -m tests.benchmarks.bench_install
+
 copies:  # shared.py and module.py of aev, models.py and fast.py of kpqa are the originals
 	for metric in aev ava f_meta kpqa; do for name in shared module; do cmp -s metrics/aev/$$name.py metrics/$$metric/$$name.py || cp metrics/aev/$$name.py metrics/$$metric/$$name.py; done; done
 	for name in models fast; do cmp -s metrics/kpqa/$$name.py metrics/ava/$$name.py || cp metrics/kpqa/$$name.py metrics/ava/$$name.py; done
@@ -45,7 +48,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed-base: $(BIN)/python setup.cfg constraints.txt
-	$(PIP) install --quiet -c constraints.txt -e .
+	$(PIP) install --quiet -c constraints.txt -e '.[models]'
 	touch $@
 
 $(VENV)/installed-test: $(VENV)/installed-base

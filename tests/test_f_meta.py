@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from genqa_metrics.f_meta import overlap
+from genqa_metrics.f_meta import overlap, shared
 from genqa_metrics.f_meta.bases import base_function
 from genqa_metrics.f_meta.scoring import (
     NAMES,
@@ -380,11 +380,9 @@ def test_an_encoder_with_other_weights_is_refused(tmp_path, monkeypatch):
 
 
 def test_the_encoder_says_what_it_needs(monkeypatch):
-    from genqa_metrics.f_meta import bases
-
-    monkeypatch.setattr(bases, "find_spec", lambda name: None)
+    monkeypatch.setattr(shared, "find_spec", lambda name: None)
     for base in ("cosine", "rouge_cosine"):
-        with pytest.raises(ImportError, match=f'base: "{base}" needs torch and transformers; pip install'):
+        with pytest.raises(ImportError, match=f'base: "{base}": torch and transformers are not installed; run pip'):
             base_function(base)
 
 

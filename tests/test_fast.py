@@ -9,8 +9,10 @@ import numpy as np
 import onnx
 import pytest
 import torch
+from genqa_metrics.aev import shared as aev_shared
 from genqa_metrics.ava import fast as ava_fast
 from genqa_metrics.ava import modeling
+from genqa_metrics.ava import shared as ava_shared
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.kpqa import fast
@@ -294,14 +296,14 @@ def test_judges_of_several_pairs_are_refused(judges, configuration, tmp_path):
 
 
 def test_missing_packages_are_named(fast_ava, monkeypatch, tmp_path):
-    monkeypatch.setattr(ava_fast, "find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r"onnxruntime not installed; run pip install 'genqa-metrics\[fast\]'"):
+    monkeypatch.setattr(ava_shared, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"onnxruntime is not installed; run pip install 'genqa-metrics\[fast\]'"):
         load_judge(fast_ava, backend="onnx")
-    with pytest.raises(ValueError, match=r"ava\.backend: onnxruntime not installed"):
+    with pytest.raises(ValueError, match=r"ava: onnxruntime is not installed"):
         make_scorer("ava", {"backend": "onnx"})
-    monkeypatch.setattr(fast, "find_spec", lambda name: None)
+    monkeypatch.setattr(aev_shared, "find_spec", lambda name: None)
     result = run("export", tmp_path / "out", "--metric", "ava", "--checkpoint", fast_ava)
-    assert (result.exit_code, "pip install 'genqa-metrics[fast]'" in result.output) == (2, True)
+    assert (result.exit_code, "pip install 'genqa-metrics[export]'" in result.output) == (2, True)
 
 
 def test_a_processor_without_vnni_is_warned_of(fast_ava, monkeypatch):

@@ -12,6 +12,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from importlib.util import find_spec
 from math import fsum
 
 import numpy as np
@@ -191,6 +192,21 @@ class Stemmer(threading.local):
 
     def __reduce__(self):
         return Stemmer, (self.name,)
+
+
+def need(extra: str, *packages: str) -> None:
+    """Raise an ImportError that names the extra of this project to install if a package is missing.
+
+    >>> need("models", "no_such_package")
+    Traceback (most recent call last):
+        ...
+    ImportError: no_such_package is not installed; run pip install 'genqa-metrics[models]'
+    """
+    missing = [name for name in packages if find_spec(name) is None]
+    if missing:
+        verb = "are" if len(missing) > 1 else "is"
+        message = f"{' and '.join(missing)} {verb} not installed; run pip install 'genqa-metrics[{extra}]'"
+        raise ImportError(message, name=missing[0])
 
 
 def unknown(name: str, what: str, known: Iterable[str]) -> str:

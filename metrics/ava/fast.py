@@ -8,11 +8,11 @@ import os
 import platform
 import threading
 import warnings
-from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
 from .models import file_digest
+from .shared import need
 
 FAST_FILE = "model.int8.onnx"
 BACKENDS = ("torch", "onnx")
@@ -41,17 +41,10 @@ def checked_backend(backend: object, device: str | None = None, dtype: object = 
             raise ValueError(f"device: backend 'onnx' runs on the CPU, got {device!r}; leave it out")
         if dtype is not None:
             raise ValueError(f"dtype: backend 'onnx' runs in 8-bit integers, got {dtype!r}; leave it out")
-        need("onnxruntime")
+        need("fast", "onnxruntime")
+    else:
+        need("models", "torch", "transformers")
     return backend
-
-
-def need(*packages: str) -> None:
-    """Raise an ImportError that says what to install if a package is missing."""
-    missing = [name for name in packages if find_spec(name) is None]
-    if missing:
-        raise ImportError(
-            f"backend: {' and '.join(missing)} not installed; run pip install 'genqa-metrics[fast]'", name=missing[0]
-        )
 
 
 def _may_saturate() -> bool:

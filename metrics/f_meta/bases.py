@@ -17,6 +17,7 @@ import numpy as np
 import regex
 
 from .overlap import BETA, MAX_ORDER, Rows, bleu, rouge, words
+from .shared import need
 
 BUILT_IN = ("bleu", "rouge", "meteor", "cosine", "rouge_cosine")
 ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
@@ -197,9 +198,10 @@ def _cosine(predictions: list[str], references: list[str]) -> np.ndarray:
 
 def _check_encoder(base: str) -> None:
     """Raise an ImportError that says what the encoder needs, before any work is done."""
-    missing = [name for name in ("torch", "transformers") if find_spec(name) is None]
-    if missing:
-        raise ImportError(f'base: "{base}" needs {" and ".join(missing)}; pip install {" ".join(missing)}')
+    try:
+        need("models", "torch", "transformers")
+    except ImportError as error:
+        raise ImportError(f'base: "{base}": {error}', name=error.name) from error
 
 
 def _from_callable(function: Callable, kwargs: Mapping) -> Base:

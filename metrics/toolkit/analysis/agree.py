@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...aev.shared import need
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowReader, Shape
 from ..rows.reading import AnySource, Skips, good_rows, inputs_of
@@ -61,6 +62,7 @@ class AgreeRun:
 
     Raises:
         ValueError: if an argument is bad. Nothing has been read yet.
+        ImportError: if the packages of the extra `agree` are not installed.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class AgreeRun:
         seed: int = 0,
         worst: int = WORST,
     ):
+        need("agree", "matplotlib", "sklearn")
         self.columns = checked_columns(columns)
         self.score_columns = tuple(dict.fromkeys(score_columns))
         self.group_columns = tuple(dict.fromkeys(group_columns))

@@ -35,7 +35,7 @@ class CompareRun:
         score_columns: columns that hold scores of further metrics, or of people.
         samples: number of bootstrap samples, and of permutations, at least 100.
         seed: of both, at least 0.
-        correction: a key of `resampling.CORRECTIONS`.
+        correction: one of `resampling.CORRECTIONS`.
         shown_rows: number of rows that differ most to report, for every metric.
 
     Raises:

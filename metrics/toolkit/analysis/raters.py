@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...aev.shared import need
 from ..rows.formats import FileError, Row
 from ..rows.items import RowError
 from ..rows.reading import AnySource, Skips, good_rows, inputs_of
@@ -144,6 +145,7 @@ class RatersRun:
         at_most: int = AT_MOST,
         output: str | None = None,
     ):
+        need("agree", "nltk")
         self.columns = dict(columns or {})
         for name in self.columns:
             if name not in COLUMNS:

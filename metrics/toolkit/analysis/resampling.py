@@ -12,7 +12,7 @@ import numpy as np
 
 CONFIDENCE = 0.95
 INTERVAL = "95% expanded percentile bootstrap interval, {} resampled"  # which every report states
-CORRECTIONS = {"holm": "holm", "bonferroni": "bonferroni", "fdr": "fdr_bh", "none": None}
+CORRECTIONS = ("holm", "bonferroni", "fdr", "none")
 _CELLS = 2**22  # resamples x rows that are in memory at once: 32 MiB
 _BOOTSTRAP, _SWAPS = 0, 1  # streams of one seed
 
@@ -197,18 +197,24 @@ def corrected(p_values: np.ndarray, method: str = "holm") -> np.ndarray:
 
     Args:
         p_values: (tests,) p-values; NaN, which is no test, stays NaN.
-        method: a key of `CORRECTIONS`: "holm" and "bonferroni" keep the chance of one false finding or more at the
+        method: one of `CORRECTIONS`: "holm" and "bonferroni" keep the chance of one false finding or more at the
             level, "fdr" (Benjamini & Hochberg) the expected share of false ones among the findings.
 
     >>> corrected(np.array([0.01, 0.04, 0.03])).round(3).tolist()
     [0.03, 0.06, 0.06]
     """
-    from statsmodels.stats.multitest import multipletests
+    from scipy import stats
 
-    name, found = CORRECTIONS[method], np.array(p_values, dtype=float)
-    tests = np.isfinite(found)
-    if name is not None and tests.any():
-        found[tests] = multipletests(found[tests], method=name)[1]
+    found = np.array(p_values, dtype=float)
+    tests = np.flatnonzero(np.isfinite(found))
+    if method == "fdr" and len(tests):
+        found[tests] = stats.false_discovery_control(found[tests])
+    elif method == "bonferroni":
+        found[tests] = np.minimum(found[tests] * len(tests), 1)
+    elif method == "holm":  # the i-th smallest times the number of those that are not smaller, never below one before
+        tests = tests[np.argsort(found[tests], kind="stable")]
+        steps = found[tests] * np.arange(len(tests), 0, -1)
+        found[tests] = np.minimum(np.maximum.accumulate(steps), 1)
     return found
 
 

@@ -57,7 +57,7 @@ def analyse(
             number.
         samples: number of bootstrap samples, and of permutations; the same ones for all systems and metrics.
         seed: the same seed gives the same numbers.
-        correction: a key of `resampling.CORRECTIONS`; the tests of one score are one family.
+        correction: one of `resampling.CORRECTIONS`; the tests of one score are one family.
 
     Returns:
         metric -> "scores": name -> system -> value, low, high; "tests": name -> "systems": system -> cluster, ranks;

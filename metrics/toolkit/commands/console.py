@@ -37,10 +37,10 @@ def stop(message: str, status: int) -> typer.Exit:
 
 @contextmanager
 def usage(verb: str) -> Iterator[None]:
-    """Turn a ValueError inside into exit status 2, with a hint at the verb's help."""
+    """Turn a ValueError or a missing package inside into exit status 2, with a hint at the verb's help."""
     try:
         yield
-    except ValueError as error:
+    except (ValueError, ImportError) as error:
         raise stop(f"{error}\nTry 'genqa-metrics {verb} --help'.", 2) from error
 
 

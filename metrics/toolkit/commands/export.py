@@ -39,7 +39,8 @@ def export(
     """Make a checkpoint that runs faster on a CPU: its model in 8-bit integers, beside what it was before.
 
     OUTPUT is a checkpoint like the one it was made from and has one more file, which `backend=onnx` runs with ONNX
-    Runtime (extra 'fast'). Scores differ a little from those of the whole model, and the metric's signature says so.
+    Runtime (extra 'fast'). Making it needs the extra 'export'. Scores differ a little from those of the whole
+    model, and the metric's signature says so.
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
@@ -101,13 +102,14 @@ def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
 
     Raises:
         ValueError: if the checkpoint is not found, or the backend cannot run it.
-        ImportError: if the packages of the extra `fast` are not installed.
+        ImportError: if the packages of the extra `export` are not installed.
     """
-    from ...kpqa.fast import FAST_FILE, FastModel, checked_backend
+    from ...aev.shared import need
+    from ...kpqa.fast import FAST_FILE, FastModel
     from ...kpqa.models import checkpoint_digest, quiet
     from ..scoring import quantization
 
-    checked_backend("onnx")
+    need("export", "onnx", "onnxruntime", "torch", "transformers")
     with quiet():
         folder, model, names = _found(metric, checkpoint)
     made = output.with_name(f".{output.name}.{os.getpid()}.partial")

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ...kpqa.fast import FAST_FILE, need
+from ...aev.shared import need
+from ...kpqa.fast import FAST_FILE
 
 OPSET = 17
 
@@ -20,9 +21,9 @@ def export(model, names: Sequence[str], path: Path, digest: str) -> None:
         digest: SHA-256 of the checkpoint that the model is of; `FastModel` wants the same.
 
     Raises:
-        ImportError: if the packages of the extra `fast` are not installed.
+        ImportError: if the packages of the extra `export` are not installed.
     """
-    need("onnx", "onnxruntime")
+    need("export", "onnx", "onnxruntime", "torch")
     from copy import deepcopy
 
     import onnx

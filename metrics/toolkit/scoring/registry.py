@@ -45,5 +45,7 @@ def make_scorer(metric: str, settings: Mapping | None = None) -> "Scorer":
     made = scorer_class(metric)
     try:
         return made(**settings or {})
-    except (ValueError, TypeError, ImportError) as error:
+    except ImportError as error:
+        raise ValueError(f"{metric}: {error}") from error
+    except (ValueError, TypeError) as error:
         raise ValueError(f"{metric}.{error}") from error

