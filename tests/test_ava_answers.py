@@ -157,8 +157,9 @@ class Rules:
 def test_explanations_by_hand():
     """Without 'Bonn' .9 falls to .1; without 'not' .1 rises to .9; the other words do nothing."""
     judge = Rules()
-    rows = [["Where?"] * 3, [["Rome", "Bonn"], ["Bonn"], ["Rome", "Bonn"]], ["In Bonn.", "It is not Bonn!", "Paris"]]
-    right, denied, other = explaining.explanations(*rows, judge, 0.5)
+    answers = ["In Bonn.", "It is not Bonn!", "Paris", "nobody knows"]
+    references = [["Rome", "Bonn"], ["Bonn"], ["Rome", "Bonn"], ["Rome"]]
+    right, denied, other, empty = explaining.explanations(["Where?"] * 4, references, answers, judge, 0.5)
     assert right["reference"] == 1
     assert right["probability"] == 0.9
     assert [(word, round(effect, 6), start, end) for word, effect, start, end in right["words"]] == [
@@ -168,8 +169,9 @@ def test_explanations_by_hand():
     effects = {word: round(effect, 6) for word, effect, *_ in denied["words"]}
     assert effects == {"It": 0, "is": 0, "not": -0.8, "Bonn": 0}
     assert denied["reason"].startswith("'not' speaks against it")
-    assert other["reason"] == "It lacks 'Rome' of the reference."
-    assert judge.calls == [5, 3, 7]  # pairs, rows, words: three batches however many rows
+    assert other["reason"] == "'Paris' speaks against it: the reference says 'Rome'."  # with Rome it is right
+    assert empty["reason"] == "It lacks 'Rome' of the reference."
+    assert judge.calls == [6, 4, 9]  # pairs, rows, words: three batches however many rows
 
 
 def test_offsets_are_those_of_the_answer():

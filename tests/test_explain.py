@@ -21,9 +21,11 @@ from genqa_metrics.toolkit.analysis.explanation import (
     in_heaviest_subsequence,
     segments,
 )
+from genqa_metrics.toolkit.analysis.verdict import Verdict, Word
 from genqa_metrics.toolkit.commands import explain as script
 from genqa_metrics.toolkit.reports.explanation import STEPS, explanation_html, print_explanation
 from genqa_metrics.toolkit.reports.page import STYLE
+from genqa_metrics.toolkit.reports.verdict import print_verdict, verdict_html
 from genqa_metrics.toolkit.rows.writing import write_text
 from hypothesis import given
 from hypothesis import strategies as st
@@ -506,3 +508,78 @@ def test_warnings_of_libraries_do_not_reach_the_user(command):
         warnings.simplefilter("always")
         run(*command)
     assert caught == []
+
+
+# AVA
+
+
+def judged(**changes):
+    """A verdict written by hand: 'In 1944.' against '1945' is wrong, '1944' speaks against it."""
+    given = {
+        "question": "When?",
+        "answer": "In 1944.",
+        "references": ("1945", "later"),
+        "reference": 0,
+        "probability": 0.125,
+        "threshold": 0.5,
+        "words": (Word(0, 2, 0.01), Word(3, 7, -0.5)),
+        "reason": "'1944' speaks against it: the reference says '1945'.",
+        "warnings": (),
+        "signature": "ava|x",
+    }
+    return Verdict(**(given | changes))
+
+
+def printed_verdict(found, **kwargs):
+    out = io.StringIO()
+    print_verdict(found, Console(file=out, width=100, legacy_windows=False, _environ={}, **kwargs))
+    return out.getvalue()
+
+
+def test_a_verdict_in_the_terminal():
+    lines = printed_verdict(judged()).splitlines()
+    assert lines[:6] == [
+        "Question    When?",
+        "Answer      In 1944(-0.50).",
+        "Reference   1945  (decided)",
+        "Reference   later",
+        "Verdict     wrong: probability 0.12, correct from 0.50",
+        "Reason      '1944' speaks against it: the reference says '1945'.",
+    ]
+    assert lines[-1] == "ava|x"
+    coloured = printed_verdict(judged(), force_terminal=True, color_system="truecolor")
+    assert "-0.50" not in coloured
+    assert "\x1b[38;2;0;0;0;48;2;251;146;60m1944" in coloured
+
+
+def test_a_verdict_as_a_page():
+    page = Page(verdict_html(judged(question=SCRIPT, answer=f"{SCRIPT} 1944", references=(SCRIPT,), words=())))
+    assert not page.tags & {"script", "img"}
+    html = verdict_html(judged())
+    assert '<span class="against2" title="-0.50">1944</span>' in html
+    assert "1945 <b>(decided)</b>" in html
+
+
+def test_the_command_explains_a_verdict(tmp_path):
+    """The command of the README."""
+    file = tmp_path / "page.html"
+    arguments = [
+        "When did the war end?",
+        "--prediction",
+        "It ended in 1944.",
+        "--reference",
+        "1945",
+        "--metric",
+        "ava",
+    ]
+    out, err = run(*arguments, "--html", file)
+    assert err == ""
+    assert "Verdict     wrong: probability 0." in out
+    assert "'1944'" in out.partition("Reason")[2]
+    assert "1944</span>" in file.read_text(encoding="utf-8")
+
+
+def test_an_empty_answer_has_a_verdict():
+    out, _ = run("Who?", "--prediction", "", "--reference", "it", "--metric", "ava")
+    assert "Answer      (empty)" in out
+    assert "Reason      The answer has no words." in out

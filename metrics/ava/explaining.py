@@ -1,8 +1,9 @@
 """Says why an answer was judged as it was: the reference that decided, and the words that speak for and against.
 
 A word's effect is the probability with it less the probability without it (occlusion): above 0 it speaks for the
-answer, below 0 against it. The answers without a word are judged in batches like any others, against the reference
-that decided.
+answer, below 0 against it. Without "1944" a wrong "in 1944" says nothing, which is no better, so in an answer that is
+judged wrong a number or name is not left out but gives way to one that only the reference has. The changed answers are
+judged in batches like any others, against the reference that decided.
 """
 
 import re
@@ -17,6 +18,8 @@ UNCERTAIN = 0.1  # a probability that is nearer to the threshold is called uncer
 STRONG = 0.02  # effects below it are not named in the reason
 NAMED = 2  # words that the reason names at most
 _PART = re.compile(r"\S*\w\S*")
+_NUMBER = re.compile(r"[$€£+-]*\d(?:[\d.,:]*\d)?%?")
+_NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w'’-]+(?: (?:(?:da|de|der|van|von|of|the) )*[^\W\d_a-zß-öø-ÿ][\w'’-]+)*")
 _NEGATION = re.compile(r"(?i)\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b")
 
 Probabilities = Callable[[Sequence[str], Sequence[Sequence[str]], Sequence[str]], np.ndarray]
@@ -57,6 +60,33 @@ def without(answer: str, spans: Sequence[tuple[int, int]]) -> str:
     return re.sub(r"[ \t]+", " ", re.sub(r"\s+([.,;:!?])", r"\1", answer)).strip()
 
 
+def instead(question: str, reference: str, answer: str, part: str) -> str | None:
+    """Return the number or name of a reference that a part of an answer may stand in for.
+
+    Args:
+        question: the question.
+        reference: the reference.
+        answer: the answer.
+        part: the part; a number gives way to a number, a name (with a capital letter) to a name.
+
+    Returns:
+        The first that neither question nor answer has, numbers of as many digits before others; None if there is none,
+        or the part is in the question or the reference, or is neither number nor name.
+
+    >>> instead("When?", "on 8 May 1945", "In May 1944", "1944"), instead("When?", "1945", "In May 1944", "In")
+    ('1945', None)
+    >>> instead("Who painted it?", "Leonardo da Vinci", "Michelangelo did", "Michelangelo")
+    'Leonardo da Vinci'
+    """
+    kind = next((kind for kind in (_NUMBER, _NAME) if kind.fullmatch(part)), None)
+    if kind is None or any(re.search(rf"(?i)(?<!\w){re.escape(part)}(?!\w)", text) for text in (question, reference)):
+        return None
+    known = f"{question} {answer}".lower()
+    found = [text for text in kind.findall(reference) if text.lower() not in known]
+    alike = [text for text in found if len(text) == len(part)] if kind is _NUMBER else []
+    return (alike or found or [None])[0]
+
+
 def explanations(
     questions: Sequence[str],
     references: Sequence[Sequence[str]],
@@ -92,10 +122,17 @@ def explanations(
 
     spans = [parts(text) for text in predictions]
     places = [(i, span) for i, found in enumerate(spans) for span in found]
+
+    def changed(i: int, start: int, end: int) -> str:
+        text, other = predictions[i], None
+        if whole[i] < threshold:
+            other = instead(questions[i], references[i][deciding[i]], text, text[start:end])
+        return without(text, [(start, end)]) if other is None else f"{text[:start]}{other}{text[end:]}"
+
     left_out = probabilities(
         [questions[i] for i, _ in places],
         [[references[i][deciding[i]]] for i, _ in places],
-        [without(predictions[i], [span]) for i, span in places],
+        [changed(i, *span) for i, span in places],
     )
     words: list[list] = [[] for _ in predictions]
     for (i, (start, end)), probability in zip(places, left_out, strict=True):
@@ -142,7 +179,8 @@ def reason(
     right = probability >= threshold
     unsure = abs(probability - threshold) < UNCERTAIN
     start = f"Uncertain, {probability:.2f} is near the threshold {threshold:.2f}: " if unsure else ""
-    named = [word for word in strongest(words, probability, threshold, NAMED) if abs(word[1]) >= STRONG]
+    named = strongest(words, probability, threshold, NAMED)
+    named = [word for word in named if abs(word[1]) >= max(STRONG, abs(named[0][1]) / 2)]
     if not words:
         text = "the answer has no words"
     elif right and named:

@@ -1,12 +1,18 @@
-"""The command `explain`: show in the terminal, or on a page, what KPQA weighs and matches in one answer."""
+"""The command `explain`: show in the terminal, or on a page, why KPQA or AVA scored one answer as it did."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from ..analysis.explanation import explanation
-from ..reports.explanation import explanation_html, print_explanation
 from . import console, options
+
+
+class Explained(StrEnum):
+    """The metrics that explain an answer."""
+
+    KPQA = "kpqa"
+    AVA = "ava"
 
 
 def explain(
@@ -18,21 +24,30 @@ def explain(
         list[str],
         typer.Option("--reference", metavar="TEXT", help="A reference answer, once for each.", show_default=False),
     ],
+    metric: Annotated[
+        Explained,
+        typer.Option(
+            "--metric", "-m", help="kpqa: what it weighs and matches. ava: what speaks for and against the answer."
+        ),
+    ] = Explained.KPQA,
     html: options.SamePage = None,
     checkpoint: Annotated[
         str | None,
         typer.Option(
             "--checkpoint",
             metavar="FOLDER_OR_ID",
-            help="Keyphrase predictor: a folder, or its name on the Hub. Default: the one of the package.",
+            help="Checkpoint of the metric: a folder, or its name on the Hub. Default: the one of the package.",
         ),
     ] = None,
 ) -> None:
-    """Show which words of an answer KPQA weighs and matches, and what that does to its scores.
+    """Show why KPQA or AVA scored one answer as it did.
 
-    Prints the prediction and every reference with the keyphrase weight of each word piece: as a heat map, or as
-    numbers where there are no colours (a pipe, a file, NO_COLOR). Marked are the pieces that match. Below stand the
+    **kpqa** prints the prediction and every reference with the keyphrase weight of each word piece: as a heat map, or
+    as numbers where there are no colours (a pipe, a file, NO_COLOR). Marked are the pieces that match. Below stand the
     weighted scores beside the unweighted ones and, with several references, which one gave each score.
+
+    **ava** prints the verdict, the reference that decided, the words of the answer that speak for it and against it,
+    by what the probability is without them, and a sentence.
 
     An empty prediction is explained (it scores 0); an empty question or reference is bad usage.
 
@@ -43,12 +58,24 @@ def explain(
         if checkpoint == "":
             raise ValueError("--checkpoint: expected a folder or a name, got an empty one; is a shell variable unset?")
         console.check_outputs({"--html": html})
-    with console.failures():
-        from ...kpqa.loading import load_models
+    if metric is Explained.AVA:
+        from ..analysis.verdict import verdict
+        from ..reports.verdict import print_verdict as show
+        from ..reports.verdict import verdict_html as as_html
 
-        explained = explanation(question, prediction, reference, load_models(checkpoint))
-    console.write_outputs({"--html": (html, lambda: explanation_html(explained))})
-    print_explanation(explained, console.output_console(width=100))
+        with console.failures():
+            explained = verdict(question, prediction, reference, {"checkpoint": checkpoint} if checkpoint else None)
+    else:
+        from ..analysis.explanation import explanation
+        from ..reports.explanation import explanation_html as as_html
+        from ..reports.explanation import print_explanation as show
+
+        with console.failures():
+            from ...kpqa.loading import load_models
+
+            explained = explanation(question, prediction, reference, load_models(checkpoint))
+    console.write_outputs({"--html": (html, lambda: as_html(explained))})
+    show(explained, console.output_console(width=100))
 
 
 def _check_texts(texts: dict[str, list[str]]) -> None:
