@@ -554,7 +554,7 @@ def test_a_verdict_in_the_terminal():
 
 def test_a_verdict_as_a_page():
     page = Page(verdict_html(judged(question=SCRIPT, answer=f"{SCRIPT} 1944", references=(SCRIPT,), words=())))
-    assert not page.tags & {"script", "img"}
+    assert not {"script", "img"} & set(page.tags)
     html = verdict_html(judged())
     assert '<span class="against2" title="-0.50">1944</span>' in html
     assert "1945 <b>(decided)</b>" in html

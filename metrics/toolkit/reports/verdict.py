@@ -118,8 +118,8 @@ _PAGE = """\
 {% endfor %}
 <ul class="legend">
 <li><span class="for1">&nbsp;for&nbsp;</span> the answer: without the word the probability is lower, by the number that
-is shown when the pointer rests on it; <span class="against1">&nbsp;against&nbsp;</span>: it is higher, or would be with
-what the reference says in its place. Words that change it by less than {{ unseen }} have no ground.</li>
+is shown when the pointer rests on it; <span class="against1">&nbsp;against&nbsp;</span>: it is higher, or would be
+with what the reference says in its place. Words that change it by less than {{ unseen }} have no ground.</li>
 {% for warning in warnings %}
 <li class="note">{{ warning }}</li>
 {% endfor %}
