@@ -7,6 +7,9 @@ some answers are drawn as `genqa-metrics label` draws them, taken from the peopl
 compared with the accuracy that all labels give. Two truths: of these very rows, and of questions like them, for which
 every repeat draws a test set of the same size with replacement. Writes results/accuracy.json, a figure, and a section
 of RESULTS.md; --measured writes beside a checkpoint how often its judge is right, for intervals without labels.
+
+The bundled judge was trained on the sets that end in .train: it errs less there than on new answers. They are
+reported apart, and nothing is measured on them.
 """
 
 import gzip
@@ -21,6 +24,8 @@ import numpy as np
 
 HERE = Path(__file__).parent
 BEGIN, END = "<!-- accuracy: begin -->", "<!-- accuracy: end -->"
+TRUTHS = {"these rows": True, "questions like these": False}
+UNSEEN, SEEN = "not seen by the judge", "trained on"
 WAYS = {"alone": "labels alone", "chance": "with the judge, by chance", "active": "with the judge, as `label` draws"}
 
 
@@ -31,14 +36,19 @@ class Arguments:
     judgments: str = field(metadata={"help": "folder of NAME.jsonl.gz"})
     output: str = field(default=str(HERE), metadata={"help": "folder for RESULTS.md, results/ and scores/"})
     sets: list[str] = field(
-        default_factory=lambda: ["evouna_nq.dev", "evouna_tq.dev"], metadata={"help": "names of sets with labels"}
+        default_factory=lambda: [f"evouna_{name}.{part}" for part in ("dev", "train") for name in ("nq", "tq")],
+        metadata={"help": "names of sets with labels"},
     )
     questions: int = field(default=0, metadata={"help": "of every set the first questions only; 0 for all"})
     labels: int = field(default=100, metadata={"help": "rows of every system to label"})
     repeats: int = field(default=200, metadata={"help": "draws of labels"})
     seed: int = field(default=0, metadata={"help": "of the draws"})
     checkpoint: str | None = field(default=None, metadata={"help": "folder of a judge; the bundled one if none"})
-    measured: bool = field(default=False, metadata={"help": "write measured.json beside the checkpoint"})
+    scores: str | None = field(default=None, metadata={"help": "folder of verdicts, kept and reused; OUTPUT/scores"})
+    dtype: str = field(default="float32", metadata={"help": "torch type that the judge runs in"})
+    measured: bool = field(
+        default=False, metadata={"help": "write measured.json beside the checkpoint, from sets it has not seen"}
+    )
 
 
 def read(folder: Path, name: str, questions: int) -> tuple[list[dict], str]:
@@ -118,31 +128,42 @@ def counts(human: np.ndarray, verdicts: np.ndarray) -> dict[str, int]:
 
 
 def without_labels(systems: list[dict]) -> list[dict]:
-    """Return for every system the interval of the judge alone, measured on the other systems of all sets."""
-    from genqa_metrics.toolkit.analysis.accuracy import Calibration, lang_reiczigel, pooled
+    """Return for every system the interval of the judge alone, measured on the other systems."""
+    from genqa_metrics.toolkit.analysis.accuracy import Calibration
+    from genqa_metrics.toolkit.analysis.judge_errors import COUNTS, Measured, from_rate
 
-    names = ("accepted", "correct", "rejected", "incorrect")
     found = []
     for place, system in enumerate(systems):
-        others = [Calibration(*(one[name] for name in names)) for i, one in enumerate(systems) if i != place]
+        others = [Calibration(*(one[name] for name in COUNTS)) for i, one in enumerate(systems) if i != place]
         rows = system["correct"] + system["incorrect"]
-        accepted = system["accepted"] + system["incorrect"] - system["rejected"]
-        value, low, high = (float(x) for x in lang_reiczigel(accepted, rows, *pooled(others)))
+        rate = (system["accepted"] + system["incorrect"] - system["rejected"]) / rows
+        ends = from_rate(rate, rows, Measured(others, {}) if others else None)
         truth = system["correct"] / rows
-        found.append({"accuracy": value, "low": low, "high": high, "held": low <= truth <= high})
+        found.append(ends | {"held": bool(ends["low"] <= truth <= ends["high"])})
     return found
 
 
-def summary(systems: list[dict], truth: str) -> dict[str, dict]:
-    """Return the means over systems of what `repeated` found."""
-    means = {}
-    for way in WAYS:
-        parts = [system[truth][way] for system in systems]
-        means[way] = {name: float(np.mean([part[name] for part in parts])) for name in parts[0]}
-        means[way]["narrower"] = 1 - means[way]["width"] / float(
-            np.mean([system[truth]["alone"]["width"] for system in systems])
-        )
+def summary(systems: list[dict]) -> dict[str, dict]:
+    """Return of each truth and way the means over systems of what `repeated` found, and the extremes of `held`."""
+    means: dict[str, dict] = {}
+    for truth in TRUTHS:
+        means[truth] = {}
+        for way in WAYS:
+            parts = [system[truth][way] for system in systems]
+            found = {name: float(np.mean([part[name] for part in parts])) for name in parts[0]}
+            found["least_held"], found["most_held"] = (end(part["held"] for part in parts) for end in (min, max))
+            alone = np.mean([system[truth]["alone"]["width"] for system in systems])
+            means[truth][way] = found | {"narrower": 1 - found["width"] / float(alone)}
     return means
+
+
+def groups_of(systems: list[dict]) -> dict[str, list[dict]]:
+    """Return the systems whose answers the judge has not seen, those that it was trained on, and all."""
+    groups = {UNSEEN: [], SEEN: []}
+    for system in systems:
+        groups[SEEN if system["set"].endswith(".train") else UNSEEN].append(system)
+    groups = {name: found for name, found in groups.items() if found}
+    return groups | ({"all": systems} if len(groups) > 1 else {})
 
 
 def figure(systems: list[dict]):
@@ -171,30 +192,30 @@ def section(report: dict) -> str:
         "",
         f"{len(report['systems'])} systems of {', '.join(report['data'])}; {report['labels']} labels a system, "
         f"{report['repeats']} draws of labels; means over the systems. Held: how often the 95% interval held the "
-        "accuracy that all labels give. Written by "
+        "accuracy that all labels give, in brackets the least and the most of a system. Written by "
         f"`{report['command']}`; numbers of every system are in [results/accuracy.json](results/accuracy.json).",
         "",
-        "| truth | estimate | held | width, points | narrower than labels alone | bias, points |",
-        "| --- | --- | ---: | ---: | ---: | ---: |",
+        "| systems | truth | estimate | held | width, points | narrower than labels alone | bias, points |",
+        "| --- | --- | --- | ---: | ---: | ---: | ---: |",
     ]
-    for truth, means in report["means"].items():
-        for way, found in means.items():
-            narrower = "-" if way == "alone" else f"{found['narrower']:.0%}"
-            lines.append(
-                f"| {truth} | {WAYS[way]} | {found['held']:.1%} | {100 * found['width']:.1f} | {narrower} | "
-                f"{100 * found['bias']:+.2f} |"
-            )
-    alone = report["without labels"]
-    held, width = sum(one["held"] for one in alone), np.mean([one["high"] - one["low"] for one in alone])
-    lines += [
-        "",
-        f"Without labels, the judge measured on the other systems: {held} of {len(alone)} intervals hold the "
-        f"accuracy, {100 * width:.1f} points wide on average.",
-        "",
-        "![Width of the intervals by system](results/accuracy.svg)",
-        END,
-    ]
-    return "\n".join(lines)
+    groups = groups_of(report["systems"])
+    for group, means in report["means"].items():
+        for truth, ways in means.items():
+            for way, found in ways.items():
+                narrower = "-" if way == "alone" else f"{found['narrower']:.0%}"
+                held = f"{found['held']:.1%} [{found['least_held']:.1%}, {found['most_held']:.1%}]"
+                lines.append(
+                    f"| {len(groups[group])}, {group} | {truth} | {WAYS[way]} | {held} | {100 * found['width']:.1f} | "
+                    f"{narrower} | {100 * found['bias']:+.2f} |"
+                )
+    if alone := report["without labels"]:
+        held, width = sum(one["held"] for one in alone), np.mean([one["high"] - one["low"] for one in alone])
+        lines += [
+            "",
+            f"Without labels, systems not seen by the judge, which was measured on the others of them: {held} of "
+            f"{len(alone)} intervals hold the accuracy, {100 * width:.1f} points wide on average.",
+        ]
+    return "\n".join([*lines, "", "![Width of the intervals by system](results/accuracy.svg)", END])
 
 
 def put(text: str, part: str) -> str:
@@ -208,42 +229,74 @@ def put(text: str, part: str) -> str:
     return f"{text.rstrip()}\n\n{part}\n"
 
 
-def main() -> None:
-    """Run the study."""
-    from genqa_metrics import __version__
-    from genqa_metrics.toolkit.analysis.accuracy_run import MEASURED_FILE
-    from genqa_metrics.toolkit.reports.charts import svg_of
-    from genqa_metrics.toolkit.scoring.registry import make_scorer
-    from transformers import HfArgumentParser
-
-    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
-    output, rng = Path(args.output), np.random.default_rng(args.seed)
-    scorer = make_scorer("ava", {"checkpoint": args.checkpoint} if args.checkpoint else {})
-    systems, data = [], {}
+def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str]]:
+    """Return what was found of every system, and the digests of the sets."""
+    rng, systems, data = np.random.default_rng(args.seed), [], {}
     for name in args.sets:
         rows, data[name] = read(Path(args.judgments), name, args.questions)
-        numbers = judged(rows, scorer, output / "scores")
+        numbers = judged(rows, scorer, Path(args.scores or f"{args.output}/scores"))
         human = np.array([row["label"] for row in rows], dtype=float)
         for system in dict.fromkeys(row["system"] for row in rows):
             mine = np.array([row["system"] == system for row in rows])
             found = {"set": name, "system": system, "rows": int(mine.sum()), "accuracy": float(human[mine].mean())}
             found |= counts(human[mine], numbers[mine, 0])
-            for truth, finite in (("these rows", True), ("questions like these", False)):
+            for truth, finite in TRUTHS.items():
                 found[truth] = repeated(human[mine], numbers[mine, 1], args.labels, args.repeats, finite, rng)
             systems.append(found)
             print(name, system, file=sys.stderr)
+    return systems, data
+
+
+def measured(systems: list[dict], data: dict[str, str], signature: str, command: str) -> dict:
+    """Return what `measured.json` says of a judge: see `analysis.judge_errors`."""
+    from genqa_metrics.toolkit.analysis.judge_errors import COUNTS, MUST_BE_EQUAL, signature_parts
+
+    unseen = groups_of(systems).get(UNSEEN, [])
+    if not unseen:
+        raise ValueError(
+            "measured: needs a set that the judge has not seen; name one in --sets, such as evouna_nq.dev"
+        )
+    parts = signature_parts(signature)
+    total = {name: sum(system[name] for system in unseen) for name in COUNTS}
+    return {
+        **{name: parts[name] for name in (*MUST_BE_EQUAL, "dtype")},
+        "sensitivity": round(total["accepted"] / total["correct"], 6),
+        "specificity": round(total["rejected"] / total["incorrect"], 6),
+        "command": command,
+        "data": {name: digest for name, digest in data.items() if any(system["set"] == name for system in unseen)},
+        "systems": [{name: system[name] for name in ("set", "system", *COUNTS)} for system in unseen],
+    }
+
+
+def main() -> None:
+    """Run the study."""
+    from genqa_metrics import __version__
+    from genqa_metrics.ava.loading import HUB_CHECKPOINT
+    from genqa_metrics.ava.models import find_checkpoint
+    from genqa_metrics.toolkit.analysis.judge_errors import MEASURED_FILE
+    from genqa_metrics.toolkit.reports.charts import svg_of
+    from genqa_metrics.toolkit.scoring.registry import make_scorer
+    from transformers import HfArgumentParser
+
+    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    scorer = make_scorer("ava", {"checkpoint": args.checkpoint, "dtype": args.dtype})
+    systems, data = studied(args, scorer)
+    command = f"python -m training.accuracy_study {shlex.join(sys.argv[1:])}"
+    for folder, shown in ((args.judgments, "DATA/judgments"), (args.scores, "SCORES")):
+        command = command.replace(folder, shown) if folder else command
     report = {
-        "command": f"python -m training.accuracy_study {shlex.join(sys.argv[1:])}".replace(args.judgments, "DATA"),
+        "command": command,
         "genqa_metrics": __version__,
         "judge": scorer.signature,
         "data": data,
         "labels": args.labels,
         "repeats": args.repeats,
         "seed": args.seed,
-        "means": {truth: summary(systems, truth) for truth in ("these rows", "questions like these")},
-        "without labels": without_labels(systems),
+        "means": {name: summary(group) for name, group in groups_of(systems).items()},
+        "without labels": without_labels(groups_of(systems).get(UNSEEN, [])),
         "systems": systems,
     }
+    output = Path(args.output)
     results = output / "results"
     results.mkdir(parents=True, exist_ok=True)
     (results / "accuracy.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
@@ -251,18 +304,9 @@ def main() -> None:
     page = output / "RESULTS.md"
     page.write_text(put(page.read_text(encoding="utf-8") if page.is_file() else "", section(report)), encoding="utf-8")
     if args.measured:
-        from genqa_metrics.ava.loading import HUB_CHECKPOINT
-        from genqa_metrics.ava.models import find_checkpoint
-
-        folder = find_checkpoint(args.checkpoint, None, "ava", HUB_CHECKPOINT)
-        kept = ("set", "system", "accepted", "correct", "rejected", "incorrect")
-        measured = {
-            "judge": scorer.signature.removeprefix("ava|").rsplit("|version:", 1)[0],
-            "command": report["command"],
-            "data": data,
-            "systems": [{name: system[name] for name in kept} for system in systems],
-        }
-        (Path(folder) / MEASURED_FILE).write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+        folder = Path(find_checkpoint(args.checkpoint, None, "ava", HUB_CHECKPOINT))
+        text = json.dumps(measured(systems, data, scorer.signature, command), indent=1)
+        (folder / MEASURED_FILE).write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -156,6 +156,8 @@ def write_model(name: str, namespace: str, tag: str, folder: Path) -> None:
         if (source / file).is_file():
             place.mkdir(exist_ok=True)
             shutil.copyfile(source / file, place / file)
+    if name == "ava":
+        _copy_measured(source, folder)
 
     repository = checkpoint_repository(name, namespace)
     facts = {"name": name, "namespace": namespace, "repository": repository, "tag": tag, "auto": CLASSES[name]}
@@ -171,6 +173,27 @@ def write_model(name: str, namespace: str, tag: str, folder: Path) -> None:
     card.data.model_name = repository.split("/")[1]
     card.data.eval_results = results
     card.save(folder / "README.md")
+
+
+def _copy_measured(source: Path, folder: Path) -> None:
+    """Copy what was measured of a judge, if anything was; the merged weights of the same judge have another digest.
+
+    Raises:
+        ValueError: if it was measured of another judge.
+    """
+    from genqa_metrics.ava.loading import short_digest
+    from genqa_metrics.toolkit.analysis.judge_errors import MEASURED_FILE
+
+    if not (source / MEASURED_FILE).is_file():
+        return
+    measured = json.loads((source / MEASURED_FILE).read_text(encoding="utf-8"))
+    if measured["checkpoint"] != short_digest(source):
+        raise ValueError(
+            f"{source / MEASURED_FILE}: expected what was measured of {short_digest(source)}, got "
+            f"{measured['checkpoint']}; run python -m training.accuracy_study --measured first"
+        )
+    measured["checkpoint"] = short_digest(folder)
+    (folder / MEASURED_FILE).write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
 
 
 def _merged(name: str) -> tuple:

@@ -208,13 +208,18 @@ def load_judge(
         device = "cpu"
     folder = find_checkpoint(checkpoint, revision, "ava", HUB_CHECKPOINT)
     settings = read_settings(folder)
-    digest = f"{checkpoint_digest(folder)[:12]}-{file_digest(folder / SETTINGS_FILE)[:8]}"
+    digest = short_digest(folder)
     fast = None
     if backend == "onnx":
         check_one_pair(settings["configuration"], folder)
         fast = file_digest(fast_file(folder, "ava"))
     with _LOADING:
         return _loaded(folder, digest, tuple(settings.items()), checked_device(device), checked_dtype(dtype), fast)
+
+
+def short_digest(folder: Path) -> str:
+    """Return what a signature calls a judge: the beginnings of the digests of its weights and of its settings."""
+    return f"{checkpoint_digest(folder)[:12]}-{file_digest(folder / SETTINGS_FILE)[:8]}"
 
 
 def check_one_pair(configuration: str, folder: Path) -> None:

@@ -1,12 +1,10 @@
 """Rows of systems, a judge, and labels of people where there are some -> the accuracy of each system as one object."""
 
-import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,42 +14,14 @@ from ..rows.formats import FileError, Row
 from ..rows.items import COLUMNS, Item, RowError, RowReader
 from ..rows.reading import Skips, good_rows, inputs_of
 from ..scoring.registry import make_scorer
-from .accuracy import Calibration, lang_reiczigel, pooled
-from .estimation import Estimate, cluster_sums, difference, labels_needed, newcombe, powered, wilson
+from .estimation import Estimate, cluster_sums, difference, labels_needed, newcombe, powered
+from .judge_errors import METHODS, Measured, from_rate, measured_for, notes_of, worth
 from .labelling import item_key, key_of
 
-MEASURED_FILE = "measured.json"  # beside the weights of a judge: how often it is right, written by training
 POINTS = (0.01, 0.02, 0.05)
 FEW_LABELS = 30
 HELPFUL = 1.1  # labels that a label is worth with the judge, below which it does not help
-METHODS = {
-    "labels": "prediction-powered: people's labels and the judge, weighted by the probability of being drawn",
-    "people": "labels alone: Wilson for clusters and weights",
-    "measured": "judge corrected by its measured errors (Rogan-Gladen, Lang-Reiczigel)",
-    "judge": "the judge's rate alone (Wilson): its errors are ignored",
-}
 MAX_PAIRS_OF = 30  # systems, above which differences are left out
-
-
-def measured_for(scorer, settings: Mapping[str, Any]) -> tuple[list[Calibration], dict] | None:
-    """Return how a checkpoint of AVA did on each of several systems, and what was measured; None if that is unknown.
-
-    Args:
-        scorer: the judge, as `make_scorer` returns it.
-        settings: what it was made with.
-    """
-    from ...ava.loading import HUB_CHECKPOINT
-    from ...ava.models import find_checkpoint
-
-    folder = find_checkpoint(settings.get("checkpoint"), settings.get("revision"), "ava", HUB_CHECKPOINT)
-    path = Path(folder) / MEASURED_FILE
-    if not path.is_file():
-        return None
-    found = json.loads(path.read_text(encoding="utf-8"))
-    if found["judge"] not in scorer.signature:  # weights, threshold and references must be those that were measured
-        return None
-    counts = ("accepted", "correct", "rejected", "incorrect")
-    return [Calibration(*(group[name] for name in counts)) for group in found["systems"]], found
 
 
 class AccuracyRun:
@@ -127,7 +97,7 @@ class AccuracyRun:
         items, given = self._items(skips)
         inputs = inputs_of(self.sources, skips)
         notes: list[str] = []
-        judged, verdicts, judge, calibrations = self._judge(items, given, progress, notes)
+        judged, verdicts, judge, measured = self._judge(items, given, progress, notes)
         labels = self._labels(items, skips, notes) if self.label_sources else None
         systems: dict[str, dict] = {}
         estimates: dict[str, Any] = {}
@@ -138,9 +108,9 @@ class AccuracyRun:
         asked = np.array([questions[_question(item)] for item in items])
         for system, mine in places.items():
             mine = np.array(mine)
-            own = self._system(judged[mine], verdicts[mine], asked[mine], labels, mine, calibrations, len(questions))
+            own = self._system(judged[mine], verdicts[mine], asked[mine], labels, mine, measured, len(questions))
             systems[system], estimates[system] = own
-        self._notes(systems, labels, notes)
+        self._notes(systems, labels, measured, notes)
         return {
             "genqa_metrics": __version__,
             "inputs": inputs,
@@ -151,7 +121,7 @@ class AccuracyRun:
                 "truth": "these rows" if self.finite else "questions like these",
                 "columns": self.columns | ({"judge": self.judge_column} if self.judge_column else {}),
             },
-            "measured": calibrations[1] if calibrations else None,
+            "measured": dict(measured.facts) if measured else None,
             "systems": systems,
             "differences": self._differences(systems, estimates, asked, places),
             "bad_rows": skips.skipped,
@@ -192,7 +162,7 @@ class AccuracyRun:
             raise RowError(f"no column {self.judge_column!r}, which is to have the judge's verdicts")
         return _share(self.judge_column, values[self.judge_column])
 
-    def _judge(self, items, given, progress, notes) -> tuple[np.ndarray, np.ndarray, str, tuple | None]:
+    def _judge(self, items, given, progress, notes) -> tuple[np.ndarray, np.ndarray, str, Measured | None]:
         if self.judge_column is not None:
             judged = np.array(given)
             return judged, (judged >= 0.5).astype(float), f"column:{self.judge_column}", None
@@ -202,7 +172,7 @@ class AccuracyRun:
         sums, counts = item_statistics(items, {"ava": scorer}, progress)
         verdicts, judged = sums["ava"][:, 0], sums["ava"][:, 1]
         notes += scorer.warnings({"all": sums["ava"].sum(axis=0)[:-1]}, counts["ava"])
-        return judged, verdicts, scorer.signature, measured_for(scorer, self.settings)
+        return judged, verdicts, scorer.signature, measured_for(scorer.signature, self.settings)
 
     def _labels(self, items: Sequence[Item], skips: Skips, notes: list[str]) -> dict[str, np.ndarray]:
         """Return (items,) mean labels and probabilities, NaN where there are none, and numbers of labels."""
@@ -264,7 +234,7 @@ class AccuracyRun:
             mean[place], share[place], number[place] = np.mean(said[place]), odds[place], len(said[place])
         return {"mean": mean, "probability": share, "number": number, "raters": np.array([len(raters)])}
 
-    def _system(self, judged, verdicts, asked, labels, mine, calibrations, questions) -> tuple[dict, Any]:
+    def _system(self, judged, verdicts, asked, labels, mine, measured, questions) -> tuple[dict, Any]:
         clusters = np.unique(asked, return_inverse=True)[1]
         found: dict[str, Any] = {
             "rows": len(mine),
@@ -298,20 +268,11 @@ class AccuracyRun:
             whole = np.zeros(questions)
             whole[np.unique(asked)] = result.influence
             return found, replace(result, influence=whole)
-        rate, size = found["judged"], _worth(verdicts, clusters)
-        z = _z(self.confidence)
-        if calibrations and not self.naive:
-            counts = pooled(calibrations[0])
-            value, low, high = lang_reiczigel(rate * size, size, *counts, self.confidence)
-            if not np.isnan(value):
-                # Lang & Reiczigel's limits are of a shifted center: near 0 and 1 they can stand beside the estimate.
-                found |= _limits(value, min(low, value), max(high, value)) | {"method": METHODS["measured"]}
-                return found, None
-        low, high = wilson(rate, size, z)
-        found |= _limits(rate, low, high) | {"method": METHODS["judge"]}
-        return found, None
+        rate, size = found["judged"], worth(cluster_sums(verdicts, clusters), np.bincount(clusters))
+        alone = from_rate(rate, size, None if self.naive else measured, self.confidence)
+        return found | alone | {"method": METHODS[str(alone["method"])]}, None
 
-    def _notes(self, systems: Mapping[str, Mapping], labels: Mapping | None, notes: list[str]) -> None:
+    def _notes(self, systems: Mapping[str, Mapping], labels: Mapping | None, measured, notes: list[str]) -> None:
         for system, found in systems.items():
             if labels and not found["labelled"] >= 2:
                 notes.append(f"{system}: no labels, or only one; its interval is that of the judge")
@@ -325,17 +286,8 @@ class AccuracyRun:
                     "the judge to make the interval narrower; label more, or take another judge"
                 )
         methods = {found["method"] for found in systems.values()}
-        if METHODS["measured"] in methods:
-            notes.append(
-                "without labels the interval takes the judge to err as on the systems that it was measured on, give "
-                "or take what those differ by; on other questions or answers it can err more. Labels make it sure: "
-                "genqa-metrics label"
-            )
-        if METHODS["judge"] in methods:
-            notes.append(
-                "the judge's errors are ignored: the interval is of the share judged correct and can miss the "
-                "accuracy; labels mend that: genqa-metrics label"
-            )
+        named = {name for name, method in METHODS.items() if method in methods}
+        notes += notes_of(named, measured, self.naive or self.judge_column is not None)
 
     def _differences(self, systems, estimates, asked, places) -> list[dict]:
         if len(systems) > MAX_PAIRS_OF:
@@ -362,20 +314,6 @@ class AccuracyRun:
 
 def _limits(value, low, high) -> dict[str, float]:
     return {"accuracy": float(value), "low": float(low), "high": float(high)}
-
-
-def _z(confidence: float) -> float:
-    from scipy import stats
-
-    return float(stats.norm.ppf((1 + confidence) / 2))
-
-
-def _worth(verdicts: np.ndarray, clusters: np.ndarray) -> float:
-    """Return how many independent answers the verdicts are worth, where a question has several answers."""
-    rate, rows = verdicts.mean(), len(verdicts)
-    variance = (cluster_sums(verdicts - rate, clusters) ** 2).sum() / rows**2
-    alone = rate * (1 - rate) / rows
-    return float(rows * min(1.0, alone / variance)) if alone > 0 and variance > 0 else float(clusters.max() + 1)
 
 
 def _question(item: Item) -> str:

@@ -16,6 +16,7 @@ from ..scoring.selection import checked_columns, default_metrics, length_note, m
 from . import resampling
 from .explanation import Explanation, explanation
 from .inputs import digested_sources, optional_texts, rounded, score_in_column
+from .judge_errors import judged_systems, worth
 from .matching import Matched, SystemRow, match
 from .system_comparison import LEVEL, Column, analyse, most_different, row_scores
 
@@ -37,6 +38,7 @@ class CompareRun:
         seed: of both, at least 0.
         correction: one of `resampling.CORRECTIONS`.
         shown_rows: number of rows that differ most to report, for every metric.
+        naive: with ava, ignore the judge's errors in the interval of the accuracy.
 
     Raises:
         ValueError: if an argument is bad. Nothing has been read yet.
@@ -53,6 +55,7 @@ class CompareRun:
         seed: int = 0,
         correction: str = "holm",
         shown_rows: int = 6,
+        naive: bool = False,
     ):
         self.columns = checked_columns(columns)
         self.score_columns = tuple(dict.fromkeys(score_columns))
@@ -66,6 +69,7 @@ class CompareRun:
             expected = ", ".join(resampling.CORRECTIONS)
             raise ValueError(f"correction: expected one of {expected}, got {correction!r}")
         self.samples, self.seed, self.correction, self.shown_rows = samples, seed, correction, shown_rows
+        self.settings, self.naive = dict(settings or {}), naive
         self._one_each = isinstance(inputs, Mapping)  # whatever a column `system` says
         self.sources, self._systems = _named_sources(inputs)
         self.scorers = make_scorers(metrics, settings)
@@ -89,7 +93,8 @@ class CompareRun:
         Returns:
             "genqa_metrics" (the version), "inputs" (name, sha256, rows), "settings", "signatures", "matched_by",
             "questions", "left_out", "skipped_rows" (system -> bad rows), "systems", "notes", and "metrics": what
-            `system_comparison.analyse` returns, with "rows": those that differ most. Numbers have six significant
+            `system_comparison.analyse` returns, with "rows": those that differ most, and of ava "accuracy", see
+            `judge_errors.judged_systems`. Numbers have six significant
             digits.
 
         Raises:
@@ -129,6 +134,8 @@ class CompareRun:
             by_row = row_scores(scorer, statistics[metric], scorer.tested[0])
             rows = most_different(by_row, self.shown_rows)
             found[metric]["rows"] = [_row(matched, row, by_row[row]) for row in rows]
+        if "ava" in self.scorers:
+            found["ava"]["accuracy"] = self._accuracy(matched.systems, statistics["ava"])
         notes = [note for metric in scorers if (note := _length_note(metric, found[metric]["scores"]))]
         report = {
             "genqa_metrics": __version__,
@@ -154,11 +161,20 @@ class CompareRun:
             "notes": [
                 *notes,
                 *_unequal_rows(matched, skips),
+                *([found["ava"]["accuracy"]["note"]] if "ava" in self.scorers else []),
                 *self._few(len(matched.rows), systems * (systems - 1) // 2),
                 *_warnings(matched, scorers, statistics, counts),
             ],
         }
         return rounded(report)
+
+    def _accuracy(self, systems: Sequence[str], sums: np.ndarray) -> dict:
+        """Return the accuracy of every system by ava's verdicts; `sums` is (questions, systems, k + 1)."""
+        rates = {
+            system: (sums[:, i, 0].sum() / sums[:, i, -1].sum(), worth(sums[:, i, 0], sums[:, i, -1]))
+            for i, system in enumerate(systems)
+        }
+        return judged_systems(rates, self.scorers["ava"].signature, self.settings.get("ava", {}), self.naive)
 
     def _few(self, questions: int, tests: int) -> list[str]:
         """Return what there is too little of."""

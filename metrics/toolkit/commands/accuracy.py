@@ -48,9 +48,7 @@ def accuracy(
     confidence: Annotated[
         float, typer.Option("--confidence", metavar="P", help="Probability that an interval holds the truth.")
     ] = 0.95,
-    naive: Annotated[
-        bool, typer.Option("--naive", help="Without labels: take the judge at its word, ignore its errors.")
-    ] = False,
+    naive: options.Naive = False,
     fail_under: options.FailUnder = None,
     json_: options.Json = None,
     markdown: options.Markdown = None,

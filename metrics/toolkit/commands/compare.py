@@ -35,6 +35,7 @@ def compare(
     rows: Annotated[
         int, typer.Option("--rows", metavar="N", help="Number of rows to show on which the systems differ most.")
     ] = 6,
+    naive: options.Naive = False,
     json_: options.Json = None,
     markdown: options.Markdown = None,
     latex: options.Latex = None,
@@ -56,6 +57,9 @@ def compare(
     **Scores** with 95% bootstrap intervals. What is resampled are the questions, the same ones for all systems;
     corpus scores such as AEv are computed anew from the sums of each resample.
 
+    **With ava** the accuracy of every system has an interval that counts the judge's errors, as they were measured
+    for its checkpoint; where they were not, the interval ignores them and a note says so.
+
     **Tests** of every pair of systems: paired permutation test and paired bootstrap, corrected for their number.
 
     **Ranks** with ties, clusters as in WMT, wins and losses by question, and the rows that differ most.
@@ -70,7 +74,7 @@ def compare(
         metrics = options.checked_metrics(metric)
         values = options.read_settings(settings, set_, metrics)
         names, columns = options.names_and_columns(column)
-        run = CompareRun(inputs, metrics, values, columns, names, resamples, seed, correction, rows)
+        run = CompareRun(inputs, metrics, values, columns, names, resamples, seed, correction, rows, naive)
     with console.failures():
         with console.skipped_rows() as problem, console.progress_bars() as progress:
             found = run.report(on_error is options.OnError.SKIP, problem, progress)

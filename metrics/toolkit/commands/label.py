@@ -46,7 +46,11 @@ def label(
     ] = None,
     web: Annotated[
         bool,
-        typer.Option("--web", help="A page in the browser instead of the terminal; raters give their names there."),
+        typer.Option(
+            "--web",
+            help="A page in the browser instead of the terminal; raters give their names there. For raters on other "
+            "machines set GRADIO_SERVER_NAME=0.0.0.0.",
+        ),
     ] = False,
     port: Annotated[int | None, typer.Option("--port", metavar="N", help="Port of the page.")] = None,
     by_chance: Annotated[
@@ -103,9 +107,12 @@ def label(
                 progress,
             )
         if web:
-            from .label_page import page
+            from .label_page import serve
 
-            page(output, tasks, form.value).launch(server_port=port, inbrowser=sys.stdout.isatty())
+            try:
+                serve(output, tasks, form.value, port, sys.stdout.isatty())
+            except OSError as error:
+                raise ValueError(f"--port: {error}") from error
             return
         session = Session(output, tasks, rater or "", form.value)
         if session.left_out:

@@ -18,21 +18,33 @@ _CARD = """\
 </div></div></div>
 """
 _STYLE = """
-.card { font-size: 1.1rem; line-height: 1.5; overflow-wrap: anywhere; } .card .asked span { display: block; }
-.card h4, .card .asked span { color: var(--body-text-color-subdued); font-size: .85rem; margin: 0; }
+.gradio-container { max-width: min(60rem, 100%) !important; margin: 0 auto; }
+.card { font-size: 1.1rem; line-height: 1.5; overflow-wrap: anywhere; } .card p { margin: 0 0 .6rem; }
+.card h4, .card .asked span { color: var(--body-text-color-subdued); font-size: .85rem; margin: 0; display: block; }
 .card .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(14rem, 1fr)); gap: 1rem; }
-.card mark { background: #fde68a; color: #1c1b1a; }
+.card mark { background: #fde68a; color: #1c1b1a; border-radius: .15rem; }
+button.key { min-width: 4rem !important; }
 """
-# A key presses the button whose label begins with it; not while a text is written.
+# A key presses the button whose label begins with it, not while a text is written; 1 and 0 are y and n where there are
+# only those. Until the page shows something new, further keys wait: nobody labels a row that they have not seen.
 _KEYS = """
 <script>
+let before = null, since = 0;
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || /input|textarea/i.test(event.target.tagName)) return;
-  const key = event.key.toLowerCase();
-  for (const button of document.querySelectorAll("button.key")) {
-    const first = button.textContent.trim()[0];
-    if (first && first.toLowerCase() === key && !button.disabled) { button.click(); event.preventDefault(); return; }
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (/input|textarea/i.test(event.target.tagName)) {
+    if (event.key === "Enter") setTimeout(() => event.target.blur());
+    return;
   }
+  const buttons = [...document.querySelectorAll("button.key")];
+  const find = (key) => buttons.find((button) => button.textContent.trim()[0]?.toLowerCase() === key);
+  const key = event.key.toLowerCase();
+  const button = find(key) ?? find({ 1: "y", 0: "n" }[key]);
+  const shown = document.querySelector("#task").textContent + document.querySelector("#asked").textContent;
+  if (!button || event.repeat || (shown === before && Date.now() - since < 2000)) return;
+  [before, since] = [shown, Date.now()];
+  button.click();
+  event.preventDefault();
 });
 </script>
 """
@@ -147,8 +159,8 @@ def page(output: Path, tasks: Sequence[Task], form: str):
         with gr.Row():
             rater = gr.Textbox(label="Name", scale=4)
             begin = gr.Button("Begin or resume", variant="primary", scale=1)
-        asked = gr.Markdown("Write your name to begin.")
-        shown = gr.HTML()
+        asked = gr.Markdown("Write your name to begin.", elem_id="asked")
+        shown = gr.HTML(elem_id="task")
         with gr.Row():
             for value, name in names.items():
                 button = gr.Button(name, elem_classes="key")
@@ -175,5 +187,34 @@ def page(output: Path, tasks: Sequence[Task], form: str):
             event(start, rater, [shown, asked], api_name=False)
         undo.click(taken_back, None, [shown, asked], api_name=False)
         skip.click(skipped, None, [shown, asked], api_name=False)
-    blocks.css, blocks.head = _STYLE, _KEYS  # gradio 6 takes both at launch
     return blocks
+
+
+def serve(output: Path, tasks: Sequence[Task], form: str, port: int | None, open_browser: bool) -> None:
+    """Serve the page until it is stopped, to this machine alone unless GRADIO_SERVER_NAME says otherwise.
+
+    Args:
+        output: the file of labels.
+        tasks: what to label.
+        form: a key of `FORMS`.
+        port: of the page; None for a free one from 7860 on.
+        open_browser: open it in a browser.
+
+    Raises:
+        ImportError: if gradio is not installed.
+        OSError: if the port is taken.
+    """
+    blocks = page(output, tasks, form)
+    import gradio as gr
+
+    fonts = ["system-ui", "Segoe UI", "Roboto", "sans-serif"]  # gradio's own come from the network
+    blocks.launch(
+        server_port=port,
+        inbrowser=open_browser,
+        theme=gr.themes.Default(primary_hue="blue", font=fonts, font_mono=["ui-monospace", "monospace"]),
+        css=_STYLE,
+        head=_KEYS,
+        share=False,
+        ssr_mode=False,
+        footer_links=[],
+    )

@@ -79,6 +79,12 @@ SettingsFile = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed: same rows and seed, same numbers.")]
+Naive = Annotated[
+    bool,
+    typer.Option(
+        "--naive", help="With ava, without labels: take the judge at its word, intervals that ignore its errors."
+    ),
+]
 Json = _file("--json", "everything, with all tests, as JSON")
 Markdown = _file("--markdown", "the tables as Markdown")
 Latex = _file("--latex", "the tables as LaTeX (booktabs)")

@@ -70,6 +70,7 @@ def score(
     settings: options.SettingsFile = None,
     on_error: options.SkipOrFail = options.OnError.FAIL,
     total: Annotated[bool, typer.Option("--total", help="Add a row 'all': all systems' rows as one corpus.")] = False,
+    naive: options.Naive = False,
     fail_under: options.FailUnder = None,
     format_: options.PrintAs = options.Format.TABLE,
 ) -> None:
@@ -83,6 +84,9 @@ def score(
 
     **Without --metric** rows with a question are judged by ava, which reads it: metrics of overlapping words, such as
     aev, hold the length of an answer against it. Where lengths differ much, the output begins with a note on it.
+
+    **With ava** the table has the accuracy of every system with a 95% interval that counts the judge's errors, as they
+    were measured for its checkpoint. The sentence below the table names the method.
 
     **Both** may have `system` (else the name of the file), `id`, and the human `score` and `label`, which
     `--output` passes on. In CSV a cell that starts with [ is a JSON list, any other is one string.
@@ -113,7 +117,8 @@ def score(
     _say_what_happened(report, bool(output))
     from ..reports.score import ScoreReport
 
-    shown = ScoreReport(report)
+    with console.failures():
+        shown = ScoreReport.of(run, report, naive)
     console.print_result(format_, shown.to_json, shown.to_markdown, shown.show)
     console.check_demands(demands, report.systems)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..analysis.accuracy_run import AccuracyRun
+from ..analysis.judge_errors import measured_fact
 from .report import Report, skips_bad_rows
 from .table import Table, estimate, latex_table, number, visible
 
@@ -109,11 +110,7 @@ class AccuracyReport(Report):
         facts = [f"{source['name']}: {source['rows']:,} rows, SHA-256 {source['sha256']}" for source in sources]
         facts.append(f"judge: {self.judge}")
         if report["measured"]:
-            counts = [sum(group[name] for group in report["measured"]["systems"]) for name in _COUNTS]
-            facts.append(
-                f"the judge was measured on {', '.join(report['measured']['data'])}: {counts[0]:,} of {counts[1]:,} "
-                f"correct answers accepted, {counts[2]:,} of {counts[3]:,} incorrect ones rejected"
-            )
+            facts.append(measured_fact(report["measured"]))
         if report["bad_rows"]:
             facts.append(f"left out: {report['bad_rows']:,} bad rows")
         return [*facts, f"genqa-metrics {report['genqa_metrics']}"]
@@ -125,9 +122,6 @@ class AccuracyReport(Report):
         for table in self.tables():
             parts.append(latex_table(table, table.title.lower(), f"{table.title}. {table.explanation}"))
         return "\n\n".join(parts) + "\n"
-
-
-_COUNTS = ("accepted", "correct", "rejected", "incorrect")
 
 
 def _interval(found: Mapping) -> str:

@@ -75,15 +75,24 @@ def finding(report: Mapping, metric: str) -> str:
     return f"{name}: {', '.join(first[:-1])} and {first[-1]} are the first cluster; {first[0]} has the highest score."
 
 
+def corrected_accuracy(report: Mapping, metric: str) -> Mapping | None:
+    """Return the accuracy of the systems where an interval counts the errors of the judge, see `judge_errors`."""
+    found = report["metrics"][metric].get("accuracy")
+    return found if found and found["errors_counted"] else None
+
+
 def systems_table(report: Mapping, metric: str) -> Table:
     """Return the scores and ranks of the systems by one metric."""
     found = report["metrics"][metric]
     names = compared_scores(report, metric)
     parts = [name for name in _shown(metric) if name in found["scores"]]
-    ranking = found["tests"][names[0]]["systems"]
+    ranking, accuracy = found["tests"][names[0]]["systems"], corrected_accuracy(report, metric)
     rows, marked = [], set()
     for place, system in enumerate(ordered(report, metric, names[0])):
         scores = [estimate(found["scores"][name][system]) for name in names]
+        if accuracy:  # the bootstrap interval ignores the judge's errors: it is in the JSON only
+            scores[0] = number(found["scores"][names[0]][system]["value"])
+            scores.insert(0, estimate(accuracy["systems"][system]))
         scores += [
             number(found["scores"][name][system]["value"])
             if name.endswith("penalty")
@@ -93,9 +102,15 @@ def systems_table(report: Mapping, metric: str) -> Table:
         rows.append([system, _ranks(ranking[system]), str(ranking[system]["cluster"]), *scores])
         if ranking[system]["cluster"] == 1:
             marked.add(place)
-    header = ["system", "ranks", "cluster", *names, *(_short(metric, name) for name in parts)]
-    by = f" Ranks and clusters by {names[0]}." if len(names) > 1 else ""
-    return Table(f"{metric}: systems", header, rows, f"In brackets: 95% bootstrap interval.{by}", marked)
+    header = ["system", "ranks", "cluster", *["accuracy"] * bool(accuracy), *names]
+    header += [_short(metric, name) for name in parts]
+    said = "In brackets: 95% bootstrap interval."
+    if accuracy:
+        said = f"Accuracy: 95% interval, {accuracy['method']}. {accuracy['measured']}. Others: 95% bootstrap interval."
+    elif "accuracy" in found:
+        said = f"In brackets: 95% bootstrap interval; {metric} is taken at its word, its errors are ignored."
+    said += f" Ranks and clusters by {names[0]}." if len(names) > 1 else ""
+    return Table(f"{metric}: systems", header, rows, said, marked)
 
 
 def ranked_pairs(report: Mapping, metric: str, name: str, neighbours: bool = False) -> list[dict]:
@@ -157,6 +172,8 @@ def pairs_table(report: Mapping, metric: str, name: str, most: int | None = None
             marked.add(place)
     header = ["pair", "difference", "permutation p", "corrected", "bootstrap p", "corrected", "wins / ties / losses"]
     said = "Two-sided paired tests; p is " + _correction(report) + ". Wins, ties and losses: questions."
+    if corrected_accuracy(report, metric):
+        said += " Of the verdicts as they are: tests and differences take the judge to err alike on all systems."
     if few:
         said += f" Neighbours in the ranking; all {tests:,} pairs are in --json, --markdown and --html."
     return Table(f"{name}: pairs of systems", header, rows, said, marked)
@@ -350,6 +367,7 @@ def compare(
     resamples: int = 10_000,
     correction: str = "holm",
     rows: int = 6,
+    naive: bool = False,
     on_error: str = "fail",
 ) -> CompareReport:
     """Compare systems on the same questions: scores with intervals, tests of all pairs, ranks.
@@ -365,6 +383,7 @@ def compare(
         resamples: number of bootstrap samples, and of permutations.
         correction: of p-values for the number of pairs: "holm", "bonferroni", "fdr" or "none".
         rows: number of rows on which the systems differ most to report.
+        naive: with ava, take the judge at its word: intervals that ignore its errors.
         on_error: "fail" at the first bad row or question that not all systems answer, or "skip" and count them.
 
     Returns:
@@ -380,6 +399,6 @@ def compare(
     ['aev: a is significantly better than the other system.']
     """
     skip, names, scores = skips_bad_rows(on_error), listed(metrics), listed(score_columns)
-    run = CompareRun(systems, names, settings, columns, scores, resamples, seed, correction, rows)
+    run = CompareRun(systems, names, settings, columns, scores, resamples, seed, correction, rows, naive)
     found = run.report(skip)
     return CompareReport(found, lambda: explanations(run, found))

@@ -7,6 +7,7 @@ from .compare import (
     CLUSTERS,
     MAX_NOTES,
     CompareReport,
+    corrected_accuracy,
     name_of,
     ordered,
     pairs_table,
@@ -138,6 +139,8 @@ def _section(shown: CompareReport, metric: str, explained: Sequence[Mapping]) ->
     for place, (name, tests) in enumerate(shown.tests[metric].items()):
         order = ordered(report, metric, name)
         estimates = {system: shown.scores[metric][name][system] for system in order}
+        if place == 0 and (accuracy := corrected_accuracy(report, metric)):
+            estimates = {system: accuracy["systems"][system] for system in order}
         first = [system for system in order if tests["systems"][system]["cluster"] == 1]
         pairs = pairs_table(report, metric, name)
         bars = [outcome_bar(pair) for pair in ranked_pairs(report, metric, name)]

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..analysis.judge_errors import judged_systems
 from ..scoring.registry import scorer_class
 from ..scoring.run import Run, Scores
 from .report import Report, listed, say, skips_bad_rows
-from .table import Table, markdown, markdown_code, markdown_table, print_table, visible
+from .table import Table, estimate, markdown, markdown_code, markdown_table, print_table, visible
 
 if TYPE_CHECKING:
     import pandas
@@ -22,6 +23,7 @@ def score(
     columns: Mapping[str, str] | None = None,
     on_error: str = "fail",
     total: bool = False,
+    naive: bool = False,
     problem: Callable[[str], None] = lambda message: None,
 ) -> "ScoreReport":
     """Score rows; the numbers are those of `genqa-metrics score`.
@@ -36,6 +38,7 @@ def score(
         columns: where a column has another name: {"prediction": "answer"}.
         on_error: "fail" at the first bad row, or "skip" and count bad rows.
         total: add a row for all systems together.
+        naive: with ava, take the judge at its word: intervals of the accuracy that ignore its errors.
         problem: called with each bad row that is skipped.
 
     Raises:
@@ -46,7 +49,7 @@ def score(
     """
     skip = skips_bad_rows(on_error)
     run = Run(rows, listed(metrics), settings, columns, keep=True)
-    return ScoreReport(run.score(skip, total, problem=problem))
+    return ScoreReport.of(run, run.score(skip, total, problem=problem), naive)
 
 
 class ScoreReport(Report):
@@ -60,13 +63,14 @@ class ScoreReport(Report):
         skipped: {system: bad rows that were left out}; what is known of no system is only in `found.skipped`.
         notes: what must be read with the scores, one sentence each.
         warnings: scores that mean less than they seem to, one sentence each.
+        accuracy: with ava, the accuracy of every system with its interval, see `judge_errors.judged_systems`.
         found: everything, see `Scores`.
     """
 
     title = "Scores"
 
-    def __init__(self, found: Scores):
-        self.found = found
+    def __init__(self, found: Scores, accuracy: Mapping[str, Any] | None = None):
+        self.found, self.accuracy = found, accuracy
         self.systems = found.systems
         self.signatures = found.signatures
         self.rows, self.predictions = found.rows, found.predictions
@@ -74,6 +78,26 @@ class ScoreReport(Report):
         if found.total:
             self.skipped[found.total] = found.skipped
         self.notes, self.warnings = found.notes, found.warnings
+
+    @classmethod
+    def of(cls, run: Run, found: Scores, naive: bool = False) -> "ScoreReport":
+        """Return the report of a run.
+
+        Args:
+            run: what was run.
+            found: what it returned.
+            naive: ignore the errors of ava in the intervals of the accuracy.
+        """
+        if "ava" not in found.scores or found.sets:
+            return cls(found)
+        rates = {
+            system: (scores["ava_accuracy"], found.predictions[system])
+            for system, scores in found.scores["ava"].items()
+            if system != found.total
+        }
+        accuracy = judged_systems(rates, found.signatures["ava"], run.settings.get("ava", {}), naive)
+        accuracy["note"] += "; answers count as independent, and `accuracy` takes those to one question together"
+        return cls(found, accuracy)
 
     def __repr__(self) -> str:
         shown = []
@@ -102,13 +126,17 @@ class ScoreReport(Report):
             )
             values.append(None if system == self.found.total else rows[-1][-len(shown) + list(shown).index(main)])
         header = ["system", *counts, *shown]
+        if metric == "ava" and self.accuracy:
+            header.append("accuracy")
+            for row in rows:
+                row.append(estimate(self.accuracy["systems"].get(row[0])))
         best = max((value for value in values if value is not None), default=None)
         marked = {place for place, value in enumerate(values) if value == best} if len(rows) > 1 else set()
         return Table(metric, header, rows, self.signatures[metric], marked, header.index(main))
 
     def facts(self) -> list[str]:
-        """Return the signatures."""
-        return list(self.signatures.values())
+        """Return the signatures, and how the intervals of the accuracy were made."""
+        return [*self.signatures.values(), *([self.accuracy["note"]] if self.accuracy else [])]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the rows, with all digits."""
@@ -127,6 +155,7 @@ class ScoreReport(Report):
             "skipped_rows": self.found.skipped,
             "contexts_without_a_second_reference": self.found.single,
             "notes": self.notes,
+            **({"accuracy": self.accuracy} if self.accuracy else {}),
         }
 
     def to_pandas(self) -> "pandas.DataFrame":
@@ -147,7 +176,7 @@ class ScoreReport(Report):
         for table in self.tables():
             table.marked = set()
             parts += [f"**{markdown(table.title)}**", markdown_table(table), markdown_code(table.explanation)]
-        return "\n\n".join(parts)
+        return "\n\n".join([*parts, *([markdown(self.accuracy["note"])] if self.accuracy else [])])
 
     def show(self, console: Any) -> None:
         """Print the notes, and one table per metric with its signature.
@@ -159,6 +188,7 @@ class ScoreReport(Report):
         for table in self.tables():
             table.title = ""
             print_table(table, console, [name for name in table.header if name != table.header[table.bold]])
+        say(console, [self.accuracy["note"]] if self.accuracy else [])
 
 
 def _shown_scores(metric: str, scores: Mapping[str, float]) -> dict[str, float]:

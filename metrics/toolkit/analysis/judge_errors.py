@@ -1,0 +1,187 @@
+"""Accuracy from a judge's verdicts alone, with what was measured of its errors; arrays in, numbers out.
+
+`measured.json` beside the weights of a judge says how often it was right about the answers of several systems, and
+under which weights, threshold and way with references. `python -m training.accuracy_study --measured` writes it. It
+changes no score and is in no signature.
+"""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from .accuracy import Calibration, lang_reiczigel, pooled
+from .estimation import wilson
+
+MEASURED_FILE = "measured.json"
+COUNTS = ("accepted", "correct", "rejected", "incorrect")
+MUST_BE_EQUAL = ("checkpoint", "threshold", "references")  # parts of a signature that the judge's errors depend on
+METHODS = {
+    "labels": "prediction-powered: people's labels and the judge, weighted by the probability of being drawn",
+    "measured": "judge corrected by its measured errors (Rogan-Gladen, Lang-Reiczigel)",
+    "judge": "the judge's rate alone (Wilson): its errors are ignored",
+}
+NOTES = {
+    "measured": "without labels the interval takes the judge to err as on the systems that it was measured on, give "
+    "or take what those differ by; on other questions or answers it can err more. Labels make it sure: genqa-metrics "
+    "label",
+    "judge": "the judge's errors are ignored: the interval is of the share judged correct and can miss the accuracy; "
+    "labels mend that: genqa-metrics label",
+}
+UNMEASURED = "how often this judge errs was not measured for these weights, threshold and references"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How often a judge was right.
+
+    Attributes:
+        groups: counts of the answers of one system each.
+        facts: what stands in the file: "data", "command" and so on.
+    """
+
+    groups: Sequence[Calibration]
+    facts: Mapping[str, Any]
+
+
+def signature_parts(signature: str) -> dict[str, str]:
+    """Return the settings in a signature.
+
+    >>> signature_parts("ava|threshold:0.5|references:max")
+    {'threshold': '0.5', 'references': 'max'}
+    """
+    return dict(part.split(":", 1) for part in signature.split("|") if ":" in part)
+
+
+def measured_for(signature: str, settings: Mapping[str, Any]) -> Measured | None:
+    """Return what was measured of a judge, or None if nothing was for its weights, threshold and references.
+
+    Args:
+        signature: that of `AvaScorer`. The errors of the 8-bit model of `export` were not measured.
+        settings: what it was made with: checkpoint and revision say where the file is.
+
+    Raises:
+        ValueError: if the file is not of its form.
+    """
+    from ...ava.loading import HUB_CHECKPOINT
+    from ...ava.models import find_checkpoint
+
+    folder = find_checkpoint(settings.get("checkpoint"), settings.get("revision"), "ava", HUB_CHECKPOINT)
+    path = Path(folder) / MEASURED_FILE
+    if not path.is_file():
+        return None
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        groups = [Calibration(*(group[name] for name in COUNTS)) for group in facts["systems"]]
+        of = {name: str(facts[name]) for name in MUST_BE_EQUAL}
+        list(facts["data"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{path}: expected {', '.join(MUST_BE_EQUAL)}, data, and systems with {', '.join(COUNTS)}: "
+            f"{type(error).__name__}: {error}; delete it, or write it with training.accuracy_study --measured"
+        ) from error
+    parts = signature_parts(signature)
+    same = "dtype" in parts and all(parts.get(name) == value for name, value in of.items())
+    return Measured(groups, facts) if same and groups else None
+
+
+def from_rate(
+    rate: float, size: float, measured: Measured | None = None, confidence: float = 0.95
+) -> dict[str, float | str]:
+    """Return the accuracy from the share of answers judged correct.
+
+    Args:
+        rate: that share.
+        size: how many independent answers it is worth.
+        measured: what is known of the judge's errors; None to ignore them.
+        confidence: probability that the interval holds the accuracy.
+
+    Returns:
+        "accuracy", "low", "high" and "method", a key of `METHODS`.
+
+    >>> found = from_rate(0.62, 100, Measured([Calibration(90, 100, 80, 100)], {}))
+    >>> [round(found[end], 3) for end in ("accuracy", "low", "high")], found["method"]
+    ([0.6, 0.443, 0.749], 'measured')
+    """
+    if measured is not None:
+        value, low, high = lang_reiczigel(rate * size, size, *pooled(measured.groups), confidence)
+        if not np.isnan(value):
+            # Lang & Reiczigel's limits are of a shifted center: near 0 and 1 they can stand beside the estimate.
+            ends = {"accuracy": float(value), "low": float(min(low, value)), "high": float(max(high, value))}
+            return {**ends, "method": "measured"}
+    low, high = wilson(rate, size, stats.norm.ppf((1 + confidence) / 2))
+    return {"accuracy": float(rate), "low": float(low), "high": float(high), "method": "judge"}
+
+
+def worth(sums: np.ndarray, numbers: np.ndarray) -> float:
+    """Return how many independent answers the verdicts are worth, where a question has several answers.
+
+    Args:
+        sums: (questions,) answers judged correct.
+        numbers: (questions,) answers.
+
+    >>> round(worth(np.array([2, 0, 2, 2, 0, 0]), np.full(6, 2)), 1)
+    6.0
+    """
+    rows = numbers.sum()
+    rate = sums.sum() / rows
+    variance, alone = ((sums - rate * numbers) ** 2).sum() / rows**2, rate * (1 - rate) / rows
+    return float(rows * min(1.0, alone / variance)) if alone > 0 and variance > 0 else float(len(numbers))
+
+
+def judged_systems(
+    rates: Mapping[str, tuple[float, float]], signature: str, settings: Mapping[str, Any], naive: bool
+) -> dict[str, Any]:
+    """Return what verdicts alone say of the accuracy of systems, for the reports of `score` and `compare`.
+
+    Args:
+        rates: {system: share of the answers judged correct, how many independent answers it is worth}.
+        signature: of the judge.
+        settings: what it was made with.
+        naive: ignore its errors.
+
+    Returns:
+        "method" in words, "errors_counted", "confidence", "measured" in one line or None, "note", and "systems":
+        {system: "value", "low", "high"}.
+    """
+    measured = None if naive else measured_for(signature, settings)
+    found = {system: from_rate(*rate, measured) for system, rate in rates.items()}
+    methods = {str(ends["method"]) for ends in found.values()}
+    method = "measured" if methods == {"measured"} else "judge"
+    [note] = notes_of({method}, measured, naive)
+    return {
+        "method": METHODS[method],
+        "errors_counted": method == "measured",
+        "confidence": 0.95,
+        "measured": measured_fact(measured.facts) if measured else None,
+        "note": f"accuracy by ava: {METHODS[method]}; {note}",
+        "systems": {
+            system: {"value": ends["accuracy"], "low": ends["low"], "high": ends["high"]}
+            for system, ends in found.items()
+        },
+    }
+
+
+def notes_of(methods: Collection[str], measured: Measured | None, naive: bool) -> list[str]:
+    """Return what a reader must know of such intervals, one sentence each.
+
+    Args:
+        methods: keys of `METHODS`.
+        measured: what is known of the judge's errors.
+        naive: that the errors are ignored was asked for.
+    """
+    unknown = f"{UNMEASURED}, so " if "judge" in methods and measured is None and not naive else ""
+    return [unknown * (name == "judge") + note for name, note in NOTES.items() if name in methods]
+
+
+def measured_fact(measured: Mapping[str, Any]) -> str:
+    """Return in one line what was measured of the judge."""
+    counts = [sum(group[name] for group in measured["systems"]) for name in COUNTS]
+    return (
+        f"the judge was measured on {', '.join(measured['data'])}: {counts[0]:,} of {counts[1]:,} correct answers "
+        f"accepted, {counts[2]:,} of {counts[3]:,} incorrect ones rejected"
+    )

@@ -1,0 +1,153 @@
+"""Tests of intervals without labels: what was measured of a judge, and where the commands show it."""
+
+import gzip
+import json
+import shutil
+import sys
+
+import genqa_metrics
+import pytest
+from genqa_metrics.ava.loading import short_digest
+from genqa_metrics.toolkit.analysis.accuracy import lang_reiczigel
+from genqa_metrics.toolkit.analysis.judge_errors import MEASURED_FILE, UNMEASURED, measured_for, worth
+from genqa_metrics.toolkit.cli import app
+from genqa_metrics.toolkit.scoring.registry import make_scorer
+from typer.testing import CliRunner
+
+from tests.factories.ava import SETTINGS, random_rows
+from training import accuracy_study, publish
+
+COUNTS = {"accepted": 90, "correct": 100, "rejected": 45, "incorrect": 50}
+
+
+@pytest.fixture
+def judge(judges, tmp_path):
+    """A tiny judge that was measured on one system."""
+    folder = shutil.copytree(judges(), tmp_path / "judge")
+    facts = {"checkpoint": short_digest(folder), "threshold": "0.4", "references": "max", "data": {"made.dev": "0"}}
+    (folder / MEASURED_FILE).write_text(json.dumps(facts | {"systems": [COUNTS]}))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Two systems that answer the same 30 questions."""
+    found = []
+    for seed, system in enumerate("ab"):
+        made = random_rows(30, seed)
+        for place in range(30):
+            asked = {"question": f"what is {place}?", "references": [f"the {place}"]}
+            found.append(asked | {"system": system, "prediction": made["predictions"][place]})
+    return found
+
+
+def test_score_compare_and_accuracy_say_the_same(judge, rows):
+    settings = {"checkpoint": str(judge)}
+    scored = genqa_metrics.score(rows, "ava", {"ava": settings})
+    compared = genqa_metrics.compare(rows, "ava", {"ava": settings}, resamples=100)
+    accuracy = genqa_metrics.accuracy(rows, settings=settings)
+    for system in "ab":
+        rate = scored.systems[system]["ava_accuracy"]
+        value, low, high = map(float, lang_reiczigel(rate * 30, 30, *COUNTS.values()))
+        expected = {"value": value, "low": min(low, value), "high": max(high, value)}
+        assert scored.accuracy["systems"][system] == pytest.approx(expected)
+        assert compared.to_dict()["metrics"]["ava"]["accuracy"]["systems"][system] == pytest.approx(expected, rel=1e-5)
+        assert accuracy.systems[system]["low"] == pytest.approx(expected["low"])
+    assert "measured errors" in scored.accuracy["method"]
+    assert "90 of 100 correct answers" in compared.to_markdown()
+    assert "measured errors" in scored.to_markdown()
+    assert "| accuracy |" in scored.to_markdown()
+    assert scored.to_dict()["accuracy"]["errors_counted"]
+
+
+def test_the_naive_interval_comes_on_request_and_is_named(judge, rows):
+    settings = {"ava": {"checkpoint": str(judge)}}
+    scored = genqa_metrics.score(rows, "ava", settings, naive=True)
+    assert not scored.accuracy["errors_counted"]
+    assert scored.accuracy["systems"]["a"]["value"] == pytest.approx(scored.systems["a"]["ava_accuracy"])
+    assert "errors are ignored" in scored.to_markdown()
+    compared = genqa_metrics.compare(rows, "ava", settings, resamples=100, naive=True)
+    assert "taken at its word" in compared.to_markdown()
+    assert "| accuracy |" not in compared.to_markdown()
+
+
+def test_a_judge_that_was_not_measured_so_is_naive_and_that_is_said(judge, rows):
+    """The errors were measured at the threshold of the checkpoint, not at another one."""
+    report = genqa_metrics.accuracy(rows, settings={"checkpoint": str(judge), "threshold": 0.6})
+    assert "ignored" in report.systems["a"]["method"]
+    assert any(note.startswith(UNMEASURED) for note in report.notes)
+    (judge / MEASURED_FILE).unlink()
+    assert UNMEASURED in genqa_metrics.score(rows, "ava", {"ava": {"checkpoint": str(judge)}}).accuracy["note"]
+
+
+def test_what_was_measured_changes_no_signature(judge):
+    with_it = make_scorer("ava", {"checkpoint": str(judge)}).signature
+    assert measured_for(with_it, {"checkpoint": str(judge)}).groups[0].sensitivity == 0.9
+    (judge / MEASURED_FILE).unlink()
+    assert make_scorer("ava", {"checkpoint": str(judge)}).signature == with_it
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"systems": [{}]}'])
+def test_a_damaged_file_is_named(judge, content):
+    (judge / MEASURED_FILE).write_text(content)
+    with pytest.raises(ValueError, match=r"measured.json: expected checkpoint.*delete it"):
+        measured_for("ava|dtype:float32", {"checkpoint": str(judge)})
+
+
+def test_the_bundled_judge_was_measured():
+    folder = publish.CHECKPOINTS["ava"]
+    facts = json.loads((folder / MEASURED_FILE).read_text())
+    assert facts["checkpoint"] == short_digest(folder), "run python -m training.accuracy_study --measured"
+
+
+def test_publishing_takes_it_along_for_the_merged_weights(judge, judges, tmp_path):
+    other = tmp_path / "merged"
+    shutil.copytree(judges(), other)
+    (other / "ava_config.json").write_text(json.dumps(SETTINGS | {"configuration": "a1-r_qt", "slope": 3.0}))
+    publish._copy_measured(judge, other)
+    assert json.loads((other / MEASURED_FILE).read_text())["checkpoint"] == short_digest(other)
+    (judge / MEASURED_FILE).write_text('{"checkpoint": "of another"}')
+    with pytest.raises(ValueError, match=r"got .*; run python -m training.accuracy_study --measured first"):
+        publish._copy_measured(judge, other)
+
+
+def test_the_study_reports_and_measures(judge, tmp_path, monkeypatch):
+    """Sets of made rows; what is measured is of those that the judge has not seen."""
+    for name in ("made.dev", "made.train"):
+        made = random_rows(80, seed=len(name))
+        with gzip.open(tmp_path / f"{name}.jsonl.gz", "wt") as file:
+            for place in range(80):
+                row = {"question": made["questions"][place], "references": made["references"][place]}
+                row |= {"candidate": made["predictions"][place], "label": place % 3 % 2, "system": "ab"[place % 2]}
+                file.write(json.dumps(row) + "\n")
+    (tmp_path / "RESULTS.md").write_text("# Before\n")
+    command = (
+        f"study --judgments {tmp_path} --output {tmp_path} --checkpoint {judge} --labels 10 --repeats 20 --measured"
+    )
+    monkeypatch.setattr(sys, "argv", [*command.split(), "--sets", "made.dev", "made.train"])
+    accuracy_study.main()
+    report = json.loads((tmp_path / "results/accuracy.json").read_text())
+    assert list(report["means"]) == [accuracy_study.UNSEEN, accuracy_study.SEEN, "all"]
+    assert (tmp_path / "RESULTS.md").read_text().startswith("# Before\n\n<!-- accuracy: begin -->\n## From verdicts")
+    facts = json.loads((judge / MEASURED_FILE).read_text())
+    assert list(facts["data"]) == ["made.dev"]
+    assert sum(group["correct"] + group["incorrect"] for group in facts["systems"]) == 80
+    assert measured_for(make_scorer("ava", {"checkpoint": str(judge)}).signature, {"checkpoint": str(judge)})
+
+
+def test_answers_to_one_question_are_worth_fewer():
+    """Four questions with two answers each that are always alike are four answers."""
+    import numpy as np
+
+    assert worth(np.array([2, 2, 0, 0]), np.full(4, 2)) == pytest.approx(4)
+    assert worth(np.array([1, 1, 0, 1]), np.ones(4)) == pytest.approx(4)
+
+
+@pytest.mark.parametrize(("demand", "status"), [("aev=0.1", 0), ("aev=1.1", 3), ("aew=0.5", 2), ("aev=high", 2)])
+def test_score_fails_under(tmp_path, demand, status):
+    """The answer is the reference: AEv is 1. Results are printed, whatever is demanded of them."""
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"prediction": "four steps", "references": ["four steps"]}\n')
+    done = CliRunner().invoke(app, ["score", str(path), "-m", "aev", "--fail-under", demand])
+    assert done.exit_code == status, done.output
+    assert ("1.0000" in done.stdout) == (demand != "aev=high")

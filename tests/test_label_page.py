@@ -1,0 +1,125 @@
+"""The page of `label --web` as raters meet it: a process of its own, in Chromium.
+
+Screenshots land in the folder GENQA_SCREENSHOTS, else in pytest's temporary folder.
+"""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+TIMEOUT = 120_000  # milliseconds; the machine may be busy
+ROWS = [
+    {"question": f"How many steps has a test of hypothesis {n}?", "prediction": said, "system": system}
+    | {"references": ["four steps", "4"]}
+    for n in range(2)
+    for system, said in (("secretsystem", "It has <b>seven</b> steps."), ("othersystem", "It has four steps."))
+]
+SET = {"context": "Ada met Bo in Rome.", "references": ["Who met Bo?"], "predictions": ["Who?", "Where?"]}
+
+
+@pytest.fixture
+def open_page(chromium, tmp_path):
+    """Start the command on rows, and open its page in windows of some width; nothing outside is asked for."""
+    processes, problems = [], []
+
+    def start(rows, *arguments):
+        (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        command = [sys.executable, "-c", "from genqa_metrics.toolkit.cli import main; main()", "label", "rows.jsonl"]
+        command += ["-o", "labels.jsonl", "--web", "--port", str(port), "--by-chance", "1", *arguments]
+        log = (tmp_path / "log.txt").open("w")
+        processes.append(subprocess.Popen(command, cwd=tmp_path, stdout=log, stderr=log))
+        for _ in range(TIMEOUT // 250):
+            assert processes[-1].poll() is None, (tmp_path / "log.txt").read_text()
+            with socket.socket() as tried:
+                if tried.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.25)
+
+        def window(width, rater):
+            page = browser.new_page(viewport={"width": width, "height": 800})
+            page.set_default_timeout(TIMEOUT)
+            page.on("request", lambda asked: asked.url.startswith((address, "data:")) or problems.append(asked.url))
+            page.on("pageerror", lambda error: problems.append(str(error)))
+            page.goto(address)
+            page.get_by_label("Name").fill(rater)
+            page.get_by_label("Name").press("Enter")
+            return page
+
+        address = f"http://127.0.0.1:{port}"
+        return window
+
+    expect.set_options(timeout=TIMEOUT)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"]
+        )
+        yield start
+        browser.close()
+    for process in processes:
+        process.terminate()
+        process.wait(20)
+    assert problems == []
+
+
+def labels(folder):
+    return [json.loads(line) for line in (folder / "labels.jsonl").read_text().splitlines()]
+
+
+def picture(page, name, tmp_path):
+    folder = Path(os.environ.get("GENQA_SCREENSHOTS", tmp_path))
+    folder.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=folder / f"{name}.png")
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+
+
+def test_raters_label_with_keys_and_resume(open_page, tmp_path):
+    window = open_page(ROWS, "-n", "2")
+    ann = window(1280, "ann")
+    asked, card = ann.locator("#asked"), ann.locator("#task")
+    expect(asked).to_contain_text("1 of 4")
+    assert "secretsystem" not in ann.content()
+    expect(card).to_contain_text("four steps")
+    picture(ann, "label-desktop", tmp_path)
+    first = card.text_content()
+    for key, then in (("y", "2 of 4"), ("0", "3 of 4"), ("u", "2 of 4"), ("y", "3 of 4")):
+        ann.keyboard.press(key)
+        expect(asked).to_contain_text(then)
+    third = card.text_content()
+    ann.keyboard.press("s")  # this row comes last
+    expect(card).not_to_have_text(third)
+    bob = window(375, "bob")
+    expect(bob.locator("#asked")).to_contain_text("1 of 4")
+    assert bob.locator("#task").text_content() == first
+    picture(bob, "label-phone", tmp_path)
+    bob.get_by_role("button", name="n wrong").click()
+    expect(bob.locator("#asked")).to_contain_text("2 of 4")
+    again = window(1280, "ann")
+    expect(again.locator("#asked")).to_contain_text("3 of 4")
+    for then in ("4 of 4", "All 4 rows"):
+        again.keyboard.press("1")
+        expect(again.locator("#asked")).to_contain_text(re.compile(then))
+    found = labels(tmp_path)
+    assert [row["label"] for row in found if row["rater"] == "ann"] == [1, 1, 1, 1]
+    assert [row["label"] for row in found if row["rater"] == "bob"] == [0]
+
+
+def test_question_sets_are_asked_three_things(open_page, tmp_path):
+    page = open_page([SET], "--form", "questions")(375, "ann")
+    for name, key in (("relevance", "5"), ("fluency", "4"), ("variety", "2")):
+        expect(page.locator("#asked")).to_contain_text(name)
+        picture(page, f"label-{name}", tmp_path)
+        page.keyboard.press(key)
+    expect(page.locator("#asked")).to_contain_text("All 1 rows are labelled")
+    [row] = labels(tmp_path)
+    assert [row[name] for name in ("relevance", "fluency", "variety")] == [5, 4, 2]
