@@ -104,11 +104,11 @@ def test_publishing_takes_it_along_for_the_merged_weights(judge, judges, tmp_pat
     other = tmp_path / "merged"
     shutil.copytree(judges(), other)
     (other / "ava_config.json").write_text(json.dumps(SETTINGS | {"configuration": "a1-r_qt", "slope": 3.0}))
-    publish._copy_measured(judge, other)
+    accuracy_study.copy_measured(judge, other)
     assert json.loads((other / MEASURED_FILE).read_text())["checkpoint"] == short_digest(other)
     (judge / MEASURED_FILE).write_text('{"checkpoint": "of another"}')
     with pytest.raises(ValueError, match=r"got .*; run python -m training.accuracy_study --measured first"):
-        publish._copy_measured(judge, other)
+        accuracy_study.copy_measured(judge, other)
 
 
 def test_the_study_reports_and_measures(judge, tmp_path, monkeypatch):

@@ -268,6 +268,31 @@ def measured(systems: list[dict], data: dict[str, str], signature: str, command:
     }
 
 
+def copy_measured(source: Path, folder: Path) -> None:
+    """Copy what was measured of a judge, if anything was; the merged weights of the same judge have another digest.
+
+    Args:
+        source: folder of the judge.
+        folder: where its merged weights and its settings are.
+
+    Raises:
+        ValueError: if it was measured of another judge.
+    """
+    from genqa_metrics.ava.loading import short_digest
+    from genqa_metrics.toolkit.analysis.judge_errors import MEASURED_FILE
+
+    if not (source / MEASURED_FILE).is_file():
+        return
+    measured = json.loads((source / MEASURED_FILE).read_text(encoding="utf-8"))
+    if measured["checkpoint"] != short_digest(source):
+        raise ValueError(
+            f"{source / MEASURED_FILE}: expected what was measured of {short_digest(source)}, got "
+            f"{measured['checkpoint']}; run python -m training.accuracy_study --measured first"
+        )
+    measured["checkpoint"] = short_digest(folder)
+    (folder / MEASURED_FILE).write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+
+
 def main() -> None:
     """Run the study."""
     from genqa_metrics import __version__
@@ -282,7 +307,8 @@ def main() -> None:
     scorer = make_scorer("ava", {"checkpoint": args.checkpoint, "dtype": args.dtype})
     systems, data = studied(args, scorer)
     command = f"python -m training.accuracy_study {shlex.join(sys.argv[1:])}"
-    for folder, shown in ((args.judgments, "DATA/judgments"), (args.scores, "SCORES")):
+    named = ((args.judgments, "DATA/judgments"), (args.scores, "SCORES"), (args.output, "OUTPUT"))
+    for folder, shown in (*named, (args.checkpoint, "CHECKPOINT")):
         command = command.replace(folder, shown) if folder else command
     report = {
         "command": command,

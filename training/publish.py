@@ -10,6 +10,7 @@ from pathlib import Path
 from genqa_metrics import METRICS
 
 from training import publish_texts as texts
+from training.accuracy_study import copy_measured
 
 ROOT = Path(__file__).resolve().parent.parent
 CHECKPOINTS = {name: ROOT / "metrics" / name / "checkpoint" for name in ("ava", "kpqa")}
@@ -157,7 +158,7 @@ def write_model(name: str, namespace: str, tag: str, folder: Path) -> None:
             place.mkdir(exist_ok=True)
             shutil.copyfile(source / file, place / file)
     if name == "ava":
-        _copy_measured(source, folder)
+        copy_measured(source, folder)
 
     repository = checkpoint_repository(name, namespace)
     facts = {"name": name, "namespace": namespace, "repository": repository, "tag": tag, "auto": CLASSES[name]}
@@ -173,27 +174,6 @@ def write_model(name: str, namespace: str, tag: str, folder: Path) -> None:
     card.data.model_name = repository.split("/")[1]
     card.data.eval_results = results
     card.save(folder / "README.md")
-
-
-def _copy_measured(source: Path, folder: Path) -> None:
-    """Copy what was measured of a judge, if anything was; the merged weights of the same judge have another digest.
-
-    Raises:
-        ValueError: if it was measured of another judge.
-    """
-    from genqa_metrics.ava.loading import short_digest
-    from genqa_metrics.toolkit.analysis.judge_errors import MEASURED_FILE
-
-    if not (source / MEASURED_FILE).is_file():
-        return
-    measured = json.loads((source / MEASURED_FILE).read_text(encoding="utf-8"))
-    if measured["checkpoint"] != short_digest(source):
-        raise ValueError(
-            f"{source / MEASURED_FILE}: expected what was measured of {short_digest(source)}, got "
-            f"{measured['checkpoint']}; run python -m training.accuracy_study --measured first"
-        )
-    measured["checkpoint"] = short_digest(folder)
-    (folder / MEASURED_FILE).write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
 
 
 def _merged(name: str) -> tuple:

@@ -16,7 +16,6 @@ from ..scoring.selection import checked_columns, default_metrics, length_note, m
 from . import resampling
 from .explanation import Explanation, explanation
 from .inputs import digested_sources, optional_texts, rounded, score_in_column
-from .judge_errors import judged_systems, worth
 from .matching import Matched, SystemRow, match
 from .system_comparison import LEVEL, Column, analyse, most_different, row_scores
 
@@ -170,6 +169,8 @@ class CompareRun:
 
     def _accuracy(self, systems: Sequence[str], sums: np.ndarray) -> dict:
         """Return the accuracy of every system by ava's verdicts; `sums` is (questions, systems, k + 1)."""
+        from .judge_errors import judged_systems, worth  # brings scipy.stats
+
         rates = {
             system: (sums[:, i, 0].sum() / sums[:, i, -1].sum(), worth(sums[:, i, 0], sums[:, i, -1]))
             for i, system in enumerate(systems)

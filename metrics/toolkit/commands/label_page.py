@@ -13,12 +13,14 @@ _CARD = """\
 <div><h4>accepted</h4>{% for text in task.references %}<p>{{ text }}</p>{% endfor %}</div>
 <div><h4>{{ "questions" if sets else "answer" }}</h4>
 {% for pieces in answers %}
-<p>{% for text, same in pieces %}{% if same %}{{ text }}{% else %}<mark>{{ text }}</mark>{% endif %}{% endfor %}</p>
+<p>{% for text, same in pieces -%}
+{% if same or not text|trim(" .,;:!?") %}{{ text }}{% else %}<mark>{{ text }}</mark>{% endif %}
+{%- endfor %}</p>
 {% endfor %}
 </div></div></div>
 """
 _STYLE = """
-.gradio-container { max-width: min(60rem, 100%) !important; margin: 0 auto; }
+.gradio-container { width: 100% !important; max-width: min(60rem, 100%) !important; margin: 0 auto; }
 .card { font-size: 1.1rem; line-height: 1.5; overflow-wrap: anywhere; } .card p { margin: 0 0 .6rem; }
 .card h4, .card .asked span { color: var(--body-text-color-subdued); font-size: .85rem; margin: 0; display: block; }
 .card .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(14rem, 1fr)); gap: 1rem; }
@@ -211,7 +213,10 @@ def serve(output: Path, tasks: Sequence[Task], form: str, port: int | None, open
     blocks.launch(
         server_port=port,
         inbrowser=open_browser,
-        theme=gr.themes.Default(primary_hue="blue", font=fonts, font_mono=["ui-monospace", "monospace"]),
+        theme=gr.themes.Default(primary_hue="blue", font=fonts, font_mono=["ui-monospace", "monospace"]).set(
+            body_text_color_subdued="*neutral_600",  # gradio's grey is too pale to read
+            body_text_color_subdued_dark="*neutral_300",
+        ),
         css=_STYLE,
         head=_KEYS,
         share=False,

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..analysis.judge_errors import judged_systems
 from ..scoring.registry import scorer_class
 from ..scoring.run import Run, Scores
 from .report import Report, listed, say, skips_bad_rows
@@ -90,6 +89,8 @@ class ScoreReport(Report):
         """
         if "ava" not in found.scores or found.sets:
             return cls(found)
+        from ..analysis.judge_errors import judged_systems  # brings scipy.stats
+
         rates = {
             system: (scores["ava_accuracy"], found.predictions[system])
             for system, scores in found.scores["ava"].items()
