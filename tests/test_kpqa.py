@@ -15,6 +15,7 @@ from genqa_metrics.kpqa.encoding import Encoder, aligned
 from genqa_metrics.kpqa.models import budgeted
 from genqa_metrics.kpqa.scoring import METRICS, RESULTS, pair_statistics, row_scores
 from genqa_metrics.kpqa.settings import SETTINGS_FILE
+from genqa_metrics.toolkit.scoring.registry import make_scorer
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -313,6 +314,45 @@ def test_settings_that_the_metric_cannot_follow_are_refused(
     folder = with_settings(tiny_checkpoint, tmp_path / "bad", **settings)
     with pytest.raises(ValueError, match=message):
         loading.load_models(folder, embedding_model=tiny_encoder, device="cpu")
+
+
+def test_the_paper_as_printed(tiny_checkpoint, tiny_encoder, repository):
+    """settings="paper" is eq. 5, the first layer and the references' IDF; an argument goes before it."""
+    rows = random_rows(12, seed=4)
+    columns = dict(zip(("questions", "predictions", "references"), map(list, zip(*rows, strict=True)), strict=True))
+    paper = load(repository, tiny_checkpoint, tiny_encoder, settings="paper")
+    plain = load(repository, tiny_checkpoint, tiny_encoder, embedding_layer=1)
+    texts = [text for row in columns["references"] for text in row]
+    expected = plain.compute(**columns, rouge_weights="candidate", idf=texts, negation=False)
+    assert paper.compute(**columns) == expected
+    assert paper.signature() == plain.signature()
+    assert "|layer:1|" in paper.signature()
+    assert "|rouge_weights:candidate|idf:" in paper.signature()
+    default = plain.compute(**columns, negation=False)
+    changed = {name for name in default if default[name] != expected[name]}
+    assert {"rougeL_kpqa", "bertscore"} <= changed
+    assert changed <= {"rougeL_kpqa", "rougeL_kpqa_precision", "rougeL_kpqa_recall", "bertscore"}
+    assert paper.compute(**columns, idf=False, rouge_weights="both") == default
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"rouge_weights": "half"}, "rouge_weights: expected one of both, candidate, code, got 'half'"),
+        ({"negation": "no"}, "negation: expected True or False, got 'no'"),
+        ({"idf": []}, "idf: expected True, False or at least one text, got an empty list"),
+        ({"idf": ["it", 3]}, "idf, row 1: expected a string, got int 3.*idf is True, False or a list of texts"),
+        ({"idf": "it"}, "idf: expected a list"),
+    ],
+)
+def test_wrong_settings_are_named(kpqa, settings, message):
+    with pytest.raises(ValueError, match=message):
+        kpqa.compute(questions=["who"], predictions=["it"], references=["it"], **settings)
+
+
+def test_rows_in_parts_cannot_give_an_idf(tiny_checkpoint):
+    with pytest.raises(ValueError, match=r"kpqa\.idf: rows are scored in parts here"):
+        make_scorer("kpqa", {"idf": True, "checkpoint": str(tiny_checkpoint)})
 
 
 def test_signature_names_what_the_numbers_depend_on(kpqa, tiny_checkpoint, tiny_encoder, repository):

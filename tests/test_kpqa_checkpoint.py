@@ -73,6 +73,22 @@ def test_yes_and_no_are_keyphrases(kpqa):
     assert scores["rougeL_kpqa"] < 0.3 < 0.7 < scores["rougeL"]
 
 
+@pytest.mark.parametrize(
+    ("question", "prediction", "reference"),
+    [
+        ("What is the capital of Australia?", "Not Canberra", "Canberra"),
+        ("What is the capital of Australia?", "It is not Canberra.", "Canberra"),
+        ("How many degrees was it?", "-12", "12"),
+        ("How many degrees was it?", "12 degrees", "-12 degrees"),
+    ],
+)
+def test_a_denied_answer_is_wrong(kpqa, question, prediction, reference):
+    scores = kpqa.compute(questions=[question], predictions=[prediction], references=[reference])
+    assert max(scores["bleu1_kpqa"], scores["rougeL_kpqa"], scores["bertscore_kpqa"]) < 0.4
+    same = kpqa.compute(questions=[question], predictions=[prediction], references=[prediction])
+    assert same["rougeL_kpqa"] == pytest.approx(1)
+
+
 @pytest.mark.parametrize("name", AGREEMENT)
 def test_agreement_with_human_judgments(kpqa, shared_data, name):
     rows = evaluate_kpqa.read_set(str(shared_data / "judgments"), name)

@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from genqa_metrics.kpqa import scoring
+from genqa_metrics.kpqa.negation import denied_pieces
 from genqa_metrics.kpqa.scoring import METRICS, PAIR_STATISTICS, Tokens, f_score, pair_statistics, row_scores
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,8 +23,8 @@ def tokens(pairs) -> Tokens:
     return Tokens(ids, np.array([w for _, w in pairs], dtype=float), VECTORS[ids])
 
 
-def statistics(candidate, reference) -> dict:
-    (row,) = pair_statistics([tokens(candidate)], [tokens(reference)])
+def statistics(candidate, reference, *settings) -> dict:
+    (row,) = pair_statistics([tokens(candidate)], [tokens(reference)], *settings)
     return dict(zip(PAIR_STATISTICS, row, strict=True))
 
 
@@ -101,6 +102,91 @@ def test_bertscore_worked_example():
     assert scores["bertscore_kpqa_recall"][0] == pytest.approx(0.8)
     assert scores["bertscore_kpqa"][0] == pytest.approx(0.32)
     assert dict(zip(PAIR_STATISTICS, values[0], strict=True))["bertscore_precision"] == pytest.approx(0.4)
+
+
+def test_equation_5_sums_the_weights_of_the_prediction_for_both_ratios():
+    """Tokens "seven(.9) steps(.1)" against "four(.1) steps(.05)": the LCS weighs .1 in the prediction.
+
+    P = .1 / 1, R = .1 / .15. With both texts' weights R = .05 / .15; the unweighted metric stays.
+    """
+    printed = statistics([(0, 0.9), (1, 0.1)], [(2, 0.1), (1, 0.05)], "candidate")
+    assert printed["rougeL_kpqa_precision"] == pytest.approx(0.1)
+    assert printed["rougeL_kpqa_recall"] == pytest.approx(2 / 3)
+    assert printed["rougeL_recall"] == 0.5
+    assert statistics([(0, 0.5)], [(0, 0.1)], "candidate")["rougeL_kpqa_recall"] == pytest.approx(5)
+
+
+def published_table(candidate, reference):
+    """Return the last cell of the published table: a row for each token of the reference, whose weights count."""
+    table = [[0.0] * (len(candidate) + 1)]
+    for token, weight in reference:
+        row = [0.0]
+        for place, (other, _) in enumerate(candidate):
+            row.append(table[-1][place] + weight if other == token else max(table[-1][place + 1], row[-1]))
+        table.append(row)
+    return table[-1][-1]
+
+
+@given(a_text.filter(len), a_text.filter(len))
+def test_the_published_code_sums_the_weights_of_the_reference_on_its_table(candidate, reference):
+    found = statistics(candidate, reference, "code")
+    candidate, reference = effective(candidate), effective(reference)
+    common = published_table(candidate, reference)
+    assert common <= brute_force_lcs(reference, candidate) + 1e-9
+    assert found["rougeL_kpqa_precision"] == pytest.approx(common / sum(w for _, w in candidate))
+    assert found["rougeL_kpqa_recall"] == pytest.approx(common / sum(w for _, w in reference))
+
+
+def test_a_denied_token_is_another_token():
+    """Tokens "not(0) twelve(1)" against "twelve(1)": nothing matches, unless both deny it; equal weights know no denial."""
+    denied = tokens([(3, 0.0), (1, 1.0)])._replace(denied=np.array([False, True]))
+    rows = pair_statistics([denied, denied, tokens([(1, 1.0)])], [tokens([(1, 1.0)]), denied, denied])
+    for row, expected in zip(rows, (0.0, 1.0, 0.0), strict=True):
+        found = dict(zip(PAIR_STATISTICS, row, strict=True))
+        weighted = [found[name] for name in PAIR_STATISTICS[:3]]
+        assert weighted == [expected] * 3
+    assert rows[0][5:8].tolist() == [0.5, 0.5, 1.0]
+    assert rows[0][3] == pytest.approx(0)
+    assert rows[1][3] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("not Rome", "Rome"),
+        ("It wasn't Rome.", "Rome"),
+        ("-12", "12"),
+        ("-1.5 m", "1.5"),
+        ("Rome, not Paris", "Paris"),
+        ("1911-12", ""),
+        ("10 -12", ""),
+        ("not", ""),
+        ("Rome never, ever", ""),
+    ],
+)
+def test_what_is_denied(text, expected):
+    """The word behind the negation, up to a stop or comma; every piece is a letter or digit and weighs 1."""
+    offsets = [(i, i + 1) for i, letter in enumerate(text) if not letter.isspace()]
+    denied = denied_pieces(text, offsets, np.ones(len(offsets)))
+    assert "".join(text[a:b] for (a, b), is_so in zip(offsets, denied, strict=True) if is_so) == expected
+    assert not denied_pieces(text, offsets, np.full(len(offsets), 0.4)).any()
+
+
+def test_idf_weighs_bertscore_without_keyphrase_weights_only():
+    """Token 1 is in every reference, log(3/3) = 0; token 0 in one of two, log(3/2); the rest in none, log 3.
+
+    The prediction "0 1" weighs (log 1.5, 0), the reference "2 1" weighs (log 3, 0).
+    """
+    idf = scoring.inverse_document_frequencies([np.array([0, 1]), np.array([1, 1])])
+    candidate, reference = [(0, 0.5), (1, 0.5)], [(2, 0.5), (1, 0.5)]
+    weighed, plain = statistics(candidate, reference, "both", idf), statistics(candidate, reference)
+    cosines = VECTORS[[0, 1]] @ VECTORS[[2, 1]].T
+    assert weighed["bertscore_precision"] == pytest.approx(cosines[0].max(), abs=1e-6)
+    assert weighed["bertscore_recall"] == pytest.approx(cosines[:, 0].max(), abs=1e-6)
+    changed = {name for name in plain if weighed[name] != plain[name]}
+    assert changed <= {"bertscore_precision", "bertscore_recall"}
+    everywhere = scoring.inverse_document_frequencies([np.array([0, 1, 2])])
+    assert statistics(candidate, reference, "both", everywhere) == plain  # weights that are all 0 count as equal
 
 
 @given(a_text, a_text)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .models import budget_on, checked_budget, run_padded, token_limit
+from .negation import denied_pieces
 from .scoring import Tokens
 
 MIN_ANSWER = 64  # word pieces left to an answer, however long its question is
@@ -151,8 +152,18 @@ class Encoder:
         for pair in unique:
             pieces, weights = weighted[pair]
             vectors, offsets = embedded[pair[1]]
-            made[pair] = (Tokens(pieces.ids, weights, aligned(vectors, offsets, pieces.offsets)), pieces.offsets)
+            denied = denied_pieces(pair[1], pieces.offsets, weights)
+            tokens = Tokens(pieces.ids, weights, aligned(vectors, offsets, pieces.offsets), denied)
+            made[pair] = (tokens, pieces.offsets)
         return [made[pair][0] for pair in pairs], [made[pair][1] for pair in pairs]
+
+
+def word_pieces(tokenizer, texts: Sequence[str]) -> list[np.ndarray]:
+    """Return the (tokens,) ids of the word pieces of every text, special ones left out."""
+    if not texts:
+        return []
+    batch = tokenizer(list(texts), add_special_tokens=False, verbose=False)
+    return [np.array(ids, dtype=np.int64) for ids in batch["input_ids"]]
 
 
 def aligned(vectors: np.ndarray, offsets: np.ndarray, wanted: np.ndarray) -> np.ndarray:

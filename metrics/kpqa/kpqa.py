@@ -8,12 +8,23 @@ from .fast import BACKENDS
 from .loading import load_models
 from .models import checked_budget
 from .module import CheckedModule
+from .negation import denied_pieces
 from .scorer import KpqaScorer
 from .scoring import METRICS
 from .settings import SETTINGS_FILE
 from .shared import VERSION
 
-__all__ = ["BACKENDS", "METRICS", "SETTINGS_FILE", "VERSION", "Encoder", "Kpqa", "checked_budget", "load_models"]
+__all__ = [
+    "BACKENDS",
+    "METRICS",
+    "SETTINGS_FILE",
+    "VERSION",
+    "Encoder",
+    "Kpqa",
+    "checked_budget",
+    "denied_pieces",
+    "load_models",
+]
 
 _DESCRIPTION = """\
 KPQA compares answers with references by the words that answer the question. A token classifier reads question and
@@ -26,6 +37,13 @@ Args:
     predictions (list of str): the answers to be scored, one per row.
     references (list of str, or list of lists of str): one or several reference answers per row; the best one counts.
     beta (float above 0): weight of recall against precision in ROUGE-L. Default 1.
+    rouge_weights (str): whose weights ROUGE-L-KPQA sums. "both" (default): precision the prediction's, recall the
+        reference's; "candidate": eq. 5 as printed, the prediction's for both, so that recall can exceed 1; "code":
+        what the paper's published code computes, the reference's for both.
+    idf (bool, or list of str): weigh the word pieces of bertscore by their rarity in the references (True) or in texts
+        of your own, as the paper did. Default False.
+    negation (bool): a keyphrase behind "not", "never" or a minus sign matches only where the other text denies it too.
+        Default True; the paper has no such rule.
     per_example (bool): add "<name>_per_example" for every result, a list with one value per row, and
         "<metric>_reference_per_example", the number of the reference that counted. Default False.
     explain (bool): add "explanation": per row the word pieces, weights and character offsets of all texts.
@@ -43,6 +61,10 @@ Examples:
     >>> results["rougeL_kpqa"] < 0.2 < 0.7 < results["rougeL"]
     True
 """
+
+PRESETS = {  # section 3.2 and appendix C.4 as printed: eq. 5, the first hidden layer, IDF in BERTScore
+    "paper": {"rouge_weights": "candidate", "idf": True, "negation": False, "embedding_layer": 1},
+}
 
 _CITATION = """\
 @inproceedings{lee-etal-2021-kpqa,
@@ -70,11 +92,18 @@ class Kpqa(CheckedModule, evaluate.Metric):
         embedding_model: folder or Hub id of the encoder that BERTScore compares with; default: the base encoder.
         embedding_layer: its hidden layer; default 0, the embeddings below the first (the paper took the first).
         backend: "torch" (default), or "onnx" for 8-bit integers on a CPU, see `genqa-metrics export`.
-        settings: defaults for `compute`.
+        settings: defaults for `compute`; "paper" for the equations as printed.
     """
 
     scorer_class = KpqaScorer
     flags = ("per_example", "explain")
+
+    def __init__(self, *args, settings=None, **kwargs):
+        super().__init__(*args, settings=PRESETS[settings] if settings in tuple(PRESETS) else settings, **kwargs)
+
+    def _results(self, scorer, columns, **flags):
+        self._last.scorer = scorer.with_references(columns)
+        return super()._results(self._last.scorer, columns, **flags)
 
     def _info(self):
         text = datasets.Value("string")

@@ -1,16 +1,27 @@
 """KPQA as the module of `evaluate` and the command line use it: settings, statistics, scores, warnings, signature."""
 
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 
 import numpy as np
 
-from .encoding import Encoder
+from .encoding import Encoder, word_pieces
 from .loading import load_models
 from .models import check_fork, checked_budget, language_counts, language_warnings
-from .scoring import METRICS, RESULTS, Tokens, checked_beta, pair_statistics, row_scores
-from .shared import VERSION, Scorer
+from .scoring import (
+    METRICS,
+    RESULTS,
+    Tokens,
+    checked_beta,
+    checked_rouge_weights,
+    inverse_document_frequencies,
+    pair_statistics,
+    row_scores,
+)
+from .shared import VERSION, Scorer, checked_texts
 
 _CHUNK = 1024  # rows whose token vectors are in memory at a time,
 _CHUNK_CHARACTERS = 2**18  # or fewer if their texts are long: about 100 MB of vectors
@@ -21,6 +32,11 @@ class KpqaScorer(Scorer):
 
     Args:
         beta: weight of recall against precision in ROUGE-L.
+        rouge_weights: whose weights ROUGE-L-KPQA sums: "both", "candidate" (eq. 5 as printed) or "code" (the paper's
+            published code), see `scoring`.
+        idf: weigh the word pieces of BERTScore by their rarity, as the paper did: in the references of a call (True)
+            or in texts of your own.
+        negation: whether a keyphrase that a text denies matches only where the other denies it too, see `negation`.
         batch_tokens: word pieces of a batch at most, padding included.
         checkpoint, revision, device, dtype, embedding_model, embedding_layer, backend: see `loading.load_models`.
     """
@@ -45,6 +61,9 @@ class KpqaScorer(Scorer):
     def __init__(
         self,
         beta: float = 1.0,
+        rouge_weights: str = "both",
+        idf: bool | Sequence[str] = False,
+        negation: bool = True,
         batch_tokens: int = 4096,
         checkpoint: str | None = None,
         revision: str | None = None,
@@ -55,11 +74,39 @@ class KpqaScorer(Scorer):
         backend: str | None = None,
     ):
         self.beta = checked_beta(beta)
+        self.rouge_weights = checked_rouge_weights(rouge_weights)
+        self._idf_of = idf if isinstance(idf, bool) else _checked_corpus(idf)
+        if not isinstance(negation, bool):
+            raise ValueError(f"negation: expected True or False, got {negation!r}")
+        self.negation = negation
         self.batch_tokens = checked_budget(batch_tokens)
         self._process = os.getpid()
         self.models = load_models(checkpoint, revision, device, dtype, embedding_model, embedding_layer, backend)
         self.device = self.models.predictor.device.type
-        self.signature = f"kpqa|{self.models.signature}|beta:{self.beta:g}|version:{VERSION}"
+        self._frequencies: dict[int, float] | None = None
+        self._sign("" if self._idf_of is False else "references")
+        if not isinstance(self._idf_of, bool):
+            self._set_frequencies(self._idf_of)
+
+    def _sign(self, idf: str) -> None:
+        parts = [f"kpqa|{self.models.signature}|beta:{self.beta:g}"]
+        parts += [f"rouge_weights:{self.rouge_weights}"] * (self.rouge_weights != "both")
+        parts += [f"idf:{idf}"] * bool(idf)
+        parts += ["negation:False"] * (not self.negation)
+        self.signature = "|".join([*parts, f"version:{VERSION}"])
+
+    def _set_frequencies(self, texts: Sequence[str]) -> None:
+        documents = word_pieces(self.models.tokenizer, texts)
+        self._frequencies = inverse_document_frequencies(documents)
+        self._sign(hashlib.sha256(repr(sorted(texts)).encode()).hexdigest()[:12])
+
+    def with_references(self, columns: Mapping[str, list]) -> "KpqaScorer":
+        """Return the scorer for all rows of a call, which takes what `idf=True` needs from their references."""
+        if self._idf_of is not True:
+            return self
+        made = copy(self)
+        made._set_frequencies([text for row in columns["references"] for text in row])
+        return made
 
     def chunks(self, columns: Mapping[str, list]) -> Iterator[Sequence[int]]:
         """Yield row numbers in pieces of limited size, a question's rows in one piece if two such sizes hold them."""
@@ -83,13 +130,20 @@ class KpqaScorer(Scorer):
         """Return the same, and of every row the references that counted, and the weights of the word pieces."""
         questions, predictions, references = (columns[name] for name in ("questions", "predictions", "references"))
         check_fork(self.device, self._process)
+        if self._idf_of is True and self._frequencies is None:
+            raise ValueError(
+                "idf: True takes the references of one call of compute; for rows in parts give a list of texts"
+            )
         rows = len(questions)
         asked = [*questions, *(question for i, question in enumerate(questions) for _ in references[i])]
         texts = [*predictions, *(text for row in references for text in row)]
         encoder = Encoder(self.models, self.batch_tokens)
         tokens, offsets = encoder.tokens(list(zip(asked, texts, strict=True)))
+        if not self.negation:
+            tokens = [one._replace(denied=None) for one in tokens]
         numbers = np.repeat(np.arange(rows), [len(row) for row in references])
-        pairs = pair_statistics([tokens[n] for n in numbers], tokens[rows:])
+        candidates = [tokens[n] for n in numbers]
+        pairs = pair_statistics(candidates, tokens[rows:], self.rouge_weights, self._frequencies)
         scores, winners = row_scores(pairs, numbers, self.beta)
         details = {f"{metric}_reference": winners[metric].tolist() for metric in METRICS}
         if explain:
@@ -107,6 +161,16 @@ class KpqaScorer(Scorer):
         encoder = Encoder(self.models)
         encoder.cut_texts = counts.get("truncated", 0)
         return [*language_warnings(counts), *encoder.warnings()]
+
+
+def _checked_corpus(idf: object) -> list[str]:
+    try:
+        texts = checked_texts("idf", idf)
+    except ValueError as error:
+        raise ValueError(f"{error}; idf is True, False or a list of texts") from None
+    if not texts:
+        raise ValueError("idf: expected True, False or at least one text, got an empty list")
+    return texts
 
 
 def _weighted_pieces(text: str, tokens: Tokens, offsets: np.ndarray) -> list[list]:

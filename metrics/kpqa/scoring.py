@@ -5,14 +5,18 @@ appendix A. Where the paper leaves a choice:
 
 - Matches of BLEU-1 are clipped counts; of several equal tokens the heaviest match.
 - The LCS of ROUGE-L is the common subsequence that carries most weight. Eq. 5 sums the prediction's weights for both
-  ratios, so that eq. 3 divides one text's weights by the other's and can exceed 1. Here precision sums the weights of
-  the prediction and recall those of the reference: both stay within 0 and 1, and human judgments agree better. The
-  paper's published code differs from both: it sums the reference's weights for both ratios, and its table takes every
-  match it meets, which can miss the heaviest subsequence.
+  ratios, so that eq. 3 divides one text's weights by the other's and can exceed 1: `rouge_weights="candidate"`. With
+  the default, "both", precision sums the weights of the prediction and recall those of the reference: both stay within
+  0 and 1, and human judgments agree better. The paper's published code differs from both, `rouge_weights="code"`: it
+  sums the reference's weights for both ratios, and its table takes every match it meets, which can miss the heaviest
+  subsequence. (Its BLEU-1-KPQA has a brevity penalty and gives equal tokens their mean weight; eq. 1 has neither.)
+- The paper's BERTScore weighs word pieces by their inverse document frequency in the references: `idf`.
 - Weights that are all 0 mean that no token stands out: they count as equal weights. A text without tokens scores 0.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +48,9 @@ RESULTS = (
     "bertscore",
 )
 
+ROUGE_WEIGHTS = ("both", "candidate", "code")
+
+_DENIED = 2**32  # above all token ids
 _CELLS = 2**20  # candidate x reference cells that are compared at once: 8 MB of similarities
 
 
@@ -54,11 +61,18 @@ class Tokens(NamedTuple):
         ids: (tokens,) integers of at least 0; equal ids match.
         weights: (tokens,) keyphrase weights of at least 0.
         vectors: (tokens, size) unit vectors.
+        denied: (tokens,) booleans, see `negation`; None for nowhere.
     """
 
     ids: np.ndarray
     weights: np.ndarray
     vectors: np.ndarray
+    denied: np.ndarray | None = None
+
+    def keyphrase_ids(self) -> np.ndarray:
+        """Return (tokens,) integers, equal where tokens match for the weighted metrics: a denied one is another."""
+        ids = np.asarray(self.ids, dtype=np.int64)
+        return ids if self.denied is None else ids + _DENIED * self.denied
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
@@ -110,6 +124,60 @@ def heaviest_common_subsequence(candidates: np.ndarray, weights: np.ndarray, ref
     return best[:, -1]
 
 
+def published_common_subsequence(candidates: np.ndarray, references: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the weight that the table of the paper's published code finds on a common subsequence.
+
+    Where two tokens match, its table takes the match and never asks whether to leave it out was better.
+
+    Args:
+        candidates: (pairs, m) token ids, negative at padding.
+        references: (pairs, n) token ids, padded with another negative number.
+        weights: (pairs, n) weights of the references' tokens, 0 at padding.
+
+    Returns:
+        (pairs,) weights, at most those of `heaviest_common_subsequence`.
+
+    >>> candidates, references = np.array([[1, 2, 1]]), np.array([[1, 3, 1]])
+    >>> published_common_subsequence(candidates, references, np.array([[0.9, 0.3, 0.1]])).round(1)
+    array([1.])
+    """
+    best = np.zeros((len(candidates), candidates.shape[1] + 1))
+    for j in range(references.shape[1]):
+        before = best.copy()
+        match = candidates == references[:, j, None]
+        for i in range(candidates.shape[1]):
+            taken = before[:, i] + weights[:, j]
+            best[:, i + 1] = np.where(match[:, i], taken, np.maximum(before[:, i + 1], best[:, i]))
+        best = np.where(references[:, j, None] >= 0, best, before)
+    return np.take_along_axis(best, (candidates >= 0).sum(axis=1)[:, None], axis=1)[:, 0]
+
+
+def inverse_document_frequencies(documents: Sequence[np.ndarray]) -> dict[int, float]:
+    """Return token id -> log((N + 1) / (documents with it + 1)), as BERTScore computes it; -1 -> that of a new token.
+
+    Args:
+        documents: (tokens,) token ids of N texts.
+
+    >>> frequencies = inverse_document_frequencies([np.array([5, 6]), np.array([5])])
+    >>> {token: round(value, 3) for token, value in frequencies.items()}
+    {-1: 1.099, 5: 0.0, 6: 0.405}
+    """
+    counts = Counter(int(token) for document in documents for token in set(document.tolist()))
+    total = len(documents) + 1
+    return {-1: log(total)} | {token: log(total / (count + 1)) for token, count in sorted(counts.items())}
+
+
+def checked_rouge_weights(rouge_weights: object) -> str:
+    """Return whose weights ROUGE-L-KPQA sums.
+
+    Raises:
+        ValueError: if it is not in `ROUGE_WEIGHTS`.
+    """
+    if rouge_weights not in ROUGE_WEIGHTS:
+        raise ValueError(f"rouge_weights: expected one of {', '.join(ROUGE_WEIGHTS)}, got {rouge_weights!r}")
+    return str(rouge_weights)
+
+
 def checked_beta(beta: float) -> float:
     """Return beta, the weight of recall against precision, as a float.
 
@@ -144,42 +212,72 @@ def _weights(texts: Sequence[Tokens]) -> np.ndarray:
     return weights
 
 
-def _block_statistics(candidates: Sequence[Tokens], references: Sequence[Tokens]) -> np.ndarray:
+def _frequency_weights(texts: Sequence[Tokens], idf: Mapping[int, float]) -> np.ndarray:
+    new = idf[-1]
+    found = [np.array([idf.get(token, new) for token in np.asarray(t.ids).tolist()], dtype=float) for t in texts]
+    return _padded([values if values.any() else np.ones(len(values)) for values in found], 0.0)
+
+
+def _block_statistics(
+    candidates: Sequence[Tokens], references: Sequence[Tokens], rouge_weights: str, idf: Mapping[int, float] | None
+) -> np.ndarray:
     candidate_ids = _padded([np.asarray(t.ids, dtype=np.int64) for t in candidates], -1)
     reference_ids = _padded([np.asarray(t.ids, dtype=np.int64) for t in references], -2)
     cosines = np.matmul(
         _padded([t.vectors for t in candidates], 0), _padded([t.vectors for t in references], 0).transpose(0, 2, 1)
     ).astype(float)
-    cosines[candidate_ids < 0] = -np.inf
-    cosines.transpose(0, 2, 1)[reference_ids < 0] = -np.inf
-    nearest_reference, nearest_candidate = cosines.max(axis=2), cosines.max(axis=1)
-    nearest_reference[~np.isfinite(nearest_reference)] = 0.0
-    nearest_candidate[~np.isfinite(nearest_candidate)] = 0.0
+    keyphrase_ids = [
+        _padded([t.keyphrase_ids() for t in side], pad) for side, pad in ((candidates, -1), (references, -2))
+    ]
+    as_denied = (keyphrase_ids[0] >= _DENIED)[:, :, None] == (keyphrase_ids[1] >= _DENIED)[:, None, :]
+
+    def nearest(similarities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        similarities[candidate_ids < 0] = -np.inf
+        similarities.transpose(0, 2, 1)[reference_ids < 0] = -np.inf
+        found = similarities.max(axis=2), similarities.max(axis=1)
+        return tuple(np.where(np.isfinite(values), values, 0.0) for values in found)
 
     keyphrase = (_weights(candidates), _weights(references))
     equal = ((candidate_ids >= 0).astype(float), (reference_ids >= 0).astype(float))
+    rare = equal if idf is None else (_frequency_weights(candidates, idf), _frequency_weights(references, idf))
     columns = []
-    for of_candidate, of_reference in (keyphrase, equal):
+    for ids, of_texts, of_vectors, similarities in (
+        (keyphrase_ids, keyphrase, keyphrase, np.where(as_denied, cosines, 0.0)),
+        ([candidate_ids, reference_ids], equal, rare, cosines),
+    ):
+        of_candidate, of_reference = of_texts
         candidate_sum, reference_sum = of_candidate.sum(axis=1), of_reference.sum(axis=1)
-        matched = (of_candidate * clipped_matches(candidate_ids, of_candidate, reference_ids)).sum(axis=1)
-        common = heaviest_common_subsequence(candidate_ids, of_candidate, reference_ids)
-        common_in_reference = heaviest_common_subsequence(reference_ids, of_reference, candidate_ids)
+        matched = (of_candidate * clipped_matches(ids[0], of_candidate, ids[1])).sum(axis=1)
+        if rouge_weights == "code" and of_texts is keyphrase:
+            common = common_in_reference = published_common_subsequence(*ids, of_reference)
+        else:
+            common = common_in_reference = heaviest_common_subsequence(ids[0], of_candidate, ids[1])
+            if rouge_weights != "candidate":
+                common_in_reference = heaviest_common_subsequence(ids[1], of_reference, ids[0])
+        nearest_reference, nearest_candidate = nearest(similarities)
         columns += [
             _ratio(matched, candidate_sum),
             _ratio(common, candidate_sum),
             _ratio(common_in_reference, reference_sum),
-            _ratio((of_candidate * nearest_reference).sum(axis=1), candidate_sum),
-            _ratio((of_reference * nearest_candidate).sum(axis=1), reference_sum),
+            _ratio((of_vectors[0] * nearest_reference).sum(axis=1), of_vectors[0].sum(axis=1)),
+            _ratio((of_vectors[1] * nearest_candidate).sum(axis=1), of_vectors[1].sum(axis=1)),
         ]
     return np.stack(columns, axis=1)
 
 
-def pair_statistics(candidates: Sequence[Tokens], references: Sequence[Tokens]) -> np.ndarray:
+def pair_statistics(
+    candidates: Sequence[Tokens],
+    references: Sequence[Tokens],
+    rouge_weights: str = "both",
+    idf: Mapping[int, float] | None = None,
+) -> np.ndarray:
     """Return the statistics of pairs of a candidate and a reference, in the order of `PAIR_STATISTICS`.
 
     Args:
         candidates: the candidate of every pair.
         references: the reference of every pair.
+        rouge_weights: whose weights ROUGE-L-KPQA sums, see `ROUGE_WEIGHTS`.
+        idf: weights of BERTScore without keyphrase weights, see `inverse_document_frequencies`; None for equal ones.
 
     Returns:
         (pairs, 10) floats; the last five are the first five with equal weights.
@@ -196,7 +294,8 @@ def pair_statistics(candidates: Sequence[Tokens], references: Sequence[Tokens]) 
                 break
             stop += 1
         block = order[start:stop]
-        out[block] = _block_statistics([candidates[i] for i in block], [references[i] for i in block])
+        sides = [candidates[i] for i in block], [references[i] for i in block]
+        out[block] = _block_statistics(*sides, rouge_weights, idf)
         start = stop
     return out
 

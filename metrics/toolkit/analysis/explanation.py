@@ -153,7 +153,7 @@ def explanation(question: str, prediction: str, references: Sequence[str], model
         scores[metric] = Score(float(values[metric][0]), *parts, best)
 
     def side(here: int, there: int) -> list[Segment]:
-        ids, weights, others = tokens[here].ids, tokens[here].weights, tokens[there].ids
+        ids, weights, others = tokens[here].keyphrase_ids(), tokens[here].weights, tokens[there].keyphrase_ids()
         used = weights if np.any(weights) else np.ones(len(ids))  # as the scores do
         found = clipped_matches(ids[None], used[None], others[None])[0]
         return segments(texts[here], offsets[here], weights, found, in_heaviest_subsequence(ids, used, others))

@@ -43,6 +43,8 @@ def make_scorer(metric: str, settings: Mapping | None = None) -> "Scorer":
     'alpha:0.25'
     """
     made = scorer_class(metric)
+    if metric == "kpqa" and (settings or {}).get("idf") is True:
+        raise ValueError("kpqa.idf: rows are scored in parts here, and True needs all of them; give a list of texts")
     try:
         return made(**settings or {})
     except ImportError as error:
