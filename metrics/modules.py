@@ -39,6 +39,7 @@ class AevModule(Module, Protocol):
         stemmer: str | None = "porter",
         tokenizer: str | Callable[[str], list[str]] = "word",
         reference_recall: str = "all",
+        stop_words_orders: str = "all",
         grid: bool = False,
         per_example: bool = False,
     ) -> dict[str, Any]:
@@ -115,6 +116,9 @@ class KpqaModule(Module, Protocol):
         predictions: Texts | None = None,
         references: References | None = None,
         beta: float = 1.0,
+        rouge_weights: str = "both",
+        idf: bool | Sequence[str] = False,
+        negation: bool = True,
         explain: bool = False,
         per_example: bool = False,
     ) -> dict[str, Any]:

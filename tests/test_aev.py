@@ -215,6 +215,26 @@ def test_best_reference_is_the_one_that_is_answered():
     assert (pooled["aev"], best["aev"]) == (0.25, 1.0)
 
 
+def test_stop_words_are_left_out_of_all_n_grams_or_of_unigrams_only():
+    """Section 4.1 has "stop word elimination for unigrams".
+
+    "four steps of the test" against "four steps of a test": unigrams are four, steps, test in both readings, and the
+    lengths 3. Without stop words both bigrams (four steps, steps test) match; with them four steps and steps of do, of 4.
+    """
+    texts = ["four steps of the test"], [["four steps of a test"]]
+    stop_words = ["of", "the", "a"]
+    everywhere, unigrams = (
+        statistics(*texts, Settings(stop_words=stop_words, stemmer=None, stop_words_orders=orders))[0].tolist()
+        for orders in ("all", "unigrams")
+    )
+    assert everywhere == [3, 3, 0, 3, 3, 3, 3, 2, 2, 2, 2]
+    assert unigrams == [3, 3, 0, 3, 3, 3, 3, 2, 4, 2, 4]
+    signatures = [Settings(stop_words_orders=orders).signature() for orders in ("all", "unigrams")]
+    assert signatures[1] == signatures[0] + "|stop_orders:unigrams"
+    with pytest.raises(ValueError, match="stop_words_orders: expected 'all' or 'unigrams', got 'bigrams'"):
+        Settings(stop_words_orders="bigrams")
+
+
 def test_rows_of_one_word():
     """A row of one word has no bigrams: alone it is scored by its word, as sacrebleu's sentence BLEU does."""
     chosen = Settings(**PLAIN)

@@ -138,7 +138,7 @@ def test_the_published_code_sums_the_weights_of_the_reference_on_its_table(candi
 
 
 def test_a_denied_token_is_another_token():
-    """Tokens "not(0) twelve(1)" against "twelve(1)": nothing matches, unless both deny it; equal weights know no denial."""
+    """Nothing of "not(0) twelve(1)" matches "twelve(1)", unless both deny it; equal weights know no denial."""
     denied = tokens([(3, 0.0), (1, 1.0)])._replace(denied=np.array([False, True]))
     rows = pair_statistics([denied, denied, tokens([(1, 1.0)])], [tokens([(1, 1.0)]), denied, denied])
     for row, expected in zip(rows, (0.0, 1.0, 0.0), strict=True):

@@ -37,9 +37,19 @@ class AevScorer(Scorer):
         stemmer: str | None = Settings.stemmer,
         tokenizer: str | Callable[[str], list[str]] = Settings.tokenizer,
         reference_recall: str = Settings.reference_recall,
+        stop_words_orders: str = Settings.stop_words_orders,
     ):
         self.settings = Settings(
-            alpha, max_order, brevity, wordiness, weights, stop_words, stemmer, tokenizer, reference_recall
+            alpha=alpha,
+            max_order=max_order,
+            brevity=brevity,
+            wordiness=wordiness,
+            weights=weights,
+            stop_words=stop_words,
+            stemmer=stemmer,
+            tokenizer=tokenizer,
+            reference_recall=reference_recall,
+            stop_words_orders=stop_words_orders,
         )
         # The same terms, from one function that remembers the stems it has seen from one call to the next.
         self._counted = replace(self.settings, tokenizer=terms_function(self.settings), stop_words=None, stemmer=None)

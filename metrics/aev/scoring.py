@@ -22,6 +22,7 @@ from .stop_words import STOP_WORDS
 
 GRID_ALPHAS = tuple(i / 10 for i in range(11))
 GRID_ORDERS = (1, 2, 3, 4)
+STOP_MARK = "\0"
 COUNTS = 3  # column of the statistics where the n-gram counts begin
 
 # Words are runs of letters, marks and digits, with apostrophes inside; scripts without blanks are cut into characters.
@@ -61,6 +62,8 @@ class Settings:
         tokenizer: "word", "13a" (sacrebleu's, keeps case and punctuation), or a function from text to tokens.
         reference_recall: "all" pools the n-grams of all references of a row, as the paper's R(n); "best" counts
             the one reference with the highest recall, for references that are alternatives of each other.
+        stop_words_orders: "all" leaves stop words out before n-grams are formed; "unigrams" leaves them out of the
+            unigrams only, as section 4.1 says in passing, and longer n-grams have them. Lengths count unigrams.
 
     Raises:
         ValueError: if a value is out of range; names the setting, what was expected and what came.
@@ -75,6 +78,7 @@ class Settings:
     stemmer: str | None = "porter"
     tokenizer: str | Callable[[str], list[str]] = "word"
     reference_recall: str = "all"
+    stop_words_orders: str = "all"
 
     def __post_init__(self):
         def check(setting: str, good: bool, expected: str) -> None:
@@ -103,6 +107,7 @@ class Settings:
         good = callable(self.tokenizer) or self.tokenizer in ("word", "13a")
         check("tokenizer", good, "'word', '13a' or a function from text to tokens")
         check("reference_recall", self.reference_recall in ("all", "best"), "'all' or 'best'")
+        check("stop_words_orders", self.stop_words_orders in ("all", "unigrams"), "'all' or 'unigrams'")
 
     def signature(self) -> str:
         """Return the settings as one line, in the manner of sacrebleu's signatures."""
@@ -113,18 +118,23 @@ class Settings:
         tokenizer = self.tokenizer
         if callable(tokenizer):
             tokenizer = getattr(tokenizer, "__qualname__", type(tokenizer).__qualname__)
+        orders = "" if self.stop_words_orders == "all" else f"|stop_orders:{self.stop_words_orders}"
         return (
             f"alpha:{self.alpha:g}|order:{self.max_order}|brevity:{self.brevity:g}|wordiness:{self.wordiness:g}"
-            f"|weights:{weights}|stop:{stop_words}|stem:{self.stemmer}|tok:{tokenizer}|recall:{self.reference_recall}"
+            f"|weights:{weights}|stop:{stop_words}|stem:{self.stemmer}|tok:{tokenizer}|recall:{self.reference_recall}{orders}"
         )
 
 
 class _Terms(dict):
-    """Cache from a word to its stem, or to None for a stop word; forgets everything when it has grown too large."""
+    """Cache from a word to its stem; forgets everything when it has grown too large.
+
+    A stop word becomes None, or, to be kept in longer n-grams, its stem behind STOP_MARK.
+    """
 
     max_words = 2**18
 
-    def __init__(self, stop_words: Collection[str], stemmer: str | None):
+    def __init__(self, stop_words: Collection[str], stemmer: str | None, marked: bool):
+        self.marked = marked
         self.stop_words = frozenset(
             word.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'") for word in stop_words
         )
@@ -133,12 +143,11 @@ class _Terms(dict):
     def __missing__(self, word: str) -> str | None:
         lower = word.lower()
         base = lower.removesuffix("'s")
-        if lower in self.stop_words or base in self.stop_words:
+        stop_word = lower in self.stop_words or base in self.stop_words
+        if stop_word and not self.marked:
             term = None
-        elif self.stemmer:
-            term = self.stemmer.stem(base)
         else:
-            term = word
+            term = STOP_MARK * stop_word + (self.stemmer.stem(base) if self.stemmer else word)
         if len(self) >= self.max_words:
             self.clear()
         self[word] = term
@@ -148,7 +157,8 @@ class _Terms(dict):
 def terms_function(settings: Settings) -> Callable[[str], list[str]]:
     """Return the function from a text to its terms: tokens without stop words, stemmed (S(C, 1) in the paper).
 
-    Stop words are looked up in lower case and before stemming; a possessive "'s" is cut off first.
+    Stop words are looked up in lower case and before stemming; a possessive "'s" is cut off first. With
+    `stop_words_orders="unigrams"` they are kept, behind STOP_MARK.
 
     >>> terms_function(Settings())("There are seven steps involved in Fisher's test")
     ['seven', 'step', 'involv', 'fisher', 'test']
@@ -159,7 +169,7 @@ def terms_function(settings: Settings) -> Callable[[str], list[str]]:
     stop_words = STOP_WORDS.get(settings.stop_words) if isinstance(settings.stop_words, str) else settings.stop_words
     if not stop_words and not settings.stemmer:
         return tokenize
-    cache = _Terms(stop_words or (), settings.stemmer)
+    cache = _Terms(stop_words or (), settings.stemmer, settings.stop_words_orders == "unigrams")
     return lambda text: [term for word in tokenize(text) if (term := cache[word])]
 
 
@@ -183,7 +193,7 @@ def counted_ngrams(terms: Sequence[str], order: int) -> set:
 
 
 def row_statistics(
-    candidate: Sequence[str], references: Sequence[Sequence[str]], orders: int, best: bool
+    candidate: Sequence[str], references: Sequence[Sequence[str]], orders: int, best: bool, marked: bool = False
 ) -> list[int]:
     """Return the statistics of one row; statistics of several rows are added up.
 
@@ -193,19 +203,23 @@ def row_statistics(
         orders: longest n-gram that is counted.
         best: count on the recall side only the reference with the highest recall (of the shortest n-grams on which
             the references differ), not all of them.
+        marked: terms behind STOP_MARK are no unigrams.
 
     Returns:
         Candidate length; reference length (the one closest to the candidate's, the shorter of two); 1 if no reference
         has any term, else 0; then for each order the clipped count and the count of the candidate's n-grams and those
         of the references' n-grams.
     """
-    length = len(candidate)
-    lengths = [len(reference) for reference in references]
+    unigrams = [candidate, *references]
+    if marked:
+        unigrams = [[term for term in terms if not term.startswith(STOP_MARK)] for terms in unigrams]
+    length, *lengths = map(len, unigrams)
     closest = min(lengths, key=lambda other: (abs(other - length), other))
     matches, totals, precision = [], [], []
     for order in range(1, orders + 1):
-        mine = counted_ngrams(candidate, order)
-        theirs = [counted_ngrams(reference, order) for reference in references]
+        mine, *theirs = (
+            counted_ngrams(terms, order) for terms in (unigrams if order == 1 else (candidate, *references))
+        )
         matches.append([len(mine & other) for other in theirs])
         totals.append([len(other) for other in theirs])
         precision_match = matches[-1][0] if len(theirs) == 1 else len(mine & set().union(*theirs))
@@ -229,9 +243,9 @@ def _iterate_statistics(
 ) -> Iterator[list[int]]:
     terms = terms_function(settings)
     orders = orders or settings.max_order
-    best = settings.reference_recall == "best"
+    best, marked = settings.reference_recall == "best", settings.stop_words_orders == "unigrams"
     for prediction, row in zip(predictions, references, strict=True):
-        yield row_statistics(terms(prediction), [terms(reference) for reference in row], orders, best)
+        yield row_statistics(terms(prediction), [terms(reference) for reference in row], orders, best, marked)
 
 
 def statistics(
