@@ -9,10 +9,9 @@ import pytest
 import torch
 from genqa_metrics.ava import judging, loading, modeling
 from genqa_metrics.ava.judging import Judge, aggregated, joined_references
-from genqa_metrics.ava.modeling import CONFIGURATIONS, LINEAR
-from safetensors.numpy import save_file
+from genqa_metrics.ava.modeling import CONFIGURATIONS
 
-from tests.factories.ava import SETTINGS, load, random_rows, saved
+from tests.factories.ava import linear_judge, load, random_rows, saved
 
 
 def test_segments_are_those_of_the_paper():
@@ -144,11 +143,8 @@ def test_peers_read_both_ways_and_each_other(judges):
 
 def test_the_linear_judge(tmp_path, repository):
     """Weights by hand: an answer that holds the reference (x1 = 1) scores sigmoid(2 * (1 - 0.5) - 0.5)."""
-    save_file({"weight": np.array([1.0, 0, 0, 0]), "bias": np.array([-0.5])}, tmp_path / "model.safetensors")
-    (tmp_path / "config.json").write_text("{}")
-    (tmp_path / "ava_config.json").write_text(json.dumps(SETTINGS | {"configuration": LINEAR}))
     rows = {"questions": ["who?"] * 2, "predictions": ["It is Ann.", "Bob"], "references": ["Ann", "Ann"]}
-    found = load(repository, tmp_path).compute(**rows, per_example=True)
+    found = load(repository, linear_judge(tmp_path)).compute(**rows, per_example=True)
     assert found["ava_score_per_example"] == pytest.approx([1 / (1 + np.exp(-0.5)), 1 / (1 + np.exp(1.5))])
     assert found["ava_label_per_example"] == [1, 0]
 

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import sys
+from pathlib import Path
 
 import genqa_metrics
 import huggingface_hub
@@ -16,6 +17,7 @@ from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.settings import PredictorSettings, write_settings
 from huggingface_hub import ModelCard, RepoCard
 
+from tests.factories.ava import linear_judge, load, random_rows
 from tests.factories.kpqa import saved
 from training import publish
 
@@ -89,6 +91,14 @@ def run(client, tmp_path, monkeypatch, capsys):
 
 def files(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def downloaded(hub, name, tmp_path):
+    folder = tmp_path / "downloaded"
+    for path, body in hub.content("model", f"ns/{name}-minilm").items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(body)
+    return folder
 
 
 def test_what_is_published_is_what_a_dry_run_writes(hub, tiny, run, tmp_path):
@@ -169,10 +179,7 @@ def test_a_commit_of_somebody_else_meanwhile_is_not_lost(hub, tiny, run, monkeyp
 def test_plain_transformers_load_the_published_model(hub, tiny, run, tiny_checkpoints, name, tmp_path):
     """Weights of the adapter are merged: the plain model gives the logits of the module's own loader."""
     run("--metrics", name)
-    folder = tmp_path / "downloaded"
-    for path, body in hub.content("model", f"ns/{name}-minilm").items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(body)
+    folder = downloaded(hub, name, tmp_path)
     model = getattr(transformers, publish.CLASSES[name]).from_pretrained(folder).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     inputs = tokenizer("how many steps ?", "there are seven", return_tensors="pt")
@@ -262,12 +269,25 @@ def test_refusals_before_anything_is_uploaded(hub, tiny, run, monkeypatch, tmp_p
     assert hub.writes() == []
 
 
-def test_judges_of_several_encoders_are_refused(tiny, run, judges, monkeypatch):
-    """They load in the module only, and no setting of the module says how."""
+@pytest.mark.parametrize("configuration", ["a0-all", "a1-all", "a2", "linear"])
+def test_judges_that_only_the_metric_loads_are_published(
+    configuration, hub, tiny, run, judges, monkeypatch, tmp_path, repository
+):
+    """What the Hub has scores as the folder does; the card promises no plain from_pretrained."""
     monkeypatch.setattr(publish, "recorded_results", lambda name: [])
-    monkeypatch.setattr(publish, "CHECKPOINTS", {"ava": judges("a1-all")})
-    with pytest.raises(ValueError, match=r"plain from_pretrained .* cannot load this model \(ValueError"):
-        run("--dry-run", "--metrics", "ava")
+    if configuration == "linear":
+        source = linear_judge(tmp_path / "linear")
+    else:
+        source = Path(shutil.copytree(judges(configuration), tmp_path / configuration))
+    (source / "README.md").write_text("---\nlicense: mit\n---\n# Tiny\n\n## Limits\n", encoding="utf-8")
+    monkeypatch.setattr(publish, "CHECKPOINTS", {"ava": source})
+    run("--metrics", "ava")
+    rows = random_rows(6)
+    found, expected = (load(repository, f).compute(**rows) for f in (downloaded(hub, "ava", tmp_path), source))
+    assert found == expected
+    card = (tmp_path / "downloaded/README.md").read_text(encoding="utf-8")
+    assert "ava_config.json" in card
+    assert "AutoModelForSequenceClassification" not in card
 
 
 def test_a_tanh_head_without_question_is_published(tiny, run, tiny_encoder, tiny_checkpoints, monkeypatch, tmp_path):

@@ -143,10 +143,15 @@ def write_model(name: str, namespace: str, tag: str, folder: Path) -> None:
     results = recorded_results(name)  # before any work
     shutil.rmtree(folder, ignore_errors=True)
     with quiet():
+        plain, note = _plain(name, source)
         model, tokenizer = _merged(name)
-        model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
-        plain = name == "ava" or checked_settings(source).head == "linear"
+        if tokenizer is None:  # the linear judge, which has no encoder
+            for file in ("model.safetensors", "config.json"):
+                folder.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source / file, folder / file)
+        else:
+            model.save_pretrained(folder)
+            tokenizer.save_pretrained(folder)
         if plain:
             _check_plain(name, folder)
         if name == "kpqa":
@@ -162,7 +167,7 @@ def write_model(name: str, namespace: str, tag: str, folder: Path) -> None:
 
     repository = checkpoint_repository(name, namespace)
     facts = {"name": name, "namespace": namespace, "repository": repository, "tag": tag, "auto": CLASSES[name]}
-    use = (texts.USE + (texts.PLAIN if plain else texts.TANH)).format(**facts)
+    use = (texts.USE + note).format(**facts)
     use += texts.SETTINGS if name == "ava" else ""
     if is_adapter:
         rank = f"rank {json.loads((source / ADAPTER[0]).read_text(encoding='utf-8'))['r']}"
@@ -176,14 +181,27 @@ def write_model(name: str, namespace: str, tag: str, folder: Path) -> None:
     card.save(folder / "README.md")
 
 
+def _plain(name: str, source: Path) -> tuple[bool, str]:
+    """Return whether plain transformers load a checkpoint, and what its card says of how it is loaded."""
+    from genqa_metrics.ava.loading import read_settings
+    from genqa_metrics.ava.modeling import CONFIGURATIONS, LINEAR
+    from genqa_metrics.kpqa.loading import checked_settings
+
+    if name == "kpqa":
+        return (True, texts.PLAIN) if checked_settings(source).head == "linear" else (False, texts.TANH)
+    configuration = read_settings(source)["configuration"]
+    if configuration == LINEAR:
+        return False, texts.LINEAR
+    several = len(CONFIGURATIONS[configuration]) > 1
+    return (False, texts.SEVERAL) if several else (True, texts.PLAIN)
+
+
 def _merged(name: str) -> tuple:
-    """Return the model of a checkpoint, an adapter merged into its encoder, and its tokenizer."""
+    """Return the model of a checkpoint, an adapter merged into its encoder, and its tokenizer, None without one."""
     if name == "ava":
         from genqa_metrics.ava.loading import load_judge
 
         judge = load_judge(CHECKPOINTS[name], device="cpu")
-        if judge.tokenizer is None:
-            raise ValueError(f"{CHECKPOINTS[name]}: the linear judge is no model of transformers; publish another one")
         return judge.model, judge.tokenizer
     from genqa_metrics.kpqa.loading import load_token_classifier
 

@@ -29,6 +29,15 @@ encoder. The adapter alone is in the folder `adapter`, for `PeftModel.from_pretr
 subfolder="adapter")`.
 
 """
+SEVERAL = """\
+The judge has an encoder for each pair of texts that it reads, which a plain `from_pretrained` of transformers does not
+know; the metric finds them by `ava_config.json`.
+
+"""
+LINEAR = """\
+The judge is a weighted sum of four overlaps of words, without an encoder; the metric finds it by `ava_config.json`.
+
+"""
 TANH = """\
 The head is a layer of 768 with tanh and the classifier, which a plain `from_pretrained` of transformers does not know;
 the metric finds it in `kpqa_config.json`.

@@ -27,6 +27,12 @@ CONFIGURATIONS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 PEER_ATTENTION = ("a2",)
 LINEAR = "linear"
+# Types of encoders as transformers calls them; all have their class token in front, where padding leaves it.
+ENCODERS = (
+    "albert", "bert", "camembert", "deberta-v2", "distilbert", "electra", "modernbert", "mpnet", "roberta",
+    "xlm-roberta",
+)  # fmt: skip
+CROSS_ATTENTION = ("bert", "camembert", "electra", "roberta", "xlm-roberta")  # those that can read a peer
 MARKS = {
     "shared": 3,
     "asked": 6,
@@ -93,6 +99,24 @@ def linear_features(question: str, reference: str, candidate: str, short_answer:
     return [float(found), sim(reference, candidate), sim(reference, question), sim(question, candidate)]
 
 
+def checked_encoder(kind: str, configuration: str) -> None:
+    """Refuse an encoder that a configuration cannot have, or that was not tested.
+
+    Args:
+        kind: type of the encoder, `config.model_type`.
+        configuration: name in `CONFIGURATIONS`.
+
+    Raises:
+        ValueError: names those that are possible.
+    """
+    possible = CROSS_ATTENTION if configuration in PEER_ATTENTION else ENCODERS
+    if kind not in possible:
+        why = "has no layers that read a peer" if kind in ENCODERS else "is not supported"
+        raise ValueError(
+            f"encoder: type {kind!r} {why}; for configuration {configuration} take one of {', '.join(possible)}"
+        )
+
+
 def judge_model(source, configuration: str, marks: str | None = None):
     """Return an untrained judge over an encoder: a sequence classifier of one output, or an `AvaModel` of several.
 
@@ -104,9 +128,13 @@ def judge_model(source, configuration: str, marks: str | None = None):
     Returns:
         A model whose `logits` are (rows, 1): for one pair it takes the inputs of any encoder, for several `pairs`, a
         list of such inputs.
-    """
-    from transformers import AutoModel, AutoModelForSequenceClassification
 
+    Raises:
+        ValueError: if the encoder is of a type that the configuration cannot have.
+    """
+    from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
+
+    checked_encoder(AutoConfig.from_pretrained(source).model_type, configuration)
     if len(CONFIGURATIONS[configuration]) == 1:
         with quiet():
             model = AutoModelForSequenceClassification.from_pretrained(source, num_labels=1, **SAFE_WEIGHTS)
@@ -170,6 +198,7 @@ def ava_classes() -> tuple[type, type]:
         def __init__(self, config):
             super().__init__(config)
             count = len(CONFIGURATIONS[config.configuration])
+            checked_encoder(config.encoder["model_type"], config.configuration)
 
             def encoder(**changes):
                 kind = dict(config.encoder)

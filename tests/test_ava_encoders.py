@@ -1,0 +1,94 @@
+"""AVA on every type of encoder: each text counts, padding does not, and a saved judge judges the same."""
+
+import json
+
+import pytest
+import torch
+import transformers
+from genqa_metrics.ava import loading, modeling
+from genqa_metrics.ava.judging import Judge
+
+SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+OTHER_NAMES = {
+    "distilbert": {"dim": 16, "n_layers": 2, "n_heads": 2, "hidden_dim": 32},
+    "albert": SIZES | {"embedding_size": 8},
+    "electra": SIZES | {"embedding_size": 8},
+    "modernbert": SIZES | {"reference_compile": False, "cls_token_id": 2, "sep_token_id": 3},
+}
+WITHOUT_TYPES = ("distilbert", "mpnet", "modernbert", "roberta", "camembert", "xlm-roberta")
+ROW = ("who is it", "seven steps", "there are four")
+CHANGED = [("how many", *ROW[1:]), (ROW[0], "four rooms", ROW[2]), (*ROW[:2], "a test")]
+
+
+@pytest.fixture(scope="module")
+def encoder(tiny_encoder, tmp_path_factory):
+    """Return the folder of a tiny encoder of a type, its weights drawn from a seed."""
+
+    def made(kind):
+        folder = tmp_path_factory.mktemp(kind)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_encoder)
+        if kind in WITHOUT_TYPES:
+            tokenizer.model_input_names = ["input_ids", "attention_mask"]
+        sizes = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id, "max_position_embeddings": 80}
+        config = transformers.AutoConfig.for_model(kind, **sizes, **OTHER_NAMES.get(kind, SIZES))
+        torch.manual_seed(5)
+        transformers.AutoModel.from_config(config).save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        return folder
+
+    return made
+
+
+def judge(encoder, configuration, folder):
+    torch.manual_seed(6)
+    model = modeling.judge_model(encoder, configuration)
+    with torch.no_grad():  # an untrained encoder hardly tells texts apart
+        for weight in model.parameters():
+            if weight.dim() > 1:
+                weight.mul_(10)
+    model.save_pretrained(folder)
+    transformers.AutoTokenizer.from_pretrained(encoder).save_pretrained(folder)
+    (folder / "ava_config.json").write_text(json.dumps({"configuration": configuration, "max_length": 64}))
+    return model.eval(), Judge(loading.load_judge(folder, device="cpu"))
+
+
+@pytest.mark.parametrize("kind", modeling.ENCODERS)
+def test_every_text_counts_and_padding_does_not(kind, encoder, tmp_path):
+    source = encoder(kind)
+    for configuration in ("a1-r_qt", "a0-all", *(["a2"] if kind in modeling.CROSS_ATTENTION else [])):
+        _, judging = judge(source, configuration, tmp_path / configuration)
+        alone = judging.logits([ROW])[0]
+        logits = judging.logits([ROW, *CHANGED, (ROW[0], "long " * 9, ROW[2])])  # beside a longer row
+        assert logits[0] == pytest.approx(alone, abs=1e-5)
+        assert (abs(logits[1:4] - alone) > 1e-3).all()
+
+
+@pytest.mark.parametrize("kind", modeling.CROSS_ATTENTION)
+def test_a_peer_is_read(kind, encoder, tmp_path):
+    """Other states of the peer, the same of the text itself, give another output of the second round."""
+    model, judging = judge(encoder(kind), "a2", tmp_path / "a2")
+    inputs = judging.loaded.tokenizer(["who is it"], return_tensors="pt")
+    with torch.no_grad():
+        first, second = (
+            model.peers[0](
+                **inputs,
+                encoder_hidden_states=torch.randn(1, 4, 16, generator=torch.Generator().manual_seed(seed)),
+                encoder_attention_mask=torch.ones(1, 4),
+            ).last_hidden_state
+            for seed in (0, 1)
+        )
+    assert (first - second).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("kind", sorted(set(modeling.ENCODERS) - set(modeling.CROSS_ATTENTION)))
+def test_an_encoder_that_cannot_read_a_peer_is_refused(kind, encoder):
+    with pytest.raises(ValueError, match=f"type '{kind}' has no layers that read a peer; for configuration a2 take"):
+        modeling.judge_model(encoder(kind), "a2")
+
+
+def test_other_types_are_refused(tmp_path):
+    """XLNet's class token is the last one, GPT-2 has none."""
+    for kind in ("xlnet", "gpt2"):
+        transformers.AutoConfig.for_model(kind).save_pretrained(tmp_path / kind)
+        with pytest.raises(ValueError, match=f"encoder: type '{kind}' is not supported; for configuration a1-r_qt"):
+            modeling.judge_model(tmp_path / kind, "a1-r_qt")
