@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.factories.question_generation import TINY
-from training.question_generation import check_bases, study
+from training.question_generation import check_bases, measures, study, tables
 from training.question_generation import contexts as data
 
 FOLDER = Path(__file__).parent.parent / "training/question_generation"
@@ -24,7 +24,7 @@ def readme(folder):
 
 def test_diversity_by_hand():
     """["a b c", "a b d"]: 4 of 6 words and 3 of 4 pairs of words are different, and both questions."""
-    found = study.diversity([["a b c", "a b d"], ["a"], [], ["a b c d e", "a b c d e"]])
+    found = measures.diversity([["a b c", "a b d"], ["a"], [], ["a b c d e", "a b c d e"]])
     assert found[0] == pytest.approx([4 / 6, 3 / 4, 0, 1], abs=1e-3)
     assert np.isnan(found[1:3]).all()
     assert found[3] == pytest.approx([0.5, 0.5, 1, 0.5])
@@ -33,9 +33,9 @@ def test_diversity_by_hand():
 def scores(effect, contexts=80, seeds=3, noise=0.02):
     """Return made-up (contexts, systems, seeds, 4) scores; `effect` adds to systems by name."""
     rng = np.random.default_rng(0)
-    rows = np.tile(rng.uniform(0.2, 0.6, size=(contexts, 1, 1, 1)), (1, len(study.SYSTEMS), seeds, 4))
+    rows = np.tile(rng.uniform(0.2, 0.6, size=(contexts, 1, 1, 1)), (1, len(measures.SYSTEMS), seeds, 4))
     rows += rng.normal(scale=noise, size=rows.shape)
-    for i, name in enumerate(study.SYSTEMS):
+    for i, name in enumerate(measures.SYSTEMS):
         rows[:, i, :, 1:3] += effect.get(name, 0.0)
     return rows
 
@@ -45,7 +45,7 @@ RISING = {"cvae_25": 0.05, "cvae_50": 0.1, "cvae_100": 0.15, "baseline_rbs": 0.0
 
 def test_means_and_paired_intervals():
     rows = scores(RISING)
-    means, ends, differences = study.measured(rows, 400)
+    means, ends, differences = measures.measured(rows, 400)
     assert means == pytest.approx(rows.mean(axis=(0, 2)))
     assert (ends[0] < means).all()
     assert (means < ends[1]).all()
@@ -54,13 +54,15 @@ def test_means_and_paired_intervals():
     assert ((low <= middle) & (middle <= high)).all()
     # The contexts differ much more than the systems do on one context: pairing makes the interval narrow.
     assert (high - low < (ends[1] - ends[0])[3] / 3).all()
-    assert all(x.tobytes() == y.tobytes() for x, y in zip(study.measured(rows, 400)[:2], (means, ends), strict=True))
+    assert all(
+        x.tobytes() == y.tobytes() for x, y in zip(measures.measured(rows, 400)[:2], (means, ends), strict=True)
+    )
 
 
 def test_seeds_are_resampled_too():
     """Three seeds that differ in everything: the interval is wide, however many contexts there are."""
-    rows = np.zeros((500, len(study.SYSTEMS), 3, 4)) + np.array([0.1, 0.5, 0.9])[:, None]
-    _, ends, differences = study.measured(rows, 400)
+    rows = np.zeros((500, len(measures.SYSTEMS), 3, 4)) + np.array([0.1, 0.5, 0.9])[:, None]
+    _, ends, differences = measures.measured(rows, 400)
     assert (ends[1] - ends[0] > 0.5).all()
     # Systems of one model have their seeds in common, others have not.
     assert np.ptp(differences["baseline_rbs - baseline"][1:]) == 0
@@ -77,22 +79,22 @@ def test_seeds_are_resampled_too():
     ],
 )
 def test_findings(effect, expected):
-    report = study.report_of({"rouge": scores(effect)}, np.ones(80, bool), 200)
-    found = study.findings(report)["rouge"]
+    report = measures.report_of({"rouge": scores(effect)}, np.ones(80, bool), 200)
+    found = measures.findings(report)["rouge"]
     assert {name: found[name] for name in expected} == expected
 
 
 def test_the_report_is_of_the_contexts_that_are_kept():
     rows = scores({})
     kept = np.arange(80) < 30
-    report = study.report_of({"rouge": rows}, kept, 100)
+    report = measures.report_of({"rouge": rows}, kept, 100)
     assert report["contexts"] == 30
     values = report["systems"]["baseline"]["rouge"]
     assert values["recall"] == pytest.approx(rows[:30, 0, :, 1].mean(), abs=1e-5)
     assert values["seeds"]["f"] == pytest.approx(rows[:30, 0, :, 2].mean(axis=0), abs=1e-5)
     low, high = values["intervals"]["conventional"]
     assert low < values["conventional"] < high
-    assert "| baseline | " in study.table(report, "rouge")
+    assert "| baseline | " in tables.table(report, "rouge")
 
 
 def test_statistics_are_those_of_f_meta():
@@ -101,13 +103,13 @@ def test_statistics_are_those_of_f_meta():
 
     contexts = [data.Context("a", ("who won the cup ?", "when was it ?")), data.Context("b", ("where is it ?",))]
     said = {
-        seed: {name: [["who won the cup ?"] * 2, [f"where is {name} {seed} ?"]] for name in study.SYSTEMS}
+        seed: {name: [["who won the cup ?"] * 2, [f"where is {name} {seed} ?"]] for name in measures.SYSTEMS}
         for seed in (1, 2)
     }
-    found = study.statistics_of(said, contexts, ["rouge"])
+    found = measures.statistics_of(said, contexts, ["rouge"])
     assert found["rouge"].shape == (2, 6, 2, 4)
     assert found["diversity"].shape == (2, 6, 2, 4)
-    for i, name in enumerate(study.SYSTEMS):
+    for i, name in enumerate(measures.SYSTEMS):
         for j, seed in enumerate(said):
             expected = statistics(said[seed][name], [list(c.references) for c in contexts], base_function("rouge"))
             np.testing.assert_allclose(found["rouge"][:, i, j], expected)
@@ -124,21 +126,21 @@ def test_the_sample_of_contexts_is_fixed(made_up):
 
 def test_renewing_a_readme(tmp_path):
     path = readme(tmp_path)
-    study.renew(path, "findings", "new")
+    tables.renew(path, "findings", "new")
     assert path.read_text().startswith(
         "<!-- findings -->\n\nnew\n\n<!-- end of findings -->\n<!-- all contexts -->\nold"
     )
     with pytest.raises(ValueError, match="readme: expected the marks <!-- x --> and <!-- end of x --> in"):
-        study.renew(path, "x", "new")
+        tables.renew(path, "x", "new")
 
 
 def test_an_unknown_base_is_refused():
     with pytest.raises(ValueError, match="bases: expected some of meteor, rouge, bleu, cosine, got 'x'"):
-        study.base_of("x")
+        measures.base_of("x")
 
 
 def test_the_cosine_of_equal_questions_is_one():
-    same, other = study.cosine_base().pairs(["who won ?", "who won ?"], ["who won ?", "where is my house ?"])
+    same, other = measures.cosine_base().pairs(["who won ?", "who won ?"], ["who won ?", "where is my house ?"])
     assert same == pytest.approx(1, abs=1e-5)
     assert other < 0.6
 
@@ -170,7 +172,7 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", words)
     study.main()
     results = json.loads((tmp_path / "results.json").read_text())
-    assert set(results["systems"]) == set(study.SYSTEMS) == set(results["active_latent_dimensions"])
+    assert set(results["systems"]) == set(measures.SYSTEMS) == set(results["active_latent_dimensions"])
     for bases in results["systems"].values():
         for base in ("rouge", "bleu"):
             assert {"conventional", "precision", "recall", "f", "intervals"} <= set(bases[base])
@@ -201,7 +203,7 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
     assert all(len(set(row["predictions"]["baseline"])) == 1 for row in rows)
     scored = CliRunner().invoke(app, ["score", str(path), "--metric", "f_meta"])
     assert scored.exit_code == 0, scored.output
-    assert all(system in scored.output for system in study.SYSTEMS)
+    assert all(system in scored.output for system in measures.SYSTEMS)
 
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "work/models").rglob("model.safetensors")}
     monkeypatch.setattr(sys, "argv", [*words, "--train_only", "True"])
@@ -219,20 +221,20 @@ def test_corpus_bleu_is_that_of_sacrebleu():
     words = "who what won lost the cup in may june ?".split()
     predictions = [" ".join(rng.choice(words, rng.integers(3, 9))) for _ in range(40)]
     references = [[" ".join(rng.choice(words, rng.integers(3, 9))) for _ in range(3)] for _ in range(40)]
-    counts = study.corpus_counts(predictions, references)
+    counts = measures.corpus_counts(predictions, references)
     expected = BLEU(tokenize="none", smooth_method="none").corpus_score(
         predictions, [list(column) for column in zip(*references, strict=True)]
     )
-    assert study.corpus_bleu(counts.sum(axis=0)) == pytest.approx(expected.score / 100)
-    assert study.corpus_bleu(counts.mean(axis=0)) == pytest.approx(expected.score / 100)
+    assert measures.corpus_bleu(counts.sum(axis=0)) == pytest.approx(expected.score / 100)
+    assert measures.corpus_bleu(counts.mean(axis=0)) == pytest.approx(expected.score / 100)
 
 
 def test_a_system_with_fewer_seeds_is_put_down_with_its_own():
     context = data.Context("c", ("who won ?", "who lost ?"))
-    one = {system: [["who won ?", "why ?"]] for system in study.SYSTEMS}
-    two = {system: [["when ?", "why ?"]] for system in study.SYSTEMS if system != "cvae_25"}
-    rows = study.statistics_of({1: one, 2: two}, [context], ["rouge"])["rouge"]
-    place = list(study.SYSTEMS).index("cvae_25")
+    one = {system: [["who won ?", "why ?"]] for system in measures.SYSTEMS}
+    two = {system: [["when ?", "why ?"]] for system in measures.SYSTEMS if system != "cvae_25"}
+    rows = measures.statistics_of({1: one, 2: two}, [context], ["rouge"])["rouge"]
+    place = list(measures.SYSTEMS).index("cvae_25")
     assert np.array_equal(rows[:, place, 0], rows[:, place, 1])
     assert not np.array_equal(rows[:, 0, 0], rows[:, 0, 1])
 
@@ -241,7 +243,7 @@ def test_answers_are_the_words_that_the_question_asks_for():
     """KPQA's predictor: 'where' asks for the place, 'who' for the person."""
     text = "ada lovelace was born in london ."
     pairs = [(text, "where was ada lovelace born ?"), (text, "who was born in london ?"), (text, " ")]
-    found = study.answers_of([*pairs, pairs[0]])
+    found = measures.answers_of([*pairs, pairs[0]])
     assert set(found) == set(pairs[:2])
     assert text.index("london") in found[pairs[0]]
     assert text.index("london") not in found[pairs[1]]

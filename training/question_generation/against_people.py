@@ -333,7 +333,7 @@ def main() -> None:
 
     from training.question_generation.check_bases import read
     from training.question_generation.question_bases import JUDGE_DATA, JUDGE_DEV, TITLES, functions
-    from training.question_generation.study import renew
+    from training.question_generation.tables import renew
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     bases = args.bases or list(TITLES)

@@ -124,7 +124,7 @@ def main() -> None:
     """Try all and write the table."""
     from transformers import HfArgumentParser
 
-    from training.question_generation.study import renew
+    from training.question_generation.tables import renew
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     text = table(readings())

@@ -190,7 +190,8 @@ def main() -> None:
     from genqa_metrics.kpqa.models import file_digest
     from transformers import HfArgumentParser
 
-    from training.question_generation.study import BASES, base_of, renew
+    from training.question_generation.measures import BASES, base_of
+    from training.question_generation.tables import renew
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     bases = {name: base_of(name) for name in args.bases}

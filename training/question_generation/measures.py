@@ -1,0 +1,327 @@
+"""What is measured of generated questions in the study of F-meta: arrays in, numbers and findings out."""
+
+import sys
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+MODELS = {"baseline": 0, "cvae_25": 25, "cvae_50": 50, "cvae_100": 100}  # name -> size of the latent variable
+SYSTEMS = {  # name -> model, beams that a question is drawn from
+    "baseline": ("baseline", 1),
+    "cvae_25": ("cvae_25", 1),
+    "cvae_50": ("cvae_50", 1),
+    "cvae_100": ("cvae_100", 1),
+    "baseline_rbs": ("baseline", 2),
+    "cvae_100_rbs": ("cvae_100", 2),
+}
+BASES = {"meteor": "METEOR 1.5", "rouge": "ROUGE-L", "bleu": "BLEU-4", "cosine": "encoder cosine"}
+PARTS = ("precision", "recall", "f", "conventional")  # in the order of f_meta.scoring.NAMES
+DIVERSITY = ("distinct_1", "distinct_2", "self_bleu", "different")
+OTHERS = {"diversity": DIVERSITY, "answers": ("answers_covered",)}  # what is measured beside the bases
+COVERED = 0.5  # F1 of the words of two answers from which on they count as the same answer
+CHUNK = 2000  # pairs of question and context that KPQA's predictor reads in one call
+PAIRS = (  # differences that the paper's findings are about
+    ("cvae_25", "baseline"),
+    ("cvae_50", "baseline"),
+    ("cvae_100", "baseline"),
+    ("cvae_50", "cvae_25"),
+    ("cvae_100", "cvae_50"),
+    ("baseline_rbs", "baseline"),
+    ("cvae_100_rbs", "cvae_100"),
+)
+
+
+def cosine_base():
+    """Return the cosine of sentence vectors of the bundled encoder as a base of F-meta."""
+    from genqa_metrics.f_meta.bases import Base
+    from genqa_metrics.kpqa.models import base_encoder
+    from sentence_transformers import SentenceTransformer
+
+    def pairs(predictions: list[str], references: list[str]) -> np.ndarray:
+        model = SentenceTransformer(str(base_encoder()), device="cpu")
+        place = {text: i for i, text in enumerate(dict.fromkeys([*predictions, *references]))}
+        vectors = model.encode(list(place), normalize_embeddings=True, show_progress_bar=False)
+        left, right = (vectors[[place[text] for text in side]] for side in (predictions, references))
+        return (left * right).sum(axis=1)
+
+    return Base("cosine", "base:cosine", pairs)
+
+
+def base_of(name: str):
+    """Return a base by its name in `BASES`."""
+    from genqa_metrics.f_meta.bases import base_function
+
+    if name not in BASES:
+        raise ValueError(f"bases: expected some of {', '.join(BASES)}, got {name!r}")
+    return cosine_base() if name == "cosine" else base_function(name)
+
+
+def diversity(questions: Sequence[Sequence[str]]) -> np.ndarray:
+    """Return how different the questions of every context are, one row of `DIVERSITY` per context.
+
+    distinct-n is the share of a context's n-grams that are different (Li et al. 2016), self-BLEU the mean BLEU-4 of a
+    question against the others of its context (Zhu et al. 2018), the last the share of questions that are different.
+
+    Returns:
+        (contexts, 4); NaN for contexts with fewer than two questions, where there is no diversity.
+
+    >>> diversity([["who won the cup ?"] * 2, ["who won ?"]]).round(2).tolist()
+    [[0.5, 0.5, 1.0, 0.5], [nan, nan, nan, nan]]
+    """
+    from genqa_metrics.f_meta.bases import base_function
+
+    rows = [(i, j) for i, texts in enumerate(questions) if len(texts) > 1 for j in range(len(texts))]
+    result = np.full((len(questions), len(DIVERSITY)), np.nan)
+    if not rows:
+        return result
+    others = [[*questions[i][:j], *questions[i][j + 1 :]] for i, j in rows]
+    self_bleu = base_function("bleu").multiple([questions[i][j] for i, j in rows], others)
+    for i in dict.fromkeys(i for i, _ in rows):
+        words = [text.split() for text in questions[i]]
+        for column, n in ((0, 1), (1, 2)):
+            grams = [tuple(w[k : k + n]) for w in words for k in range(len(w) - n + 1)]
+            result[i, column] = len(set(grams)) / max(len(grams), 1)
+        result[i, 2] = np.mean([score for (row, _), score in zip(rows, self_bleu, strict=True) if row == i])
+        result[i, 3] = len(set(questions[i])) / len(questions[i])
+    return result
+
+
+def corpus_bleu(sums: np.ndarray) -> np.ndarray:
+    """Return corpus BLEU-4 without smoothing.
+
+    Args:
+        sums: (..., 10) matches and n-grams of the orders 1 to 4, tokens of candidates and of references; also means.
+
+    >>> round(float(corpus_bleu(np.array([7, 5, 3, 1, 7, 6, 5, 4, 7.0, 6.0]))), 4)
+    0.5946
+    """
+    matches, ngrams, length, reference_length = sums[..., :4], sums[..., 4:8], sums[..., 8], sums[..., 9]
+    precision = np.prod(matches / np.maximum(ngrams, 1e-9), axis=-1) ** 0.25
+    return precision * np.exp(np.minimum(0, 1 - reference_length / np.maximum(length, 1e-9)))
+
+
+def corpus_counts(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
+    """Return what corpus BLEU is made of for every context, (contexts, 10), see `corpus_bleu`."""
+    from genqa_metrics.f_meta.overlap import MAX_ORDER, Rows, bleu_counts
+
+    matches, length, reference_length = bleu_counts(
+        Rows.of_lists(str.split, list(predictions), list(map(list, references)))
+    )
+    ngrams = np.maximum(length[:, None] - np.arange(MAX_ORDER), 0)
+    return np.column_stack([matches, ngrams, length, reference_length]).astype(float)
+
+
+def answers_of(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], frozenset[int]]:
+    """Return the words of a context that answer a question, by the keyphrase weights of KPQA's predictor.
+
+    Args:
+        pairs: context and question.
+
+    Returns:
+        Pair -> where the word pieces begin whose weight is at least half of the largest.
+    """
+    import genqa_metrics
+
+    kpqa = genqa_metrics.load("kpqa", progress=False)
+    found = {}
+    pairs = list(dict.fromkeys(pair for pair in pairs if pair[1].strip()))
+    for start in range(0, len(pairs), CHUNK):
+        part = pairs[start : start + CHUNK]
+        contexts = [context for context, _ in part]
+        results = kpqa.compute(
+            questions=[question for _, question in part], predictions=contexts, references=contexts, explain=True
+        )
+        for pair, row in zip(part, results["explanation"], strict=True):
+            top = max((weight for _, weight, *_ in row["prediction"]), default=0)
+            found[pair] = frozenset(place for _, weight, place, _ in row["prediction"] if weight >= top / 2)
+    return found
+
+
+def covered(
+    predictions: Sequence[Sequence[str]],
+    references: Sequence[Sequence[str]],
+    contexts: Sequence[str],
+    answers: Mapping,
+) -> np.ndarray:
+    """Return the share of the references' answers that a generated question asks for too, one number per context.
+
+    Args:
+        predictions: questions per context.
+        references: questions per context.
+        contexts: texts.
+        answers: what `answers_of` returned.
+
+    >>> answers = {("c", "who"): frozenset([1]), ("c", "when"): frozenset([5, 6]), ("c", "what year"): frozenset([6])}
+    >>> covered([["what year"]], [["who", "when"]], ["c"], answers).tolist()
+    [0.5]
+    """
+    shares = []
+    for asked, wanted, context in zip(predictions, references, contexts, strict=True):
+        sets = [answers[context, question] for question in asked if question.strip()]
+        hits = [
+            any(2 * len(target & other) >= COVERED * (len(target) + len(other)) for other in sets)
+            for target in (answers[context, question] for question in wanted)
+        ]
+        shares.append(np.mean(hits))
+    return np.array(shares)
+
+
+def statistics_of(
+    said: Mapping[int, Mapping[str, list]], contexts: Sequence, bases: Sequence[str], answers: bool = False
+) -> dict:
+    """Return arrays of (contexts, systems, seeds, k) numbers.
+
+    Args:
+        said: seed -> system -> questions of every context. A system that has fewer seeds than others is put down
+            several times with each, so that its mean is that of its own seeds.
+        contexts: the contexts.
+        bases: bases of F-meta.
+        answers: measure the answers covered.
+
+    Returns:
+        Base -> columns `PARTS`, "corpus" -> `corpus_counts` of the first question of every context, "diversity" ->
+        columns `DIVERSITY`, and if wanted "answers" -> one column, see `covered`.
+    """
+    from genqa_metrics.f_meta.scoring import statistics
+
+    seeds, names = list(said), list(SYSTEMS)
+    own = {system: [seed for seed in seeds if system in said[seed]] for system in names}
+    columns = [said[own[system][k % len(own[system])]][system] for system in names for k in range(len(seeds))]
+    references = [list(context.references) for context in contexts]
+    predictions = [list(questions) for column in columns for questions in column]
+    shape = len(names), len(seeds), len(contexts), -1
+    found = {}
+    for name in bases:  # one call: a pair that several systems ask is scored once, Java starts once
+        print(f"scoring with {name}", file=sys.stderr, flush=True)
+        found[name] = statistics(predictions, references * len(columns), base_of(name))
+    found["corpus"] = corpus_counts([texts[0] for texts in predictions], references * len(columns))
+    found["diversity"] = diversity(predictions)
+    if answers:
+        texts = [context.text for context in contexts] * len(columns)
+        asked = [*zip(texts, predictions, strict=True), *zip(texts, references * len(columns), strict=True)]
+        print("reading the answers", file=sys.stderr, flush=True)
+        known = answers_of([(text, question) for text, questions in asked for question in questions])
+        found["answers"] = covered(predictions, references * len(columns), texts, known)
+    return {name: np.moveaxis(rows.reshape(shape), 2, 0) for name, rows in found.items()}
+
+
+def resampled_means(rows: np.ndarray, samples: int, seed: int) -> np.ndarray:
+    """Return the means of systems in bootstrap samples of contexts and of seeds.
+
+    Contexts are drawn once for all systems, and seeds once for all systems of one model, so that differences of
+    systems are paired where they share something.
+
+    Args:
+        rows: (contexts, systems, seeds, k), systems in the order of `SYSTEMS`.
+        samples: number of samples.
+        seed: the same seed gives the same samples.
+
+    Returns:
+        (samples, systems, k).
+    """
+    from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, resampled_sums
+
+    contexts, systems, seeds, k = rows.shape
+    flat = rows.reshape(contexts, systems * seeds, k)
+    sums = resampled_sums(bootstrap_counts(contexts, samples, seed), flat).reshape(samples, systems, seeds, k)
+    rng = np.random.default_rng([seed, 2])
+    draws = {model: rng.integers(seeds, size=(samples, seeds)) for model in MODELS}
+    chosen = np.stack([draws[model] for model, _ in SYSTEMS.values()], axis=1)[..., None]
+    return np.take_along_axis(sums, chosen, axis=2).mean(axis=2) / contexts
+
+
+def measured(rows: np.ndarray, samples: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, dict]:
+    """Return means, intervals and differences of systems.
+
+    Args:
+        rows: (contexts, systems, seeds, k).
+        samples: bootstrap samples.
+        seed: of the bootstrap.
+
+    Returns:
+        (systems, k) means, (2, systems, k) ends of their 95% intervals, and per pair of `PAIRS` (3, k): difference,
+        low, high.
+    """
+    from genqa_metrics.toolkit.analysis.resampling import interval
+
+    means = rows.mean(axis=(0, 2))
+    resampled = resampled_means(rows, samples, seed)
+    ends = np.stack(interval(resampled, len(rows)))
+    place = {name: i for i, name in enumerate(SYSTEMS)}
+    differences = {}
+    for first, second in PAIRS:
+        a, b = place[first], place[second]
+        low, high = interval(resampled[:, a] - resampled[:, b], len(rows))
+        differences[f"{first} - {second}"] = np.stack([means[a] - means[b], low, high])
+    return means, ends, differences
+
+
+def report_of(statistics: Mapping[str, np.ndarray], kept: np.ndarray, samples: int) -> dict:
+    """Return the scores of some contexts in the form of results.json.
+
+    Args:
+        statistics: what `statistics_of` returned.
+        kept: (contexts,) booleans.
+        samples: bootstrap samples.
+    """
+    from genqa_metrics.toolkit.analysis.resampling import interval
+
+    report: dict = {"contexts": int(kept.sum()), "systems": {name: {} for name in SYSTEMS}, "differences": {}}
+    for base, rows in statistics.items():
+        if base == "corpus":
+            means = corpus_bleu(rows[kept].mean(axis=(0, 2)))
+            ends = interval(corpus_bleu(resampled_means(rows[kept], samples, 0)), int(kept.sum()))
+            for i, system in enumerate(SYSTEMS):
+                value = {"bleu": round(float(means[i]), 5), "interval": [round(float(end[i]), 5) for end in ends]}
+                report["systems"][system][base] = value
+            continue
+        parts = OTHERS.get(base, PARTS)
+        used = kept & ~np.isnan(rows).any(axis=(1, 2, 3))
+        if not used.any():
+            continue
+        means, ends, differences = measured(rows[used], samples)
+        for i, system in enumerate(SYSTEMS):
+            values = {part: round(float(means[i, j]), 5) for j, part in enumerate(parts)}
+            values["intervals"] = {p: [round(float(x), 5) for x in ends[:, i, j]] for j, p in enumerate(parts)}
+            values["seeds"] = {
+                p: [round(float(x), 5) for x in rows[used, i, :, j].mean(axis=0)] for j, p in enumerate(parts)
+            }
+            report["systems"][system][base] = values
+        report["differences"][base] = {
+            pair: {part: [round(float(x), 5) for x in values[:, j]] for j, part in enumerate(parts)}
+            for pair, values in differences.items()
+        }
+    return report
+
+
+def findings(report: Mapping) -> dict[str, dict]:
+    """Return which findings of the paper come out, per base.
+
+    "flat": the conventional score of CVAE 100 differs from the baseline's by a smaller share of it than F does.
+    "recall_and_f_rise": recall and F of every CVAE are above the baseline's, with intervals above 0.
+    "rise_with_d": recall and F of CVAE 25, 50, 100 rise; "..._surely" with intervals above 0.
+    "rbs_adds": recall and F with random beam selection are above those without, for both, with intervals above 0.
+    """
+    found = {}
+    for base, differences in report["differences"].items():
+        if base in OTHERS:
+            continue
+        start = report["systems"]["baseline"][base]
+
+        def change(part, differences=differences, start=start):
+            return abs(differences["cvae_100 - baseline"][part][0]) / max(start[part], 1e-9)
+
+        def rises(pairs, place, differences=differences):
+            return all(differences[pair][part][place] > 0 for pair in pairs for part in ("recall", "f"))
+
+        more = [f"cvae_{d} - baseline" for d in (25, 50, 100)]
+        larger = ["cvae_50 - cvae_25", "cvae_100 - cvae_50"]
+        beams = ["baseline_rbs - baseline", "cvae_100_rbs - cvae_100"]
+        found[base] = {
+            "flat": change("conventional") < change("f"),
+            "recall_and_f_rise": rises(more, 1),
+            "rise_with_d": rises(larger, 0),
+            "rise_with_d_surely": rises(larger, 1),
+            "rbs_adds": rises(beams, 1),
+        }
+    return found
