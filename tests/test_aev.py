@@ -219,7 +219,8 @@ def test_stop_words_are_left_out_of_all_n_grams_or_of_unigrams_only():
     """Section 4.1 has "stop word elimination for unigrams".
 
     "four steps of the test" against "four steps of a test": unigrams are four, steps, test in both readings, and
-    the lengths 3. Without stop words both bigrams match (four steps, steps test), with them four steps and steps of, of 4.
+    the lengths 3. Without stop words both bigrams match (four steps, steps test), with them four steps and steps of of
+    the 4.
     """
     texts = ["four steps of the test"], [["four steps of a test"]]
     stop_words = ["of", "the", "a"]
