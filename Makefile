@@ -36,9 +36,9 @@ bench: $(VENV)/installed-test
 sizes: $(BIN)/python
 	$(BIN)/python -m tests.benchmarks.bench_install
 
-copies:  # shared.py and module.py of aev, models.py and fast.py of kpqa are the originals
+copies:  # shared.py and module.py of aev, models.py, fast.py and trust.py of kpqa are the originals
 	for metric in aev ava f_meta kpqa; do for name in shared module; do cmp -s metrics/aev/$$name.py metrics/$$metric/$$name.py || cp metrics/aev/$$name.py metrics/$$metric/$$name.py; done; done
-	for name in models fast; do cmp -s metrics/kpqa/$$name.py metrics/ava/$$name.py || cp metrics/kpqa/$$name.py metrics/ava/$$name.py; done
+	for name in models fast trust; do cmp -s metrics/kpqa/$$name.py metrics/ava/$$name.py || cp metrics/kpqa/$$name.py metrics/ava/$$name.py; done
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

@@ -309,9 +309,9 @@ def test_wrong_arguments_are_named(ava, judges, repository, tmp_path):
         ({"configuration": "a1-r_qt", "threshold": 2}, "threshold: expected a number from 0 to 1, got 2"),
         ({"configuration": "a1-r_qt", "mark_shared": True}, "mark_shared: not a setting of this version"),
         ({"configuration": "a1-r_qt", "marks": True}, "expected null or one of shared, asked, valued, got True"),
-        ({"configuration": "a1-r_qt", "slope": "1"}, "slope: expected a number, got '1'"),
-        ({"configuration": "a1-r_qt", "long_words": "6"}, "long_words: expected a number, got '6'"),
-        ({"configuration": "a1-r_qt", "long_slope": None}, "long_slope: expected a number, got None"),
+        ({"configuration": "a1-r_qt", "slope": "1"}, "slope: expected a number.*, got '1'"),
+        ({"configuration": "a1-r_qt", "long_words": "6"}, "long_words: expected a number.*, got '6'"),
+        ({"configuration": "a1-r_qt", "long_slope": None}, "long_slope: expected a number.*, got None"),
         ({"configuration": "a1-r_qt", "reference_aggregation": "all"}, "reference_aggregation: expected one of"),
     ],
 )

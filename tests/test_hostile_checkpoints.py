@@ -65,3 +65,170 @@ def test_a_pickle_is_no_encoder(tiny_checkpoint, tiny_encoder, tmp_path):
     torch.save({}, folder / "pytorch_model.bin")
     with pytest.raises(ValueError, match="safetensors"):
         load_models(str(tiny_checkpoint), embedding_model=str(folder), device="cpu")
+
+
+@pytest.fixture(scope="module")
+def adapter(tiny_encoder, tmp_path_factory):
+    """Folder of an adapter of the tiny encoder."""
+    from genqa_metrics.kpqa.loading import token_classifier
+    from peft import LoraConfig, get_peft_model
+
+    config = LoraConfig(r=2, lora_alpha=4, target_modules=["query"], modules_to_save=["classifier"])
+    folder = tmp_path_factory.mktemp("adapter")
+    get_peft_model(token_classifier(tiny_encoder), config).save_pretrained(folder)
+    return folder
+
+
+def changed(folder, copy, **values):
+    """Copy an adapter with other values in its config."""
+    shutil.copytree(folder, copy)
+    path = copy / "adapter_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+    return copy
+
+
+def with_tensors(folder, copy, change):
+    """Copy a checkpoint, and let a function change its tensors in place."""
+    from safetensors.torch import load_file, save_file
+
+    shutil.copytree(folder, copy)
+    path = next(copy.glob("*model.safetensors"))
+    tensors = load_file(path)
+    change(tensors)
+    save_file(tensors, path, metadata={"format": "pt"})
+    return copy
+
+
+def load(checkpoint, encoder, **arguments):
+    return load_models(str(checkpoint), embedding_model=str(encoder), device="cpu", **arguments)
+
+
+def test_the_base_that_an_adapter_names_is_not_fetched(adapter, tiny_encoder, tmp_path, monkeypatch):
+    """Not from the Hub unasked, and asked for only with a revision."""
+    import huggingface_hub
+
+    asked = []
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *names, **_: asked.append(names) or tiny_encoder)
+    foreign = changed(adapter, tmp_path / "foreign", base_model_name_or_path="stranger/model")
+    with pytest.raises(ValueError, match=r"adapter of 'stranger/model', which is not fetched unasked.*base_model="):
+        load(foreign, tiny_encoder)
+    with pytest.raises(ValueError, match="a Hub id with its revision"):
+        load(foreign, tiny_encoder, base_model="stranger/model")
+    assert not asked
+    assert load(foreign, tiny_encoder, base_model="stranger/model@1234567")
+    assert asked == [("stranger/model",)]
+    assert load(foreign, tiny_encoder, base_model=str(tiny_encoder))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"peft_type": "IA3"}, "peft_type: expected LORA"),
+        ({"lora_alpha": 1e30}, "lora_alpha: expected numbers above 0, at most 256 times r"),
+        ({"lora_alpha": float("nan")}, "lora_alpha: expected numbers"),
+        ({"r": 0}, "r: expected whole numbers"),
+        ({"megatron_config": {"a": 1}, "megatron_core": "antigravity"}, "megatron_config: expected null"),
+        ({"target_modules": "(a+)+$"}, "target_modules: expected a list of names"),
+        ({"alpha_pattern": {"(a+)+$": 2}}, "alpha_pattern: expected names"),
+        ({"target_modules": ["query", "key"]}, "lacks 4 tensors"),
+        ({"modules_to_save": None}, "has, but its config knows no, 2 tensors"),
+    ],
+)
+def test_an_adapter_with_odd_settings_is_refused(adapter, tiny_encoder, tmp_path, values, message):
+    with pytest.raises(ValueError, match=message):
+        load(changed(adapter, tmp_path / "odd", **values), tiny_encoder)
+
+
+def test_every_file_that_is_read_is_in_the_signature(adapter, tiny_encoder, tmp_path):
+    """The adapter's settings, and weights, config and tokenizer of its base."""
+    encoder = shutil.copytree(tiny_encoder, tmp_path / "base")
+    mine = changed(adapter, tmp_path / "mine", base_model_name_or_path=str(encoder))
+    found = [load(mine, tiny_encoder).signature]
+    for path, old, new in (
+        (mine / "adapter_config.json", '"lora_alpha": 4', '"lora_alpha": 5'),
+        (encoder / "config.json", '"pad_token_id": 0', '"pad_token_id": 1'),
+        (encoder / "tokenizer_config.json", '"model_max_length": 128', '"model_max_length": 64'),
+        (encoder / "tokenizer.json", '"Ċ"', '"x"'),
+    ):
+        text = path.read_text()
+        if old in text:
+            path.write_text(text.replace(old, new))
+        else:
+            path.write_text(text + "\n")
+        found.append(load(mine, tiny_encoder).signature)
+    assert len(set(found)) == 5
+
+
+def nan(tensors):
+    next(iter(tensors.values())).view(-1)[0] = float("nan")
+
+
+def half(tensors):
+    for name in sorted(tensors)[: len(tensors) // 2]:
+        del tensors[name]
+
+
+def huge(tensors):
+    for tensor in tensors.values():
+        tensor *= 1e30
+
+
+@pytest.fixture(scope="module")
+def loaders(tiny_checkpoint, tiny_encoder, adapter, judges):
+    """{what is loaded: (a good folder, function that loads one in its place)}."""
+    from genqa_metrics.ava.loading import load_judge
+
+    return {
+        "checkpoint": (tiny_checkpoint, lambda folder: load(folder, tiny_encoder)),
+        "embedding_model": (tiny_encoder, lambda folder: load(tiny_checkpoint, folder)),
+        "adapter": (adapter, lambda folder: load(folder, tiny_encoder)),
+        "base": (tiny_encoder, lambda folder: load(adapter, tiny_encoder, base_model=str(folder))),
+        "judge": (judges(), lambda folder: load_judge(str(folder), device="cpu")),
+    }
+
+
+@pytest.mark.parametrize("change", [nan, half, huge])
+@pytest.mark.parametrize("where", ["checkpoint", "embedding_model", "adapter", "base", "judge"])
+def test_broken_weights_are_refused(loaders, tmp_path, change, where):
+    """NaN, missing tensors, and what overflows on a row; of everything that is loaded."""
+    good, loaded = loaders[where]
+    broken = with_tensors(good, tmp_path / "broken", change)
+    with pytest.raises(ValueError, match=r" (NaN or|lacks|has, but|Missing key|says (nan|-?inf|-?[\d.]+e\+))"):
+        loaded(broken)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"attn_implementation": "stranger/kernel"}, "attn_implementation: expected eager or sdpa"),
+        ({"quantization_config": {"quant_method": "bitsandbytes"}}, "quantization_config: expected none"),
+        ({"vocab_size": 3}, "cannot be loaded|word piece"),
+    ],
+)
+def test_a_config_that_asks_for_more_is_refused(tiny_checkpoint, tiny_encoder, tmp_path, values, message):
+    folder = shutil.copytree(tiny_checkpoint, tmp_path / "odd")
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+    with pytest.raises(ValueError, match=message):
+        load(folder, tiny_encoder)
+
+
+def test_an_encoder_with_an_adapter_beside_it_is_refused(tiny_checkpoint, tiny_encoder, adapter, tmp_path):
+    """Transformers would load what the adapter names in its place."""
+    folder = shutil.copytree(tiny_encoder, tmp_path / "both")
+    changed(adapter, tmp_path / "foreign", base_model_name_or_path="stranger/model")
+    shutil.copy(tmp_path / "foreign/adapter_config.json", folder)
+    with pytest.raises(ValueError, match="json beside it"):
+        load(tiny_checkpoint, folder)
+
+
+@pytest.mark.parametrize(
+    "setting", ['"slope": NaN', '"intercept": Infinity', '"slope": 1e300', '"max_length": 1', '"long_words": NaN']
+)
+def test_odd_settings_of_a_judge_are_refused(judges, tmp_path, setting):
+    from genqa_metrics.ava.loading import load_judge
+
+    folder = shutil.copytree(judges(), tmp_path / "odd")
+    (folder / "ava_config.json").write_text(f'{{"configuration": "a1-r_qt", {setting}}}')
+    with pytest.raises(ValueError, match=setting.split('"')[1]):
+        load_judge(str(folder), device="cpu")

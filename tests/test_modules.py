@@ -128,7 +128,7 @@ def test_shared_code_is_the_same_in_every_folder(repository):
         original = (repository / "metrics/aev" / name).read_bytes()
         for metric in genqa_metrics.METRICS:
             assert (repository / "metrics" / metric / name).read_bytes() == original, "run `make copies`"
-    for name in ("models.py", "fast.py"):
+    for name in ("models.py", "fast.py", "trust.py"):
         original = (repository / "metrics/kpqa" / name).read_bytes()
         assert (repository / "metrics/ava" / name).read_bytes() == original, "run `make copies`"
 

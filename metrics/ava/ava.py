@@ -14,9 +14,11 @@ from .module import CheckedModule
 from .quantities import quantities
 from .scorer import AvaScorer
 from .shared import VERSION
+from .trust import CheckpointError
 
 __all__ = [
-    "BACKENDS", "VERSION", "Ava", "Judge", "checked_budget", "explanations", "load_judge", "quantities", "said"
+    "BACKENDS", "VERSION", "Ava", "CheckpointError", "Judge", "checked_budget", "explanations", "load_judge",
+    "quantities", "said"
 ]  # fmt: skip
 
 _DESCRIPTION = """\

@@ -1,6 +1,5 @@
 """Loads a judge of answers with its calibration; no pickle, no remote code."""
 
-import json
 import math
 import os
 import threading
@@ -11,25 +10,37 @@ from pathlib import Path
 import numpy as np
 
 from .fast import FastModel, checked_backend, fast_file
-from .modeling import CONFIGURATIONS, LINEAR, MARKS, ava_classes, judge_model
+from .modeling import CONFIGURATIONS, LINEAR, MARKS, NEW_HEAD, ava_classes, judge_model
 from .models import (
-    SAFE_WEIGHTS,
-    WEIGHTS,
     ThreadTokenizer,
     checked_device,
     checked_dtype,
     checkpoint_digest,
     encoder_source,
-    file_digest,
     find_checkpoint,
     load_tokenizer,
     quiet,
     run_in_forked_children,
+    signed_digest,
+)
+from .trust import (
+    WEIGHTS,
+    CheckpointError,
+    check_row,
+    check_vocabulary,
+    check_weights,
+    file_digest,
+    read_json,
+    whole_model,
+    with_adapter,
 )
 
 _LOADING = threading.Lock()  # one thread loads, and others find what it has loaded
 HUB_CHECKPOINT = "genqa-metrics/ava-minilm"  # the default where no package is installed
 SETTINGS_FILE = "ava_config.json"
+MAX_SETTING = 10_000
+LEAST_LENGTH = 8  # word pieces: special ones, and one of every text
+KNOWN_ROW = ("Who wrote Hamlet?", "William Shakespeare", "It was written by William Shakespeare in 1600.")
 AGGREGATIONS = ("joined", "max", "mean")
 
 
@@ -85,10 +96,10 @@ def read_settings(folder: Path) -> dict:
     """
     path = folder / SETTINGS_FILE
     try:
-        given = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        given = read_json(path)
+    except CheckpointError as error:
         raise ValueError(
-            f"checkpoint: {folder} has no readable {SETTINGS_FILE} ({type(error).__name__}); "
+            f"checkpoint: {folder} has no readable {SETTINGS_FILE} ({error.__cause__!r:.80}); "
             "a judge is made by training/ava/train_ava.py, which writes it"
         ) from error
     defaults = {
@@ -120,8 +131,13 @@ def read_settings(folder: Path) -> dict:
     for name in ("max_length", "slope", "intercept", "long_words", "long_slope", "long_intercept"):
         if name == "long_words" and settings[name] is None:
             continue
-        if isinstance(settings[name], bool) or not isinstance(settings[name], int | float):
-            raise ValueError(f"checkpoint: {path}: {name}: expected a number, got {settings[name]!r}")
+        value = settings[name]
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MAX_SETTING:
+            expected = f"a number from -{MAX_SETTING} to {MAX_SETTING}"
+            raise ValueError(f"checkpoint: {path}: {name}: expected {expected}, got {value!r}")
+    if settings["max_length"] != int(settings["max_length"]) or settings["max_length"] < LEAST_LENGTH:
+        got = settings["max_length"]
+        raise ValueError(f"checkpoint: {path}: max_length: expected a whole number from {LEAST_LENGTH}, got {got}")
     return settings
 
 
@@ -150,35 +166,43 @@ def checked_aggregation(how: object, name: str = "reference_aggregation") -> str
     return how
 
 
-def load_model(folder: Path, configuration: str, marks: str | None = None):
+def load_model(
+    folder: Path, configuration: str, marks: str | None = None, base_model: str | os.PathLike | None = None
+):
     """Return the model of a checkpoint and its tokenizer; an adapter is merged into its encoder.
 
     Args:
         folder: checkpoint folder, see `models.find_checkpoint`.
         configuration: name in `modeling.CONFIGURATIONS`, or "linear".
         marks: setting of the checkpoint.
+        base_model: the encoder of an adapter, see `models.encoder_source`.
 
     Returns:
         Model in evaluation mode, on the CPU in float32, and fast tokenizer; for "linear" weight and bias, and None.
+
+    Raises:
+        ValueError: if the encoder is not found, or the weights do not fit, or are no numbers.
     """
     if configuration == LINEAR:
         from safetensors.numpy import load_file
 
-        tensors = load_file(folder / "model.safetensors")
+        check_weights(folder / WEIGHTS[1])
+        tensors = load_file(folder / WEIGHTS[1])
         return {"weight": tensors["weight"].reshape(4).astype(float), "bias": float(tensors["bias"][0])}, None
 
     from transformers import AutoModelForSequenceClassification
 
-    if (folder / WEIGHTS[0]).is_file():
-        from peft import PeftModel
-
-        model = judge_model(encoder_source(folder), configuration, marks)
-        model = PeftModel.from_pretrained(model, str(folder)).merge_and_unload()
+    source = encoder_source(folder, base_model)
+    if source != folder:
+        model = with_adapter(judge_model(source, configuration, marks, NEW_HEAD), folder)
     elif len(CONFIGURATIONS[configuration]) == 1:
-        model = AutoModelForSequenceClassification.from_pretrained(folder, **SAFE_WEIGHTS)
+        model = whole_model(AutoModelForSequenceClassification, folder)
     else:
-        model = ava_classes()[1].from_pretrained(folder)
-    return model.eval(), load_tokenizer(folder)
+        model = whole_model(ava_classes()[1], folder)
+    tokenizer = load_tokenizer(folder, source)
+    for encoder in getattr(model, "encoders", [model]):
+        check_vocabulary(encoder, tokenizer, folder)
+    return model.eval(), tokenizer
 
 
 def load_judge(
@@ -187,6 +211,7 @@ def load_judge(
     device: str | None = None,
     dtype: object = None,
     backend: str | None = None,
+    base_model: str | os.PathLike | None = None,
 ) -> LoadedJudge:
     """Return a judge; loaded once per process and set of files.
 
@@ -196,6 +221,7 @@ def load_judge(
         device: torch device, None for the best available.
         dtype: name of a torch floating type, None for float32.
         backend: what runs the model, "torch" (None) or "onnx", see `fast`.
+        base_model: the encoder of an adapter, see `models.encoder_source`.
 
     Returns:
         The judge, ready to run.
@@ -208,13 +234,15 @@ def load_judge(
         device = "cpu"
     folder = find_checkpoint(checkpoint, revision, "ava", HUB_CHECKPOINT)
     settings = read_settings(folder)
-    digest = short_digest(folder)
+    source = encoder_source(folder, base_model)
+    digest = signed_digest(folder, source)
     fast = None
     if backend == "onnx":
         check_one_pair(settings["configuration"], folder)
         fast = file_digest(fast_file(folder, "ava"))
     with _LOADING:
-        return _loaded(folder, digest, tuple(settings.items()), checked_device(device), checked_dtype(dtype), fast)
+        device, dtype = checked_device(device), checked_dtype(dtype)
+        return _loaded(folder, source, digest, tuple(settings.items()), device, dtype, fast)
 
 
 def short_digest(folder: Path) -> str:
@@ -236,19 +264,21 @@ def check_one_pair(configuration: str, folder: Path) -> None:
 
 
 @lru_cache(maxsize=4)
-def _loaded(folder: Path, digest: str, settings: tuple, device: str, dtype: str, fast: str | None) -> LoadedJudge:
+def _loaded(
+    folder: Path, source: Path, digest: str, settings: tuple, device: str, dtype: str, fast: str | None
+) -> LoadedJudge:
     import torch
 
     run_in_forked_children()
     values = dict(settings)
-    model = FastModel(folder, checkpoint_digest(folder), "ava") if fast else None
+    model = FastModel(folder, digest, "ava") if fast else None
     try:
         with quiet():
             if model is None:
-                model, tokenizer = load_model(folder, values["configuration"], values["marks"])
+                model, tokenizer = load_model(folder, values["configuration"], values["marks"], source)
             else:
-                tokenizer = load_tokenizer(folder)
-    except ImportError:
+                tokenizer = load_tokenizer(folder, source)
+    except (ImportError, CheckpointError):
         raise
     except Exception as error:  # a damaged file raises errors of many kinds
         raise ValueError(
@@ -256,7 +286,18 @@ def _loaded(folder: Path, digest: str, settings: tuple, device: str, dtype: str,
         ) from error
     if tokenizer is not None and not fast:
         model.to(device, getattr(torch, dtype))
-    signature = f"checkpoint:{digest}|configuration:{values['configuration']}"
+    files = digest.rpartition("-")[2]
+    signature = f"checkpoint:{short_digest(folder)}|files:{files}|configuration:{values['configuration']}"
     signature += f"|{model.signature}" if fast else f"|dtype:{dtype}"
     tokenizer = None if tokenizer is None else ThreadTokenizer(tokenizer)
-    return LoadedJudge(model=model, tokenizer=tokenizer, signature=signature, **values)
+    judge = LoadedJudge(model=model, tokenizer=tokenizer, signature=signature, **values)
+    check_row("judge", folder, lambda: _said(judge))
+    return judge
+
+
+def _said(judge: LoadedJudge) -> np.ndarray:
+    """Return what a judge says of a row, and the probability that it makes of that."""
+    from .judging import Judge
+
+    logits = Judge(judge).logits([KNOWN_ROW])
+    return np.concatenate([logits, judge.calibrated(logits, np.ones(1))])

@@ -6,8 +6,10 @@ after the other. Each pair is read by an encoder of its own; the classifier sees
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
-from .models import SAFE_WEIGHTS, quiet
+from .models import quiet
+from .trust import NO_CODE, SAFE_WEIGHTS, whole_model
 
 WORD = re.compile(r"\w+")
 
@@ -117,13 +119,18 @@ def checked_encoder(kind: str, configuration: str) -> None:
         )
 
 
-def judge_model(source, configuration: str, marks: str | None = None):
+NEW_HEAD = r"^(classifier|score)\."  # tensors that an encoder lacks and an adapter brings
+POOLER = r"|(^|\.)(pooler|pre_classifier)\."  # some encoders lack it; it is trained with the head
+
+
+def judge_model(source, configuration: str, marks: str | None = None, new: str = NEW_HEAD + POOLER):
     """Return an untrained judge over an encoder: a sequence classifier of one output, or an `AvaModel` of several.
 
     Args:
         source: folder or Hub id of the encoder.
         configuration: name in `CONFIGURATIONS`.
         marks: name in `MARKS`: token types are marks of words, see `judging.encoded`; None leaves them as they are.
+        new: regular expression of tensors that the encoder may lack.
 
     Returns:
         A model whose `logits` are (rows, 1): for one pair it takes the inputs of any encoder, for several `pairs`, a
@@ -134,15 +141,20 @@ def judge_model(source, configuration: str, marks: str | None = None):
     """
     from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
 
-    checked_encoder(AutoConfig.from_pretrained(source).model_type, configuration)
+    def loaded(auto, **kwargs):
+        if Path(source).is_dir():
+            return whole_model(auto, Path(source), new, **kwargs)
+        return auto.from_pretrained(source, **SAFE_WEIGHTS, **kwargs)
+
+    checked_encoder(AutoConfig.from_pretrained(source, **NO_CODE).model_type, configuration)
     if len(CONFIGURATIONS[configuration]) == 1:
         with quiet():
-            model = AutoModelForSequenceClassification.from_pretrained(source, num_labels=1, **SAFE_WEIGHTS)
+            model = loaded(AutoModelForSequenceClassification, num_labels=1)
         if marks:
             _widen_types(model.base_model, MARKS[marks])
         return model
     ava_config, ava_model = ava_classes()
-    encoder = AutoModel.from_pretrained(source, **SAFE_WEIGHTS)
+    encoder = loaded(AutoModel)
     if marks:
         _widen_types(encoder, MARKS[marks])
     model = ava_model(ava_config(configuration=configuration, encoder=encoder.config.to_dict()))

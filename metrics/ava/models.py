@@ -4,8 +4,6 @@ This file stands in `kpqa` and in `ava`, because a folder must work when it is c
 original; `make copies` renews the other and a test keeps them identical.
 """
 
-import hashlib
-import json
 import os
 import sys
 import threading
@@ -20,15 +18,13 @@ from pathlib import Path
 
 import numpy as np
 
-# A checkpoint runs no code, whatever its config says, and nobody is asked whether it may; weights are no pickles.
-NO_CODE = {"trust_remote_code": False}
-SAFE_WEIGHTS = {**NO_CODE, "use_safetensors": True}
+from .trust import NO_CODE, WEIGHTS, CheckpointError, file_digest, read_digest, read_json
+
 BASE_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 BASE_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 CPU_BATCH = 1024  # word pieces: larger batches hold more padding and leave the processor's cache
 _PINNED: dict[tuple[str, str | None], Path] = {}  # what this process has from the Hub, so that it asks once
-WEIGHTS = ("adapter_model.safetensors", "model.safetensors")
 
 # Languages that are told apart; small ones and Latin would only take rows from their neighbours and from names.
 LANGUAGES = (
@@ -38,18 +34,6 @@ LANGUAGES = (
 SURE = 0.7  # probability from which a row counts as not English: 3 of 5,450 rows of 13 English sets do
 MIN_CHARACTERS, MAX_CHARACTERS = 15, 300  # of a row: fewer say too little, more cost time
 MIN_SHARE = 0.02  # of rows that are not English, from which they are reported
-
-
-@lru_cache(maxsize=16)
-def _sha256(path: str, size: int, changed: int) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal; computed again only when size or time of the file change."""
-    stat = path.stat()
-    return _sha256(str(path), stat.st_size, stat.st_mtime_ns)
 
 
 def hub_folder(name: str, revision: str | None, is_good: Callable[[Path], bool], tried: list[str]) -> Path | None:
@@ -195,6 +179,17 @@ def checkpoint_digest(folder: Path) -> str:
     return file_digest(weights)
 
 
+def signed_digest(folder: Path, source: Path | None = None) -> str:
+    """Return what a signature says of a checkpoint: digests of its weights, and of all files that are read with them.
+
+    Args:
+        folder: of the checkpoint.
+        source: of its encoder, where that is another folder.
+    """
+    folders = (folder,) if source in (None, folder) else (folder, source)
+    return f"{checkpoint_digest(folder)[:12]}-{read_digest(*folders)[:8]}"
+
+
 @contextmanager
 def quiet():
     """Loading says nothing: that the head of a bare encoder is new is no news here, and bars of a second are none."""
@@ -297,20 +292,53 @@ def check_fork(device: str, process: int) -> None:
         )
 
 
-def encoder_source(folder: Path) -> str | Path:
-    """Return where the encoder of a checkpoint is: the folder itself, or what its adapter was trained on."""
+def encoder_source(folder: Path, base_model: str | os.PathLike | None = None) -> Path:
+    """Return the folder of a checkpoint's encoder: the folder itself, or what its adapter was trained on.
+
+    What an adapter names is never fetched from the Hub, except for the pinned base encoder.
+
+    Args:
+        folder: of the checkpoint.
+        base_model: the encoder of the adapter: a folder, or a Hub id with its revision ("org/name@commit"). None for
+            the one that the adapter names, if that is the pinned base encoder or a folder.
+
+    Raises:
+        ValueError: if it is not found, or would have to be fetched unasked; says what to do.
+    """
     if not (folder / WEIGHTS[0]).is_file():
         return folder
-    name = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))["base_model_name_or_path"]
-    return base_encoder() if name == BASE_MODEL else name
+    named = read_json(folder / "adapter_config.json").get("base_model_name_or_path")
+    name = str(named if base_model is None else base_model)
+    if name == BASE_MODEL:
+        return base_encoder()
+    if named is not None and (Path(name) / WEIGHTS[1]).is_file():
+        return Path(name)
+    if base_model is None:
+        raise CheckpointError(
+            f"checkpoint: {folder} is an adapter of {named!r:.80}, which is not fetched unasked; if you trust it, "
+            "pass base_model=FOLDER or base_model='ORG/NAME@COMMIT'"
+        )
+    tried = [f"{name}: no folder with {WEIGHTS[1]}"]
+    found = hub_folder(name, None, is_checkpoint, tried) if name.partition("@")[2] else None
+    if found is None:
+        raise ValueError(
+            "base_model: expected a folder, or a Hub id with its revision, 'ORG/NAME@COMMIT'. Tried: "
+            f"{'; '.join(tried)}"
+        )
+    return found
 
 
-def load_tokenizer(folder: Path):
-    """Return the fast tokenizer of a checkpoint: the folder's own, else its encoder's."""
+def load_tokenizer(folder: Path, source: Path):
+    """Return the fast tokenizer of a checkpoint.
+
+    Args:
+        folder: of the checkpoint; a tokenizer in it is taken.
+        source: of its encoder, whose tokenizer is taken else.
+    """
     from transformers import AutoTokenizer
 
     own = (folder / "tokenizer.json").is_file()
-    return AutoTokenizer.from_pretrained(folder if own else encoder_source(folder), use_fast=True, **NO_CODE)
+    return AutoTokenizer.from_pretrained(folder if own else source, use_fast=True, **NO_CODE)
 
 
 class ThreadTokenizer(threading.local):

@@ -20,7 +20,7 @@ class AvaScorer(Scorer):
         threshold: probability from which an answer counts as correct; None for the checkpoint's own.
         reference_aggregation: "joined", "max" or "mean"; None for the checkpoint's own.
         batch_tokens: word pieces of a batch at most, padding included.
-        checkpoint, revision, device, dtype, backend: see `loading.load_judge`.
+        checkpoint, revision, device, dtype, backend, base_model: see `loading.load_judge`.
     """
 
     name = "ava"
@@ -30,7 +30,7 @@ class AvaScorer(Scorer):
     tested = ("ava_accuracy", "ava_score")
     measured = ("ava_score",)
     needs_question = True
-    load_names = ("checkpoint", "revision", "device", "dtype", "batch_tokens", "backend")
+    load_names = ("checkpoint", "revision", "device", "dtype", "batch_tokens", "backend", "base_model")
 
     def __init__(
         self,
@@ -42,12 +42,13 @@ class AvaScorer(Scorer):
         device: str | None = None,
         dtype: object = None,
         backend: str | None = None,
+        base_model: str | None = None,
     ):
         threshold = checked_threshold(threshold)
         aggregation = checked_aggregation(reference_aggregation)
         self.batch_tokens = checked_budget(batch_tokens)
         self._process = os.getpid()
-        self.loaded = load_judge(checkpoint, revision, device, dtype, backend)
+        self.loaded = load_judge(checkpoint, revision, device, dtype, backend, base_model)
         self.threshold = self.loaded.threshold if threshold is None else threshold
         self.verdicts_from = {"ava_score": self.threshold}
         self.aggregation = aggregation or self.loaded.reference_aggregation

@@ -163,8 +163,9 @@ def _encoder() -> tuple:
     from transformers import AutoModel, AutoTokenizer
 
     folder = _encoder_folder()
-    model = AutoModel.from_pretrained(folder, add_pooling_layer=False)
-    return model.eval(), AutoTokenizer.from_pretrained(folder)
+    safe = {"trust_remote_code": False}
+    model = AutoModel.from_pretrained(folder, add_pooling_layer=False, use_safetensors=True, **safe)
+    return model.eval(), AutoTokenizer.from_pretrained(folder, **safe)
 
 
 def _sentence_vectors(texts: Sequence[str]) -> np.ndarray:

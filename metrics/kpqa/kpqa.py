@@ -13,12 +13,14 @@ from .scorer import KpqaScorer
 from .scoring import METRICS
 from .settings import SETTINGS_FILE
 from .shared import VERSION
+from .trust import CheckpointError
 
 __all__ = [
     "BACKENDS",
     "METRICS",
     "SETTINGS_FILE",
     "VERSION",
+    "CheckpointError",
     "Encoder",
     "Kpqa",
     "checked_budget",

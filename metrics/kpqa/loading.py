@@ -8,27 +8,36 @@ from pathlib import Path
 
 from .fast import FastModel, checked_backend, fast_file
 from .models import (
-    NO_CODE,
-    SAFE_WEIGHTS,
-    WEIGHTS,
     ThreadTokenizer,
     base_encoder,
     checked_device,
     checked_dtype,
-    checkpoint_digest,
     encoder_source,
-    file_digest,
     find_checkpoint,
     hub_folder,
     is_checkpoint,
     load_tokenizer,
     quiet,
     run_in_forked_children,
+    signed_digest,
 )
 from .settings import PredictorSettings, read_settings
+from .trust import (
+    NO_CODE,
+    SAFE_WEIGHTS,
+    WEIGHTS,
+    CheckpointError,
+    check_row,
+    check_vocabulary,
+    file_digest,
+    whole_model,
+    with_adapter,
+)
 
 _LOADING = threading.Lock()  # one thread loads, and others find what it has loaded
 HUB_CHECKPOINT = "genqa-metrics/kpqa-minilm"  # the default where no package is installed
+KNOWN_ROW = ("Who wrote Hamlet?", "It was written by William Shakespeare in 1600.")
+NEW_HEAD = r"^(classifier|score|pooler)\."  # tensors that an encoder may lack: they are trained, or not used
 HEAD_SIZE = 768  # Lee et al., section 5.1: a fully connected layer with tanh before the classifier
 
 
@@ -44,7 +53,10 @@ def token_classifier(source: str | os.PathLike, head: str = "linear", **kwargs):
     from transformers import AutoModelForTokenClassification
 
     with quiet():
-        model = AutoModelForTokenClassification.from_pretrained(source, num_labels=2, **SAFE_WEIGHTS, **kwargs)
+        if Path(source).is_dir():
+            model = whole_model(AutoModelForTokenClassification, Path(source), NEW_HEAD, num_labels=2, **kwargs)
+        else:
+            model = AutoModelForTokenClassification.from_pretrained(source, num_labels=2, **SAFE_WEIGHTS, **kwargs)
     if head == "tanh":
         size = model.config.hidden_size
         model.classifier = torch.nn.Sequential(
@@ -78,29 +90,42 @@ def checked_settings(folder: Path) -> PredictorSettings:
     return read_settings(folder, head)
 
 
-def load_token_classifier(folder: Path):
+def load_token_classifier(folder: Path, base_model: str | os.PathLike | None = None):
     """Return a saved token classifier and its tokenizer; an adapter is merged into its encoder.
 
     Args:
         folder: a checkpoint folder, see `find_checkpoint`; the tokenizer is the folder's own, else the encoder's.
+        base_model: the encoder of an adapter, see `models.encoder_source`.
 
     Returns:
         Model in evaluation mode, on the CPU in float32, and fast tokenizer.
+
+    Raises:
+        ValueError: if the encoder is not found, or the weights do not fit, or are no numbers.
     """
     from safetensors.torch import load_file
 
     head = saved_head(folder)
+    source = encoder_source(folder, base_model)
     weights = next(folder / name for name in WEIGHTS if (folder / name).is_file())
     if weights.name == "adapter_model.safetensors":
-        from peft import PeftModel
-
-        model = PeftModel.from_pretrained(
-            token_classifier(encoder_source(folder), head), str(folder)
-        ).merge_and_unload()
+        model = with_adapter(token_classifier(source, head), folder)
     else:
         model = token_classifier(folder, head)
         model.load_state_dict(load_file(weights))
-    return model.eval(), load_tokenizer(folder)
+    tokenizer = load_tokenizer(folder, source)
+    check_vocabulary(model, tokenizer, folder)
+    check_row("keyphrase predictor", folder, lambda: _said(model.eval(), tokenizer))
+    return model, tokenizer
+
+
+def _said(model, tokenizer):
+    """Return what a model says of a row."""
+    import torch
+
+    with torch.inference_mode():
+        output = model(**tokenizer(*KNOWN_ROW, return_tensors="pt"))
+    return output.logits if hasattr(output, "logits") else output.last_hidden_state
 
 
 @dataclass(frozen=True)
@@ -124,6 +149,7 @@ def load_models(
     embedding_model=None,
     embedding_layer=None,
     backend=None,
+    base_model=None,
 ) -> Models:
     """Return the models of a metric; loaded once per process and set of files.
 
@@ -135,6 +161,7 @@ def load_models(
         embedding_model: folder or Hub id of the encoder for BERTScore, None for the base encoder.
         embedding_layer: its hidden layer, None for 0, the embeddings below the first.
         backend: what runs the keyphrase predictor, "torch" (None) or "onnx", see `fast`.
+        base_model: the encoder of the predictor's adapter, see `models.encoder_source`.
 
     Returns:
         The models, ready to run.
@@ -160,15 +187,19 @@ def load_models(
     device, dtype = checked_device(device), checked_dtype(dtype)
     settings = checked_settings(folder)
     layer = 0 if embedding_layer is None else embedding_layer
-    digests = checkpoint_digest(folder), checkpoint_digest(embedding_folder)
+    if not (embedding_folder / WEIGHTS[1]).is_file():
+        raise ValueError(f"embedding_model: expected config.json and model.safetensors in {embedding_folder}")
+    source = encoder_source(folder, base_model)
+    digests = signed_digest(folder, source), signed_digest(embedding_folder)
     fast = file_digest(fast_file(folder, "kpqa")) if backend == "onnx" else None
     with _LOADING:
-        return _loaded(folder, embedding_folder, digests, device, dtype, layer, fast, settings)
+        return _loaded(folder, source, embedding_folder, digests, device, dtype, layer, fast, settings)
 
 
 @lru_cache(maxsize=2)
 def _loaded(
     folder: Path,
+    source: Path,
     embedding_folder: Path,
     digests: tuple[str, str],
     device: str,
@@ -185,13 +216,16 @@ def _loaded(
     try:
         with quiet():
             if predictor is None:
-                predictor, tokenizer = load_token_classifier(folder)
+                predictor, tokenizer = load_token_classifier(folder, source)
                 predictor.to(device, getattr(torch, dtype))
             else:
-                tokenizer = load_tokenizer(folder)
-            embedder = AutoModel.from_pretrained(embedding_folder, **SAFE_WEIGHTS).eval()
+                tokenizer = load_tokenizer(folder, source)
+                check_row("keyphrase predictor", folder, lambda: _said(predictor, tokenizer))
+            embedder = whole_model(AutoModel, embedding_folder, NEW_HEAD).eval()
             embedding_tokenizer = AutoTokenizer.from_pretrained(embedding_folder, use_fast=True, **NO_CODE)
-    except ImportError:
+            check_vocabulary(embedder, embedding_tokenizer, embedding_folder)
+            check_row("encoder", embedding_folder, lambda: _said(embedder, embedding_tokenizer))
+    except (ImportError, CheckpointError):
         raise
     except Exception as error:  # a damaged file raises errors of many kinds
         raise ValueError(
@@ -205,7 +239,7 @@ def _loaded(
     if blocks is not None:
         del blocks[max(1, layer) :]  # layers above the one that is compared are never needed
     embedder.to(device, getattr(torch, dtype))
-    signature = f"checkpoint:{digests[0][:12]}|embedding:{digests[1][:12]}|layer:{layer}"
+    signature = f"checkpoint:{digests[0]}|embedding:{digests[1]}|layer:{layer}"
     signature += f"|{predictor.signature}" if fast else f"|dtype:{dtype}"
     signature += settings.signature()
     tokenizers = ThreadTokenizer(tokenizer), ThreadTokenizer(embedding_tokenizer)

@@ -38,7 +38,8 @@ class KpqaScorer(Scorer):
             or in texts of your own.
         negation: whether a keyphrase that a text denies matches only where the other denies it too, see `negation`.
         batch_tokens: word pieces of a batch at most, padding included.
-        checkpoint, revision, device, dtype, embedding_model, embedding_layer, backend: see `loading.load_models`.
+        checkpoint, revision, device, dtype, embedding_model, embedding_layer, backend, base_model: see
+            `loading.load_models`.
     """
 
     name = "kpqa"
@@ -56,6 +57,7 @@ class KpqaScorer(Scorer):
         "embedding_model",
         "embedding_layer",
         "backend",
+        "base_model",
     )
 
     def __init__(
@@ -72,6 +74,7 @@ class KpqaScorer(Scorer):
         embedding_model: str | None = None,
         embedding_layer: int | None = None,
         backend: str | None = None,
+        base_model: str | None = None,
     ):
         self.beta = checked_beta(beta)
         self.rouge_weights = checked_rouge_weights(rouge_weights)
@@ -81,7 +84,9 @@ class KpqaScorer(Scorer):
         self.negation = negation
         self.batch_tokens = checked_budget(batch_tokens)
         self._process = os.getpid()
-        self.models = load_models(checkpoint, revision, device, dtype, embedding_model, embedding_layer, backend)
+        self.models = load_models(
+            checkpoint, revision, device, dtype, embedding_model, embedding_layer, backend, base_model
+        )
         self.device = self.models.predictor.device.type
         self._frequencies: dict[int, float] | None = None
         self._sign("" if self._idf_of is False else "references")

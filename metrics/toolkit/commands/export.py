@@ -106,7 +106,7 @@ def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
     """
     from ...aev.shared import need
     from ...kpqa.fast import FAST_FILE, FastModel
-    from ...kpqa.models import checkpoint_digest, quiet
+    from ...kpqa.models import encoder_source, quiet, signed_digest
     from ..scoring import quantization
 
     need("export", "onnx", "onnxruntime", "torch", "transformers")
@@ -119,8 +119,9 @@ def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
         for path in folder.iterdir():
             if path.is_file() and path.name != FAST_FILE:
                 shutil.copyfile(path, made / path.name)
-        quantization.export(model, names, made / FAST_FILE, checkpoint_digest(folder))
-        FastModel(made, checkpoint_digest(made), metric)
+        digest = signed_digest(made, encoder_source(made))
+        quantization.export(model, names, made / FAST_FILE, digest)
+        FastModel(made, digest, metric)
         if output.exists():
             output.rename(replaced)
         made.rename(output)

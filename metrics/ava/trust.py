@@ -1,0 +1,275 @@
+"""What of a checkpoint is used: no code, no pickle, no file that nobody asked for, no weights or settings that break.
+
+This file stands in `kpqa` and in `ava`, because a folder must work when it is copied alone. The copy in `kpqa` is the
+original; `make copies` renews the other and a test keeps them identical.
+"""
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+# A checkpoint runs no code, whatever its config says, and nobody is asked whether it may; weights are no pickles.
+NO_CODE = {"trust_remote_code": False}
+SAFE_WEIGHTS = {**NO_CODE, "use_safetensors": True}
+WEIGHTS = ("adapter_model.safetensors", "model.safetensors")
+# The files that can change a number, in the order in which their digests are put together.
+READ = (
+    *("adapter_config.json", "config.json", "ava_config.json", *WEIGHTS, "tokenizer.json", "tokenizer_config.json"),
+    *("special_tokens_map.json", "added_tokens.json", "vocab.txt", "vocab.json", "merges.txt", "tokenizer.model"),
+    *("spiece.model", "sentencepiece.bpe.model"),
+)
+# Settings of LoRA that an adapter may have; what any other one would switch on is refused.
+LORA = (
+    *("r", "lora_alpha", "lora_dropout", "target_modules", "exclude_modules", "modules_to_save", "bias", "use_rslora"),
+    *("rank_pattern", "alpha_pattern", "fan_in_fan_out", "task_type", "inference_mode", "init_lora_weights"),
+)
+UNUSED = (
+    *("base_model_name_or_path", "revision", "peft_type", "peft_version", "auto_mapping", "megatron_core"),
+    "qalora_group_size",
+)
+MAX_RANK, MAX_SCALE = 4096, 256
+MAX_CONFIG = 2**20  # bytes
+MAX_OUTPUT = 1e6  # logits and vectors of trained models are below 100
+_NAME = re.compile(r"[\w.\-]+")  # of a module; PEFT takes such names for regular expressions
+_ATTENTIONS = (None, "eager", "sdpa")  # others are fetched from the Hub, as code
+
+
+class CheckpointError(ValueError):
+    """A checkpoint is not loaded; the message names the file, says why, and what to do."""
+
+
+@lru_cache(maxsize=64)
+def _sha256(path: str, size: int, changed: int) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal; computed again only when size or time of the file change."""
+    stat = path.stat()
+    return _sha256(str(path), stat.st_size, stat.st_mtime_ns)
+
+
+def read_digest(*folders: Path) -> str:
+    """Return one SHA-256 of all files that are read of some folders: configs, weights and tokenizers.
+
+    Args:
+        folders: of a checkpoint, and of the encoder of an adapter.
+    """
+    found = hashlib.sha256()
+    for folder in folders:
+        for name in READ:
+            if (folder / name).is_file():
+                found.update(f"{name} {file_digest(folder / name)}\n".encode())
+        found.update(b"\n")
+    return found.hexdigest()
+
+
+def read_json(path: Path) -> dict:
+    """Return what a config file says.
+
+    Raises:
+        CheckpointError: if it is no JSON object, or huge.
+    """
+    try:
+        if path.stat().st_size > MAX_CONFIG:
+            raise ValueError(f"larger than {MAX_CONFIG:,} bytes")
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(content, dict):
+            raise ValueError(f"expected an object, got {type(content).__name__}")
+    except (OSError, ValueError, RecursionError) as error:
+        raise CheckpointError(f"checkpoint: {path} cannot be read: {error}; fetch or train it again") from error
+    return content
+
+
+def check_config(folder: Path) -> None:
+    """Refuse a model whose config asks for more than a model of transformers with its own weights.
+
+    Raises:
+        CheckpointError: if it has an adapter beside it, is quantized, or names an attention that would be fetched.
+    """
+    path = folder / "config.json"
+    config = read_json(path)
+    if (folder / "adapter_config.json").is_file():
+        raise CheckpointError(
+            f"checkpoint: {folder}: expected a whole model, got one with an adapter_config.json beside it, which "
+            "transformers would load too; merge the adapter, or remove that file"
+        )
+    if config.get("quantization_config"):
+        raise CheckpointError(f"checkpoint: {path}: quantization_config: expected none; save the model unquantized")
+    for name in ("attn_implementation", "_attn_implementation", "experts_implementation"):
+        if config.get(name) not in _ATTENTIONS:
+            raise CheckpointError(f"checkpoint: {path}: {name}: expected eager or sdpa, got {config[name]!r:.60}")
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def adapter_settings(folder: Path) -> dict:
+    """Return the checked settings of an adapter, those in `LORA`.
+
+    Raises:
+        CheckpointError: if it is no plain LoRA adapter, or a setting is bad; names file and setting.
+    """
+    path = folder / "adapter_config.json"
+    given = read_json(path)
+
+    def refuse(name: str, expected: str) -> None:
+        raise CheckpointError(
+            f"checkpoint: {path}: {name}: expected {expected}, got {given.get(name)!r:.60}; merge the adapter into "
+            "its model with merge_and_unload, or train it again"
+        )
+
+    if given.get("peft_type") != "LORA":
+        refuse("peft_type", "LORA")
+    for name, value in given.items():
+        if name not in (*LORA, *UNUSED) and value not in (None, False, "", [], {}):
+            refuse(name, "null, for a plain LoRA adapter")
+    settings = {name: given[name] for name in LORA if given.get(name) is not None}
+    rank_pattern, alpha_pattern = (settings.get(name, {}) for name in ("rank_pattern", "alpha_pattern"))
+    for name, pattern in (("rank_pattern", rank_pattern), ("alpha_pattern", alpha_pattern)):
+        if not isinstance(pattern, dict) or not all(map(_NAME.fullmatch, pattern)):
+            refuse(name, "names of modules with one number each")
+    ranks = [settings.get("r", 8), *rank_pattern.values()]
+    if not all(isinstance(rank, int) and not isinstance(rank, bool) and 1 <= rank <= MAX_RANK for rank in ranks):
+        refuse("rank_pattern" if rank_pattern else "r", f"whole numbers from 1 to {MAX_RANK}")
+    alphas = [settings.get("lora_alpha", 8), *alpha_pattern.values()]
+    divisor = math.sqrt(min(ranks)) if settings.get("use_rslora") else min(ranks)
+    if not all(_number(alpha) and 0 < alpha <= MAX_SCALE * divisor for alpha in alphas):
+        refuse("alpha_pattern" if alpha_pattern else "lora_alpha", f"numbers above 0, at most {MAX_SCALE} times r")
+    if not _number(settings.get("lora_dropout", 0)) or not 0 <= settings.get("lora_dropout", 0) <= 1:
+        refuse("lora_dropout", "a number from 0 to 1")
+    for name in ("target_modules", "exclude_modules", "modules_to_save"):
+        names = settings.get(name, [])
+        if names != "all-linear" and not (
+            isinstance(names, list) and all(isinstance(n, str) and _NAME.fullmatch(n) for n in names)
+        ):
+            refuse(name, "a list of names of modules")
+    if settings.get("bias", "none") not in ("none", "all", "lora_only"):
+        refuse("bias", "none, all or lora_only")
+    settings["init_lora_weights"] = True  # they are loaded; other ways to begin would change the encoder
+    return settings
+
+
+def check_weights(path: Path) -> None:
+    """Refuse weights that are no numbers.
+
+    Raises:
+        CheckpointError: if a tensor holds NaN or an infinity; names it.
+    """
+    import torch
+    from safetensors import safe_open
+
+    with safe_open(path, framework="pt") as tensors:
+        for name in tensors.keys():  # no mapping
+            tensor = tensors.get_tensor(name)
+            if tensor.is_floating_point() and not torch.isfinite(tensor).all():
+                bad = int((~torch.isfinite(tensor)).sum())
+                raise CheckpointError(
+                    f"checkpoint: {path}: {name}: {bad:,} of {tensor.numel():,} weights are NaN or infinite; train or "
+                    "fetch it again"
+                )
+
+
+def check_keys(folder: Path, missing: Iterable[str], unknown: Iterable[str] = (), new: str = "") -> None:
+    """Refuse weights that do not fit their model.
+
+    Args:
+        folder: of the checkpoint.
+        missing: tensors of the model that the file lacks.
+        unknown: tensors of the file that the model lacks.
+        new: regular expression of tensors that may be missing.
+
+    Raises:
+        CheckpointError: if there are such tensors; names the first.
+    """
+    lost = [name for name in sorted(missing) if not (new and re.search(new, name))]
+    for names, what in ((lost, "lacks"), (sorted(unknown), "has, but its config knows no,")):
+        if names:
+            raise CheckpointError(
+                f"checkpoint: {folder} {what} {len(names):,} tensors, {names[0]} for one; fetch or train it again"
+            )
+
+
+def check_vocabulary(model, tokenizer, folder: Path) -> None:
+    """Refuse a tokenizer with word pieces that the model does not know.
+
+    Raises:
+        CheckpointError: if there are such word pieces.
+    """
+    known, highest = model.get_input_embeddings().num_embeddings, max(tokenizer.get_vocab().values())
+    if highest >= known:
+        raise CheckpointError(
+            f"checkpoint: {folder}: the tokenizer has word piece {highest}, the model knows {known:,}; take the "
+            "tokenizer that it was trained with"
+        )
+
+
+def check_row(name: str, folder: Path, run: Callable[[], object]) -> None:
+    """Refuse a model that cannot read a row.
+
+    Args:
+        name: what the model is, for the message.
+        folder: where it is from.
+        run: reads one row, and returns an array of what the model says of it.
+
+    Raises:
+        CheckpointError: if that fails, or gives what is no number, or a huge one.
+    """
+    try:
+        values = np.asarray(run(), dtype=float)
+    except Exception as error:  # an index out of range, shapes that do not fit
+        why = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise CheckpointError(f"checkpoint: the {name} in {folder} cannot read a row: {why}") from error
+    if not values.size or not (np.abs(values) < MAX_OUTPUT).all():
+        bad = values.flat[np.argmax(~(np.abs(values) < MAX_OUTPUT))] if values.size else "nothing"
+        raise CheckpointError(f"checkpoint: the {name} in {folder} says {bad} of a row; fetch or train it again")
+
+
+def with_adapter(model, folder: Path):
+    """Return a model with an adapter merged into it; code and settings of others stay out.
+
+    Args:
+        model: the encoder with its head.
+        folder: of the adapter.
+
+    Raises:
+        CheckpointError: if the adapter is no plain LoRA adapter, or does not fit the model.
+    """
+    from peft import LoraConfig, PeftModel, get_peft_model_state_dict
+    from safetensors import safe_open
+
+    settings = adapter_settings(folder)
+    check_weights(folder / WEIGHTS[0])
+    adapted = PeftModel.from_pretrained(model, str(folder), config=LoraConfig(**settings))
+    with safe_open(folder / WEIGHTS[0], framework="pt") as tensors:
+        given = set(tensors.keys())
+    wanted = set(get_peft_model_state_dict(adapted))
+    check_keys(folder, wanted - given, given - wanted)
+    return adapted.merge_and_unload()
+
+
+def whole_model(auto, folder: Path, new: str = "", **kwargs: Mapping):
+    """Return a model of transformers, all of whose weights are in the folder.
+
+    Args:
+        auto: the Auto class, or the class.
+        folder: config.json and model.safetensors.
+        new: regular expression of tensors that may be missing.
+        **kwargs: passed to `from_pretrained`.
+
+    Raises:
+        CheckpointError: if the config asks for more, or weights are missing or no numbers.
+    """
+    check_config(folder)
+    check_weights(folder / WEIGHTS[1])
+    model, found = auto.from_pretrained(folder, output_loading_info=True, **SAFE_WEIGHTS, **kwargs)
+    check_keys(folder, found["missing_keys"], new=new)
+    return model
