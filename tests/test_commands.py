@@ -73,7 +73,7 @@ def test_a_missing_folder_is_bad_usage_in_every_command(verb, option, rows, tmp_
 def test_a_folder_for_a_file_is_bad_usage(verb, rows, tmp_path):
     status, _, said = command(verb, rows, "--html", tmp_path)
     assert status == 2
-    assert "is not a file; name a file" in said
+    assert "is a folder; name a file in it" in said
 
 
 @pytest.mark.parametrize("verb", ["score", "compare", "agree", "raters"])

@@ -19,6 +19,7 @@ from genqa_metrics.kpqa import fast
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.fast import FAST_FILE, FastModel
 from genqa_metrics.kpqa.loading import load_models, load_token_classifier
+from genqa_metrics.kpqa.models import signed_digest
 from genqa_metrics.toolkit.cli import app
 from genqa_metrics.toolkit.commands import export as exporting
 from genqa_metrics.toolkit.scoring import quantization
@@ -309,4 +310,4 @@ def test_missing_packages_are_named(fast_ava, monkeypatch, tmp_path):
 def test_a_processor_without_vnni_is_warned_of(fast_ava, monkeypatch):
     monkeypatch.setattr(ava_fast, "_may_saturate", lambda: True)
     with pytest.warns(UserWarning, match="this processor has no VNNI instructions.*take backend 'torch'"):
-        ava_fast.FastModel(fast_ava, ava_fast.file_digest(fast_ava / "model.safetensors"), "ava")
+        ava_fast.FastModel(fast_ava, signed_digest(fast_ava), "ava")

@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -248,7 +249,9 @@ def with_adapter(model, folder: Path):
 
     settings = adapter_settings(folder)
     check_weights(folder / WEIGHTS[0])
-    adapted = PeftModel.from_pretrained(model, str(folder), config=LoraConfig(**settings))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of missing keys, which are refused below
+        adapted = PeftModel.from_pretrained(model, str(folder), config=LoraConfig(**settings))
     with safe_open(folder / WEIGHTS[0], framework="pt") as tensors:
         given = set(tensors.keys())
     wanted = set(get_peft_model_state_dict(adapted))

@@ -15,6 +15,7 @@ from .commands.export import export
 from .commands.label import label
 from .commands.raters import raters
 from .commands.score import score
+from .commands.verify import verify
 
 app = typer.Typer(
     name="genqa-metrics",
@@ -32,6 +33,7 @@ for verb, short_help in (
     (accuracy, "Estimate how many answers are correct, with an interval that counts the judge's errors."),
     (label, "Draw the rows worth a person's minute, and collect what people say of them."),
     (raters, "Make one score per item of the ratings of several people."),
+    (verify, "Check that folders of scores are complete and unchanged."),
     (explain, "Show why KPQA or AVA scored an answer as it did."),
     (export, "Make a checkpoint that scores faster on a CPU."),
     (demo, "Score the example files that come with the package, and explain the tables."),

@@ -157,7 +157,7 @@ class RatersRun:
         self.limit, self.at_most, self.output = limit, at_most, output
         self.sources = digested_sources(inputs)
         if output is not None:
-            Writer(output, {}, {})
+            Writer(output, {}, {}, [source.path for source in self.sources])
 
     def _cell(self, values: dict, name: str) -> object:
         wanted = (self.columns[name],) if name in self.columns else COLUMNS[name]

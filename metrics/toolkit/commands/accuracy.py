@@ -76,7 +76,7 @@ def accuracy(
 
     with console.usage("accuracy"):
         outputs: dict[str, Path | None] = {"--json": json_, "--markdown": markdown, "--latex": latex, "--html": html}
-        console.check_outputs(outputs)
+        console.check_outputs(outputs, [*inputs, labels])
         demands = options.demands(fail_under, NAMES)
         settings = options.read_settings(None, set_, ["ava"]).get("ava", {})
         columns = options.name_values("--column", column)

@@ -82,7 +82,7 @@ def agree(
     from ..reports.agree import AgreeReport
 
     with console.usage("agree"):
-        console.check_outputs({"--json": json_, "--markdown": markdown, "--html": html})
+        console.check_outputs({"--json": json_, "--markdown": markdown, "--html": html}, inputs)
         metrics = options.checked_metrics(metric)
         values = options.read_settings(settings, set_, metrics)
         names, columns = options.names_and_columns(column)

@@ -70,7 +70,7 @@ def compare(
     from ..reports.compare import CompareReport
 
     with console.usage("compare"):
-        console.check_outputs({"--json": json_, "--markdown": markdown, "--latex": latex, "--html": html})
+        console.check_outputs({"--json": json_, "--markdown": markdown, "--latex": latex, "--html": html}, inputs)
         metrics = options.checked_metrics(metric)
         values = options.read_settings(settings, set_, metrics)
         names, columns = options.names_and_columns(column)

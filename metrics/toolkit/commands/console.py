@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import typer
 
 from ..reports.table import visible
 from ..rows.formats import FileError
-from ..rows.writing import write_text
+from ..rows.writing import output_path, write_text
 
 SHOWN_BAD_ROWS = 10
 
@@ -106,20 +106,27 @@ def progress_bars(in_bytes: bool = False) -> Iterator[Callable[[str, int, int | 
         yield progress
 
 
-def check_outputs(outputs: Mapping[str, Path | None]) -> None:
-    """Check before any work that the files of some options can be written.
+def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[str | Path | None] = ()) -> None:
+    """Check before any work that the files of some options can be written, and that none of them is lost.
 
     Args:
         outputs: {option: path}; None is skipped.
+        inputs: files that are read.
 
     Raises:
-        ValueError: if a path is not a file, or its folder does not exist.
+        ValueError: if a path is not a file, is an input or that of another option, or its folder does not exist.
     """
+    places: dict[Path, str] = {}
     for option, path in outputs.items():
-        if path is not None and not path.resolve().parent.is_dir():
-            raise ValueError(f"{option} {path}: there is no folder {path.resolve().parent}; make it first")
-        if path is not None and path.exists() and not path.is_file():
-            raise ValueError(f"{option} {path}: is not a file; name a file")
+        if path is None:
+            continue
+        try:
+            place = output_path(path, inputs)
+        except FileError as error:
+            raise ValueError(f"{option} {error}") from error
+        if place in places:
+            raise ValueError(f"{option} {path}: is the file of {places[place]} too; name another")
+        places[place] = option
 
 
 def write_outputs(outputs: Mapping[str, tuple[Path | None, Callable[[], str]]]) -> None:

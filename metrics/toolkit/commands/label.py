@@ -86,7 +86,7 @@ def label(
     with console.usage("label"):
         if output.suffix not in (".jsonl", ".json", ".ndjson"):
             raise ValueError(f"--output: expected a name that ends in .jsonl, got {output}; labels are JSON lines")
-        console.check_outputs({"--output": output})
+        console.check_outputs({"--output": output}, inputs)
         settings = options.read_settings(None, set_, ["ava"]).get("ava", {})
         columns = options.name_values("--column", column)
         if not web and not rater:

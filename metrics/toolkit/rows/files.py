@@ -6,6 +6,7 @@ import json
 import lzma
 import math
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -59,22 +60,40 @@ class Source:
         self.name = "standard input" if self.path == "-" else printable(self.path)
         self.unit = "row" if self.format == "Parquet" else "line"
         self.size = None
+        self._stat: tuple | None = None
         self._raw = None
         self._share = [0.0]
         self._opened = opened or (_standard_input if self.path == "-" else lambda: open(self.path, "rb"))
         if self.path != "-" and opened is None:
-            if not Path(path).exists():
-                raise FileError(f"{path}: no such file; check the name")
-            if Path(path).is_dir():
+            try:
+                found = os.stat(path)
+            except FileNotFoundError:
+                raise FileError(f"{self.name}: no such file; check the name") from None
+            except (OSError, ValueError) as error:  # a name that is too long, a loop of links, a zero byte
+                reason = getattr(error, "strerror", None) or error
+                raise FileError(f"{self.name:.200}: cannot be read: {reason}") from error
+            if stat.S_ISDIR(found.st_mode):
                 raise FileError(
                     f"{path}: is a folder; name the files in it, for example {self.path.rstrip('/')}/*.jsonl.gz"
                 )
-            self.size = Path(path).stat().st_size
+            if not stat.S_ISREG(found.st_mode):
+                raise FileError(f"{self.name}: is a pipe or a device; let it write into '-', standard input")
+            self.size, self._stat = found.st_size, self._state_of(found)
 
     @property
     def digest(self) -> str | None:
         """SHA-256 of the file; None for standard input, which cannot be read twice."""
-        return None if self.path == "-" else digest(self.path)
+        found = None if self.path == "-" else digest(self.path)
+        self._check_unchanged()
+        return found
+
+    @staticmethod
+    def _state_of(found: os.stat_result) -> tuple[int, int, int]:
+        return found.st_size, found.st_mtime_ns, found.st_ino
+
+    def _check_unchanged(self) -> None:
+        if self._stat and os.path.exists(self.path) and self._state_of(os.stat(self.path)) != self._stat:
+            raise FileError(f"{self.name}: has changed while it was read; wait until it is complete, and begin again")
 
     @property
     def stem(self) -> str:
@@ -121,6 +140,7 @@ class Source:
                 for row in rows:
                     number = row.number
                     yield row
+            self._check_unchanged()
         except _DAMAGED as error:
             reason = str(error) or type(error).__name__
             after = f", after {self.unit} {number}" if number else ""

@@ -7,15 +7,48 @@ import io
 import json
 import lzma
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import secrets
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from .formats import FileError, format_of, marked
 
+TEMPORARY = ".genqa-metrics-{}.part"  # a name that fits beside any other, and that nobody else uses
 ROW_GROUP_BYTES = 2**25  # of text in memory before a Parquet row group is written
 ROW_GROUP_ROWS = 2**16
+
+
+def output_path(path: str | os.PathLike, inputs: Iterable[str | os.PathLike | None] = ()) -> Path:
+    """Return the place of an output: a file that is there, or a new name; links are followed.
+
+    Args:
+        path: name of the file.
+        inputs: files that are read, which are never written; None and "-" are no files.
+
+    Raises:
+        FileError: if it is something else than a file (a folder, device or pipe), an input, or cannot be made; says
+            why and the fix.
+    """
+    if not os.fspath(path):
+        raise FileError("output: expected the name of a file, got an empty one; is a shell variable unset?")
+    real = Path(os.path.realpath(path))
+    try:
+        if not real.parent.is_dir():
+            raise FileError(f"{path}: there is no folder {real.parent}; make it first")
+        mode = real.stat().st_mode if real.exists() else stat.S_IFREG
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written: {error.strerror or error}") from error
+    if stat.S_ISDIR(mode):
+        raise FileError(f"{path}: is a folder; name a file in it")
+    if not stat.S_ISREG(mode) or real.is_symlink():
+        raise FileError(f"{path}: is not a file but a device, a pipe or a broken link, which stays; name a file")
+    for file in inputs:
+        if file not in (None, "-") and os.path.exists(file) and real.exists() and os.path.samefile(file, real):
+            raise FileError(f"{path}: is an input of this run, which would be lost; name another file")
+    return real
 
 
 def _nameless(folder: Path) -> BinaryIO | None:
@@ -34,14 +67,16 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
     Linux that have files without a name only if the kill falls between its two last steps, naming and replacing.
 
     Args:
-        path: name of the file.
+        path: name of the file; the permissions of an older one stay.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    temporary = path.with_name(TEMPORARY.format(secrets.token_hex(8)))
     nameless = _nameless(path.parent)
     try:
-        with nameless or open(temporary, "wb") as raw:
+        with nameless or open(temporary, "xb") as raw:
             yield raw
             raw.flush()
+            if path.exists():
+                os.chmod(raw.fileno() if os.chmod in os.supports_fd else temporary, stat.S_IMODE(path.stat().st_mode))
             os.fsync(raw.fileno())
             if nameless:
                 folder = os.open(path.parent, os.O_RDONLY)  # named, because only then link follows the link in /proc
@@ -81,20 +116,23 @@ class Writer:
         path: name of the file; its ending says the format and the compression.
         columns: the columns and their types: "text", "integer", "number", "texts" or "numbers" (lists).
         metadata: facts about the whole file; only Parquet has a place for them.
+        inputs: files that are read, see `output_path`.
 
     Raises:
-        FileError: if the ending is unknown or the folder does not exist.
+        FileError: if the ending is unknown, or see `output_path`.
     """
 
-    def __init__(self, path: str | os.PathLike, columns: Mapping[str, str], metadata: Mapping[str, str]):
+    def __init__(
+        self,
+        path: str | os.PathLike,
+        columns: Mapping[str, str],
+        metadata: Mapping[str, str],
+        inputs: Iterable[str | os.PathLike | None] = (),
+    ):
+        self.path = output_path(path, inputs)  # through a link, so that the rename replaces the file and not the link
         self.format, self.compression = format_of(path)
-        self.path = Path(path).resolve()  # through a link, so that the rename replaces the file and not the link
         self.columns = dict(columns)
         self.metadata = dict(metadata)
-        if not self.path.parent.is_dir():
-            raise FileError(f"{path}: there is no folder {self.path.parent}; make it first")
-        if self.path.is_dir():
-            raise FileError(f"{path}: is a folder; name a file in it")
 
     def _failure(self, error: OSError) -> FileError:
         return FileError(f"{self.path}: cannot be written: {error.strerror or error}")
@@ -116,7 +154,9 @@ class Writer:
 
         self._schema = arrow_schema(self.columns, self.metadata)
         self._pending, self._pending_rows, self._pending_bytes = [], 0, 0
-        self._parquet = pyarrow.parquet.ParquetWriter(self._raw, self._schema, compression="zstd")
+        self._parquet = pyarrow.parquet.ParquetWriter(
+            self._raw, self._schema, compression="zstd", write_page_checksum=True
+        )
 
     def _open_text(self) -> None:
         if self.compression == ".gz":
@@ -217,5 +257,5 @@ def write_text(path: Path, text: str) -> None:
     Raises:
         OSError: if it cannot be written.
     """
-    with new_file(path.resolve()) as file:
+    with new_file(Path(os.path.realpath(path))) as file:
         file.write(text.encode())

@@ -153,7 +153,7 @@ class Run:
 
     def _find(self, inputs: Any, resume: bool) -> None:
         """Find the input, and a place for the output."""
-        self.in_parts = self.output is not None and is_folder(str(self.output))
+        self.in_parts = bool(self.output) and is_folder(str(self.output))
         if resume and not self.in_parts:
             raise ValueError("resume: only the output to a folder can be resumed; end its name with a slash")
         self.sources = sources_of(inputs, self._wanted())
@@ -162,7 +162,7 @@ class Run:
         if self.output == "-":
             raise FileError("output: standard output has the table; name a file")
         if self.output is not None and not self.in_parts:
-            Writer(self.output, {}, {})
+            Writer(self.output, {}, {}, [source.path for source in self.sources])
 
     def _wanted(self) -> list[str]:
         """Return the columns of the input that may be needed."""
@@ -223,18 +223,18 @@ class Run:
         return len(self._parts.finished) if self.in_parts else 0
 
     def _score(self, reading: Reading, output, total: bool, progress: Callable) -> Scores:
-        sizes = [source.size for source in self.sources]
-        size = None if None in sizes else sum(sizes)
-        parts = (self.part_rows, self._parts.finished) if self.in_parts else ()
-        windows = reading.windows(self._limits, *parts)
-        # The first window says what the rows are, and with that which metrics and columns there will be.
-        first = next(windows)
-        shape = reading.shape
-        scorers = self._checked_scorers(shape)
-        signatures = {metric: scorer.signature for metric, scorer in scorers.items()}
-        layout = output_columns(shape, scorers), {"genqa_metrics": json.dumps(signatures)}
-        overall, of_part = Tally(), Tally()
         with output:
+            sizes = [source.size for source in self.sources]
+            size = None if None in sizes else sum(sizes)
+            parts = (self.part_rows, self._parts.finished) if self.in_parts else ()
+            windows = reading.windows(self._limits, *parts)
+            # The first window says what the rows are, and with that which metrics and columns there will be.
+            first = next(windows)
+            shape = reading.shape
+            scorers = self._checked_scorers(shape)
+            signatures = {metric: scorer.signature for metric, scorer in scorers.items()}
+            layout = output_columns(shape, scorers), {"genqa_metrics": json.dumps(signatures)}
+            overall, of_part = Tally(), Tally()
             for window, result in overlapped(
                 lambda window: scored(window.items, shape, scorers) if window.items else None,
                 chain([first], windows),

@@ -1,0 +1,91 @@
+"""What an output may replace: an older file of its name, and nothing else."""
+
+import os
+import stat
+
+import pytest
+
+from tests.factories.files import ANSWERS, made_rows, run, save, score
+
+RATINGS = [{"item": "1", "rater": rater, "score": value} for rater, value in zip("abc", (1, 2, 3), strict=True)]
+
+
+def refused(*arguments, status=2):
+    return run(*arguments, status=status)[1]
+
+
+@pytest.fixture
+def answers(tmp_path):
+    return save(tmp_path / "answers.jsonl", [{**row, "score": 1.0 * (row["id"] == "1")} for row in ANSWERS[:4]])
+
+
+def test_devices_and_pipes_stay(answers, tmp_path):
+    """Also behind a link."""
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "link.jsonl").symlink_to("/dev/null")
+    (tmp_path / "loop.jsonl").symlink_to("loop.jsonl")
+    for name in ("pipe", "link", "loop"):
+        assert "not a file" in refused("score", answers, "-m", "aev", "-o", tmp_path / f"{name}.jsonl")
+        assert "not a file" in refused("compare", answers, "-m", "aev", "--json", tmp_path / f"{name}.jsonl")
+    assert stat.S_ISFIFO((tmp_path / "pipe.jsonl").stat().st_mode)
+    assert (tmp_path / "link.jsonl").is_symlink()
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_an_input_is_never_an_output(answers, tmp_path, link):
+    ratings = save(tmp_path / "ratings.jsonl", RATINGS)
+    before = answers.read_bytes(), ratings.read_bytes()
+    names = {path: path for path in (answers, ratings)}
+    if link:
+        names = {path: tmp_path / f"link{number}.jsonl" for number, path in enumerate(names)}
+        for path, name in names.items():
+            name.hardlink_to(path) if path == answers else name.symlink_to(path)
+    for arguments in (
+        ["score", answers, "-m", "aev", "-o", names[answers]],
+        ["raters", ratings, "-o", names[ratings]],
+        *(["compare", answers, "-m", "aev", option, names[answers]] for option in ("--json", "--html", "--latex")),
+        ["agree", answers, "-m", "aev", "--markdown", names[answers]],
+    ):
+        assert "is an input of this run" in refused(*arguments)
+    assert (answers.read_bytes(), ratings.read_bytes()) == before
+
+
+def test_an_empty_name_and_one_name_for_two_are_refused(answers, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "got an empty one" in refused("score", answers, "-m", "aev", "-o", "")
+    both = ["--json", tmp_path / "x", "--html", tmp_path / "x"]
+    assert "is the file of --json too" in refused("compare", answers, "-m", "aev", *both)
+    assert os.listdir(tmp_path) == ["answers.jsonl"]
+
+
+def test_permissions_stay(answers, tmp_path):
+    for name, arguments in {"a.jsonl": ["score", "-o"], "a.html": ["compare", "--html"]}.items():
+        (tmp_path / name).touch(0o600)
+        run(arguments[0], answers, "-m", "aev", arguments[1], tmp_path / name)
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
+        assert (tmp_path / name).stat().st_size
+
+
+def test_foreign_temporary_files_stay(tmp_path):
+    """Names like those of an editor or a download."""
+    path, folder = save(tmp_path / "a.jsonl", made_rows(40)), tmp_path / "parts"
+    folder.mkdir()
+    foreign = [
+        folder / ".video.part",
+        folder / ".part-000000.parquet.7.part",
+        tmp_path / f".a.jsonl.{os.getpid()}.part",
+    ]
+    for name in foreign:
+        name.write_text("mine")
+    score([path], folder)
+    run("score", path, "-m", "aev", "-o", tmp_path / "b.jsonl")
+    assert [name.read_text() for name in foreign] == ["mine"] * 3
+
+
+def test_a_name_that_is_too_long_is_one_clear_error(answers, tmp_path):
+    name = "n" * 250 + ".jsonl"
+    assert "File name too long" in refused("score", answers, "-m", "aev", "-o", tmp_path / name)
+    assert "File name too long" in refused("score", tmp_path / name, "-m", "aev")
+    longest = "n" * 249 + ".jsonl"
+    run("score", answers, "-m", "aev", "-o", tmp_path / longest)
+    assert (tmp_path / longest).stat().st_size

@@ -1,0 +1,129 @@
+"""A folder that is called complete is complete: parts that were changed, swapped, added or lost are found."""
+
+import json
+import random
+import shutil
+
+import pytest
+from genqa_metrics.toolkit.rows.formats import FileError
+from genqa_metrics.toolkit.scoring import run as scoring_run
+from genqa_metrics.toolkit.scoring.parts import MANIFEST
+from genqa_metrics.toolkit.scoring.run import Run
+
+from tests.factories.files import contents, made_rows, run, save, score
+
+FLIPS = 60
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Folder of four parts of the rows in a.jsonl."""
+    score([save(tmp_path / "a.jsonl", made_rows(100))], tmp_path / "parts")
+    return tmp_path / "parts"
+
+
+def test_a_folder_as_it_was_written_is_verified(folder):
+    assert "complete, 4 parts with 100 rows, unchanged" in run("verify", folder)[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda folder: (folder / "part-000003.parquet").unlink(), "part-000003.parquet is missing"),
+        (lambda folder: (folder / "extra.parquet").write_bytes(b"x"), "extra.parquet is not of this run"),
+        (
+            lambda folder: shutil.copy(folder / "part-000000.parquet", folder / "part-000001.parquet"),
+            "part-000001.parquet has changed",
+        ),
+        (lambda folder: (folder / MANIFEST).unlink(), "_manifest.json: cannot be read"),
+        (lambda folder: shutil.rmtree(folder), "is no folder"),
+    ],
+)
+def test_what_is_not_as_it_was_written_is_named(folder, change, message):
+    change(folder)
+    assert message in run("verify", folder, status=1)[1]
+
+
+def test_a_run_that_was_not_finished_is_not_verified(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(save(path, made_rows(50)).read_text() + "{\n")
+    with pytest.raises(FileError):
+        score([path], tmp_path / "parts")
+    assert "is not complete" in run("verify", tmp_path / "parts", status=1)[1]
+
+
+def test_no_flipped_bit_changes_a_value(folder):
+    """Neither where all is verified, nor where a run is resumed and reads the parts that are there."""
+    draw, part = random.Random(5), folder / "part-000001.parquet"
+    whole, expected = part.read_bytes(), contents(folder)
+    for _ in range(FLIPS):
+        place = draw.randrange(8 * len(whole))
+        flipped = bytearray(whole)
+        flipped[place // 8] ^= 1 << place % 8
+        part.write_bytes(flipped)
+        assert "part-000001.parquet has changed" in run("verify", folder, status=1)[1]
+        with pytest.raises(ValueError, match=r"part-000001\.parquet: is damaged"):
+            Run([str(folder.parent / "a.jsonl")], ["aev"], output=f"{folder}/", resume=True, part_rows=30)
+    part.unlink()
+    score([folder.parent / "a.jsonl"], folder)
+    assert contents(folder) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("part-000001.parquet", "part-000002.parquet"), ("part-000009.parquet", "part-000002.parquet")]
+)
+def test_a_part_in_the_place_of_another_is_refused(folder, name, other):
+    shutil.copy(folder / other, folder / name)
+    with pytest.raises(ValueError, match=f"{name}: is damaged, or not a part of this run"):
+        score([folder.parent / "a.jsonl"], folder)
+
+
+def test_a_part_of_another_run_is_refused(folder, tmp_path):
+    """With the same settings and the same number, of other rows."""
+    score([save(tmp_path / "b.jsonl", made_rows(100, 7))], tmp_path / "others")
+    shutil.copy(tmp_path / "others/part-000001.parquet", folder)
+    with pytest.raises(ValueError, match=r"part-000001\.parquet: is damaged, or not a part of this run"):
+        score([tmp_path / "a.jsonl"], folder)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *("", "{", "[]", "[" * 9999, '{"format": 2}'),
+        '{"format": 2, "settings": {}, "inputs": [1], "complete": true}',
+        None,
+    ],
+)
+def test_a_damaged_manifest_is_one_clear_error(folder, content):
+    """None for one digit that is another."""
+    whole = (folder / MANIFEST).read_text()
+    (folder / MANIFEST).write_text(whole.replace('"rows": ', '"rows": 1', 1) if content is None else content)
+    assert "_manifest.json: is damaged" in run("verify", folder, status=1)[1]
+    with pytest.raises(ValueError, match=r"_manifest\.json: is damaged"):
+        score([folder.parent / "a.jsonl"], folder)
+
+
+@pytest.mark.parametrize("output", ["parts/", "scores.jsonl"])
+def test_input_that_grows_while_it_is_read_is_an_error(tmp_path, monkeypatch, output):
+    path, whole = save(tmp_path / "a.jsonl", made_rows(3000)), scoring_run.scored
+
+    def growing(items, *rest):
+        with open(path, "a") as file:
+            file.write(json.dumps(made_rows(1)[0]) + "\n")
+        return whole(items, *rest)
+
+    monkeypatch.setattr(scoring_run, "scored", growing)
+    with pytest.raises(FileError, match=r"a\.jsonl: has changed while it was read"):
+        Run([str(path)], ["aev"], output=f"{tmp_path}/{output}").score()
+    assert not (tmp_path / "scores.jsonl").exists()
+
+
+def test_what_another_run_wrote_in_between_is_seen(tmp_path):
+    """The lock comes first, then the folder is looked at."""
+    path = save(tmp_path / "a.jsonl", made_rows(70))
+    first, second = (Run([str(path)], ["aev"], output=f"{tmp_path}/parts/") for _ in range(2))
+    first.score()
+    before = contents(tmp_path / "parts")
+    with pytest.raises(FileError, match="holds the parts of an earlier run"):
+        second.score()
+    assert contents(tmp_path / "parts") == before
