@@ -60,6 +60,15 @@ def seen(tokenizer, row, marks):
     return [(word, mark) for word, mark in zip(said, inputs["token_type_ids"], strict=True) if mark]
 
 
+def test_words_that_no_model_reads_are_not_compared(monkeypatch):
+    """The time for it grows with the square of the texts."""
+    compared, texts = [], [" ".join(f"word{i}x" for i in range(start, start + 2000)) for start in (0, 5000)]
+    monkeypatch.setattr(judging, "misspelt", lambda *words: compared.append(words))
+    assert judging.word_marks("", texts[0], f"{texts[1]} word1x", "valued", 64) == {}
+    assert judging.word_marks("", texts[0], f"word1x {texts[1]}", "valued", 64) == {"word1x": 2}
+    assert 0 < len(compared) <= 2 * 64**2
+
+
 def test_words_of_the_question_are_marked_too(judges):
     """And words count as the same by stem, numbers by value."""
     marks = judging.word_marks("Who won the third game?", "Ann wins the 3rd game", "Ann is winning game 3.", "asked")

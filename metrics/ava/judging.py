@@ -99,7 +99,7 @@ def encoded(
         column = [{name: batch[name][i] for name in batch} for i in range(len(rows))]
         if marks and {"r", "t"} <= set("".join(CONFIGURATIONS[configuration][k])):
             for inputs, pair, row, encoding in zip(column, pairs, rows, batch.encodings, strict=True):
-                inputs["token_type_ids"] = marked(encoding, pair[k], word_marks(*row, marks), marks)
+                inputs["token_type_ids"] = marked(encoding, pair[k], word_marks(*row, marks, max_length), marks)
         columns.append(column)
     return columns
 
@@ -146,7 +146,9 @@ def misspelt(word: str, other: str) -> bool:
     return max(len(left), len(right)) <= 1 or (len(left) == 2 and left == right[::-1])
 
 
-def word_marks(question: str, reference: str, candidate: str, marks: str) -> dict[str, int]:
+def word_marks(
+    question: str, reference: str, candidate: str, marks: str, longest: int | None = None
+) -> dict[str, int]:
     """Return the marks of the words that are not 0, by the keys of `_same`.
 
     Args:
@@ -156,6 +158,8 @@ def word_marks(question: str, reference: str, candidate: str, marks: str) -> dic
         marks: "shared" marks words that reference and candidate share, "asked" also those of the question, and takes
             words of one stem and numbers of one value for the same; "valued" also reads numbers with their units, see
             `quantities.equal`, and takes long words for the same that differ in one letter, see `misspelt`.
+        longest: words of reference and candidate that are compared, the time for which grows with their square; a
+            model reads at least one word piece of each, so that its `max_length` loses none. None for all.
 
     Returns:
         1 for a word of both reference and candidate, 2 if it comes in the same order in both; with "asked" and
@@ -169,7 +173,10 @@ def word_marks(question: str, reference: str, candidate: str, marks: str) -> dic
     {'#24|months': 2, 'how': 3, 'long': 3}
     """
     (asked, _), (given, theirs), (said, own) = (_keyed(text, marks) for text in (question, reference, candidate))
-    first, second = ([key for key, *_ in found] for found in (given, said))
+    first, second = ([key for key, *_ in found[:longest]] for found in (given, said))
+    theirs, own = (
+        {key: numbers[key] for key in words if key in numbers} for words, numbers in ((first, theirs), (second, own))
+    )
     alias = {}
     for key, number in own.items():
         match = next((k for k, other in theirs.items() if equal(number, other)), None)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...aev.shared import need
-from ..rows.formats import FileError, Row
+from ..rows.formats import FileError, PlainCell, Row
 from ..rows.items import RowError
 from ..rows.reading import AnySource, Skips, good_rows, inputs_of
 from ..rows.writing import Writer
@@ -28,6 +28,15 @@ COLUMNS = {
 }
 # What `genqa-metrics agree` needs beside the score is passed on.
 PASSED = {"question": "text", "prediction": "text", "candidate": "text", "references": "texts", "system": "text"}
+
+
+def _listed(text: str) -> list[str]:
+    """Return the texts of a cell, which may be a JSON list."""
+    try:
+        values = json.loads(text) if text.startswith("[") and not isinstance(text, PlainCell) else None
+    except ValueError:
+        values = None
+    return [str(value) for value in values] if isinstance(values, list) else [text]
 
 
 def kept(scores: np.ndarray, limit: float = LIMIT, at_most: int = AT_MOST) -> np.ndarray:
@@ -294,7 +303,7 @@ class RatersRun:
             for name, kind in passed.items():
                 value = values.get(name)
                 if kind == "texts" and isinstance(value, str):
-                    value = json.loads(value) if value.startswith("[") else [value]
+                    value = _listed(value)
                 out[name].append(value)
             out["score"].append(means[item])
             out["mean_of_all"].append(float(ratings.scores[places].mean()))

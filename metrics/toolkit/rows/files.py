@@ -87,6 +87,12 @@ class Source:
         self._check_unchanged()
         return found
 
+    @property
+    def identity(self) -> object:
+        """What two names of one file have in common, also where they are links."""
+        found = os.stat(self.path)
+        return found.st_dev, found.st_ino
+
     @staticmethod
     def _state_of(found: os.stat_result) -> tuple[int, int, int]:
         return found.st_size, found.st_mtime_ns, found.st_ino
@@ -218,8 +224,13 @@ def sources_of(rows: Any, columns: Sequence[str] | None = None, name: str = "row
         rows = [rows]
     if isinstance(rows, Sequence) and rows and all(isinstance(path, str | os.PathLike) for path in rows):
         sources = [Source(path, columns) for path in rows]
-        if len({Path(source.path).resolve() for source in sources}) < len(sources):
-            raise FileError("input: the same file is named twice; name it once")
+        files: dict[object, str] = {}
+        for source in sources:
+            place = source.path if source.path == "-" else source.identity
+            if place in files:
+                names = dict.fromkeys((files[place], source.name))
+                raise FileError(f"input: the same file is named twice, {' and '.join(names)}; name it once")
+            files[place] = source.name
         return sources
     if hasattr(rows, "iterrows"):  # pandas
         if not rows.columns.is_unique:

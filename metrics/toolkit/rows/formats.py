@@ -12,7 +12,8 @@ import json
 import lzma
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -27,9 +28,18 @@ FORMATS = {
 }
 COMPRESSIONS = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00", ".zst": b"\x28\xb5\x2f\xfd"}
 MAX_CELL = 2**24  # characters; a quotation mark that is never closed must not read the whole file into one cell
+MAX_LINE = 2**25  # bytes, or characters of CSV: a line is read as a whole, and takes many times its size in memory
+MAX_COLUMNS = 10_000
 # A spreadsheet runs a cell that begins so as a formula. Written cells get an apostrophe before it, as OWASP advises
-# against CSV injection; one is taken away on reading, so that texts come back unchanged.
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+# against CSV injection; one is taken away on reading, so that texts come back unchanged. So does a text that begins
+# with a bracket, which would be read as a JSON list.
+_FORMULA = re.compile(r"'*[=+\-@\t\r\[]")
+
+
+class PlainCell(str):
+    """A cell of CSV that had a mark: a text, even if it begins with a bracket."""
+
+    __slots__ = ()
 
 
 class FileError(ValueError):
@@ -104,23 +114,99 @@ def without_mark(cell: str) -> str:
     >>> without_mark("'=1+1"), without_mark("''=1+1"), without_mark("'quoted'")
     ('=1+1', "'=1+1", "'quoted'")
     """
-    return cell[1:] if cell[:1] == "'" and _FORMULA.match(cell) else cell
+    return PlainCell(cell[1:]) if cell[:1] == "'" and _FORMULA.match(cell) else cell
 
 
 def decompressed(raw: BinaryIO) -> BinaryIO:
-    """Unpack by the first bytes, not by the name: a wrong ending, and compressed standard input, are no obstacle."""
+    """Unpack by the first bytes, not by the name: a wrong ending, and compressed standard input, are no obstacle.
+
+    A line longer than `MAX_LINE` is an OSError.
+    """
+    return io.BufferedReader(_Bounded(_unpacked(raw)), 2**16)
+
+
+def _unpacked(raw: BinaryIO) -> BinaryIO:
     start = raw.peek(8)
     if start.startswith(COMPRESSIONS[".gz"]):
         return io.BufferedReader(gzip.GzipFile(fileobj=raw))
     if start.startswith(COMPRESSIONS[".bz2"]):
-        return bz2.BZ2File(raw)
+        return io.BufferedReader(_Streams(raw, bz2.BZ2Decompressor))
     if start.startswith(COMPRESSIONS[".xz"]):
-        return lzma.LZMAFile(raw)
+        return io.BufferedReader(_Streams(raw, lzma.LZMADecompressor))
     if start.startswith(COMPRESSIONS[".zst"]):
         import pyarrow
 
         return io.BufferedReader(pyarrow.CompressedInputStream(raw, "zstd"))
     return raw
+
+
+class _Streams(io.RawIOBase):
+    """Compressed streams one after the other; unlike bz2 and lzma it takes a damaged one for no end of the file.
+
+    Args:
+        raw: the compressed file.
+        make: makes what unpacks one stream.
+    """
+
+    def __init__(self, raw: BinaryIO, make: Callable):
+        self._raw, self._make, self._stream = raw, make, make()
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer) -> int:
+        """Fill a buffer as far as there is something; 0 at the end."""
+        while True:
+            packed = b""
+            if self._stream.eof:
+                packed = self._stream.unused_data or self._raw.read(io.DEFAULT_BUFFER_SIZE)
+                packed = packed.lstrip(b"\0") if packed else b""  # xz may pad between streams
+                self._stream = self._make()
+                if not packed and not self._raw.peek(1):
+                    return 0
+            elif self._stream.needs_input:
+                packed = self._raw.read(io.DEFAULT_BUFFER_SIZE)
+                if not packed:
+                    raise EOFError("the compressed file ends before its end-of-stream marker was reached")
+            if data := self._stream.decompress(packed, len(buffer)):
+                buffer[: len(data)] = data
+                return len(data)
+
+
+class _Bounded(io.RawIOBase):
+    """A text whose lines are not too long: one is read as a whole, and takes many times its size in memory.
+
+    Args:
+        stream: the text.
+    """
+
+    def __init__(self, stream: BinaryIO):
+        self._stream, self._length, self._number = stream, 0, 1
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer) -> int:
+        """Fill a buffer as far as there is something; 0 at the end."""
+        data = self._stream.read1(len(buffer))
+        end = data.rfind(b"\n")
+        self._number += data.count(b"\n")
+        self._length = len(data) - 1 - end if end >= 0 else self._length + len(data)
+        if self._length > MAX_LINE:
+            raise OSError(f"line {self._number} is longer than {MAX_LINE:,} bytes; write one row a line")
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        seen: set[str] = set()
+        double = next(name for name, _ in pairs if name in seen or seen.add(name))
+        raise ValueError(f"the key {double!r:.60} stands in one object twice")
+    return values
 
 
 def _not_utf8(line: bytes, error: UnicodeDecodeError) -> str:
@@ -140,7 +226,7 @@ def json_rows(stream: BinaryIO, after: int) -> Iterator[Row]:
         if not line.strip():
             continue
         try:
-            values = json.loads(line.decode("utf-8"))
+            values = json.loads(line.decode("utf-8"), object_pairs_hook=_once)
         except UnicodeDecodeError as error:
             yield Row(number, None, _not_utf8(line, error))
         except RecursionError:
@@ -152,7 +238,9 @@ def json_rows(stream: BinaryIO, after: int) -> Iterator[Row]:
                 problem += "; for a file that is one JSON array, write the lines with jq -c '.[]' FILE"
             yield Row(number, None, problem)
         else:
-            if isinstance(values, dict):
+            if isinstance(values, dict) and len(values) > MAX_COLUMNS:
+                yield Row(number, None, f"has {len(values):,} columns, more than {MAX_COLUMNS:,}; leave some out")
+            elif isinstance(values, dict):
                 yield Row(number, values)
             else:
                 fix = "; write the lines with jq -c '.[]' FILE" if isinstance(values, list) else ""
@@ -190,7 +278,8 @@ def csv_rows(stream: BinaryIO, path: str, delimiter: str, after: int) -> Iterato
             yield Row(number, None, problem)
         elif header is None:
             header = cells
-            double = next((name for i, name in enumerate(header) if name in header[:i]), None)
+            check_columns(header, path)
+            double = next((name for name, count in Counter(header).items() if count > 1), None)
             if double is not None:
                 raise FileError(f"{path}, line {number}: two columns are named {double!r}; rename one of them")
         elif len(cells) != len(header):
@@ -204,6 +293,16 @@ def csv_rows(stream: BinaryIO, path: str, delimiter: str, after: int) -> Iterato
             yield Row(number, dict(zip(header, map(without_mark, cells), strict=True)))
 
 
+def check_columns(names: Sequence[str], path: str) -> None:
+    """Refuse a table with more columns than rows can be checked with.
+
+    Raises:
+        FileError: if it has more than `MAX_COLUMNS`.
+    """
+    if len(names) > MAX_COLUMNS:
+        raise FileError(f"{path}: has {len(names):,} columns, more than {MAX_COLUMNS:,}; leave some out")
+
+
 def parquet_rows(raw: BinaryIO, path: str, columns: Sequence[str] | None, after: int, progress: list) -> Iterator[Row]:
     """Yield the rows of Parquet behind row `after`; `progress[0]` is the share that was read."""
     import pyarrow
@@ -212,6 +311,7 @@ def parquet_rows(raw: BinaryIO, path: str, columns: Sequence[str] | None, after:
     try:
         file = pyarrow.parquet.ParquetFile(raw, pre_buffer=False)
         names = file.schema_arrow.names
+        check_columns(names, path)
         wanted = None if columns is None else [name for name in names if name in columns]
         # Leaving out columns must not hide them from a message that lists the columns found.
         unread = dict.fromkeys(name for name in names if wanted is not None and name not in wanted)

@@ -5,11 +5,12 @@ full; a bad one is a `RowError`.
 """
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .files import MemorySource, Source
-from .formats import FileError
+from .formats import FileError, PlainCell
 
 COLUMNS = {
     "question": ("question",),
@@ -22,6 +23,7 @@ COLUMNS = {
     "label": ("label",),
 }
 SPLIT_HALF = "human (split half)"
+MAX_NAMES = 30  # of columns in a message
 _MISSING = object()
 
 
@@ -128,7 +130,8 @@ class RowReader:
 
     @staticmethod
     def _found(values: dict) -> str:
-        return f"columns found: {', '.join(values) or 'none'}"
+        more = f" and {len(values) - MAX_NAMES:,} more" if len(values) > MAX_NAMES else ""
+        return f"columns found: {', '.join(list(values)[:MAX_NAMES]) or 'none'}{more}"
 
     def _needed(self, values: dict, name: str) -> tuple[str, object]:
         column, value = self._value(values, name)
@@ -144,7 +147,8 @@ class RowReader:
 
     def _unpacked(self, column: str, value: object) -> object:
         """In CSV a cell that starts with '[' is a JSON list."""
-        if not self.in_csv or not isinstance(value, str) or not value.startswith("["):
+        text = not isinstance(value, str) or isinstance(value, PlainCell) or not value.startswith("[")
+        if not self.in_csv or text:
             return value
         try:
             return json.loads(value)
@@ -299,7 +303,10 @@ class RowReader:
         if value is _MISSING or value is None or value == "":
             return None
         try:
-            return float(value)
+            number = float(value)
         except (ValueError, TypeError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number):
             self.not_numbers += 1
             return None
+        return number

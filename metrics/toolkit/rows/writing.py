@@ -103,6 +103,16 @@ def arrow_schema(columns: Mapping[str, str], metadata: Mapping[str, str] | None 
     return pyarrow.schema([(name, types[kind]) for name, kind in columns.items()], metadata=metadata)
 
 
+class _UnixLines:
+    """Takes the lines of `csv.writer`, and writes them with a line feed at the end."""
+
+    def __init__(self, text: io.TextIOBase):
+        self._text = text
+
+    def write(self, line: str) -> None:
+        self._text.write(line.removesuffix("\r\n") + "\n")
+
+
 def _cell(value: object) -> object:
     if isinstance(value, str):
         return marked(value)
@@ -175,7 +185,8 @@ class Writer:
         self._text = io.TextIOWrapper(self._packed, encoding="utf-8", newline="")
         if self.format != "JSON lines":
             delimiter = "\t" if self.format == "TSV" else ","
-            self._csv = csv.writer(self._text, delimiter=delimiter, lineterminator="\n")
+            # Cells with any character of the line's end are quoted; so a carriage return must be one of them.
+            self._csv = csv.writer(_UnixLines(self._text), delimiter=delimiter, lineterminator="\r\n")
             self._csv.writerow(self.columns)
 
     def write(self, rows: Mapping[str, Sequence]) -> None:

@@ -1,0 +1,115 @@
+"""Files that were made to lose rows, to change texts, or to fill the memory."""
+
+import bz2
+import csv
+import json
+import lzma
+import resource
+
+import pytest
+from genqa_metrics.toolkit.rows import formats
+from genqa_metrics.toolkit.rows.files import Source, sources_of
+from genqa_metrics.toolkit.rows.formats import FileError
+from genqa_metrics.toolkit.rows.items import RowReader
+from genqa_metrics.toolkit.rows.writing import Writer
+
+from tests.factories.files import lines, made_rows, run, save, scores
+
+TEXTS = ["a\rb", "\r", "a\r\nb", "[citation needed]", '["a"]', "'[x", "[", "=1", '"', "a\0b", "\u2028", "", " [x"]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz", ".jsonl", ".parquet"])
+def test_every_text_comes_back_as_it_was(tmp_path, ending):
+    with Writer(tmp_path / f"a{ending}", {"prediction": "text", "references": "texts"}, {}) as writer:
+        writer.write({"prediction": TEXTS, "references": [[text, "b"] for text in TEXTS]})
+    source = Source(tmp_path / f"a{ending}")
+    reader = RowReader(source, {})
+    read = [row.values for row in source.rows()]
+    assert [reader._unpacked("prediction", row["prediction"]) for row in read] == TEXTS
+    assert [reader._unpacked("references", row["references"]) for row in read] == [[text, "b"] for text in TEXTS]
+
+
+def test_scores_in_csv_are_scored_again_alike(tmp_path):
+    rows = [
+        {"prediction": text or "x", "references": [text.strip() or "y"], "id": str(i)} for i, text in enumerate(TEXTS)
+    ]
+    first = save(tmp_path / "a.jsonl", rows)
+    run("score", first, "-m", "aev", "-o", tmp_path / "b.csv")
+    again = scores(tmp_path / "b.csv", "-m", "aev")
+    assert list(again.values()) == list(scores(first, "-m", "aev").values())
+
+
+@pytest.mark.parametrize("module", [bz2, lzma])
+@pytest.mark.parametrize("damage", ["header", "middle", "end", "rubbish"])
+def test_a_damaged_second_stream_loses_no_row_in_silence(tmp_path, module, damage):
+    first, second = (module.compress(lines(made_rows(200, start)).encode()) for start in (0, 200))
+    second = {
+        "header": b"\0\1" + second[2:],
+        "middle": second[: len(second) // 2] + b"\xff\0\xff" + second[len(second) // 2 + 3 :],
+        "end": second[:-5],
+        "rubbish": b"rubbish",
+    }[damage]
+    path = tmp_path / f"a.jsonl.{'bz2' if module is bz2 else 'xz'}"
+    path.write_bytes(first + second)
+    with pytest.raises(FileError, match="cannot be read"):
+        list(Source(path).rows())
+    path.write_bytes(first + module.compress(lines(made_rows(100, 200)).encode()))
+    assert len(list(Source(path).rows())) == 300
+
+
+def test_one_file_under_two_names_is_counted_once(tmp_path):
+    path = save(tmp_path / "a.jsonl", made_rows(3))
+    (tmp_path / "hard.jsonl").hardlink_to(path)
+    (tmp_path / "soft.jsonl").symlink_to(path)
+    for name in ("hard", "soft"):
+        with pytest.raises(FileError, match=rf"the same file is named twice, .*a\.jsonl and .*{name}\.jsonl"):
+            sources_of([path, tmp_path / f"{name}.jsonl"])
+
+
+@pytest.mark.parametrize("line", ['{"prediction": "a", "prediction": "b"}', '{"a": {"b": 1, "b": 2}}'])
+def test_a_key_that_stands_twice_is_a_bad_row(tmp_path, line):
+    path = tmp_path / "a.jsonl"
+    path.write_text(line + "\n")
+    (row,) = Source(path).rows()
+    assert "stands in one object twice" in row.problem
+
+
+def test_a_human_score_that_is_no_number_is_none(tmp_path):
+    path = tmp_path / "a.jsonl"
+    rows = [{"prediction": "a", "references": ["a"], "score": value} for value in (1.0, float("nan"), float("inf"))]
+    path.write_text(lines(rows))
+    _, said = run("score", path, "-m", "aev", "-o", tmp_path / "b.jsonl")
+    assert "2 values of 'score' or 'label' are no numbers" in said
+    written = [
+        json.loads(line, parse_constant=pytest.fail) for line in (tmp_path / "b.jsonl").read_text().splitlines()
+    ]
+    assert [row["score"] for row in written] == [1.0, None, None]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl"])
+def test_a_hundred_thousand_columns_are_refused(tmp_path, ending):
+    path, names = tmp_path / f"a{ending}", [f"c{i}" for i in range(100_000)]
+    if ending == ".csv":
+        with path.open("w") as file:
+            csv.writer(file).writerows([names, names])
+    else:
+        path.write_text(json.dumps(dict.fromkeys(names, 1)) + "\n")
+    assert "has 100,000 columns, more than 10,000" in run("score", path, "-m", "aev", status=1)[1]
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.bz2", ".jsonl.xz", ".csv", ".jsonl.gz"])
+def test_a_line_that_would_fill_the_memory_is_refused(tmp_path, ending):
+    """A bomb: megabytes on the disk, or far fewer, and gigabytes as one line."""
+    import gzip
+
+    opened = {"bz2": bz2.open, "xz": lzma.open, "gz": gzip.open}.get(ending.rsplit(".", 1)[1], open)
+    path = tmp_path / f"a{ending}"
+    with opened(path, "wb") as file:
+        file.write(b'{"id": "1"}\n' if "json" in ending else b"id\n1\n")
+        file.write(b'{"id": "')
+        for _ in range(2 * formats.MAX_LINE // 2**20):
+            file.write(b"a" * 2**20)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(FileError, match=r"line [23] is longer than 33,554,432 bytes"):
+        list(Source(path).rows())
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400_000  # KiB
