@@ -230,7 +230,7 @@ def test_the_human_ceiling_is_never_taken_for_a_system(tmp_path):
     said = run("score", save(tmp_path / "a.jsonl", [unknown]))[1]
     assert "columns found: context, references, generated." in said
     with_system = {**unknown, "system": "A"}
-    said = run("score", save(tmp_path / "b.jsonl", [with_system]), status=1)[1]
+    said = run("score", save(tmp_path / "b.jsonl", [with_system]), status=2)[1]
     assert "line 1: no prediction" in said
     mixed = save(tmp_path / "c.jsonl", [human, {**human, "predictions": ["r1"]}])
     for arguments in ((), ("--on-error", "skip")):
@@ -251,14 +251,14 @@ def test_no_ceiling_where_no_context_has_two_references(tmp_path):
     ],
 )
 def test_a_row_without_prediction_never_falls_back(tmp_path, row):
-    _, said = run("score", save(tmp_path / "a.jsonl", [row]), status=1)
+    _, said = run("score", save(tmp_path / "a.jsonl", [row]), status=2)
     assert "line 1: no prediction" in said
     assert "answer" in said.split("columns found:")[1]
-    assert "--column prediction=NAME" in said
+    assert "--column prediction=answer" in said
     if "question" not in row and "context" not in row:
         return
     mapped = {"context": "c", "references": ["r1", "r2"]}
-    _, said = run("score", save(tmp_path / "b.jsonl", [mapped]), "-c", "prediction=answer", status=1)
+    _, said = run("score", save(tmp_path / "b.jsonl", [mapped]), "-c", "prediction=answer", status=2)
     assert "no column 'answer', which --column names for 'prediction'" in said
 
 

@@ -145,12 +145,12 @@ def test_csv_cells_may_be_long(tmp_path):
     [
         (b"{bad", "not JSON: Expecting property name enclosed in double quotes at character 2; expected one object"),
         (b"{}{}", "not JSON: Extra data at character 3"),
-        (b"[1]", "expected a JSON object with one value per column, got a JSON array; write the lines with jq"),
+        (b"[1]", "expected a JSON object with one value per column, got a JSON array"),
         (b"null", "got a JSON null"),
         (b'"x"', "got a JSON string"),
         (b"3.5", "got a JSON number"),
         (b"true", "got a JSON truth value"),
-        (b'{"a": "\xff"}', "not UTF-8: byte 0xff at position 8 of the line; convert the file"),
+        (b'{"a": "\xff"}', "not UTF-8: byte 0xff at position 8 of the line; name its encoding"),
         ("{}".encode("utf-16"), "not UTF-8"),
         (b"[" * 200_000, "nested too deeply"),
         (b'{"a": ' + b"9" * 5000 + b"}", "not JSON: Exceeds the limit"),
@@ -160,11 +160,6 @@ def test_a_bad_json_line_is_reported_and_reading_goes_on(tmp_path, line, problem
     found = problems(tmp_path / "a.jsonl", b'{"id": 1}\n' + line.replace(b"\n", b"") + b'\n{"id": 2}\n')
     assert problem in found.pop(2)
     assert found == {1: "", 3: ""}
-
-
-@pytest.mark.parametrize("start", [b'[\n  {"id": 1}\n]\n', b'{\n  "id": 1\n}\n'])
-def test_json_that_is_not_in_lines_is_explained(tmp_path, start):
-    assert "jq -c '.[]'" in problems(tmp_path / "a.json", start)[1]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +187,7 @@ def test_a_quotation_mark_that_is_never_closed_is_reported(tmp_path):
     ("content", "message"),
     [
         (b"id,id\n1,2\n", "line 1: two columns are named 'id'; rename one of them"),
-        (b"\xff\xfei\0d\0\n", "line 1: the header is not UTF-8"),
+        (b"i\xffd\n", "line 1: the header is not UTF-8"),
     ],
 )
 def test_a_bad_header_is_an_error_of_the_file(tmp_path, content, message):

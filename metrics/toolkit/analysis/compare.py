@@ -10,7 +10,7 @@ import numpy as np
 from ...aev.shared import Scorer
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowReader, Shape
-from ..rows.reading import AnySource, Skips, good_rows, inputs_of
+from ..rows.reading import AnySource, Skips, check_columns, good_rows, inputs_of
 from ..scoring.pipeline import item_statistics
 from ..scoring.selection import checked_columns, default_metrics, length_note, make_scorers
 from . import resampling
@@ -71,6 +71,8 @@ class CompareRun:
         self.settings, self.naive = dict(settings or {}), naive
         self._one_each = isinstance(inputs, Mapping)  # whatever a column `system` says
         self.sources, self._systems = _named_sources(inputs)
+        if not self.score_columns:
+            check_columns(self.sources, self.columns)
         self.scorers = make_scorers(metrics, settings)
         for column in self.score_columns:
             if any(column == metric or column in scorer.names for metric, scorer in self.scorers.items()):

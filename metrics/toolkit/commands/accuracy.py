@@ -37,6 +37,9 @@ def accuracy(
             show_default=False,
         ),
     ] = None,
+    from_: options.From = None,
+    systems: options.Systems = None,
+    encoding: options.Encoding = None,
     set_: options.Set = None,
     these_rows: Annotated[
         bool,
@@ -80,10 +83,12 @@ def accuracy(
         demands = options.demands(fail_under, NAMES)
         settings = options.read_settings(None, set_, ["ava"]).get("ava", {})
         columns = options.name_values("--column", column)
-        run = AccuracyRun(inputs, labels, columns, settings, these_rows, confidence, naive)
+        sources = options.read_inputs(inputs, from_, systems, encoding)
+        run = AccuracyRun(sources, labels, columns, settings, these_rows, confidence, naive)
     with console.failures():
         with console.skipped_rows() as problem, console.progress_bars() as progress:
             report = AccuracyReport(run.report(on_error is options.OnError.SKIP, problem, progress))
+    console.say_forms(run.sources)
     console.write_outputs(
         {
             "--json": (json_, report.to_json),

@@ -16,6 +16,9 @@ def agree(
     ],
     metric: options.MetricsOrColumns = None,
     column: options.ScoresOrColumn = None,
+    from_: options.From = None,
+    systems: options.Systems = None,
+    encoding: options.Encoding = None,
     set_: options.Set = None,
     settings: options.SettingsFile = None,
     group: Annotated[
@@ -86,9 +89,11 @@ def agree(
         metrics = options.checked_metrics(metric)
         values = options.read_settings(settings, set_, metrics)
         names, columns = options.names_and_columns(column)
-        run = AgreeRun(inputs, metrics, values, columns, names, group or [], correct, gap, resamples, seed, worst)
+        sources = options.read_inputs(inputs, from_, systems, encoding)
+        run = AgreeRun(sources, metrics, values, columns, names, group or [], correct, gap, resamples, seed, worst)
     with console.failures(), console.skipped_rows() as problem, console.progress_bars() as progress:
         report = AgreeReport(run.report(on_error is options.OnError.SKIP, problem, progress))
+    console.say_forms(run.sources)
     console.write_outputs(
         {
             "--json": (json_, report.to_json),

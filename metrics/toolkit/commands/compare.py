@@ -18,6 +18,9 @@ def compare(
     ],
     metric: options.MetricsOrColumns = None,
     column: options.ScoresOrColumn = None,
+    from_: options.From = None,
+    systems: options.Systems = None,
+    encoding: options.Encoding = None,
     set_: options.Set = None,
     settings: options.SettingsFile = None,
     resamples: Annotated[
@@ -74,11 +77,13 @@ def compare(
         metrics = options.checked_metrics(metric)
         values = options.read_settings(settings, set_, metrics)
         names, columns = options.names_and_columns(column)
-        run = CompareRun(inputs, metrics, values, columns, names, resamples, seed, correction, rows, naive)
+        sources = options.read_inputs(inputs, from_, systems, encoding)
+        run = CompareRun(sources, metrics, values, columns, names, resamples, seed, correction, rows, naive)
     with console.failures():
         with console.skipped_rows() as problem, console.progress_bars() as progress:
             found = run.report(on_error is options.OnError.SKIP, problem, progress)
     report = CompareReport(found, lambda: explanations(run, found))
+    console.say_forms(run.sources)
     console.write_outputs(
         {
             "--json": (json_, report.to_json),

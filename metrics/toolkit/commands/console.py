@@ -29,6 +29,13 @@ def warn(message: str) -> None:
     say(message, "yellow")
 
 
+def say_forms(sources: Iterable) -> None:
+    """Say of every file that another tool wrote as what it was read."""
+    for source in sources:
+        if source.form:
+            say(f"note: {source.name} was read as rows of {source.form}, see --from")
+
+
 def stop(message: str, status: int) -> typer.Exit:
     """Print an error and return the exception that ends the command with this exit status."""
     say(f"error: {message}", "red")

@@ -53,9 +53,37 @@ Column = _repeated(
     "-c",
     metavar="NAME=COLUMN",
     help="Where a column has another name, once for each: --column prediction=answer_text. NAME is question, "
-    "context, prediction, references, system, id, score or label. Dots go into objects: "
-    "references=answers.text. Nothing after '=' leaves a column unread.",
+    "context, prediction, references, system, id, score or label. Dots go into objects and lists: "
+    "references=answers.text, prediction=choices.0.text. Nothing after '=' leaves a column unread.",
 )
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="TOOL",
+        help="What wrote the files: ragas, lm-eval (samples_*.jsonl), squad (predictions and their data set), "
+        "openai-evals or inspect. Default: recognised where the columns leave no doubt.",
+        show_default=False,
+    ),
+]
+Systems = Annotated[
+    str | None,
+    typer.Option(
+        "--systems",
+        metavar="A,B",
+        help="Columns that hold the answers of one system each, in a table with a row per question.",
+        show_default=False,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of text files, for example cp1252 or latin-1. Default: UTF-8, or UTF-16 where a file says so.",
+        show_default=False,
+    ),
+]
 ScoresOrColumn = _repeated(
     "--column",
     "-c",
@@ -124,6 +152,28 @@ def names_and_columns(values: Sequence[str] | None) -> tuple[list[str], dict[str
     """
     names = [value for value in values or () if "=" not in value]
     return names, name_values("--column", [value for value in values or () if "=" in value])
+
+
+def read_inputs(inputs: list[str], form: str | None, systems: str | None, encoding: str | None) -> list:
+    """Return what the commands read: the paths, or with one of the options the sources that it makes of them.
+
+    Args:
+        inputs: the paths.
+        form: --from.
+        systems: --systems.
+        encoding: --encoding.
+
+    Raises:
+        ValueError: if a value is bad, or a file does not exist.
+    """
+    if not (form or systems or encoding):
+        return inputs
+    from ..rows.files import files
+
+    names = [name.strip() for name in (systems or "").split(",") if name.strip()]
+    if systems and len(set(names)) < max(len(names), 1):
+        raise ValueError(f"--systems: expected different names of columns, A,B, got {systems!r}")
+    return files(inputs, form, names, encoding)
 
 
 def checked_metrics(names: Sequence[str] | None) -> list[str]:

@@ -22,8 +22,9 @@ def score(
         list[str],
         typer.Argument(
             metavar="INPUT",
-            help="JSON lines (.jsonl, .json, .ndjson), .csv, .tsv or .parquet; text may be compressed "
-            "(.gz, .bz2, .xz, .zst). '-' is JSON lines on standard input.",
+            help="JSON lines or a JSON document (.jsonl, .json, .ndjson), .csv, .tsv, .parquet, .arrow, .xlsx (extra "
+            "'excel'), logs of Inspect (.eval), folders of save_to_disk; text may be compressed (.gz, .bz2, .xz, "
+            ".zst). Addresses (https://, s3://, hf://) are read too. '-' is JSON lines on standard input.",
             show_default=False,
         ),
     ],
@@ -66,6 +67,9 @@ def score(
         ),
     ] = None,
     column: options.Column = None,
+    from_: options.From = None,
+    systems: options.Systems = None,
+    encoding: options.Encoding = None,
     set_: options.Set = None,
     settings: options.SettingsFile = None,
     on_error: options.SkipOrFail = options.OnError.FAIL,
@@ -104,7 +108,7 @@ def score(
             "part_rows": part_rows,
         }
         demands = options.demands(fail_under)
-        run = _run(inputs, engine, address, arguments)
+        run = _run(options.read_inputs(inputs, from_, systems, encoding), engine, address, arguments)
     with console.failures(lambda: run.finished_parts):
         with console.skipped_rows() as problem, console.progress_bars(in_bytes=True) as progress:
             report = run.score(
@@ -114,6 +118,7 @@ def score(
                 problem=problem,
                 progress=lambda done, size: progress("scoring", done, size),
             )
+    console.say_forms(run.sources if engine is Engine.LOCAL else ())
     _say_what_happened(report, bool(output))
     from ..reports.score import ScoreReport
 
@@ -123,10 +128,12 @@ def score(
     console.check_demands(demands, report.systems)
 
 
-def _run(inputs: list[str], engine: Engine, address: str | None, arguments: dict):
+def _run(inputs: list, engine: Engine, address: str | None, arguments: dict):
     if engine is Engine.RAY:
         if importlib.util.find_spec("ray") is None:
             raise ValueError("--engine: ray is not installed; run pip install 'genqa-metrics[ray]'")
+        if not all(isinstance(path, str) for path in inputs):
+            raise ValueError("--from, --systems, --encoding: not with --engine ray; convert the files first")
         from ..scoring.ray_run import RayRun
 
         return RayRun(inputs, address=address, **arguments)

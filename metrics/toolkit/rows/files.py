@@ -10,12 +10,26 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from .formats import COMPRESSIONS, FORMATS, FileError, Row, csv_rows, decompressed, format_of, json_rows, parquet_rows
+from .formats import (
+    COMPRESSIONS,
+    PACKED,
+    READABLE,
+    FileError,
+    Row,
+    csv_rows,
+    decompressed,
+    format_of,
+    json_rows,
+    parquet_rows,
+)
+from .forms import FORMS, READ, as_ours, document_rows, squad_rows
+from .tables import arrow_rows, excel_rows, inspect_rows, is_dataset, load_dataset
 
-_DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
+_DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeError)
 
 
 def digest(path: str | os.PathLike) -> str:
@@ -40,9 +54,16 @@ class Source:
     """One input file; `position` of `size` bytes are read while `rows` is iterated.
 
     Args:
-        path: name of the file, or "-" for JSON lines on standard input.
+        path: name of the file, or its address (https://, s3://, hf:// ..., see `fsspec`), or "-" for JSON lines on
+            standard input.
         columns: the columns that are needed, for formats that can leave out the others; None for all.
         opened: opens the file where the path is only a name, as of what lies on another machine.
+        form: a key of `forms.FORMS`, "" for rows as we write them, None to recognise it.
+        systems: columns that hold the answers of one system each.
+        encoding: of text, None for UTF-8, or UTF-16 where the file begins so.
+
+    Attributes:
+        form: the form, once a row was read.
 
     Raises:
         FileError: if the file does not exist, is a folder, or has an unknown ending.
@@ -53,18 +74,25 @@ class Source:
         path: str | os.PathLike,
         columns: Sequence[str] | None = None,
         opened: Callable[[], BinaryIO] | None = None,
+        form: str | None = None,
+        systems: Sequence[str] = (),
+        encoding: str | None = None,
     ):
         self.path = str(path)
         self.columns = columns
-        self.format, _ = format_of(path)
+        self.form, self.systems, self.encoding = form, tuple(systems), encoding
+        self.format, _ = format_of(path, READABLE)
         self.name = "standard input" if self.path == "-" else printable(self.path)
-        self.unit = "row" if self.format == "Parquet" else "line"
+        self.unit = "row" if self.format in PACKED else "line"
         self.size = None
         self._stat: tuple | None = None
         self._raw = None
         self._share = [0.0]
         self._opened = opened or (_standard_input if self.path == "-" else lambda: open(self.path, "rb"))
-        if self.path != "-" and opened is None:
+        self.remote = "://" in self.path
+        if self.remote:
+            self._opened = opened or partial(remote_file, self.path)
+        elif self.path != "-" and opened is None:
             try:
                 found = os.stat(path)
             except FileNotFoundError:
@@ -83,6 +111,9 @@ class Source:
     @property
     def digest(self) -> str | None:
         """SHA-256 of the file; None for standard input, which cannot be read twice."""
+        if self.remote:
+            with self._opened() as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
         found = None if self.path == "-" else digest(self.path)
         self._check_unchanged()
         return found
@@ -90,6 +121,8 @@ class Source:
     @property
     def identity(self) -> object:
         """What two names of one file have in common, also where they are links."""
+        if self.path == "-" or self.remote:
+            return self.path
         found = os.stat(self.path)
         return found.st_dev, found.st_ino
 
@@ -107,7 +140,7 @@ class Source:
         if self.path == "-":
             return "standard input"
         name = Path(self.name).name
-        for ending in (*COMPRESSIONS, *FORMATS):
+        for ending in (*COMPRESSIONS, *READABLE):
             name = name[: -len(ending)] if name.lower().endswith(ending) else name
         return name
 
@@ -116,7 +149,7 @@ class Source:
         """Number of bytes read so far; 0 where it is unknown."""
         if not self.size or self._raw is None:
             return 0
-        if self.format == "Parquet":
+        if self.format in PACKED:
             return int(self._share[0] * self.size)
         return self.size if self._raw.closed else self._raw.tell()
 
@@ -135,15 +168,7 @@ class Source:
         number = after
         try:
             with self._opened() as self._raw:
-                if self.format == "Parquet":
-                    rows = parquet_rows(self._raw, self.name, self.columns, after, self._share)
-                else:
-                    stream = decompressed(self._raw)
-                    if self.format == "JSON lines":
-                        rows = json_rows(stream, after)
-                    else:
-                        rows = csv_rows(stream, self.name, "\t" if self.format == "TSV" else ",", after)
-                for row in rows:
+                for row in as_ours(self._found(after), self.form, self.systems, self._is_of_form):
                     number = row.number
                     yield row
             self._check_unchanged()
@@ -151,6 +176,41 @@ class Source:
             reason = str(error) or type(error).__name__
             after = f", after {self.unit} {number}" if number else ""
             raise FileError(f"{self.name}{after}: cannot be read (on): {reason}; is the file complete?") from error
+
+    def _is_of_form(self, form: str) -> None:
+        self.form = form
+
+    def _found(self, after: int) -> Iterator[Row]:
+        """Yield the rows as they are in the file."""
+        raw, name = self._raw, self.name
+        if self.format == "Parquet":
+            columns = None if self.columns is None else [*self.columns, *READ, *self.systems]
+            return parquet_rows(raw, name, columns, after, self._share)
+        if self.format in PACKED:
+            read = {"Arrow": arrow_rows, "Excel": excel_rows, "Inspect log": inspect_rows}[self.format]
+            return read(raw, name, after)
+        stream = decompressed(raw)
+        if self.format == "JSON lines":
+            return json_rows(stream, after, document_rows, self.encoding)
+        return csv_rows(stream, name, "\t" if self.format == "TSV" else None, after, self.encoding)
+
+
+def remote_file(address: str) -> BinaryIO:
+    """Open a file by its address, see `fsspec`.
+
+    Raises:
+        FileError: if there is none, or the package for this kind of address is missing.
+    """
+    import fsspec
+
+    try:
+        file = fsspec.open(address, "rb").open()
+    except ImportError as error:
+        raise FileError(f"{address}: {error}") from error
+    except Exception as error:  # every file system has kinds of its own
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise FileError(f"{address}: cannot be read: {reason}") from error
+    return file if hasattr(file, "peek") else io.BufferedReader(file)
 
 
 def _standard_input() -> BinaryIO:
@@ -167,6 +227,7 @@ class MemorySource:
     Args:
         rows: one mapping from columns to values per row; NaN is a missing value.
         name: their name, and that of their system where no column says it.
+        form, systems: see `Source`.
     """
 
     path = None
@@ -175,8 +236,11 @@ class MemorySource:
     size: int | None = None
     position = 0
 
-    def __init__(self, rows: Sequence[Any], name: str = "rows"):
+    columns: Sequence[str] | None = None
+
+    def __init__(self, rows: Sequence[Any], name: str = "rows", form: str | None = None, systems: Sequence[str] = ()):
         self.name = self.stem = name
+        self.form, self.systems = form, systems
         self._rows = rows
 
     @property
@@ -189,6 +253,12 @@ class MemorySource:
 
     def rows(self, after: int = 0) -> Iterator[Row]:
         """Yield every row behind the first `after`, the bad ones too."""
+        yield from as_ours(self._found(after), self.form, self.systems, self._is_of_form)
+
+    def _is_of_form(self, form: str) -> None:
+        self.form = form
+
+    def _found(self, after: int) -> Iterator[Row]:
         for number, values in enumerate(self._rows, 1):
             if number <= after:
                 continue
@@ -203,6 +273,78 @@ def _plain(value: Any) -> Any:
     """Return a value as JSON would hold it: arrays are lists, NaN is None."""
     value = value.tolist() if hasattr(value, "tolist") else value
     return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def files(
+    paths: Sequence[str | os.PathLike],
+    form: str | None = None,
+    systems: Sequence[str] = (),
+    encoding: str | None = None,
+) -> list[Source | MemorySource]:
+    """Return files as rows, which stand where paths may stand.
+
+    Args:
+        paths: names or addresses of files, or folders of `Dataset.save_to_disk`. For the form "squad" files of
+            predictions ({id: answer}) and one with the data set.
+        form: a key of `forms.FORMS`, None to recognise it.
+        systems: columns that hold the answers of one system each.
+        encoding: of text, None for UTF-8, or UTF-16 where a file begins so.
+
+    Raises:
+        ValueError: if there is no such form or encoding, a file does not exist or is named twice.
+    """
+    if form is not None and form not in FORMS:
+        raise ValueError(f"from: expected one of {', '.join(FORMS)}, got {form!r}")
+    try:
+        "".encode(encoding or "utf-8")
+    except LookupError:
+        raise ValueError(f"encoding: expected one that Python knows, such as cp1252, got {encoding!r}") from None
+    form = form or ("squad" if len(paths) > 1 and any(map(_holds_squad, paths)) else None)
+    folders = {path for path in paths if is_dataset(path)}
+    found: list[Source | MemorySource] = [
+        MemorySource(load_dataset(path), Path(path).name, form, systems)
+        if path in folders
+        else Source(path, None, None, form, systems, encoding)
+        for path in paths
+    ]
+    named: dict[object, str] = {}
+    for path, source in zip(paths, found, strict=True):
+        place = source.identity if isinstance(source, Source) else os.stat(path).st_ino
+        if place in named:
+            names = dict.fromkeys((named[place], source.name))
+            raise FileError(f"input: the same file is named twice, {' and '.join(names)}; name it once")
+        named[place] = source.name
+    return _squad(found) if form == "squad" else found
+
+
+def _holds_squad(path: str | os.PathLike) -> bool:
+    """Return whether a file begins as a data set of SQuAD does."""
+    if not (str(path).endswith(".json") and os.path.isfile(path)):
+        return False
+    with open(path, "rb") as file:
+        start = file.read(2**12)
+    return start.lstrip()[:1] == b"{" and b'"data"' in start and b'"paragraphs"' in start
+
+
+def _squad(sources: Sequence[Source | MemorySource]) -> list[Source | MemorySource]:
+    """Return files of predictions with the rows of their data set, which is among the sources."""
+    answers, gold = {}, []
+    for source in sources:
+        rows = [row.values or {} for row in source.rows()]
+        said = {name: text for name, text in rows[0].items() if isinstance(text, str)} if len(rows) == 1 else {}
+        if said and "question" not in said and len(said) >= len(rows[0]) - 1:  # but for `references`, which were added
+            answers[source.stem] = said
+        else:
+            gold += rows
+    if not answers or not all({"id", "question", "references"} <= set(row) for row in gold) or not gold:
+        raise FileError(
+            "--from squad: expected files of predictions, {id: answer}, and the data set that they answer (with id, "
+            f"question and answers), got {', '.join(source.name for source in sources)}"
+        )
+    try:
+        return [MemorySource(squad_rows(texts, gold), name) for name, texts in answers.items()]
+    except ValueError as error:
+        raise FileError(f"--from squad: {error}") from error
 
 
 def sources_of(rows: Any, columns: Sequence[str] | None = None, name: str = "rows") -> list[Source | MemorySource]:
@@ -223,15 +365,11 @@ def sources_of(rows: Any, columns: Sequence[str] | None = None, name: str = "row
     if isinstance(rows, str | os.PathLike):
         rows = [rows]
     if isinstance(rows, Sequence) and rows and all(isinstance(path, str | os.PathLike) for path in rows):
-        sources = [Source(path, columns) for path in rows]
-        files: dict[object, str] = {}
-        for source in sources:
-            place = source.path if source.path == "-" else source.identity
-            if place in files:
-                names = dict.fromkeys((files[place], source.name))
-                raise FileError(f"input: the same file is named twice, {' and '.join(names)}; name it once")
-            files[place] = source.name
-        return sources
+        rows = files(rows)
+    if isinstance(rows, Sequence) and rows and all(isinstance(source, Source | MemorySource) for source in rows):
+        for source in rows:
+            source.columns = source.columns or columns
+        return list(rows)
     if hasattr(rows, "iterrows"):  # pandas
         if not rows.columns.is_unique:
             double = rows.columns[rows.columns.duplicated()][0]

@@ -1,4 +1,4 @@
-"""Formats of files: rows of JSON lines, CSV, TSV and Parquet, a few at a time.
+"""Formats of files: rows of JSON (lines, or one document), CSV, TSV and Parquet, a few at a time.
 
 Reading never stops at a bad row: the row comes with its number and the reason, and the caller decides. What makes the
 whole file unreadable (no such file, damaged compression, a broken header) is a `FileError`.
@@ -13,8 +13,9 @@ import lzma
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,7 +27,12 @@ FORMATS = {
     ".tsv": "TSV",
     ".parquet": "Parquet",
 }
+# Those that are read; the others, `FORMATS`, are also written.
+READABLE = {**FORMATS, ".arrow": "Arrow", ".xlsx": "Excel", ".eval": "Inspect log"}
+PACKED = ("Parquet", "Arrow", "Excel", "Inspect log")  # no text, and compressed inside
 COMPRESSIONS = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00", ".zst": b"\x28\xb5\x2f\xfd"}
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+MAX_DOCUMENT = 2**28  # bytes of a JSON document, which is read as a whole
 MAX_CELL = 2**24  # characters; a quotation mark that is never closed must not read the whole file into one cell
 MAX_LINE = 2**25  # bytes, or characters of CSV: a line is read as a whole, and takes many times its size in memory
 MAX_COLUMNS = 10_000
@@ -40,6 +46,10 @@ class PlainCell(str):
     """A cell of CSV that had a mark: a text, even if it begins with a bracket."""
 
     __slots__ = ()
+
+
+ENCODE = "name its encoding, for example --encoding cp1252 (Windows) or latin-1, or convert it with iconv"
+NAMED = {",": "commas", ";": "semicolons", "\t": "a tab"}
 
 
 class FileError(ValueError):
@@ -69,14 +79,15 @@ class Row:
     problem: str = ""
 
 
-def format_of(path: str | os.PathLike) -> tuple[str, str]:
+def format_of(path: str | os.PathLike, formats: Mapping[str, str] = FORMATS) -> tuple[str, str]:
     """Return the format and the compression that the name of a file asks for.
 
     Args:
         path: name of a file; "-" is standard input, JSON lines.
+        formats: the formats by ending.
 
     Returns:
-        A value of `FORMATS`, and a key of `COMPRESSIONS` or "".
+        A value of `formats`, and a key of `COMPRESSIONS` or "".
 
     Raises:
         FileError: if the ending is unknown.
@@ -89,14 +100,16 @@ def format_of(path: str | os.PathLike) -> tuple[str, str]:
     name = Path(path).name.lower()
     compression = next((ending for ending in COMPRESSIONS if name.endswith(ending)), "")
     ending = Path(name.removesuffix(compression)).suffix
-    if ending not in FORMATS:
+    if ending not in formats:
         raise FileError(
-            f"{path}: expected a name that ends in {', '.join(FORMATS)} (and {', '.join(COMPRESSIONS)} where "
+            f"{path}: expected a name that ends in {', '.join(formats)} (and {', '.join(COMPRESSIONS)} where "
             f"compressed), got {ending or 'no ending'!r}; rename the file, or pipe JSON lines into '-'"
         )
-    if FORMATS[ending] == "Parquet" and compression:
-        raise FileError(f"{path}: Parquet files are compressed inside; unpack it, or drop {compression} from its name")
-    return FORMATS[ending], compression
+    if formats[ending] in PACKED and compression:
+        raise FileError(
+            f"{path}: {formats[ending]} files are compressed inside; unpack it, or drop {compression} from its name"
+        )
+    return formats[ending], compression
 
 
 def marked(cell: str) -> str:
@@ -209,16 +222,80 @@ def _once(pairs: list[tuple[str, object]]) -> dict:
     return values
 
 
+def encoding_of(stream: BinaryIO, encoding: str | None) -> str | None:
+    """Return the encoding of a text: the one named, else UTF-16 if it begins so, else None for UTF-8."""
+    return encoding or ("utf-16" if stream.peek(2)[:2] in UTF_16 else None)
+
+
 def _not_utf8(line: bytes, error: UnicodeDecodeError) -> str:
-    return (
-        f"not UTF-8: byte 0x{line[error.start]:02x} at position {error.start + 1} of the line; "
-        "convert the file, for example with iconv -f latin1 -t utf-8"
-    )
+    return f"not UTF-8: byte 0x{line[error.start]:02x} at position {error.start + 1} of the line; {ENCODE}"
 
 
-def json_rows(stream: BinaryIO, after: int) -> Iterator[Row]:
-    """Yield the rows of JSON lines behind row `after`."""
-    for number, line in enumerate(stream, 1):
+def _up_to(limit: int, lines: Iterator[bytes]) -> bytes:
+    """Return lines up to a number of bytes, about."""
+    found = bytearray()
+    for line in lines:
+        found += line
+        if len(found) > limit:
+            break
+    return bytes(found)
+
+
+def _document(
+    lines: Iterator[bytes], whole: Callable[[object], Iterator[dict] | None]
+) -> tuple[Iterable[bytes], Iterator | None]:
+    """Return the lines of JSON lines and None; or, if together they are one document, no lines and its rows."""
+    head: list[bytes] = []
+    for line in lines:
+        head.append(line)
+        if line.strip():
+            break
+    start = head[-1].removeprefix(b"\xef\xbb\xbf").strip() if head else b""
+    if start[:1] not in (b"[", b"{"):
+        return chain(head, lines), None
+    try:
+        document = json.loads(start, object_pairs_hook=_once)
+        for rest in lines:
+            head.append(rest)
+            if rest.strip():
+                return chain(head, lines), None
+        rest = b""
+    except (ValueError, RecursionError) as error:
+        if not isinstance(error, json.JSONDecodeError) or error.pos < len(error.doc):  # bad, not only unfinished
+            return chain(head, lines), None
+        rest = _up_to(MAX_DOCUMENT, lines)
+        try:
+            document = json.loads(start + b"\n" + rest, object_pairs_hook=_once)
+        except (ValueError, RecursionError):
+            return chain(head, io.BytesIO(rest), lines), None
+    rows = whole(document)
+    if rows is None and rest:
+        rows = iter([document])
+    return (head, None) if rows is None else ((), rows)
+
+
+def json_rows(
+    stream: BinaryIO, after: int, whole: Callable[[object], Iterator[dict] | None], encoding: str | None = None
+) -> Iterator[Row]:
+    """Yield the rows of JSON lines, or of a JSON document, behind row `after`.
+
+    Args:
+        stream: the text.
+        after: number of a row.
+        whole: returns the rows of a document, None for one that has none.
+        encoding: of the text, None for UTF-8.
+    """
+    encoding = encoding_of(stream, encoding)
+    lines = iter(stream)
+    if encoding is not None:
+        lines = (line.encode() for line in io.TextIOWrapper(stream, encoding, newline="\n"))
+    lines, rows = _document(lines, whole)
+    if rows is not None:
+        for number, values in enumerate(rows, 1):
+            if number > after:
+                yield _row_of(number, values)
+        return
+    for number, line in enumerate(lines, 1):
         if number <= after:
             continue
         if number == 1:
@@ -234,26 +311,49 @@ def json_rows(stream: BinaryIO, after: int) -> Iterator[Row]:
         except ValueError as error:
             reason = f"{error.msg} at character {error.colno}" if isinstance(error, json.JSONDecodeError) else error
             problem = f"not JSON: {reason}; expected one object per line"
-            if number == 1 and line.strip() in (b"[", b"{"):
-                problem += "; for a file that is one JSON array, write the lines with jq -c '.[]' FILE"
             yield Row(number, None, problem)
         else:
-            if isinstance(values, dict) and len(values) > MAX_COLUMNS:
-                yield Row(number, None, f"has {len(values):,} columns, more than {MAX_COLUMNS:,}; leave some out")
-            elif isinstance(values, dict):
-                yield Row(number, values)
-            else:
-                fix = "; write the lines with jq -c '.[]' FILE" if isinstance(values, list) else ""
-                kind = {list: "array", str: "string", type(None): "null", bool: "truth value"}
-                got = kind.get(type(values), "number")
-                yield Row(number, None, f"expected a JSON object with one value per column, got a JSON {got}{fix}")
+            yield _row_of(number, values)
 
 
-def csv_rows(stream: BinaryIO, path: str, delimiter: str, after: int) -> Iterator[Row]:
-    """Yield the rows of CSV behind row `after`; messages name `path`."""
+def _row_of(number: int, value: object) -> Row:
+    if isinstance(value, dict) and len(value) > MAX_COLUMNS:
+        return Row(number, None, f"has {len(value):,} columns, more than {MAX_COLUMNS:,}; leave some out")
+    if isinstance(value, dict):
+        return Row(number, value)
+    kind = {list: "array", str: "string", type(None): "null", bool: "truth value"}.get(type(value), "number")
+    return Row(number, None, f"expected a JSON object with one value per column, got a JSON {kind}")
+
+
+def _delimiter(start: bytes, encoding: str) -> str:
+    """Return what separates the cells of a header: what stands in it most often, outside quotation marks.
+
+    >>> _delimiter(b'question;"a, b";prediction', "utf-8"), _delimiter(b"sep=;", "utf-8"), _delimiter(b"text", "utf-8")
+    (';', ';', ',')
+    """
+    header = re.split("[\r\n]", start.decode(encoding, "replace").lstrip("\ufeff"))[0]
+    bare = re.sub('"[^"]*"', "", header)
+    return max(",;\t", key=bare.count)
+
+
+def csv_rows(
+    stream: BinaryIO, path: str, delimiter: str | None, after: int, encoding: str | None = None
+) -> Iterator[Row]:
+    """Yield the rows of CSV behind row `after`; messages name `path`.
+
+    Args:
+        stream: the text.
+        path: its name.
+        delimiter: what separates cells; None for a comma, a semicolon or a tab, whichever the header has.
+        after: number of a row.
+        encoding: of the text, None for UTF-8.
+    """
+    encoding = encoding_of(stream, encoding) or "utf-8-sig"
+    delimiter = delimiter or _delimiter(stream.peek(2**16), encoding)
     # The limit is csv's own global; it is never lowered, so that it does no harm to other users of csv.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
-    text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
+    errors = "surrogateescape" if encoding == "utf-8-sig" else "strict"
+    text = io.TextIOWrapper(stream, encoding, errors, newline="")
     reader = csv.reader(text, delimiter=delimiter, strict=True)
     header = None
     while True:
@@ -272,10 +372,12 @@ def csv_rows(stream: BinaryIO, path: str, delimiter: str, after: int) -> Iterato
         if not cells or (header is not None and number <= after):
             continue
         if any("\udc80" <= letter <= "\udcff" for cell in cells if not cell.isascii() for letter in cell):
-            problem = "not UTF-8; convert the file, for example with iconv -f latin1 -t utf-8"
+            problem = f"not UTF-8; {ENCODE}"
             if header is None:
                 raise FileError(f"{path}, line {number}: the header is {problem}")
             yield Row(number, None, problem)
+        elif header is None and cells[0].startswith("sep=") and not any(cells[1:]):
+            continue  # Excel's note on the delimiter
         elif header is None:
             header = cells
             check_columns(header, path)
@@ -287,7 +389,7 @@ def csv_rows(stream: BinaryIO, path: str, delimiter: str, after: int) -> Iterato
                 number,
                 None,
                 f"expected {len(header)} cells as in the header, got {len(cells)}; put cells with "
-                f"{'a tab' if delimiter == chr(9) else 'commas'} or line breaks into quotation marks",
+                f"{NAMED[delimiter]} or line breaks into quotation marks",
             )
         else:
             yield Row(number, dict(zip(header, map(without_mark, cells), strict=True)))

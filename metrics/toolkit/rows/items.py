@@ -22,6 +22,21 @@ COLUMNS = {
     "score": ("score",),
     "label": ("label",),
 }
+# What such a column is often called; only to propose a name.
+LIKELY = {
+    "question": ("query", "prompt", "input", "user_input", "instruction"),
+    "prediction": ("response", "output", "answer", "completion", "model_answer", "generated", "hypothesis", "pred"),
+    "references": (
+        "answers",
+        "ground_truth",
+        "ground_truths",
+        "gold",
+        "target",
+        "ideal",
+        "expected",
+        "correct_answer",
+    ),
+}
 SPLIT_HALF = "human (split half)"
 MAX_NAMES = 30  # of columns in a message
 _MISSING = object()
@@ -35,6 +50,19 @@ class RowError(ValueError):
     """
 
     systems: tuple[str, ...] = ()
+
+
+class ColumnError(RowError):
+    """A row without a column that is needed or was named."""
+
+
+def _part(value: object, name: str) -> object:
+    """Return what a part of a name with dots says: a key of an object, or the number of an item, from 0."""
+    if isinstance(value, dict):
+        return value.get(name, _MISSING)
+    if isinstance(value, list) and name.isdecimal() and int(name) < len(value):
+        return value[int(name)]
+    return _MISSING
 
 
 @dataclass(slots=True)
@@ -102,13 +130,13 @@ class RowReader:
     Args:
         source: the file.
         columns: names of the columns in the file, by the names of `COLUMNS`; "" for a column that is not to be read.
-            A name with dots goes into objects: "answers.text".
+            A name with dots goes into objects and lists: "answers.text", "choices.0.text".
     """
 
     def __init__(self, source: Source | MemorySource, columns: Mapping[str, str]):
         self.source = source
         self.columns = columns
-        self.in_csv = source.format in ("CSV", "TSV")
+        self.in_csv = source.format in ("CSV", "TSV", "Excel")
         self.not_numbers = 0
 
     def _value(self, values: dict, name: str) -> tuple[str, object]:
@@ -123,9 +151,9 @@ class RowReader:
         if value is _MISSING and "." in column:
             value = values
             for part in column.split("."):
-                value = value.get(part, _MISSING) if isinstance(value, dict) else _MISSING
+                value = _part(value, part)
         if value is _MISSING:
-            raise RowError(f"no column {column!r}, which --column names for {name!r}; {self._found(values)}")
+            raise ColumnError(f"no column {column!r}, which --column names for {name!r}; {self._found(values)}")
         return column, value
 
     @staticmethod
@@ -136,9 +164,11 @@ class RowReader:
     def _needed(self, values: dict, name: str) -> tuple[str, object]:
         column, value = self._value(values, name)
         if value is _MISSING:
-            raise RowError(
+            guess = next((column for column in LIKELY.get(name, ()) if column in values), "NAME")
+            wide = ", or where each system has a column, with --systems A,B" if name == "prediction" else ""
+            raise ColumnError(
                 f"no {name} (a column named {' or '.join(COLUMNS[name])}); {self._found(values)}; "
-                f"say which one it is with --column {name}=NAME"
+                f"say which one it is with --column {name}={guess}{wide}"
             )
         return column, value
 
@@ -188,6 +218,12 @@ class RowReader:
         value = self._unpacked(column, value)
         inner = list(value.values()) if isinstance(value, dict) else [value]
         return Shape(asked or any(isinstance(texts, list) for texts in inner), ceiling=False, text=text, given=given)
+
+    def check_columns(self, values: dict) -> None:
+        """Raise a `ColumnError` if a row lacks a column that is needed or was named."""
+        self.shape(values)
+        for name in COLUMNS:
+            (self._needed if name == "references" else self._value)(values, name)
 
     def systems(self, values: dict) -> tuple[str, ...]:
         """Return the systems whose row it is, also of a bad row; never raises."""

@@ -9,14 +9,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 from .files import MemorySource, Source
 from .formats import FileError, Row
-from .items import SPLIT_HALF, Item, RowError, RowReader, Shape
+from .items import SPLIT_HALF, ColumnError, Item, RowError, RowReader, Shape
 
 _Converted = TypeVar("_Converted")
+FIRST_ROWS = 20  # that show whether a column is missing everywhere
 AnySource = Source | MemorySource
 
 
@@ -102,6 +104,48 @@ def good_rows(
             skips.good[source.name] += 1
             yield source, row, converted
         after = 0
+
+
+def check_columns(sources: Sequence[AnySource], columns: Mapping[str, str]) -> None:
+    """Raise if the first rows of a source all lack a column, before any model is loaded.
+
+    Args:
+        sources: where the rows are from; standard input is passed over, for it cannot be read twice.
+        columns: see `items.RowReader`.
+
+    Raises:
+        FileError: names the first row, the columns that are there, and the option.
+    """
+    for source in sources:
+        problem = "" if source.path == "-" else _missing_column(source, columns)
+        if problem:
+            raise FileError(problem)
+
+
+def _missing_column(source: AnySource, columns: Mapping[str, str]) -> str:
+    """Return what the first rows of a source all lack, "" if one of them lacks nothing."""
+    reader, problem = RowReader(source, columns), ""
+    try:
+        with closing(source.rows()) as rows:
+            for row in islice(rows, FIRST_ROWS):
+                where = f"{source.name}, {source.unit} {row.number}"
+                if row.values is None and (source.form or source.systems):
+                    problem = problem or f"{where}: {row.problem}"
+                    continue
+                try:
+                    reader.check_columns(row.values or {})
+                except ColumnError as error:
+                    if row.values is not None:
+                        problem = problem or f"{where}: {error}"
+                        continue
+                except RowError:
+                    pass
+                return ""
+    except FileError:
+        if "://" in source.name:
+            raise
+        return ""  # said when it is read
+    return problem
 
 
 def inputs_of(sources: Sequence[AnySource], skips: Skips) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from ...aev.shared import Scorer
 from ..rows.files import sources_of
 from ..rows.formats import FileError
 from ..rows.items import COLUMNS, Shape
-from ..rows.reading import Reading, Skips, skipped_by_system
+from ..rows.reading import Reading, Skips, check_columns, skipped_by_system
 from ..rows.writing import Writer
 from .parts import PART_ROWS, Parts, is_folder
 from .pipeline import (
@@ -145,6 +145,7 @@ class Run:
         self.keep = keep
         try:
             self._find(inputs, resume)
+            check_columns(self.sources, self.columns)
             self.scorers = make_scorers(self.metrics, self.settings)
             if self.in_parts:
                 self._parts = Parts(str(output), self._facts(), self.sources, resume)

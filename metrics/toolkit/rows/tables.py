@@ -1,0 +1,97 @@
+"""Tables that are no text: Arrow files, Excel workbooks, logs of Inspect, folders of `datasets`."""
+
+import json
+import os
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ...aev.shared import need
+from .formats import FileError, Row
+
+
+def arrow_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
+    """Yield the rows of an Arrow file, or of an Arrow stream as `datasets` writes it, behind row `after`."""
+    import pyarrow
+
+    try:
+        if raw.peek(6).startswith(b"ARROW1"):
+            file = pyarrow.ipc.open_file(raw)
+            batches = (file.get_batch(i) for i in range(file.num_record_batches))
+        else:
+            batches = iter(pyarrow.ipc.open_stream(raw))
+        number = 0
+        for batch in batches:
+            for start in range(0, len(batch), 500):
+                for values in batch.slice(start, 500).to_pylist(maps_as_pydicts="strict"):
+                    number += 1
+                    if number > after:
+                        yield Row(number, values)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise FileError(f"{path}: not an Arrow file that can be read: {error}") from error
+
+
+def _cell(value: Any) -> str:
+    """Return a cell as text: whole numbers without a decimal point, as Excel shows them."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def excel_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
+    """Yield the rows of the first sheet of a workbook behind row `after`; the first row names the columns."""
+    need("excel", "python_calamine")
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    try:
+        sheet = CalamineWorkbook.from_filelike(raw).get_sheet_by_index(0)
+        table = sheet.to_python(skip_empty_area=False)
+    except (CalamineError, OSError, ValueError) as error:
+        raise FileError(f"{path}: not an Excel workbook that can be read: {error}") from error
+    header = [_cell(cell) for cell in table[0]] if table else []
+    while header and not header[-1]:
+        header.pop()
+    double = next((name for i, name in enumerate(header) if name in header[:i]), None)
+    if double is not None:
+        raise FileError(f"{path}: two columns are named {double!r}; rename one of them")
+    for number, cells in enumerate(table[1:], 2):
+        if number > after and any(cell != "" for cell in cells):
+            yield Row(number, dict(zip(header, map(_cell, cells), strict=False)))
+
+
+def inspect_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
+    """Yield the samples of a log of Inspect (.eval) behind sample `after`."""
+    try:
+        with zipfile.ZipFile(raw) as log:
+            names = set(log.namelist())
+            started = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
+            model = json.loads(log.read(started)).get("eval", {}).get("model") if started else None
+            samples = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
+            for number, name in enumerate(samples[after:], after + 1):
+                yield Row(number, {"scores": None, **json.loads(log.read(name)), "model": model})
+    except (zipfile.BadZipFile, OSError, ValueError, AttributeError, TypeError, NotImplementedError) as error:
+        raise FileError(f"{path}: not a log of Inspect that can be read: {error}; inspect log convert may help") from (
+            error
+        )
+
+
+def is_dataset(path: str | os.PathLike) -> bool:
+    """Return whether a path is a folder of `Dataset.save_to_disk`."""
+    return any(os.path.isfile(os.path.join(path, name)) for name in ("state.json", "dataset_dict.json"))
+
+
+def load_dataset(path: str | os.PathLike):
+    """Return the `datasets.Dataset` of a folder of `save_to_disk`.
+
+    Raises:
+        FileError: if it has several splits, or cannot be read.
+    """
+    import datasets
+
+    try:
+        found = datasets.load_from_disk(str(path))
+    except Exception as error:  # datasets and pyarrow raise many kinds
+        raise FileError(f"{path}: not a data set that can be read: {error}") from error
+    if isinstance(found, datasets.DatasetDict):
+        splits = ", ".join(str(Path(path, name)) for name in found)
+        raise FileError(f"{path}: holds several splits; name one of {splits}")
+    return found

@@ -1,0 +1,223 @@
+"""Files as other tools write them: every form and format with a small file, recognised or named, and wrong columns."""
+
+import json
+import zipfile
+
+import datasets
+import pyarrow as pa
+import pytest
+from genqa_metrics.toolkit.rows.files import Source, files, sources_of
+from genqa_metrics.toolkit.rows.formats import FileError
+
+from tests.factories.files import lines, run, save, scores
+
+WHO = "Who wrote Frankenstein?"
+HERS = ["Mary Shelley", "Shelley"]
+CHAT = [{"role": "system", "content": "Be short."}, {"role": "user", "content": WHO}]
+SAID = {"role": "assistant", "content": "Mary Shelley"}
+DOC = {"question": WHO, "answer": {"aliases": HERS}}
+SAMPLE = {"id": 7, "epoch": 1, "input": CHAT, "target": HERS, "scores": {"match": {"value": "C"}}}
+SAMPLE["output"] = {"model": "m", "choices": [{"message": SAID}], "completion": "Mary Shelley"}
+LOG = {"version": 2, "status": "success", "eval": {"task": "qa", "model": "mock/a"}, "samples": [SAMPLE]}
+ROWS = {
+    "ragas": {"user_input": WHO, "response": "Mary Shelley", "reference": "Mary Shelley", "retrieved_contexts": ["x"]},
+    "ragas, 0.1": {"question": WHO, "answer": "Mary Shelley", "contexts": ["x"], "ground_truths": HERS},
+    "ragas, dialogue": {"user_input": [{"type": "human", "content": WHO}], "response": "M", "reference": "Mary"},
+    "lm-eval": {"doc_id": 7, "doc": DOC, "target": HERS, "filtered_resps": ["Mary Shelley"], "filter": "none"},
+    "lm-eval, listed": {"doc_id": 7, "doc": {"x": 1}, "arguments": {"gen_args_0": {"arg_0": WHO}}, "target": "Shelley",
+                        "filtered_resps": [["Mary Shelley"]], "filter": "strict"},
+    "openai-evals": {"input": CHAT, "ideal": HERS, "output": SAID},
+    "openai-evals, text": {"input": WHO, "ideal": "Mary Shelley", "completion": [{"type": "text", "text": "Mary"}]},
+}  # fmt: skip
+
+
+def read(*paths, **kwargs):
+    """Return the rows of files, as we write them."""
+    (source,) = files([str(path) for path in paths], **kwargs)
+    found = list(source.rows())
+    assert not [row.problem for row in found if row.problem]
+    kept = ("question", "prediction", "references", "id", "system")
+    return source, [{name: row.values[name] for name in kept if row.values.get(name) is not None} for row in found]
+
+
+@pytest.mark.parametrize("kind", ROWS)
+@pytest.mark.parametrize("ending", [".jsonl", ".parquet"])
+def test_rows_of_a_tool_are_recognised(kind, ending, tmp_path):
+    if ending == ".parquet" and "openai" in kind:
+        pytest.skip("chats of mixed types have no Arrow type")
+    path = save(tmp_path / f"rows{ending}", [ROWS[kind]] * 2)
+    source, (row, _) = read(path)
+    assert source.form == kind.partition(",")[0]
+    assert row["question"] == WHO
+    assert row["prediction"].startswith("M")
+    assert set([row["references"]] if isinstance(row["references"], str) else row["references"]) <= {"Mary", *HERS}
+    if "lm-eval" in kind:
+        assert (row["id"], row.get("system")) == (7, "strict" if "listed" in kind else None)
+
+
+def test_a_question_with_log_likelihoods_has_no_answer(tmp_path):
+    row = ROWS["lm-eval"] | {"filtered_resps": [[-3.5, False]]}
+    _, told = run("score", save(tmp_path / "samples.jsonl", [row]), "--metric", "aev", status=2)
+    assert "filtered_resps: expected a text, got log-likelihoods" in told
+
+
+@pytest.mark.parametrize("ending", [".json", ".eval"])
+def test_logs_of_inspect(ending, tmp_path):
+    path = tmp_path / f"log{ending}"
+    if ending == ".json":
+        path.write_text(json.dumps(LOG, indent=2))
+    else:
+        with zipfile.ZipFile(path, "w") as log:
+            log.writestr("header.json", json.dumps({**LOG, "samples": None}))
+            log.writestr("samples/7_epoch_1.json", json.dumps(SAMPLE))
+    source, rows = read(path)
+    assert source.form == "inspect"
+    assert rows == [{"question": WHO, "prediction": "Mary Shelley", "references": HERS, "id": 7, "system": "mock/a"}]
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_squad_needs_its_data_set(flat, tmp_path):
+    answers = [{"text": text, "answer_start": 0} for text in (*HERS, "Shelley")]
+    asked = {"id": "x1", "question": WHO, "answers": answers}
+    gold = tmp_path / ("gold.jsonl" if flat else "dev.json")
+    if flat:
+        save(gold, [asked | {"answers": {"text": HERS, "answer_start": [0, 5]}}] * 1)
+    else:
+        gold.write_text(json.dumps({"version": "1.1", "data": [{"title": "F", "paragraphs": [{"qas": [asked]}]}]}))
+    (tmp_path / "bert.json").write_text(json.dumps({"x1": "Mary Shelley"}))
+    source, rows = read(gold, tmp_path / "bert.json", **({"form": "squad"} if flat else {}))
+    assert source.name == "bert"
+    assert rows == [{"question": WHO, "prediction": "Mary Shelley", "references": HERS, "id": "x1"}]
+    (tmp_path / "bert.json").write_text(json.dumps({"y": "Mary"}))
+    with pytest.raises(FileError, match="1 of 1 answers are to questions that are not in the data set"):
+        read(gold, tmp_path / "bert.json", form="squad")
+
+
+def test_a_table_with_a_column_for_each_system(tmp_path):
+    rows = [{"question": WHO, "bert": "Mary Shelley", "gpt": "Byron", "references": "Mary Shelley"}] * 3
+    path = save(tmp_path / "wide.csv", rows)
+    found = scores(path, "--metric", "aev", "--systems", "bert, gpt")
+    assert {name: round(system["aev"], 3) for name, system in found.items()} == {"bert": 1.0, "gpt": 0.0}
+    _, told = run("score", path, "--metric", "aev", "--systems", "bert,claude", status=2)
+    assert "no column 'claude', which --systems names; columns found: question, bert, gpt, references" in told
+    assert "--systems: expected different names" in run("score", path, "--systems", "a,a", status=2)[1]
+
+
+@pytest.mark.parametrize(("delimiter", "first"), [(";", ""), ("\t", ""), (";", "sep=;\r\n"), (",", "")])
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_what_excel_writes(delimiter, first, encoding, tmp_path):
+    table = [["question", "prediction", "references"], ["Où, où?", "Zürich; ja", "Zürich"]]
+    text = first + "".join(delimiter.join(f'"{cell}"' for cell in row) + "\r\n" for row in table)
+    (tmp_path / "a.csv").write_bytes(text.encode(encoding))
+    assert read(tmp_path / "a.csv")[1] == [{"question": "Où, où?", "prediction": "Zürich; ja", "references": "Zürich"}]
+
+
+def test_other_encodings_are_named(tmp_path):
+    (tmp_path / "a.csv").write_bytes("prediction,references\nWest Zürich,West Zürich\n".encode("cp1252"))
+    told = run("score", tmp_path / "a.csv", "--metric", "aev", status=1)[1]
+    assert "name its encoding, for example --encoding cp1252" in told
+    assert scores(tmp_path / "a.csv", "--metric", "aev", "--encoding", "cp1252")["a"]["aev"] == 1.0
+    (tmp_path / "a.jsonl").write_bytes(lines([{"prediction": "Zürich", "references": "Zürich"}]).encode("utf-16"))
+    assert read(tmp_path / "a.jsonl")[1][0]["prediction"] == "Zürich"
+    assert "expected one that Python knows" in run("score", tmp_path / "a.csv", "--encoding", "klingon", status=2)[1]
+
+
+@pytest.mark.parametrize("kind", ["json", "pretty", "arrow", "stream", "folder", "xlsx", "data"])
+def test_formats(kind, tmp_path):
+    rows = [{"question": WHO, "prediction": text, "references": "Mary Shelley"} for text in ("Mary Shelley", "4")]
+    path = tmp_path / f"a.{ {'pretty': 'json', 'data': 'json', 'stream': 'arrow'}.get(kind, kind) }"
+    if kind in ("json", "pretty", "data"):
+        path.write_text(json.dumps({"data": rows} if kind == "data" else rows, indent=2 if kind == "pretty" else None))
+    elif kind == "folder":
+        datasets.Dataset.from_list(rows).select([1, 0]).select([1, 0]).save_to_disk(str(path))
+    elif kind == "xlsx":
+        path.write_bytes(workbook([list(rows[0]), *(list(row.values()) for row in rows)]))
+    else:
+        table = pa.Table.from_pylist(rows)
+        with (pa.ipc.new_file if kind == "arrow" else pa.ipc.new_stream)(path, table.schema) as writer:
+            writer.write_table(table)
+    source, found = read(path)
+    assert found == rows
+    assert [row.values["prediction"] for row in source.rows(after=next(source.rows()).number)] == ["4"]
+    assert scores(path, "--metric", "aev")[source.stem]["aev_recall"] == 0.5
+
+
+def workbook(table):
+    """Return a minimal workbook: one sheet, texts in the cells; numbers where a cell is digits."""
+    import io
+
+    def cell(value):
+        if value.isdigit():
+            return f"<c><v>{value}</v></c>"
+        return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
+
+    office = "http://schemas.openxmlformats.org"
+    sheet = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in table)
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{office}/package/2006/content-types">'
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        '<Default Extension="xml" ContentType="application/xml"/></Types>',
+        "_rels/.rels": f'<Relationships xmlns="{office}/package/2006/relationships"><Relationship Id="r" '
+        f'Type="{office}/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{office}/spreadsheetml/2006/main" '
+        f'xmlns:r="{office}/officeDocument/2006/relationships">'
+        '<sheets><sheet name="a" sheetId="1" r:id="s"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{office}/package/2006/relationships"><Relationship '
+        f'Id="s" Type="{office}/officeDocument/2006/relationships/worksheet" Target="worksheets/a.xml"/>'
+        "</Relationships>",
+        "xl/worksheets/a.xml": f'<worksheet xmlns="{office}/spreadsheetml/2006/main"><sheetData>{sheet}</sheetData>'
+        "</worksheet>",
+    }
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as file:
+        for name, content in parts.items():
+            file.writestr(name, content)
+    return data.getvalue()
+
+
+def test_splits_of_a_folder_are_named(tmp_path):
+    one = datasets.Dataset.from_list([{"prediction": "a", "references": "a"}])
+    datasets.DatasetDict(train=one, test=one).save_to_disk(str(tmp_path / "all"))
+    with pytest.raises(FileError, match=r"holds several splits; name one of .*all/train, .*all/test"):
+        files([tmp_path / "all"])
+    assert read(tmp_path / "all/test")[0].stem == "test"
+
+
+def test_addresses_are_read_with_fsspec(tmp_path):
+    import fsspec
+
+    with fsspec.open("memory://bucket/mine.jsonl.gz", "wb", compression="gzip") as file:
+        file.write(lines([{"prediction": "four steps", "references": "four steps"}]).encode())
+    source = Source("memory://bucket/mine.jsonl.gz")
+    assert [row.values["prediction"] for row in source.rows()] == ["four steps"]
+    assert (source.stem, len(source.digest)) == ("mine", 64)
+    assert scores("memory://bucket/mine.jsonl.gz", "--metric", "aev")["mine"]["aev"] == 1.0
+    told = run("score", "memory://bucket/none.jsonl", "--metric", "aev", status=2)[1]
+    assert "memory://bucket/none.jsonl: cannot be read" in told
+    assert "Protocol not known: nosuch" in run("score", "nosuch://a/b.jsonl", "--metric", "aev", status=2)[1]
+
+
+def test_columns_by_number(tmp_path):
+    path = save(tmp_path / "a.jsonl", [{"choices": [{"text": "four steps"}], "gold": ["4", "four steps"]}])
+    named = ["--column", "prediction=choices.0.text", "--column", "references=gold.1"]
+    assert scores(path, "--metric", "aev", *named)["a"]["aev"] == 1.0
+    told = run("score", path, "--metric", "aev", "-c", "prediction=choices.1.text", status=2)[1]
+    assert "no column 'choices.1.text'" in told
+
+
+@pytest.mark.parametrize("command", ["score", "compare"])
+def test_a_wrong_column_is_found_before_a_model_is_loaded(command, tmp_path, monkeypatch):
+    def loaded(*arguments):
+        raise AssertionError("a model was loaded")
+
+    monkeypatch.setattr("genqa_metrics.kpqa.scorer.load_models", loaded)
+    path = save(tmp_path / "a.jsonl", [{"question": WHO, "response": "a", "references": "a"}] * 30)
+    told = run(command, path, "--metric", "kpqa", status=2)[1]
+    assert "a.jsonl, line 1: no prediction (a column named prediction or candidate or predictions)" in told
+    assert "columns found: question, response, references; say which one it is with --column prediction=resp" in told
+    assert "with --systems A,B" in told
+
+
+def test_rows_in_memory_are_recognised_too():
+    (source,) = sources_of([ROWS["ragas"]])
+    assert [row.values["prediction"] for row in source.rows()] == ["Mary Shelley"]
