@@ -25,7 +25,7 @@ _STYLE = """
 .card h4, .card .asked span { color: var(--body-text-color-subdued); font-size: .85rem; margin: 0; display: block; }
 .card .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(14rem, 1fr)); gap: 1rem; }
 .card mark { background: #fde68a; color: #1c1b1a; border-radius: .15rem; }
-button.key { min-width: 4rem !important; }
+button.key { min-width: 2.5rem !important; }
 """
 # A key presses the button whose label begins with it, not while a text is written; 1 and 0 are y and n where there are
 # only those. Until the page shows something new, further keys wait: nobody labels a row that they have not seen.
@@ -171,6 +171,7 @@ def page(output: Path, tasks: Sequence[Task], form: str):
                     return of(request).press(value)
 
                 button.click(press, None, [shown, asked], api_name=False)
+        with gr.Row():
             undo, skip = (gr.Button(name, elem_classes="key") for name in ("u undo", "s skip"))
 
         def start(name: str, request: gr.Request):
