@@ -158,12 +158,12 @@ def test_it_is_the_estimate_of_labels_drawn_by_chance():
     """The pairs by hand: people say 45 of 68 are correct, the judge 43 of those 68 and 300 of the 500 others.
 
     The slope of the labels on the judge's verdicts, with half a row of each pair added: means 46/70 and 44/70,
-    together 40.5/70: (40.5/70 - 46/70 * 44/70) / (44/70 * 26/70) = 0.7091. The estimate: 45/68 + 0.7091 *
-    (343/568 - 43/68).
+    43.7/69.4, together 40.35/69.4: (40.35/69.4 - 45.7/69.4 * 43.7/69.4) / (43.7/69.4 * 25.7/69.4) = 0.7152. The
+    estimate: 45/68 + 0.7152 * (343/568 - 43/68).
     """
     human, judged = np.repeat(PAIRS, [20, 3, 5, 40], axis=0).T
     result = prediction_powered(human, judged, [1] * 300 + [0] * 200)
-    assert result.estimate == pytest.approx(45 / 68 + 0.7091 * (343 / 568 - 43 / 68), abs=1e-4)
+    assert result.estimate == pytest.approx(45 / 68 + 0.7152 * (343 / 568 - 43 / 68), abs=1e-4)
     published = prediction_powered(human, judged, [1] * 300 + [0] * 200, published=True)
     assert (result.low, result.high) == pytest.approx((published.low, published.high), abs=0.02)
 

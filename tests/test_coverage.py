@@ -122,7 +122,8 @@ def test_two_systems(labels):
             _, low, high = difference(*found)
             shares.append(held(-gap, low, high).mean())
     print(f"\ntwo systems, {labels} labels: {np.mean(shares):.3f}; {np.round(shares, 3).tolist()}")
-    assert abs(np.mean(shares) - 0.95) < (0.03 if labels == 30 else 0.02)
+    slack = 3 * np.sqrt(0.05 * 0.95 / (REPEATS * len(shares)))
+    assert abs(np.mean(shares) - 0.95) < 0.015 + slack  # 96.6% at 30 labels: a little wide
 
 
 @pytest.mark.parametrize("sample", [30, 100, 300])
@@ -130,6 +131,7 @@ def test_judge_alone(sample):
     """Rogan & Gladen, Lang & Reiczigel: sensitivity and specificity from a sample of each kind, 600 rows judged.
 
     A judge that is close to chance has no limits, or wide ones; those with sensitivity + specificity of 1.4 or more.
+    The limits are published as a little wide for small samples: 96.9% at 30 of each kind, 95.2% at 300.
     """
     rng, shares = np.random.default_rng(sample), []
     for sensitivity, specificity in JUDGES:

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..rows.files import sources_of
 from ..rows.formats import FileError, Row
-from ..rows.items import COLUMNS, Item, RowError, RowReader
+from ..rows.items import Item, RowError, RowReader
 from ..rows.reading import Skips, good_rows, inputs_of
 from ..scoring.registry import make_scorer
+from ..scoring.selection import checked_columns
 from .estimation import Estimate, cluster_sums, difference, labels_needed, newcombe, powered
+from .inputs import digested_sources
 from .judge_errors import METHODS, Measured, from_rate, measured_for, notes_of, worth
 from .labelling import item_key, key_of
 
@@ -52,23 +53,17 @@ class AccuracyRun:
         confidence: float = 0.95,
         naive: bool = False,
     ):
-        self.columns, self.settings = dict(columns or {}), dict(settings or {})
-        for name in self.columns:
-            if name not in (*COLUMNS, "judge"):
-                raise ValueError(f"column: expected one of {', '.join((*COLUMNS, 'judge'))} before '=', got {name!r}")
+        self.columns, self.settings = checked_columns(columns, ["judge"]), dict(settings or {})
+        self.judge_column = self.columns.pop("judge", None)
         if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
             raise ValueError(f"confidence: expected a number between 0 and 1, got {confidence!r}; 0.95 is usual")
         if finite and labels is None:
             raise ValueError("these_rows: needs labels; give some with labels")
-        self.judge_column = self.columns.pop("judge", None)
         if self.judge_column and self.settings:
             raise ValueError("settings: the judge is a column, which has no settings; drop one of the two")
         self.finite, self.confidence, self.naive = finite, confidence, naive
-        try:
-            self.sources = sources_of(rows)
-            self.label_sources = None if labels is None else sources_of(labels, name="labels")
-        except FileError as error:  # bad usage: nothing was read yet
-            raise ValueError(str(error)) from error
+        self.sources = digested_sources(rows)
+        self.label_sources = None if labels is None else digested_sources(labels, "labels")
 
     def report(
         self,

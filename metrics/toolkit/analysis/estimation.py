@@ -177,7 +177,8 @@ def difference(first: Estimate, second: Estimate) -> tuple[np.ndarray, np.ndarra
         (...) differences, lower and upper limits.
     """
     together = (first.influence * second.influence).sum(axis=-1)
-    correlation = together / np.maximum(first.error * second.error, 1e-12)
+    size = np.sqrt((first.influence**2).sum(axis=-1) * (second.influence**2).sum(axis=-1))
+    correlation = together / np.maximum(size, 1e-12)
     return newcombe(
         (first.value, first.low, first.high), (second.value, second.low, second.high), np.clip(correlation, -1, 1)
     )

@@ -1,6 +1,5 @@
 """The command `accuracy`: how many answers are correct, with intervals that count the judge's errors."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -77,9 +76,9 @@ def accuracy(
     from ..analysis.accuracy_run import AccuracyRun
     from ..reports.accuracy import AccuracyReport
 
+    files = {"--json": json_, "--markdown": markdown, "--latex": latex, "--html": html}
     with console.usage("accuracy"):
-        outputs: dict[str, Path | None] = {"--json": json_, "--markdown": markdown, "--latex": latex, "--html": html}
-        console.check_outputs(outputs, [*inputs, labels])
+        console.check_outputs(files, [*inputs, *(labels or [])])
         demands = options.demands(fail_under, NAMES)
         settings = options.read_settings(None, set_, ["ava"]).get("ava", {})
         columns = options.name_values("--column", column)
@@ -89,13 +88,5 @@ def accuracy(
         with console.skipped_rows() as problem, console.progress_bars() as progress:
             report = AccuracyReport(run.report(on_error is options.OnError.SKIP, problem, progress))
     console.say_forms(run.sources)
-    console.write_outputs(
-        {
-            "--json": (json_, report.to_json),
-            "--markdown": (markdown, lambda: report.to_markdown() + "\n"),
-            "--latex": (latex, report.to_latex),
-            "--html": (html, report.to_html),
-        }
-    )
-    console.print_result(format_, report.to_json, report.to_markdown, report.show)
+    console.deliver(report, files, format_)
     console.check_demands(demands, report.systems)

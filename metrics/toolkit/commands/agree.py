@@ -84,8 +84,9 @@ def agree(
     from ..analysis.agree import AgreeRun
     from ..reports.agree import AgreeReport
 
+    files = {"--json": json_, "--markdown": markdown, "--html": html}
     with console.usage("agree"):
-        console.check_outputs({"--json": json_, "--markdown": markdown, "--html": html}, inputs)
+        console.check_outputs(files, inputs)
         metrics = options.checked_metrics(metric)
         values = options.read_settings(settings, set_, metrics)
         names, columns = options.names_and_columns(column)
@@ -94,11 +95,4 @@ def agree(
     with console.failures(), console.skipped_rows() as problem, console.progress_bars() as progress:
         report = AgreeReport(run.report(on_error is options.OnError.SKIP, problem, progress))
     console.say_forms(run.sources)
-    console.write_outputs(
-        {
-            "--json": (json_, report.to_json),
-            "--markdown": (markdown, lambda: report.to_markdown() + "\n"),
-            "--html": (html, report.to_html),
-        }
-    )
-    console.print_result(format_, report.to_json, report.to_markdown, report.show)
+    console.deliver(report, files, format_)

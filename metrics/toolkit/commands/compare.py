@@ -72,8 +72,9 @@ def compare(
     from ..analysis.compare import CompareRun, explanations
     from ..reports.compare import CompareReport
 
+    files = {"--json": json_, "--markdown": markdown, "--latex": latex, "--html": html}
     with console.usage("compare"):
-        console.check_outputs({"--json": json_, "--markdown": markdown, "--latex": latex, "--html": html}, inputs)
+        console.check_outputs(files, inputs)
         metrics = options.checked_metrics(metric)
         values = options.read_settings(settings, set_, metrics)
         names, columns = options.names_and_columns(column)
@@ -84,12 +85,4 @@ def compare(
             found = run.report(on_error is options.OnError.SKIP, problem, progress)
     report = CompareReport(found, lambda: explanations(run, found))
     console.say_forms(run.sources)
-    console.write_outputs(
-        {
-            "--json": (json_, report.to_json),
-            "--markdown": (markdown, lambda: report.to_markdown() + "\n"),
-            "--latex": (latex, report.to_latex),
-            "--html": (html, report.to_html),
-        }
-    )
-    console.print_result(format_, report.to_json, report.to_markdown, report.show)
+    console.deliver(report, files, format_)

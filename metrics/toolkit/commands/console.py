@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import typer
@@ -178,6 +179,22 @@ def print_result(
         print_tables(output_console())
     else:
         typer.echo((as_json if form == "json" else as_markdown)().rstrip("\n"))
+
+
+def deliver(report, files: Mapping[str, Path | None], form: str) -> None:
+    """Write a report to the files of some options, and print it.
+
+    Args:
+        report: a `reports.report.Report`.
+        files: {"--json", "--markdown", "--latex" or "--html": path}; None is skipped.
+        form: see `print_result`.
+    """
+
+    def text(option: str) -> str:
+        return getattr(report, f"to_{option[2:]}")() + ("\n" if option == "--markdown" else "")
+
+    write_outputs({option: (path, partial(text, option)) for option, path in files.items()})
+    print_result(form, report.to_json, report.to_markdown, report.show)
 
 
 def run(app: typer.Typer) -> None:

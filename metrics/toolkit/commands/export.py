@@ -10,6 +10,8 @@ from typing import Annotated
 
 import typer
 
+from . import console
+
 
 class ModelMetric(StrEnum):
     """A metric with a model."""
@@ -46,14 +48,11 @@ def export(
     """
     output = output.absolute()
     try:
-        _check_output(output, overwrite)
-        size = export_checkpoint(metric.value, checkpoint, output)
-    except (ValueError, ImportError) as error:
-        typer.echo(f"error: {error}\nTry 'genqa-metrics export --help'.", err=True)
-        raise typer.Exit(2) from error
+        with console.usage("export"):
+            _check_output(output, overwrite)
+            size = export_checkpoint(metric.value, checkpoint, output)
     except OSError as error:
-        typer.echo(f"error: {output}: cannot be written: {error.strerror or error}", err=True)
-        raise typer.Exit(1) from error
+        raise console.stop(f"{output}: cannot be written: {error.strerror or error}", 1) from error
     settings = f"--set {metric}.backend=onnx --set {metric}.checkpoint={shlex.quote(str(output))}"
     typer.echo(f"{output}: {size / 1e6:.1f} MB\nNext: genqa-metrics score FILE --metric {metric} {settings}")
 

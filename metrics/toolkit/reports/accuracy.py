@@ -162,7 +162,7 @@ def accuracy(
     >>> answers = [{"question": f"{n}?", "prediction": "a", "references": "a", "by": n % 2} for n in range(200)]
     >>> labels = [{"question": f"{n}?", "prediction": "a", "system": "rows", "label": n % 2} for n in range(60)]
     >>> accuracy(answers, labels, columns={"judge": "by"})
-    AccuracyReport(rows 0.500 [0.423, 0.577])
+    AccuracyReport(rows 0.500 [0.425, 0.575])
     """
     skip = skips_bad_rows(on_error)
     run = AccuracyRun(rows, labels, columns, settings, these_rows, confidence, naive)

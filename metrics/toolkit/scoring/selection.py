@@ -9,15 +9,19 @@ from .registry import make_scorer
 LONG = 2.0  # from this many times the length of the references on, or under its inverse, a user is told
 
 
-def checked_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
+def checked_columns(columns: Mapping[str, str] | None, more: Sequence[str] = ()) -> dict[str, str]:
     """Return names of columns in the files, by the names of `items.COLUMNS`.
+
+    Args:
+        columns: what the user gave.
+        more: further names that a verb knows.
 
     Raises:
         ValueError: if there is no such name.
     """
     for name in columns or {}:
-        if name not in COLUMNS:
-            raise ValueError(f"column: expected one of {', '.join(COLUMNS)} before the '=', got {name!r}")
+        if name not in (*COLUMNS, *more):
+            raise ValueError(f"column: expected one of {', '.join((*COLUMNS, *more))} before the '=', got {name!r}")
     return dict(columns or {})
 
 
