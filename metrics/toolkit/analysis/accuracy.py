@@ -285,7 +285,10 @@ def prediction_powered(
 def ppi_mean(human, judged, weights, others, total, squares) -> tuple[np.ndarray, np.ndarray]:
     """Return the PPI++ estimate of the mean of human verdicts and its standard error; see `prediction_powered`.
 
-    The same as in the package ppi-python, which would bring numba and a downloader for the sake of these lines.
+    The same numbers as `ppi_mean_ci` of the package ppi-python 0.2.3 (MIT), which brings numba and a downloader, knows
+    no clusters of rows, and whose interval is the plain normal one: in worlds like those of `tests/test_coverage.py`
+    it held the truth in 87, 94 and 94% of draws with 30, 100 and 300 labels, and left 0 to 1 in 26% of those with 30;
+    `estimation.powered` held it in 97, 96 and 95%, 14, 3 and 0% wider.
 
     Args:
         human: (rows,) human verdicts.
