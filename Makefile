@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := metrics training spaces tests
 
-.PHONY: demo test test-all quality style copies bench sizes clean
+.PHONY: demo test test-all quality style copies bench sizes matrix resolve licences dist clean
 
 demo: $(VENV)/installed-base
 	@$(BIN)/genqa-metrics demo
@@ -35,6 +35,18 @@ bench: $(VENV)/installed-test
 
 sizes: $(BIN)/python
 	$(BIN)/python -m tests.benchmarks.bench_install
+
+matrix: $(VENV)/installed-test  # the modules under the oldest and the newest evaluate, datasets and transformers
+	$(BIN)/python -m tests.packaging.matrix
+
+resolve: $(VENV)/installed-test  # every version of Python that the package is for
+	$(BIN)/python -m tests.packaging.resolve
+
+licences: $(VENV)/installed-test
+	@$(BIN)/python -m tests.packaging.licences all
+
+dist: $(VENV)/installed-test
+	$(BIN)/python -m build --outdir dist .
 
 copies:  # shared.py and module.py of aev, models.py, fast.py and trust.py of kpqa are the originals
 	for metric in aev ava f_meta kpqa; do for name in shared module; do cmp -s metrics/aev/$$name.py metrics/$$metric/$$name.py || cp metrics/aev/$$name.py metrics/$$metric/$$name.py; done; done

@@ -1,0 +1,88 @@
+"""The package as it is published: built without warnings, links that work on the index, a wheel that works alone."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from email import message_from_bytes
+
+import genqa_metrics
+import pytest
+
+from tests.packaging.licences import installed, licence
+from tests.packaging.requirements import required
+from tests.packaging.resolve import PYTHONS, resolved
+
+
+@pytest.fixture(scope="module")
+def built(repository, tmp_path_factory):
+    """Folder with sdist and wheel, and what building them said."""
+    folder = tmp_path_factory.mktemp("built")
+    skip = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__")
+    shutil.copytree(repository, folder / "source", ignore=skip)
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(folder / "source")]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def wheel(built):
+    (path,) = built[0].glob("*.whl")
+    return path
+
+
+def test_building_warns_of_nothing(built):
+    assert not re.findall(r"^.*(?:warning|deprecat).*$", built[1], re.IGNORECASE | re.MULTILINE)
+
+
+def test_wheel_holds_what_the_modules_need(repository, wheel):
+    files = set(zipfile.ZipFile(wheel).namelist())
+    for name in genqa_metrics.METRICS:
+        for path in (repository / "metrics" / name).iterdir():
+            if path.is_file():
+                assert f"genqa_metrics/{name}/{path.name}" in files
+    for path in (repository / "metrics").glob("*.py"):
+        assert f"genqa_metrics/{path.name}" in files
+    assert {f"genqa_metrics/examples/{name}.jsonl" for name in ("answers", "questions")} <= files
+    assert "genqa_metrics/py.typed" in files
+
+
+def test_the_index_page_has_absolute_links_that_exist(repository, built, wheel):
+    name = next(name for name in zipfile.ZipFile(wheel).namelist() if name.endswith("/METADATA"))
+    facts = message_from_bytes(zipfile.ZipFile(wheel).read(name))
+    links = re.findall(r"\]\(([^)]+)\)", facts.get_payload())
+    assert len(links) > 15
+    assert [link for link in links if not link.startswith("https://")] == []
+    own = [re.sub(r"^.*?/(?:blob|raw)/v[\d.]+/", "", link) for link in links if "/genqa-metrics/" in link]
+    assert [path for path in own if not (repository / path).exists()] == []
+    assert {it.partition(", ")[0] for it in facts.get_all("Project-URL")} >= {"Changelog", "Issues"}
+    (sdist,) = built[0].glob("*.tar.gz")
+    inside = {path.partition("/")[2] for path in tarfile.open(sdist).getnames()}
+    assert {"LICENSE", "README.md", "setup.py", "metrics/ava/checkpoint/adapter_model.safetensors"} <= inside
+
+
+def test_the_wheel_works_alone(repository, wheel, tmp_path):
+    """Unpacked into a folder, with the requirements installed, and no checkout near."""
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "site"), "HF_HOME": str(tmp_path / "cache")}
+    smoke = shutil.copy(repository / "tests/packaging/smoke.py", tmp_path)
+    done = subprocess.run([sys.executable, smoke], capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "aev, f_meta, kpqa, ava: as expected" in done.stdout
+    assert str(tmp_path / "site" / "genqa_metrics") in done.stdout
+
+
+def test_every_licence_is_known():
+    unknown = {name: licence(found) for name, found in installed(required("all")).items()}
+    assert {name: said for name, said in unknown.items() if said.startswith("?")} == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("python", PYTHONS)
+def test_it_resolves_on_every_python(python):
+    assert len(resolved(python, required("all"))) > 50
