@@ -92,8 +92,9 @@ def test_scores_are_those_of_score(files):
         assert {name: found[name][system]["value"] for name in by_name} == pytest.approx(by_name, rel=1e-5)
 
 
-def test_corpus_scores_are_resampled_by_sums(files):
+def test_corpus_scores_are_resampled_by_sums(files, monkeypatch):
     """Every bootstrap sample scored by itself: the answers drawn, as a corpus; no mean of the scores of rows."""
+    monkeypatch.setattr(resampling, "MIN_ROWS", 4)
     found = report(files, samples=100, seed=3, settings={"aev": UNIGRAMS})["metrics"]["aev"]
     settings = scoring.Settings(**UNIGRAMS)
     counts = np.concatenate(list(resampling.bootstrap_counts(4, 100, 3))).astype(int)

@@ -72,11 +72,16 @@ def trees(tmp_path_factory):
     return publish.write_trees(publish.Arguments(namespace="ns", output_dir=str(output)))
 
 
+def without_files(signature):
+    """Leave out the digest of all files that are read: a merged model has others than an adapter and its base."""
+    return re.sub(r"\|files:\w+|(?<=checkpoint:\w{12})-\w{8}(?=\|embedding)", "", signature)
+
+
 def assert_same(found, expected):
     """Same signatures and numbers; those of models but for the last digits, rounding goes by how memory is aligned."""
     assert found.keys() == expected.keys()
     for name, (results, signature) in expected.items():
-        assert found[name][1] == signature
+        assert without_files(found[name][1]) == without_files(signature)
         if name not in publish.CHECKPOINTS:
             assert found[name][0] == results
             continue

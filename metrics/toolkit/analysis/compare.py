@@ -181,7 +181,12 @@ class CompareRun:
 
     def _few(self, questions: int, tests: int) -> list[str]:
         """Return what there is too little of."""
-        notes = [f"only {questions} questions: intervals are rough"] * (questions < FEW_QUESTIONS)
+        notes = [f"only {questions} questions: intervals are rough"] * (
+            resampling.MIN_ROWS <= questions < FEW_QUESTIONS
+        )
+        if questions < resampling.MIN_ROWS:
+            least = resampling.MIN_ROWS
+            notes.append(f"only {questions} questions: too few for intervals and bootstrap tests, which need {least}")
         smallest = (tests if self.correction in ("holm", "bonferroni") else 1) / (1 + self.samples)
         if smallest >= LEVEL:
             notes.append(

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 
 from ..rows.files import sources_of
-from ..rows.items import RowError, RowReader
+from ..rows.items import MAX_SCORE, RowError, RowReader
 from ..rows.reading import AnySource
 
 
@@ -43,6 +43,8 @@ def score_in_column(column: str, values: Mapping[str, object], missing: bool = F
         score = float(value) if value is not None and value != "" else math.nan
     except (ValueError, TypeError, OverflowError):
         score = None
+    if score is not None and abs(score) > MAX_SCORE:
+        raise RowError(f"{column}: expected a number of at most {MAX_SCORE:,.0f}, got {value!r:.60}; scale the column")
     if score is None or not (missing or math.isfinite(score)):
         fix = "write it as a number" if missing else "--on-error skip leaves such questions out"
         raise RowError(f"{column}: expected a number, got {value!r:.60}; {fix}")

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...aev.shared import need
 from ..rows.formats import FileError, PlainCell, Row
-from ..rows.items import RowError
+from ..rows.items import MAX_SCORE, RowError
 from ..rows.reading import AnySource, Skips, good_rows, inputs_of
 from ..rows.writing import Writer
 from .inputs import digested_sources, rounded
@@ -186,7 +186,7 @@ class RatersRun:
             score = float(value)
         except (ValueError, TypeError, OverflowError):
             score = math.nan
-        if not math.isfinite(score):
+        if not abs(score) <= MAX_SCORE:
             raise RowError(
                 f"score: expected a number, got {value!r:.60}; drop the row, or write the rating as a number"
             )

@@ -12,6 +12,7 @@ import numpy as np
 
 CONFIDENCE = 0.95
 INTERVAL = "95% expanded percentile bootstrap interval, {} resampled"  # which every report states
+MIN_ROWS = 5  # of fewer a bootstrap has too few different samples (35 of 4 rows) for an interval or a test
 CORRECTIONS = ("holm", "bonferroni", "fdr", "none")
 _CELLS = 2**22  # resamples x rows that are in memory at once: 32 MiB
 _BOOTSTRAP, _SWAPS = 0, 1  # streams of one seed
@@ -111,13 +112,15 @@ def interval(scores: np.ndarray, rows: int, confidence: float = CONFIDENCE) -> t
         confidence: share of such intervals that hold the truth.
 
     Returns:
-        Lower and upper ends, (...) each; NaN where half of the scores or more are not defined.
+        Lower and upper ends, (...) each; NaN where half of the scores or more are not defined, and for fewer rows than
+        `MIN_ROWS`.
     """
     from scipy import stats
 
-    tail = (1 - confidence) / 2
-    if rows > 1:
-        tail = stats.norm.sf(np.sqrt(rows / (rows - 1)) * stats.t.isf(tail, rows - 1))
+    if rows < MIN_ROWS:
+        nothing = np.full(np.shape(scores)[1:], np.nan)
+        return nothing[()], nothing[()]
+    tail = stats.norm.sf(np.sqrt(rows / (rows - 1)) * stats.t.isf((1 - confidence) / 2, rows - 1))
     missing = np.isnan(scores)
     if not missing.any():
         low, high = np.percentile(scores, [100 * tail, 100 * (1 - tail)], axis=0)
@@ -129,7 +132,7 @@ def interval(scores: np.ndarray, rows: int, confidence: float = CONFIDENCE) -> t
 
 def _tolerance(scores: np.ndarray) -> np.ndarray:
     # Sums in another order differ in their last digits; such a difference is none.
-    return 1e-9 * np.abs(scores)
+    return 1e-12 * np.abs(scores)
 
 
 def bootstrap_p_values(

@@ -35,7 +35,7 @@ def _estimate(value: float, low: float, high: float) -> dict[str, float]:
 
 def _outcomes(scores: np.ndarray, first: int, second: int) -> dict[str, int]:
     difference = scores[:, first] - scores[:, second]
-    slack = 1e-9 * np.maximum(np.abs(scores[:, first]), np.abs(scores[:, second]))
+    slack = 1e-12 * np.maximum(np.abs(scores[:, first]), np.abs(scores[:, second]))
     wins, losses = int((difference > slack).sum()), int((difference < -slack).sum())
     return {"wins": wins, "ties": len(scores) - wins - losses, "losses": losses}
 
@@ -95,6 +95,8 @@ def analyse(
                 exchanged[..., own], totals[:, own], lambda sums, name=name, scores=scores: scores(sums)[name], pairs
             )
             bootstrap_p, shares = resampling.bootstrap_p_values(resampled[name], values[name], pairs)
+            if questions < resampling.MIN_ROWS:
+                bootstrap_p[:] = np.nan
             corrected = resampling.corrected(p_values, correction)
             bootstrap_corrected = resampling.corrected(bootstrap_p, correction)
             by_row = row_scores(scorer, statistics[metric], name)

@@ -158,7 +158,9 @@ _FOREST = """\
 <div class="name">{{ name }}</div>
 <svg class="line{{ " first" if name in first }}" role="img" aria-label="{{ estimate(found) }}">
 {%- for mark in marks %}<line class="grid" x1="{{ at(mark) }}" x2="{{ at(mark) }}" y1="0" y2="100%"/>{% endfor -%}
+{%- if found.low is not none -%}
 <line class="interval" x1="{{ at(found.low) }}" x2="{{ at(found.high) }}" y1="50%" y2="50%"/>
+{%- endif %}
 <circle cx="{{ at(found.value) }}" cy="50%" r="5"/></svg>
 <div class="value">{{ number(found.value) }}</div>
 {% endfor %}
@@ -186,7 +188,8 @@ def forest_chart(estimates: Mapping[str, Mapping], first: Sequence[str]):
         estimates: system -> value, low, high, in the order of the lines.
         first: systems to stand out.
     """
-    left, right, step = _axis(min(e["low"] for e in estimates.values()), max(e["high"] for e in estimates.values()))
+    places = [e[end] for e in estimates.values() for end in ("value", "low", "high") if e[end] is not None]
+    left, right, step = _axis(min(places), max(places))
     marks = [round(left + i * step, 10) for i in range(round((right - left) / step) + 1)]
     digits = len(f"{step:g}".partition(".")[2])
 

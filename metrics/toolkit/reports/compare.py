@@ -68,6 +68,11 @@ def finding(report: Mapping, metric: str) -> str:
     if len(first) == 1:
         others = "the other system" if len(order) == 2 else f"each of the {len(order) - 1} others"
         return f"{name}: {first[0]} is significantly better than {others}."
+    scores = [report["metrics"][metric]["scores"][name][system]["value"] for system in order]
+    if scores[0] == scores[1]:
+        tied = [system for system, score in zip(order, scores, strict=True) if score == scores[0]]
+        rest = "" if len(tied) == len(order) else ", above the other" + "s" * (len(order) - len(tied) > 1)
+        return f"{name}: {', '.join(tied[:-1])} and {tied[-1]} are tied, their scores are equal{rest}."
     if len(first) == len(order):
         if len(order) == 2:
             return f"{name}: {order[0]} is ahead, but not significantly; the two may be equally good."
@@ -132,9 +137,8 @@ def ranked_pairs(report: Mapping, metric: str, name: str, neighbours: bool = Fal
             pair["wins"], pair["losses"] = pair["losses"], pair["wins"]
             pair["first_better_in"] = 1 - pair["first_better_in"]
             pair["difference"] = {
-                "value": -difference["value"],
-                "low": -difference["high"],
-                "high": -difference["low"],
+                end: None if difference[other] is None else -difference[other]
+                for end, other in (("value", "value"), ("low", "high"), ("high", "low"))
             }
         if not neighbours or place[pair["second"]] == place[pair["first"]] + 1:
             found.append(pair)

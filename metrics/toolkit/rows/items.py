@@ -38,6 +38,7 @@ LIKELY = {
     ),
 }
 SPLIT_HALF = "human (split half)"
+MAX_SCORE = 1e10  # of what a person or another metric gave; sums of larger ones would lose their digits
 MAX_NAMES = 30  # of columns in a message
 _MISSING = object()
 
@@ -342,7 +343,7 @@ class RowReader:
             number = float(value)
         except (ValueError, TypeError, OverflowError):
             number = math.nan
-        if not math.isfinite(number):
+        if not abs(number) <= MAX_SCORE:
             self.not_numbers += 1
             return None
         return number
