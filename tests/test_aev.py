@@ -218,9 +218,8 @@ def test_best_reference_is_the_one_that_is_answered():
 def test_stop_words_are_left_out_of_all_n_grams_or_of_unigrams_only():
     """Section 4.1 has "stop word elimination for unigrams".
 
-    "four steps of the test" against "four steps of a test": unigrams are four, steps, test in both readings, and
-    the lengths 3. Without stop words both bigrams match (four steps, steps test), with them four steps and steps of of
-    the 4.
+    "four steps of the test" against "four steps of a test": the unigrams are four, steps, test in both readings, and
+    the lengths 3. Without stop words both bigrams match (four steps, steps test), with them 2 of 4.
     """
     texts = ["four steps of the test"], [["four steps of a test"]]
     stop_words = ["of", "the", "a"]

@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import math
 import os
 import subprocess
 import sys
@@ -117,6 +118,18 @@ def test_the_numbers_are_exactly_those_of_the_module(kpqa, models):
                 weighted = [(segment.text, segment.weights) for segment in found if segment.weights]
                 assert weighted == [(piece, (weight,)) for piece, weight, _, _ in pieces]
         assert explained.signature == kpqa.signature()
+
+
+def test_rarity_beside_the_weights(models):
+    """Of two texts both have "steps", one has "four", none "seven": log(3/3), log(3/2), log(3/1), over the largest."""
+    explained = explanation("who is it", "seven four steps", ["steps"], models, corpus=["four steps", "steps steps"])
+    ((prediction, reference),) = explained.rarity
+    found = [segment.weights[0] for segment in prediction if segment.weights]
+    assert found == pytest.approx([1.0, math.log(1.5) / math.log(3), 0.0])
+    assert [segment.weights for segment in reference] == [(0.0,)]
+    assert "IDF, prediction  seven(1.00) four(0.37) steps(0.00)" in printed(explained)
+    assert explanation_html(explained).count("by rarity (IDF)") == 2
+    assert "IDF" not in printed(explanation("who is it", "seven", ["steps"], models))
 
 
 def test_the_marks_add_up_to_the_scores(models):
@@ -401,6 +414,15 @@ def test_the_command(command, tmp_path, models):
     assert "##" not in out + file.read_text(encoding="utf-8")
     assert "x(" in out  # the pieces of xyz
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_the_command_counts_in_a_file(command, tmp_path):
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"references": ["there are seven", "four"]}\n{"reference": "seven"}\n')
+    assert "IDF, prediction  there(" in run(*command, "--idf", file)[0]
+    file.write_text('{"prediction": "seven"}\n')
+    assert "--idf" in run(*command, "--idf", file, status=1)[1]
+    assert "only kpqa weighs" in run(*command, "--idf", file, "--metric", "ava", status=2)[1]
 
 
 def test_output_does_not_depend_on_the_terminal(command, monkeypatch):

@@ -38,6 +38,31 @@ EXAMPLES = {
 }
 
 
+# Answers in which words are counted for their rarity; the paper counted in the references of its data.
+CORPUS = (
+    "It takes 20 minutes to boil an egg in a small pot.",
+    "The test is done in two steps.",
+    "You need to wait for 3 to 5 days.",
+    "A hypothesis is an idea that is to be tested.",
+    "She was born in Greece in 1950.",
+    "The capital of France is Paris.",
+    "It is a kind of fish that lives in the sea.",
+    "There are ten players in the team.",
+    "The average price of a house is 200,000 dollars.",
+    "He is known for his work on the moon.",
+    "You have to walk to the station in order to catch the train.",
+    "The games are held every four years in another city.",
+    "In order to lose a game you have to play it first.",
+    "A pound is about 450 grams.",
+    "The river is 300 miles long.",
+    "Yes, it is open on Sunday for 5 hours.",
+    "The first step is to read the question.",
+    "They were the first to see it.",
+    "It is used to treat pain.",
+    "The school is in the north of the country.",
+)
+
+
 @cache
 def models():
     """Return the models, loaded once."""
@@ -48,7 +73,8 @@ def explanation(question: str, answer: str, references: str):
     """Return how KPQA comes to its scores, of checked input."""
     question = common.checked_text("Question", question)
     answer = common.checked_text("Answer", answer)
-    return explain.explanation(question, answer, common.checked_lines("Reference answers", references), models())
+    lines = common.checked_lines("Reference answers", references)
+    return explain.explanation(question, answer, lines, models(), corpus=CORPUS)
 
 
 def heat_map(segments: list) -> list[tuple[str, str | None]]:
@@ -67,6 +93,7 @@ def score(question: str, answer: str, references: str) -> list:
     scores = explained.scores
     best = scores["rougeL_kpqa"].reference
     of_answer, of_reference = map(heat_map, explained.pairs[best])
+    rare_answer, rare_reference = map(heat_map, explained.rarity[best])
     plain, weighted = scores["rougeL"].value, scores["rougeL_kpqa"].value
     if weighted < plain - 0.1:
         text = "the words that differ are those that answer the question"
@@ -87,7 +114,7 @@ def score(question: str, answer: str, references: str) -> list:
         for metric, name in NAMES.items()
     ]
     chart = common.bars(groups, "Scores from 0 to 1", muted={"without"})
-    return [headline, of_answer, gr.update(value=of_reference, label=which), chart]
+    return [headline, of_answer, gr.update(value=of_reference, label=which), chart, rare_answer, rare_reference]
 
 
 def scores_of(question: str, answer: str, references: list[str]) -> dict:
@@ -128,6 +155,13 @@ with gr.Blocks(title="KPQA: which words answer the question?") as demo:
                     "0 (not shown) to 1. ✓ means that the other text has it too."
                 )
                 chart = gr.HTML(apply_default_css=False)
+                with gr.Accordion("The same words by their rarity (IDF), as in table 5 of the paper", open=False):
+                    rare_answer = gr.HighlightedText(label="Answer, IDF", color_map=COLOURS, elem_classes="heat")
+                    rare_reference = gr.HighlightedText(label="Reference, IDF", color_map=COLOURS, elem_classes="heat")
+                    gr.Markdown(
+                        "The paper's plain BERTScore weighs a word by how few texts have it, whatever the question "
+                        f"is: here of {len(CORPUS)} answers to other questions, 1 for the rarest of the text."
+                    )
     with gr.Accordion("What the paper reports of its examples", open=False):
         gr.Markdown(
             "| | people | BLEU-1 | BLEU-1-KPQA | ROUGE-L | ROUGE-L-KPQA | BERTScore | BERTScore-KPQA |\n"
@@ -145,7 +179,7 @@ with gr.Blocks(title="KPQA: which words answer the question?") as demo:
         score,
         [question, answer, references],
         area,
-        [headline, of_answer, of_reference, chart],
+        [headline, of_answer, of_reference, chart, rare_answer, rare_reference],
         examples=(examples, EXAMPLES),
     )
     gr.api(common.answered(scores_of), api_name="score", concurrency_id="page", concurrency_limit=1)

@@ -43,6 +43,8 @@ class Explanation:
         scores: bleu1_kpqa, rougeL_kpqa, bertscore_kpqa and the unweighted bleu1, rougeL, bertscore.
         cut_texts: number of texts whose end the model could not read.
         signature: what the numbers depend on, as the module's `signature()` says it.
+        rarity: like `pairs`, with the inverse document frequency of every piece over the largest of its text in place
+            of its weight (Table 5 of the paper); None without texts to count in.
     """
 
     question: str
@@ -50,6 +52,7 @@ class Explanation:
     scores: dict[str, Score]
     cut_texts: int
     signature: str
+    rarity: list[tuple[list[Segment], list[Segment]]] | None = None
 
 
 def in_heaviest_subsequence(ids: Sequence[int], weights: Sequence[float], others: Sequence[int]):
@@ -116,7 +119,14 @@ def segments(text: str, offsets: Sequence, weights: Sequence, found: Sequence, i
     return [*made, Segment(text[end:])] if end < len(text) else made
 
 
-def explanation(question: str, prediction: str, references: Sequence[str], models, beta: float = 1.0) -> Explanation:
+def explanation(
+    question: str,
+    prediction: str,
+    references: Sequence[str],
+    models,
+    beta: float = 1.0,
+    corpus: Sequence[str] | None = None,
+) -> Explanation:
     """Return how KPQA computes its scores for one answer.
 
     Args:
@@ -125,6 +135,7 @@ def explanation(question: str, prediction: str, references: Sequence[str], model
         references: at least one reference answer.
         models: what `kpqa.loading.load_models` returns.
         beta: weight of recall against precision in ROUGE-L.
+        corpus: texts in which word pieces are counted for their rarity.
 
     Returns:
         The explanation; its scores are exactly those of the module with the same settings.
@@ -134,8 +145,15 @@ def explanation(question: str, prediction: str, references: Sequence[str], model
     """
     import numpy as np
 
-    from ...kpqa.encoding import Encoder
-    from ...kpqa.scoring import METRICS, PAIR_STATISTICS, clipped_matches, pair_statistics, row_scores
+    from ...kpqa.encoding import Encoder, word_pieces
+    from ...kpqa.scoring import (
+        METRICS,
+        PAIR_STATISTICS,
+        clipped_matches,
+        inverse_document_frequencies,
+        pair_statistics,
+        row_scores,
+    )
     from ...kpqa.shared import VERSION, checked_references, checked_texts
 
     (question,), (prediction,) = checked_texts("question", [question]), checked_texts("prediction", [prediction])
@@ -160,4 +178,16 @@ def explanation(question: str, prediction: str, references: Sequence[str], model
 
     pairs = [(side(0, i), side(i, 0)) for i in range(1, len(texts))]
     signature = f"kpqa|{models.signature}|beta:{beta:g}|version:{VERSION}"
-    return Explanation(question, pairs, scores, encoder.cut_texts, signature)
+    rarity = None
+    if corpus:
+        documents = [np.unique(pieces) for pieces in word_pieces(models.tokenizer, corpus)]
+        frequencies = inverse_document_frequencies(documents)
+
+        def rare(place: int) -> list[Segment]:
+            values = np.array([frequencies.get(int(token), frequencies[-1]) for token in tokens[place].ids])
+            values = values / max(values.max(initial=0.0), 1e-9)
+            none = np.zeros(len(values), dtype=bool)
+            return segments(texts[place], offsets[place], values, none, none)
+
+        rarity = [(rare(0), rare(i)) for i in range(1, len(texts))]
+    return Explanation(question, pairs, scores, encoder.cut_texts, signature, rarity)

@@ -1,6 +1,7 @@
 """The command `explain`: show in the terminal, or on a page, why KPQA or AVA scored one answer as it did."""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -30,6 +31,15 @@ def explain(
             "--metric", "-m", help="kpqa: what it weighs and matches. ava: what speaks for and against the answer."
         ),
     ] = Explained.KPQA,
+    idf: Annotated[
+        Path | None,
+        typer.Option(
+            "--idf",
+            metavar="FILE",
+            help="kpqa: show beside the weights how rare each word piece is in the references of this file of rows.",
+            show_default=False,
+        ),
+    ] = None,
     html: options.SamePage = None,
     checkpoint: Annotated[
         str | None,
@@ -57,6 +67,8 @@ def explain(
         _check_texts({"QUESTION": [question], "--prediction": [prediction], "--reference": reference})
         if checkpoint == "":
             raise ValueError("--checkpoint: expected a folder or a name, got an empty one; is a shell variable unset?")
+        if idf and metric is not Explained.KPQA:
+            raise ValueError("--idf: only kpqa weighs word pieces; leave it out, or take --metric kpqa")
         console.check_outputs({"--html": html})
     if metric is Explained.AVA:
         from ..analysis.verdict import verdict
@@ -73,9 +85,23 @@ def explain(
         with console.failures():
             from ...kpqa.loading import load_models
 
-            explained = explanation(question, prediction, reference, load_models(checkpoint))
+            corpus = _references_of(idf) if idf else None
+            explained = explanation(question, prediction, reference, load_models(checkpoint), corpus=corpus)
     console.write_outputs({"--html": (html, lambda: as_html(explained))})
     show(explained, console.output_console(width=100))
+
+
+def _references_of(path: Path) -> list[str]:
+    """Return the references of all rows of a file."""
+    from ..rows.files import Source
+
+    texts: list[str] = []
+    for row in Source(str(path)).rows():
+        found = row.values.get("references", row.values.get("reference")) or []
+        texts += [found] if isinstance(found, str) else [text for text in found if isinstance(text, str)]
+    if not texts:
+        raise ValueError(f"--idf: {path} has no references; give a file of rows with a column references")
+    return texts
 
 
 def _check_texts(texts: dict[str, list[str]]) -> None:

@@ -55,6 +55,9 @@ _FOUND = "in the other text too; in the prediction BLEU-1 counts it"
 _IN_ORDER = "in the heaviest common subsequence; ROUGE-L counts it"
 
 
+_RARITY = "rarity in the texts given, 1 for the rarest of the text: what the paper's BERTScore weighs with"
+
+
 def print_explanation(explained: Explanation, console) -> None:
     """Print an explanation: with colours a heat map, without colours the weights as numbers.
 
@@ -93,6 +96,9 @@ def print_explanation(explained: Explanation, console) -> None:
             console.print(Text(_reference(explained, place), "bold"), soft_wrap=not coloured)
         show("Prediction", heat_map(prediction))
         show("Reference ", heat_map(reference))
+        if explained.rarity:
+            for label, text in zip(("IDF, prediction", "IDF, reference "), explained.rarity[place], strict=True):
+                show(label, heat_map(text))
     console.print()
     if coloured:
         scale = Text("Weight  ")
@@ -105,6 +111,8 @@ def print_explanation(explained: Explanation, console) -> None:
         console.print(Text("(0.00)  weight of the word piece before it, from 0 to 1"), soft_wrap=True)
         for mark, meaning in (("B", _FOUND), ("L", _IN_ORDER)):
             console.print(Text(f"{mark}       {meaning}"), soft_wrap=True)
+    if explained.rarity:
+        console.print(Text(f"IDF     {_RARITY}"), soft_wrap=True)
     if explained.cut_texts:
         console.print(Text(_cut_note(explained), "italic"), soft_wrap=not coloured)
     console.print()
@@ -155,15 +163,22 @@ _PAGE = """\
 <h1>What KPQA weighs in this answer</h1>
 <h2>Question</h2>
 <p class="text" dir="auto">{{ question }}</p>
-{% for heading, prediction, reference in pairs %}
+{% for heading, prediction, reference, rarity in pairs %}
 <h2>{{ heading }}</h2>
 <h3>Prediction</h3>
 <p class="text" dir="auto">{{ prediction }}</p>
 <h3>Reference</h3>
 <p class="text" dir="auto">{{ reference }}</p>
+{% for side, text in rarity %}
+<h3>{{ side }}, by rarity (IDF)</h3>
+<p class="text" dir="auto">{{ text }}</p>
+{% endfor %}
 {% endfor %}
 <ul class="legend">
 {{ legend }}
+{% if idf %}
+<li>IDF: {{ idf }}</li>
+{% endif %}
 {% if cut %}
 <li>{{ cut }}</li>
 {% endif %}
@@ -207,15 +222,19 @@ def explanation_html(explained: Explanation) -> str:
         explained: the explanation.
     """
     several = len(explained.pairs) > 1
-    pairs = [
-        (_reference(explained, i) if several else "Answer", heat_map_html(prediction), heat_map_html(reference))
-        for i, (prediction, reference) in enumerate(explained.pairs)
-    ]
+    sides = ("Prediction", "Reference")
+    pairs = []
+    for i, (prediction, reference) in enumerate(explained.pairs):
+        rare = explained.rarity[i] if explained.rarity else ()
+        rarity = [(side, heat_map_html(text)) for side, text in zip(sides, rare, strict=False)]
+        heading = _reference(explained, i) if several else "Answer"
+        pairs.append((heading, heat_map_html(prediction), heat_map_html(reference), rarity))
     body = render(
         _PAGE,
         question=explained.question,
         pairs=pairs,
         legend=heat_map_legend(),
+        idf=_RARITY if explained.rarity else "",
         cut=_cut_note(explained) if explained.cut_texts else "",
         scores=html_table(_score_table(explained)),
         signature=explained.signature,
