@@ -15,7 +15,18 @@ from genqa_metrics.kpqa import models as models_of
 from genqa_metrics.kpqa.settings import PredictorSettings
 from safetensors.torch import load_file
 
-from training.kpqa import ablate, coreference, data, evaluate_kpqa, hub, train_kpqa
+from training.kpqa import (
+    ablate,
+    coreference,
+    data,
+    evaluate_kpqa,
+    hub,
+    predictor_f1,
+    rank_gaps,
+    seeds,
+    train_kpqa,
+    variants,
+)
 
 FOLDER = Path(__file__).parent.parent / "training/kpqa"
 
@@ -291,6 +302,19 @@ def test_whole_model_without_question_with_the_papers_head_and_with_coreference(
     assert loading.checked_settings(final) == PredictorSettings(question=False, head="tanh", max_length=256)
 
 
+def test_f1_of_tokens_and_of_whole_keyphrases():
+    """Spans are 0-1 and 3; 0-1 and 3-4 are predicted: 3 of 4 tokens, 1 of 2 spans. The last token is padding."""
+    labels = np.array([[1.0, 0.9, 0.1, 1.0, 0.0, -100.0]])
+    predicted = np.array([[True, True, False, True, True, True]])
+    logits = np.stack([np.zeros(predicted.shape), np.where(predicted, 1.0, -1.0)], axis=-1)
+    assert train_kpqa.token_f1((logits, labels)) == pytest.approx(
+        {
+            "precision": 0.75, "recall": 1.0, "f1": 6 / 7,
+            "span_precision": 0.5, "span_recall": 0.5, "span_f1": 0.5,
+        }
+    )  # fmt: skip
+
+
 def test_unknown_source(monkeypatch, tiny_encoder, rows_folder, tmp_path):
     with pytest.raises(ValueError, match=r"sources: no nothing\.jsonl\.gz"):
         train(monkeypatch, tiny_encoder, rows_folder, tmp_path, "--sources", "nothing")
@@ -348,6 +372,69 @@ def test_all_tables_and_their_result_file(monkeypatch, judgments, tmp_path):
     page.write_text("no place for tables", encoding="utf-8")
     with pytest.raises(ValueError, match=r"write: expected the lines <!-- tables --> and <!-- end of tables -->"):
         evaluate_kpqa.main()
+
+
+def run_script(monkeypatch, module, *arguments):
+    monkeypatch.setattr(sys, "argv", [f"{module.__name__.split('.')[-1]}.py", *map(str, arguments)])
+    module.main()
+
+
+def page_with(tmp_path, marker):
+    page = tmp_path / "README.md"
+    page.write_text(f"<!-- {marker} -->\n<!-- end of {marker} -->\n", encoding="utf-8")
+    return page
+
+
+def test_variants(monkeypatch, judgments, tiny_checkpoint, tmp_path):
+    """Every variant on every set; one that changes nothing has the difference 0 and is never real."""
+    page = page_with(tmp_path, "variants")
+    arguments = ("--judgments", judgments, "--checkpoint", tiny_checkpoint, "--resamples", 40, "--write", page)
+    run_script(monkeypatch, variants, "--sets", "kpqa_marco", *arguments)
+    text = page.read_text(encoding="utf-8")
+    assert all(f"| {label} | " in text for label in ("default", *variants.VARIANTS))
+    result = json.loads((tmp_path / "results/variants.json").read_text(encoding="utf-8"))
+    same = result["variants"]["negation=False"]["kpqa_marco"]["rougeL_kpqa"]
+    assert same["difference"] == [0, 0, 0]
+    assert not same["real"]
+    assert result["comparisons"] == sum(len(metrics) for metrics, _ in variants.VARIANTS.values())
+
+
+def test_rank_gaps(monkeypatch, judgments, tiny_checkpoint, tmp_path):
+    page, cases = page_with(tmp_path, "rank gaps"), tmp_path / "cases.jsonl"
+    arguments = ("--judgments", judgments, "--checkpoint", tiny_checkpoint, "--count", 10)
+    run_script(monkeypatch, rank_gaps, *arguments, "--cases", cases, "--write", page)
+    found = [json.loads(line) for line in cases.read_text(encoding="utf-8").splitlines()]
+    assert len(found) == 10
+    assert [abs(case["gap"]) for case in found] == sorted((abs(case["gap"]) for case in found), reverse=True)
+    assert "| NUMERIC | 40 | 10 | " in page.read_text(encoding="utf-8")
+    assert "steps" not in (tmp_path / "results/rank_gaps.json").read_text(encoding="utf-8")  # counts, no rows
+
+
+def test_keyphrases_of_a_checkpoint(monkeypatch, rows_folder, tiny_checkpoint, tmp_path):
+    page = page_with(tmp_path, "keyphrases")
+    arguments = ("--data_dir", rows_folder, "--sources", "made", "--rows", 20, "--checkpoint", tiny_checkpoint)
+    run_script(monkeypatch, predictor_f1, *arguments, "--write", page)
+    result = json.loads((tmp_path / "results/keyphrases.json").read_text(encoding="utf-8"))
+    assert result["keyphrases"]["made"]["rows"] == 20
+    assert 0 <= result["keyphrases"]["made"]["span_f1"] <= 1
+    assert "| paper, SQuAD |  |  |  |  | 55.81 |" in page.read_text(encoding="utf-8")
+
+
+def test_five_seeds(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):
+    """Every seed is trained once, into a folder of its own; equal runs have no deviation."""
+    commands = []
+
+    def trained(output, where, settings, recipe):
+        commands.append((output.name, settings))
+        shutil.copytree(tiny_checkpoint, output / "final")
+
+    monkeypatch.setattr(seeds.ablate, "train", trained)
+    monkeypatch.setattr(evaluate_kpqa, "SETS", ("kpqa_semeval",))
+    arguments = ("--judgments", judgments, "--output_dir", tmp_path, "--seeds", 1, 2, "--max_steps", 3)
+    run_script(monkeypatch, seeds, *arguments)
+    assert commands == [(f"seed-{i}", ["--max_steps", "3", "--seed", str(i)]) for i in (1, 2)]
+    assert "± 0.000" in capsys.readouterr().out
+    assert len(json.loads((tmp_path / "seeds.json").read_text(encoding="utf-8"))["runs"]) == 2
 
 
 def test_difference_of_two_checkpoints():

@@ -27,6 +27,8 @@ WEIGHTED = METRICS[1::2]
 RANK_GAP = 0.5  # Table 7: more than 2 of the scale 1 to 5, which the files map to 0 to 1
 FEWEST_ROWS = 15  # of a question type that is reported
 SEED = 0  # of the bootstrap
+FIGURE_4 = ("PERSON", "NUMERIC", "DESCRIPTION", "LOCATION", "ENTITY")
+FIGURE_4_SET = "kpqa_marco"
 MARKERS = ("<!-- {} -->", "<!-- end of {} -->")
 
 
@@ -60,17 +62,37 @@ def read_set(folder: str, name: str) -> list[dict]:
     return list(json_rows(judgment_file(folder, name)))
 
 
-def metric_scores(rows: list[dict], encoder) -> dict:
-    """Return metric -> (rows,) scores of the candidates, the maximum over the references."""
-    from genqa_metrics.kpqa.scoring import pair_statistics, row_scores
-
-    numbers = np.repeat(np.arange(len(rows)), [len(row["references"]) for row in rows])
+def question_text_pairs(rows: list[dict]) -> list[tuple[str, str]]:
+    """Return (question, candidate) of all rows, then (question, reference) of all their references."""
     pairs = [(row["question"], row["candidate"]) for row in rows]
-    pairs += [(row["question"], text) for row in rows for text in row["references"]]
-    tokens, _ = encoder.tokens(pairs)
-    statistics = pair_statistics([tokens[n] for n in numbers], tokens[len(rows) :])
+    return pairs + [(row["question"], text) for row in rows for text in row["references"]]
+
+
+def scores_of_tokens(rows: list[dict], tokens: list, idf: bool = False, negation: bool = True, **settings) -> dict:
+    """Return metric -> (rows,) scores of the candidates, the maximum over the references.
+
+    Args:
+        rows: the judged rows.
+        tokens: of `question_text_pairs`.
+        idf: weigh BERTScore by rarity in the references.
+        negation: see the metric.
+        **settings: of `pair_statistics`.
+    """
+    from genqa_metrics.kpqa.scoring import inverse_document_frequencies, pair_statistics, row_scores
+
+    if idf:
+        settings["idf"] = inverse_document_frequencies([np.asarray(one.ids) for one in tokens[len(rows) :]])
+    if not negation:
+        tokens = [one._replace(denied=None) for one in tokens]
+    numbers = np.repeat(np.arange(len(rows)), [len(row["references"]) for row in rows])
+    statistics = pair_statistics([tokens[n] for n in numbers], tokens[len(rows) :], **settings)
     scores, _ = row_scores(statistics, numbers)
     return {metric: scores[metric] for metric in METRICS}
+
+
+def metric_scores(rows: list[dict], encoder) -> dict:
+    """Return metric -> (rows,) scores of the candidates, the maximum over the references."""
+    return scores_of_tokens(rows, encoder.tokens(question_text_pairs(rows))[0])
 
 
 def question_numbers(rows: list[dict]) -> np.ndarray:
@@ -150,6 +172,27 @@ def groups(rows: list[dict], label) -> dict:
     return {name: labels == name for name in sorted(set(labels.tolist()))}
 
 
+def figure_4_type(question: str) -> str:
+    """Return MS MARCO's type of a question; it has no yes/no questions and no others, they are descriptions.
+
+    >>> figure_4_type("is he alone?")
+    'DESCRIPTION'
+    """
+    found = question_type(question)
+    return found if found in FIGURE_4 else "DESCRIPTION"
+
+
+def figure_4(rows: list[dict], scores: dict, human, resamples: int) -> dict:
+    """Return type of question -> number of rows, and metric -> Pearson's r with its 95% interval (Figure 4)."""
+    found = {}
+    for name, own in groups(rows, lambda row: figure_4_type(row["question"])).items():
+        some = [row for row, is_own in zip(rows, own, strict=True) if is_own]
+        of_group = {metric: values[own] for metric, values in scores.items()}
+        measured = with_intervals(of_group, human[own], question_numbers(some), resamples)
+        found[name] = {"rows": len(some)} | {metric: values["pearson"] for metric, values in measured.items()}
+    return {name: found[name] for name in FIGURE_4 if name in found}
+
+
 def measured_sets(data: dict, scores: dict, human: dict, resamples: int) -> dict:
     """Return all numbers of one checkpoint: agreement, rank pairs, agreement by system and by type of question.
 
@@ -180,6 +223,8 @@ def measured_sets(data: dict, scores: dict, human: dict, resamples: int) -> dict
             }
             result["systems"][name] = of_groups(systems)
         result["question_types"][name] = of_groups(groups(rows, lambda row: question_type(row["question"])))
+        if name == FIGURE_4_SET:
+            result["figure_4"] = figure_4(rows, scores[name], human[name], resamples)
     return result
 
 
@@ -235,7 +280,16 @@ def tables(result: dict) -> str:
         parts.append("Share of answer pairs of two systems that are ranked as humans do (Table 7).")
         header = ["metric", *(f"{_title(name)} ({values['pairs']} pairs)" for name, values in paired.items())]
         parts.append(table(header, [[m, *(f"{values[m]:.1%}" for values in paired.values())] for m in METRICS]))
-    for title, key in (("system (Table 9)", "systems"), ("type of question (Figure 4)", "question_types")):
+    if "figure_4" in result:
+        parts.append(
+            "MS MARCO by the five types of Figure 4, Pearson with 95% intervals; what is none of them is DESCRIPTION."
+        )
+        lines = [
+            [group, str(values["rows"]), *("{:.3f} ({:.2f} to {:.2f})".format(*values[metric]) for metric in METRICS)]
+            for group, values in result["figure_4"].items()
+        ]
+        parts.append(table(["type of question", "rows", *METRICS], lines))
+    for title, key in (("system (Table 9)", "systems"), ("type of question, by its words", "question_types")):
         lines = [
             [_title(name), group, str(values["rows"]), *(pair(values[metric]) for metric in METRICS)]
             for name, groups in result[key].items()
@@ -243,7 +297,7 @@ def tables(result: dict) -> str:
         ]
         if lines:
             parts.append(f"Agreement by {title}, Pearson / Spearman.")
-            parts.append(table(["set", title.split(" (")[0], "rows", *METRICS], lines))
+            parts.append(table(["set", re.split(r" \(|,", title)[0], "rows", *METRICS], lines))
     return "\n\n".join(parts)
 
 

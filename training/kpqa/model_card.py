@@ -37,12 +37,13 @@ Made by `training/kpqa/train_kpqa.py`, seed {seed}. Weights: SHA-256 `{weights}`
 {settings}
 ```
 
-## Keyphrase tokens found on dev rows
+## Keyphrases found on dev rows
 
-Precision, recall and F1 of tokens with a probability above 1/2, before the shift of the logit.
+Precision, recall and F1 of tokens with a probability above 1/2, before the shift of the logit; and F1 of whole
+keyphrases, runs of such tokens, as in the paper's Table 10.
 
-| rows | precision | recall | F1 |
-| --- | --- | --- | --- |
+| rows | precision | recall | F1 | F1 of whole keyphrases |
+| --- | --- | --- | --- | --- |
 {scores}
 
 ## Limits
@@ -76,10 +77,10 @@ def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str
     if args.coreference:
         settings["coreference"] = f"{Path(args.coreference).name}, SHA-256 {file_digest(Path(args.coreference))}"
     settings |= {name: getattr(training, name) for name in TRAINING_SETTINGS}
-    names = [name[len("eval_") : -len("_f1")] for name in scores if name.endswith("_f1")]
+    names = [name[len("eval_") : -len("_span_f1")] for name in scores if name.endswith("_span_f1")]
     results = [
         f"| {name} | "
-        + " | ".join(f"{scores[f'eval_{name}_{score}']:.3f}" for score in ("precision", "recall", "f1"))
+        + " | ".join(f"{scores[f'eval_{name}_{score}']:.3f}" for score in ("precision", "recall", "f1", "span_f1"))
         + " |"
         for name in names
     ]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-HUB_SOURCES = ["rajpurkar/squad", "hotpotqa/hotpot_qa:distractor", "microsoft/ms_marco:v1.1"]  # the paper's
+HUB_SOURCES = ["rajpurkar/squad", "hotpotqa/hotpot_qa:distractor", "microsoft/ms_marco:v2.1"]  # the paper's
 
 
 @dataclass
@@ -96,14 +96,35 @@ def keyphrase_loss(outputs, labels, num_items_in_batch=None):
     return losses[used].mean()
 
 
+def runs(marks) -> set[tuple[int, int]]:
+    """Return first and last place of every run of marked tokens.
+
+    >>> sorted(runs([True, True, False, True]))
+    [(0, 1), (3, 3)]
+    """
+    import numpy as np
+
+    changes = np.flatnonzero(np.diff(np.concatenate([[0], np.asarray(marks, dtype=int), [0]])))
+    return {(int(start), int(end) - 1) for start, end in zip(changes[::2], changes[1::2], strict=True)}
+
+
 def token_f1(predictions) -> dict[str, float]:
-    """Return precision, recall and F1 of tokens predicted as keyphrase (probability above 1/2)."""
+    """Return precision, recall and F1 of keyphrase tokens (probability above 1/2), and of whole keyphrases.
+
+    A whole keyphrase is a run of tokens, and is found if the same run is predicted: the F1 of the paper's Table 10.
+    """
     logits, labels = predictions
     used = labels >= 0
-    predicted, true = (logits[..., 1] > logits[..., 0])[used], (labels >= 0.5)[used]
-    hits = float((predicted & true).sum())
-    precision, recall = hits / max(1.0, predicted.sum()), hits / max(1.0, true.sum())
-    return {"precision": precision, "recall": recall, "f1": 2 * precision * recall / max(1e-9, precision + recall)}
+    predicted, true = logits[..., 1] > logits[..., 0], labels >= 0.5
+    found = [(runs(p[u]), runs(t[u])) for p, t, u in zip(predicted, true, used, strict=True)]
+    spans = [sum(map(len, part)) for part in zip(*((p & t, p, t) for p, t in found), strict=True)]
+    tokens = [float((predicted & true)[used].sum()), predicted[used].sum(), true[used].sum()]
+    scores = {}
+    for prefix, (hits, said, wanted) in (("", tokens), ("span_", spans)):
+        precision, recall = hits / max(1.0, said), hits / max(1.0, wanted)
+        f1 = 2 * precision * recall / max(1e-9, precision + recall)
+        scores |= {f"{prefix}precision": precision, f"{prefix}recall": recall, f"{prefix}f1": f1}
+    return {name: float(value) for name, value in scores.items()}
 
 
 def write_checkpoint(model, tokenizer, args: Arguments, folder: Path) -> None:
