@@ -8,10 +8,12 @@ import sys
 import genqa_metrics
 import numpy as np
 import pytest
+import sacrebleu
 
 from training.aev.fit_aev import (
     Arguments,
     best_cell,
+    bleu_line,
     bootstrap,
     command,
     fit,
@@ -115,10 +117,52 @@ def test_flooding_moves_the_best_cell_away_from_recall(tmp_path):
     assert after["signed_r_squared"][0][0] < 0.9
     assert after["settings"]["alpha"] > 0
     assert sum(after["best_cells"].values()) == pytest.approx(1.0)
+    assert after["flooded_systems"] == ["s9", "s8", "s7", "s4"]
     rows = read_outputs([str(path)], "")
     longer = flooded(rows, seed=1)
     assert all(new["candidate"].startswith(old["candidate"] + " ") for old, new in zip(rows, longer, strict=True))
     assert {row["human"] for row in longer} == {0.5}
+
+
+def test_bleu_beside_the_table_is_that_of_sacrebleu(tmp_path):
+    """Three systems, of which one row has a second reference: R-squared of sacrebleu's corpus BLEU, first and all."""
+    path = tmp_path / "outputs.jsonl"
+    reference, other = " ".join(WORDS), " ".join(WORDS[::-1])
+    texts = {"a": [reference, other], "b": [" ".join(WORDS[:8]), reference], "c": ["zinc", " ".join(WORDS[:5])]}
+    references = [[reference], [reference, other]]
+    rows = [
+        {"system": name, "candidate": text, "references": references[i], "score": score}
+        for name, score in (("a", 3), ("b", 2), ("c", 0))
+        for i, text in enumerate(texts[name])
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = {
+        references: fit(Arguments(data=[str(path)], output_folder="", references=references, resamples=20))
+        for references in ("first", "pooled")
+    }
+    streams = {"first": [[reference] * 2], "all": [[reference] * 2, [None, other]]}
+    for name, given in streams.items():
+        bleu = [sacrebleu.corpus_bleu(texts[system], given).score for system in "abc"]
+        expected = np.corrcoef([3, 2, 0], bleu)[0, 1] ** 2
+        for result in found.values():
+            assert result["bleu_signed_r_squared"][name] == pytest.approx(expected, abs=1e-4)
+    assert found["first"]["several_references"] == 3
+    assert found["first"]["systems"] != found["pooled"]["systems"]
+    assert bleu_line(found["first"]).startswith("BLEU-4 with the first reference: R² = ")
+
+
+def test_rows_that_hold_the_outputs_of_all_systems(tmp_path):
+    path = tmp_path / "questions.jsonl"
+    rows = [
+        {
+            "references": ["why is it?"],
+            "predictions": {name: ["why is it?" if name > "a" else "who?"] for name in "abc"},
+            "human": {name: [{"fluency": float(ord(name) - 96), "other": 1}] for name in "abc"},
+        }
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    outputs = read_outputs([str(path)], "fluency")
+    assert [(row["unit"], row["human"]) for row in outputs] == [("a", 1.0), ("b", 2.0), ("c", 3.0)]
 
 
 @pytest.mark.parametrize(
@@ -130,6 +174,7 @@ def test_flooding_moves_the_best_cell_away_from_recall(tmp_path):
             {"exclude_system": ["keeps 1", "keeps 2", "keeps 3"]},
             "expected judged outputs of at least 3 systems, got 2",
         ),
+        ({"references": "second"}, "references: expected one of first, pooled, best, got 'second'"),
         ({"flood": True, "aspect": "kept"}, "flood: expected at least 100 answers"),
     ],
 )

@@ -8,7 +8,8 @@ The story, as in sections 3.3 and 4 of Soricut & Brill (2004):
 3. square the Pearson correlation of the human system scores with each cell: the R-squared table;
 4. resample the systems to see how sure its best cell is;
 5. write the table (JSON, whose "settings" `load("aev", settings=...)` takes, and a heat map), and print it.
-`--flood` repeats the paper's experiment on flooded answers first (its tables 5 and 6).
+`--flood` repeats the paper's experiment on flooded answers first (its table 6). Beside every table stands BLEU's own
+R-squared (sacrebleu), with the first reference and with all, as in section 4.1.
 """
 
 import json
@@ -20,11 +21,16 @@ from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.aev.scoring import GRID_ALPHAS, GRID_ORDERS, Settings, grid_scores, statistics
+from genqa_metrics.aev.scoring import GRID_ALPHAS, GRID_ORDERS, Settings
 from genqa_metrics.toolkit.rows.files import Source, digest
+
+from training.aev.counting import Counted, bleu_statistics
 
 FLOODED_SCORE = 0.5  # "somehow related", between wrong (0) and correct (1)
 FLOODED_SHARE = 2 / 3
+FLOODED_RANKS = (1, 2, 3, 6)
+FLOODINGS = 3  # sets of sentences that are drawn; the answers that are flooded are drawn in every repeat
+REFERENCES = ("first", "pooled", "best")
 LONG_SENTENCE = 10  # words
 
 
@@ -42,14 +48,24 @@ class Arguments:
     name: str = field(default="", metadata={"help": "name of the outputs; the first file's name by default"})
     aspect: str = field(default="", metadata={"help": "aspect of `human` to fit; needed where there are several"})
     exclude_system: list[str] = field(default_factory=list, metadata={"help": "systems that are left out"})
-    reference_recall: str = field(default="all", metadata={"help": "'all' as in the paper, or 'best'; see the metric"})
+    references: str = field(
+        default="pooled",
+        metadata={"help": "'first' (one, as in the paper), 'pooled' (all), or 'best' (of alternatives)"},
+    )
     stop_words: str = field(default="english", metadata={"help": "'english', 'smart' or 'none'"})
+    stop_words_orders: str = field(
+        default="all", metadata={"help": "'all', or 'unigrams': longer n-grams have stop words"}
+    )
+    stemmer: str = field(default="porter", metadata={"help": "'porter' or 'none'"})
+    tokenizer: str = field(default="word", metadata={"help": "'word' or '13a' (sacrebleu's)"})
     brevity: float = field(default=1.0, metadata={"help": "B of the brevity penalty"})
     wordiness: float = field(default=2.0, metadata={"help": "W of the wordiness penalty; inf for none"})
     resamples: int = field(default=10_000, metadata={"help": "bootstrap samples of the systems"})
     seed: int = field(default=1, metadata={"help": "seed of the bootstrap and of the flooding"})
-    flood: bool = field(default=False, metadata={"help": "flood answers first and lower their score (tables 5, 6)"})
-    flood_repeats: int = field(default=200, metadata={"help": "random halves of the systems that are flooded"})
+    flood: bool = field(
+        default=False, metadata={"help": "flood answers of the best systems, lower their score (table 6)"}
+    )
+    flood_repeats: int = field(default=100, metadata={"help": "times that answers and sentences are drawn anew"})
 
 
 def command(arguments: Arguments) -> str:
@@ -62,6 +78,23 @@ def command(arguments: Arguments) -> str:
             continue
         words += [f"--{option.name}", *(map(str, value) if isinstance(value, list) else [str(value)])]
     return shlex.join(words)
+
+
+def outputs_of(values: dict) -> list[dict]:
+    """Return the judged outputs of a row: itself, or one for each prediction where it holds those of all systems.
+
+    >>> row = {"references": ["why?"], "predictions": {"a": ["who?"]}, "human": {"a": [{"fluency": 3}]}}
+    >>> outputs_of(row)
+    [{'system': 'a', 'candidate': 'who?', 'references': ['why?'], 'human': {'fluency': 3}}]
+    """
+    predictions, human = values.get("predictions"), values.get("human")
+    if not isinstance(predictions, dict) or not isinstance(human, dict):
+        return [values]
+    return [
+        {"system": system, "candidate": text, "references": values.get("references"), "human": judged}
+        for system, texts in predictions.items()
+        for text, judged in zip(texts, human.get(system, ()), strict=True)
+    ]
 
 
 def read_outputs(files: list[str], aspect: str, excluded: Collection[str] = ()) -> list[dict]:
@@ -77,30 +110,41 @@ def read_outputs(files: list[str], aspect: str, excluded: Collection[str] = ()) 
             where = f"{path}, {source.unit} {row.number}"
             if row.problem:
                 raise ValueError(f"{where}: {row.problem}")
-            values = row.values
-            missing = [name for name in ("system", "references") if not values.get(name)]
-            if missing:
-                raise ValueError(f"{where}: expected a value for {missing[0]!r}; a fit needs outputs of named systems")
-            human = values.get("human", {"score": values.get("score")})
-            if aspect == "" and len(human) > 1:
-                raise ValueError(f"aspect: expected one of {', '.join(human)}, got none; pass --aspect")
-            chosen = aspect or next(iter(human), "")
-            if chosen not in human:
-                raise ValueError(f"{where}: expected a human score for {chosen!r}, got {', '.join(human) or 'none'}")
-            if human[chosen] is None or values["system"] in excluded:
-                continue
-            unit = values["system"] if len(files) == 1 else f"{values['system']} ({source.stem})"
-            candidate = values.get("candidate", values.get("prediction"))
-            if not isinstance(candidate, str):
-                raise ValueError(f"{where}: expected a text for 'candidate', got {candidate!r}")
-            references = values["references"]
-            references = [references] if isinstance(references, str) else references
-            human_score = float(human[chosen])
-            outputs.append({"unit": unit, "candidate": candidate, "references": references, "human": human_score})
+            found = (judged_output(values, where, aspect) for values in outputs_of(row.values))
+            for output in found:
+                if output["human"] is None or output["unit"] in excluded:
+                    continue
+                if len(files) > 1:
+                    output["unit"] += f" ({source.stem})"
+                outputs.append(output)
     units = {row["unit"] for row in outputs}
     if len(units) < 3:
         raise ValueError(f"data: expected judged outputs of at least 3 systems, got {len(units)}")
     return outputs
+
+
+def judged_output(values: dict, where: str, aspect: str) -> dict:
+    """Return the checked unit, candidate, references and human score (None where nobody judged) of one output.
+
+    Raises:
+        ValueError: for a missing value or an unknown aspect; begins with `where`.
+    """
+    missing = [name for name in ("system", "references") if not values.get(name)]
+    if missing:
+        raise ValueError(f"{where}: expected a value for {missing[0]!r}; a fit needs outputs of named systems")
+    human = values.get("human", {"score": values.get("score")})
+    if aspect == "" and len(human) > 1:
+        raise ValueError(f"aspect: expected one of {', '.join(human)}, got none; pass --aspect")
+    chosen = aspect or next(iter(human), "")
+    if chosen not in human:
+        raise ValueError(f"{where}: expected a human score for {chosen!r}, got {', '.join(human) or 'none'}")
+    candidate = values.get("candidate", values.get("prediction"))
+    if not isinstance(candidate, str):
+        raise ValueError(f"{where}: expected a text for 'candidate', got {candidate!r}")
+    references = values["references"]
+    references = [references] if isinstance(references, str) else references
+    score = None if human[chosen] is None else float(human[chosen])
+    return {"unit": values["system"], "candidate": candidate, "references": references, "human": score}
 
 
 def r_squared_table(human: np.ndarray, metric: np.ndarray) -> np.ndarray:
@@ -177,53 +221,38 @@ def flooded(outputs: list[dict], seed: int) -> list[dict]:
     ]
 
 
-def system_scores(units: np.ndarray, names: list[str], human: np.ndarray, rows: np.ndarray, settings: Settings):
-    """Return the human scores (systems) and the grids (systems x orders x alphas) of the systems `names`."""
-    of_unit = [units == name for name in names]
-    grids = [grid_scores(rows[chosen].sum(axis=0), settings)["aev"] for chosen in of_unit]
-    return np.array([human[chosen].mean() for chosen in of_unit]), np.array(grids)
-
-
 def fit(arguments: Arguments) -> dict:
     """Return the R-squared table with everything that is needed to read it and to make it again."""
-    stop_words = None if arguments.stop_words == "none" else arguments.stop_words
+    if arguments.references not in REFERENCES:
+        raise ValueError(f"references: expected one of {', '.join(REFERENCES)}, got {arguments.references!r}")
     settings = Settings(
-        reference_recall=arguments.reference_recall,
-        stop_words=stop_words,
+        reference_recall="best" if arguments.references == "best" else "all",
+        stop_words=None if arguments.stop_words == "none" else arguments.stop_words,
+        stop_words_orders=arguments.stop_words_orders,
+        stemmer=None if arguments.stemmer == "none" else arguments.stemmer,
+        tokenizer=arguments.tokenizer,
         brevity=arguments.brevity,
         wordiness=arguments.wordiness,
     )
-
-    def counted(rows: list[dict]) -> np.ndarray:
-        texts, references = [row["candidate"] for row in rows], [row["references"] for row in rows]
-        return statistics(texts, references, settings, max(GRID_ORDERS))
-
     outputs = read_outputs(arguments.data, arguments.aspect, arguments.exclude_system)
+    several = sum(len(row["references"]) > 1 for row in outputs)
+    of_bleu = bleu_statistics([row["candidate"] for row in outputs], [row["references"] for row in outputs])
+    if arguments.references == "first":
+        outputs = [{**row, "references": row["references"][:1]} for row in outputs]
     units = np.array([row["unit"] for row in outputs])
     names = sorted(set(units.tolist()))
-    human, rows = np.array([row["human"] for row in outputs]), counted(outputs)
-    human_of_system, grid = system_scores(units, names, human, rows, settings)
+    human, counted = np.array([row["human"] for row in outputs]), Counted(outputs, settings)
+    counted.bleu = of_bleu
+    human_of_system = np.array([human[units == name].mean() for name in names])
+    grid, bleu = counted.of_systems(units, names)
     if arguments.flood:
-        flooded_rows = counted(flooded(outputs, arguments.seed))
-        generator = np.random.default_rng(arguments.seed)
-        tables = []
-        for _ in range(arguments.flood_repeats):
-            half = generator.permutation(names)[: len(names) // 2]
-            correct = np.isin(units, half) & (human == 1)
-            changed = correct & (generator.random(len(units)) < FLOODED_SHARE)
-            lowered = np.where(changed, FLOODED_SCORE, human)
-            mixed = np.where(changed[:, None], flooded_rows, rows)
-            tables.append(r_squared_table(*system_scores(units, names, lowered, mixed, settings)))
-        table = np.nanmean(tables, axis=0)
-        cells = Counter(best_cell(one) for one in tables)
-        sureness = {
-            "best_cells": {
-                f"AEv({GRID_ALPHAS[column]:g}, {GRID_ORDERS[row]})": count / len(tables)
-                for (row, column), count in cells.most_common(5)
-            }
-        }
+        ranked = [names[i] for i in np.argsort(-human_of_system, kind="stable")]
+        best = [ranked[rank - 1] for rank in FLOODED_RANKS if rank <= len(ranked)]
+        table, bleu_fit, sureness = flooded_table(arguments, outputs, counted, best, names)
+        sureness["flooded_systems"] = best
     else:
         table = r_squared_table(human_of_system, grid)
+        bleu_fit = {name: r_squared(human_of_system, values) for name, values in bleu.items()}
         sureness = bootstrap(human_of_system, grid, arguments.resamples, arguments.seed)
     row, column = best_cell(table)
     chosen = {"alpha": GRID_ALPHAS[column], "max_order": GRID_ORDERS[row]}
@@ -231,11 +260,13 @@ def fit(arguments: Arguments) -> dict:
     return {
         "metric": "aev",
         "settings": {**chosen, **fixed},
+        "references": arguments.references,
         "r_squared": round(float(table[row, column]), 4),
         **sureness,
         "alpha": list(GRID_ALPHAS),
         "max_order": list(GRID_ORDERS),
         "signed_r_squared": [[None if np.isnan(value) else round(float(value), 4) for value in row] for row in table],
+        "bleu_signed_r_squared": {name: None if np.isnan(v) else round(v, 4) for name, v in bleu_fit.items()},
         "systems": {
             name: {"human": round(float(h), 4), "aev": round(float(g[row, column]), 4)}
             for name, h, g in zip(names, human_of_system, grid, strict=True)
@@ -243,11 +274,48 @@ def fit(arguments: Arguments) -> dict:
         },
         "points": len(names),
         "rows": len(outputs),
+        "several_references": several,
         "flooded": arguments.flood,
         "seed": arguments.seed,
         "command": command(arguments),
         "data": {Path(path).name: digest(path) for path in arguments.data},
     }
+
+
+def r_squared(human: np.ndarray, metric: np.ndarray) -> float:
+    """Return the signed R-squared of one score per system."""
+    return float(r_squared_table(human, metric[:, None, None])[0, 0])
+
+
+def flooded_table(arguments: Arguments, outputs: list[dict], counted: Counted, best: list[str], names: list[str]):
+    """Return the mean table and BLEU's mean R-squared with 2/3 of the correct answers of some systems flooded.
+
+    Args:
+        arguments: seed and number of repeats, each with other answers and other sentences.
+        outputs: the judged outputs.
+        counted: their statistics.
+        best: the systems whose answers are flooded.
+        names: all systems.
+    """
+    units, human = np.array([row["unit"] for row in outputs]), np.array([row["human"] for row in outputs])
+    longer = [Counted(flooded(outputs, arguments.seed + i), counted.settings) for i in range(FLOODINGS)]
+    generator = np.random.default_rng(arguments.seed)
+    tables, of_bleu = [], []
+    for repeat in range(arguments.flood_repeats):
+        changed = np.isin(units, best) & (human == 1) & (generator.random(len(units)) < FLOODED_SHARE)
+        lowered = np.where(changed, FLOODED_SCORE, human)
+        human_of_system = np.array([lowered[units == name].mean() for name in names])
+        grid, bleu = counted.where(changed, longer[repeat % FLOODINGS]).of_systems(units, names)
+        tables.append(r_squared_table(human_of_system, grid))
+        of_bleu.append({name: r_squared(human_of_system, values) for name, values in bleu.items()})
+    cells = Counter(best_cell(one) for one in tables)
+    sureness = {
+        "best_cells": {
+            f"AEv({GRID_ALPHAS[column]:g}, {GRID_ORDERS[row]})": count / len(tables)
+            for (row, column), count in cells.most_common(5)
+        }
+    }
+    return np.nanmean(tables, axis=0), {k: float(np.mean([b[k] for b in of_bleu])) for k in of_bleu[0]}, sureness
 
 
 def table_lines(result: dict) -> list[str]:
@@ -304,11 +372,20 @@ def cell_name(result: dict) -> str:
     return f"AEv({settings['alpha']:g}, {settings['max_order']}), R² = {100 * result['r_squared']:.1f}%"
 
 
+def bleu_line(result: dict) -> str:
+    """Return BLEU's R-squared, for people."""
+    first, many = (
+        "-" if value is None else f"{100 * value:.1f}%" for value in result["bleu_signed_r_squared"].values()
+    )
+    several = result["several_references"]
+    return f"BLEU-4 with the first reference: R² = {first}" + f"; with all: {many}" * bool(several)
+
+
 def sureness(result: dict) -> str:
     """Return how sure the best cell is, for people."""
     if result["flooded"]:
         cells = (f"{cell} {100 * share:.0f}%" for cell, share in result["best_cells"].items())
-        return "best cell by flooded half: " + ", ".join(cells)
+        return f"flooded: {', '.join(result['flooded_systems'])}; best cell by repeat: " + ", ".join(cells)
     low, high = (100 * value for value in result["interval"])
     alphas, orders = ("{:g} to {:g}".format(*result[name]) for name in ("best_alpha", "best_max_order"))
     return (
@@ -328,7 +405,7 @@ def main() -> None:
         sys.exit(f"fit_aev: {error}")
     print(f"R² (%) of {result['points']} systems, {result['rows']} rows; negative: the ranking is reversed")
     print("\n".join(table_lines(result)))
-    print(f"{cell_name(result)}; {sureness(result)}")
+    print(f"{cell_name(result)}; {sureness(result)}\n{bleu_line(result)}")
 
 
 if __name__ == "__main__":
