@@ -26,6 +26,7 @@ from training.kpqa import (
     seeds,
     train_kpqa,
     variants,
+    written,
 )
 
 FOLDER = Path(__file__).parent.parent / "training/kpqa"
@@ -408,6 +409,35 @@ def test_rank_gaps(monkeypatch, judgments, tiny_checkpoint, tmp_path):
     assert [abs(case["gap"]) for case in found] == sorted((abs(case["gap"]) for case in found), reverse=True)
     assert "| NUMERIC | 40 | 10 | " in page.read_text(encoding="utf-8")
     assert "steps" not in (tmp_path / "results/rank_gaps.json").read_text(encoding="utf-8")  # counts, no rows
+
+
+def test_area_under_the_curve():
+    """Right answers score .5 and .9, wrong ones .1 and .5: of four pairs three are ranked right, one is a tie."""
+    scores, labels = np.array([0.1, 0.5, 0.5, 0.9]), np.array([0, 0, 1, 1])
+    assert written.auc(scores, labels, np.ones((2, 4))).tolist() == [0.875, 0.875]
+    assert written.auc(scores, labels, np.array([[1, 0, 1, 1]])).tolist() == [1.0]
+
+
+def test_written_answers(monkeypatch, tiny_checkpoint, tmp_path):
+    page = page_with(tmp_path, "written")
+    rows = [
+        {
+            "question": f"how many steps are in test {i} ?",
+            "references": ["four", "there are four"][: 1 + i % 2],
+            "candidate": said,
+            "label": int(said == "four steps"),
+            "extra": {"form": "short" if i < 4 else "long"},
+        }
+        for i in range(8)
+        for said in ("four steps", "seven")
+    ]
+    with gzip.open(tmp_path / "written.dev.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    arguments = ("--judgments", tmp_path, "--checkpoint", tiny_checkpoint, "--resamples", 20, "--write", page)
+    run_script(monkeypatch, written, *arguments)
+    result = json.loads((tmp_path / "results/written.json").read_text(encoding="utf-8"))
+    assert result["rows"] == {"short, several references": 4, "short, one reference": 4, "long": 8}
+    assert result["auc"]["default"]["rougeL_kpqa"]["long"][0] == 1.0
 
 
 def test_keyphrases_of_a_checkpoint(monkeypatch, rows_folder, tiny_checkpoint, tmp_path):
