@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := metrics training spaces tests
 
-.PHONY: demo test test-all quality style copies bench sizes matrix resolve licences dist clean
+.PHONY: demo test test-all quality style copies lock bench sizes matrix resolve licences dist clean
 
 demo: $(VENV)/installed-base
 	@$(BIN)/genqa-metrics demo
@@ -51,6 +51,13 @@ dist: $(VENV)/installed-test
 copies:  # shared.py and module.py of aev, models.py, fast.py and trust.py of kpqa are the originals
 	for metric in aev ava f_meta kpqa; do for name in shared module; do cmp -s metrics/aev/$$name.py metrics/$$metric/$$name.py || cp metrics/aev/$$name.py metrics/$$metric/$$name.py; done; done
 	for name in models fast trust; do cmp -s metrics/kpqa/$$name.py metrics/ava/$$name.py || cp metrics/kpqa/$$name.py metrics/ava/$$name.py; done
+
+lock: $(BIN)/python  # PyTorch and the libraries of its GPU builds depend on the machine
+	$(PIP) install --quiet uv
+	$(BIN)/uv pip compile setup.cfg --extra test -c constraints.txt --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-annotate --no-header --quiet -o requirements.lock.new
+	$(BIN)/python -c 'import re; from pathlib import Path; entries = re.split(r"^(?=[\w.-]+==)", Path("requirements.lock.new").read_text(), flags=re.M); Path("requirements.lock").write_text("".join(e for e in entries if not re.match(r"(torch|triton)==|cuda-|nvidia-", e)))'
+	rm requirements.lock.new
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

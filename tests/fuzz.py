@@ -33,7 +33,7 @@ from typer.testing import CliRunner
 
 from tests.factories.files import lines, made_rows, save, score
 
-TRIES = 1000
+TRIES = 100
 PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 HOSTILE = (
     "\x1b]0;x\x07",

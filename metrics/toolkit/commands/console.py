@@ -198,7 +198,10 @@ def deliver(report, files: Mapping[str, Path | None], form: str) -> None:
 
 
 def run(app: typer.Typer) -> None:
-    """Run the command line; after Ctrl-C it ends at once."""
+    """Run the command line; after Ctrl-C it ends at once, and a stream that is closed is an empty one."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))
     try:
         app()
     except SystemExit as end:
