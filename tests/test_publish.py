@@ -66,7 +66,7 @@ def tiny(tiny_checkpoints, tmp_path, monkeypatch):
         content = json.loads(json.dumps(RECORDS[name]))
         digest = models_of.checkpoint_digest(folder)
         if name == "kpqa":
-            content["checkpoints"] = {"kpqa": f"checkpoint:{digest[:12]}|embedding:0123"}
+            content["checkpoints"] = {"kpqa": f"checkpoint:{digest[:12]}-01234567|embedding:0123"}
         else:
             content["scores"]["digests"] = {"checkpoint": digest}
         records[name] = tmp_path / f"{name}.json"

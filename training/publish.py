@@ -265,7 +265,7 @@ def recorded_results(name: str) -> list:
             for data, values in scores["graded"].items()
         ]
     else:
-        measured = record["checkpoints"]["kpqa"].removeprefix("checkpoint:").split("|")[0]
+        measured = re.match(r"checkpoint:([0-9a-f]+)", record["checkpoints"]["kpqa"])[1]
         rows = [
             (f"{data}.dev", kind, values[key][0], f"{label} of {metric} with human judgments")
             for data, metrics in record["agreement"].items()
