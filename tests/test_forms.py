@@ -61,10 +61,25 @@ def test_a_question_with_log_likelihoods_has_no_answer(tmp_path):
     assert "filtered_resps: expected a text, got log-likelihoods" in told
 
 
-@pytest.mark.parametrize("ending", [".json", ".eval"])
+def zip_with_zstd(path, files):
+    """Write a zip file as Inspect does, packed with zstd, which zipfile cannot before Python 3.14."""
+    with zipfile.ZipFile(path, "w") as log:
+        for name, content in files.items():
+            packed = pa.compress(content.encode(), codec="zstd", asbytes=True)
+            log.writestr(name, packed)
+            facts = log.getinfo(name)
+            facts.compress_type, facts.file_size = 93, len(content.encode())
+
+
+@pytest.mark.parametrize("ending", [".json", ".eval", ".zstd.eval"])
 def test_logs_of_inspect(ending, tmp_path):
     path = tmp_path / f"log{ending}"
-    if ending == ".json":
+    if ending == ".zstd.eval":
+        zip_with_zstd(
+            path,
+            {"header.json": json.dumps({**LOG, "samples": None}), "samples/7_epoch_1.json": json.dumps(SAMPLE)},
+        )
+    elif ending == ".json":
         path.write_text(json.dumps(LOG, indent=2))
     else:
         with zipfile.ZipFile(path, "w") as log:
@@ -73,6 +88,13 @@ def test_logs_of_inspect(ending, tmp_path):
     source, rows = read(path)
     assert source.form == "inspect"
     assert rows == [{"question": WHO, "prediction": "Mary Shelley", "references": HERS, "id": 7, "system": "mock/a"}]
+
+
+def test_a_sample_of_inspect_that_failed_has_no_answer(tmp_path):
+    failed = SAMPLE | {"output": {"model": "m", "choices": [], "completion": ""}, "error": {"message": "timeout"}}
+    (tmp_path / "log.json").write_text(json.dumps(LOG | {"samples": [SAMPLE, failed]}))
+    told = run("score", tmp_path / "log.json", "--metric", "aev", status=1)[1]
+    assert "log.json, line 2: the sample ended with an error and has no answer" in told
 
 
 @pytest.mark.parametrize("flat", [False, True])

@@ -85,7 +85,9 @@ def _openai_evals(row: dict) -> dict:
 
 def _inspect(row: dict) -> dict:
     said = row.get("output") or {}
-    said = said.get("completion") or text_of(said, "assistant") if isinstance(said, dict) else said
+    if row.get("error") and not said.get("choices"):
+        raise FormError(f"the sample ended with an error and has no answer: {str(row['error'])[:80]}")
+    said = said["completion"] if isinstance(said.get("completion"), str) else text_of(said, "assistant")
     ident, epoch = row.get("id"), row.get("epoch", 1)
     found = {"question": text_of(row["input"]), "prediction": said, "references": row["target"]}
     found["id"] = ident if epoch == 1 else f"{ident} (epoch {epoch})"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import struct
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any, BinaryIO
 
 from ...aev.shared import need
 from .formats import FileError, Row
+
+ZSTD = 93  # number of the method in zip files
 
 
 def arrow_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
@@ -58,16 +61,28 @@ def excel_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
             yield Row(number, dict(zip(header, map(_cell, cells), strict=False)))
 
 
+def _member(raw: BinaryIO, log: zipfile.ZipFile, name: str) -> dict:
+    """Return a JSON file of a log; Inspect packs with zstd, which zipfile reads from Python 3.14 on."""
+    facts = log.getinfo(name)
+    if facts.compress_type != ZSTD:
+        return json.loads(log.read(name))
+    import pyarrow
+
+    raw.seek(facts.header_offset + 26)  # of the lengths of name and extra field, behind which the data stand
+    raw.seek(sum(struct.unpack("<HH", raw.read(4))), os.SEEK_CUR)
+    return json.loads(pyarrow.decompress(raw.read(facts.compress_size), facts.file_size, "zstd", asbytes=True))
+
+
 def inspect_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
     """Yield the samples of a log of Inspect (.eval) behind sample `after`."""
     try:
         with zipfile.ZipFile(raw) as log:
             names = set(log.namelist())
             started = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
-            model = json.loads(log.read(started)).get("eval", {}).get("model") if started else None
+            model = _member(raw, log, started).get("eval", {}).get("model") if started else None
             samples = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
             for number, name in enumerate(samples[after:], after + 1):
-                yield Row(number, {"scores": None, **json.loads(log.read(name)), "model": model})
+                yield Row(number, {"scores": None, **_member(raw, log, name), "model": model})
     except (zipfile.BadZipFile, OSError, ValueError, AttributeError, TypeError, NotImplementedError) as error:
         raise FileError(f"{path}: not a log of Inspect that can be read: {error}; inspect log convert may help") from (
             error
