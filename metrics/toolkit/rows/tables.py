@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ...aev.shared import need
 from .formats import FileError, Row
 
 ZSTD = 93  # number of the method in zip files
@@ -42,6 +41,8 @@ def _cell(value: Any) -> str:
 
 def excel_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
     """Yield the rows of the first sheet of a workbook behind row `after`; the first row names the columns."""
+    from ...aev.shared import need  # which brings numpy
+
     need("excel", "python_calamine")
     from python_calamine import CalamineError, CalamineWorkbook
 
