@@ -5,7 +5,7 @@ from pathlib import Path
 import evaluate
 import numpy as np
 import pytest
-from genqa_metrics.ava import answers, explaining, judging
+from genqa_metrics.ava import answers, explaining, judging, loading, passages
 from genqa_metrics.ava.quantities import equal, quantities
 
 MODULE = str(Path(__file__).parent.parent / "metrics/ava/ava.py")
@@ -220,3 +220,37 @@ def test_explain_of_the_module():
         assert row["reason"].endswith(".")
     assert found["explanation"][1]["reference"] == 1
     assert max(found["explanation"][1]["words"], key=lambda word: word[1])[0] == "Shakespeare"
+
+
+FILLER = "The museum keeps many things from all centuries and shows them in nine bright rooms to its visitors."
+
+
+def long_answer(sentence):
+    return " ".join([FILLER] * 7 + [sentence] + [FILLER] * 7)
+
+
+def test_of_a_long_answer_the_passage_about_the_question_is_read():
+    sentence = "Its oldest painting was made by Anna Berg in 1712."
+    question, references = "Who made the oldest painting?", ["Anna Berg"]
+    found = passages.passage(long_answer(sentence), question, references, judging._keys)
+    assert sentence in found
+    assert len(found.split()) <= passages.PASSAGE
+    assert passages.passage(sentence, question, references, judging._keys) == sentence
+
+
+def test_passages_are_a_whole_answer_in_order():
+    """Every sentence is in a passage; one without an end, or longer than a passage, is kept."""
+    text = "A b. C d e. " + "word " * 60 + "end. F!\nG h"
+    found = passages.passages(text, most=5)
+    assert found[0] == "A b. C d e."
+    assert [part for part in found if len(part.split()) > 5] == [("word " * 60 + "end.")]
+    assert found[-1].endswith("G h")
+    assert passages.passages("") == []
+
+
+def test_an_answer_in_the_middle_of_a_long_text_is_judged_as_alone():
+    judge = judging.Judge(loading.load_judge(device="cpu"))
+    said = ["Its oldest painting was made by Anna Berg in 1712.", "Its oldest painting was made by Carl Holm in 1712."]
+    rows = ["Who made the oldest painting?"] * 2, [["Anna Berg"]] * 2
+    right, wrong = judge.probabilities(*rows, [long_answer(sentence) for sentence in said])
+    assert right > judge.loaded.threshold > wrong

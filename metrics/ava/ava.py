@@ -11,15 +11,25 @@ from .loading import load_judge
 from .modeling import CONFIGURATIONS
 from .models import checked_budget
 from .module import CheckedModule
+from .passages import passage
 from .quantities import quantities
 from .scorer import AvaScorer
 from .shared import VERSION
 from .trust import CheckpointError
 
 __all__ = [
-    "BACKENDS", "VERSION", "Ava", "CheckpointError", "Judge", "checked_budget", "explanations", "load_judge",
-    "quantities", "said"
-]  # fmt: skip
+    "BACKENDS",
+    "VERSION",
+    "Ava",
+    "CheckpointError",
+    "Judge",
+    "checked_budget",
+    "explanations",
+    "load_judge",
+    "passage",
+    "quantities",
+    "said",
+]
 
 _DESCRIPTION = """\
 AVA reads a question, one or several references and an answer, and gives the probability that the answer is correct.

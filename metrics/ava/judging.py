@@ -10,6 +10,7 @@ import numpy as np
 from .answers import declines, said
 from .modeling import CONFIGURATIONS, LINEAR, WORD, linear_features, segments, words
 from .models import budget_on, budgeted, checked_budget, padded
+from .passages import passage
 from .quantities import equal, quantities
 from .shared import Stemmer
 
@@ -109,6 +110,10 @@ def _stem(word: str) -> str:
     """Return what a word has in common with its other forms: the stem, or the digits of a number."""
     ordinal = re.fullmatch(r"(\d+)(?:st|nd|rd|th)", word)
     return NUMBERS.get(word) or (ordinal[1] if ordinal else _STEMMER.stem(word))
+
+
+def _keys(text: str) -> list[str]:
+    return [_stem(word) for word in words(text)]
 
 
 def _same(marks: str) -> Callable[[str], str]:
@@ -315,7 +320,8 @@ class Judge:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return what the model says of every pair of a row and one of its references, before calibration.
 
-        Of outputs with reasoning or wrapping only the answer is judged, see `answers.said`. An answer that only says
+        Of outputs with reasoning or wrapping only the answer is judged, see `answers.said`, and of long answers a
+        passage, see `passages`. An answer that only says
         that it does not know is right where a reference says so too, and wrong elsewhere; no model is asked.
 
         Args:
@@ -333,6 +339,7 @@ class Judge:
         ):
             if not any(character.isalnum() for character in prediction):
                 continue
+            prediction = passage(prediction, question, texts, _keys)
             given = [joined_references(texts, prediction)] if joined else list(dict.fromkeys(texts))
             if declines(prediction):
                 same = [any(map(declines, texts))] if joined else [declines(text) for text in given]

@@ -1,0 +1,74 @@
+"""Finds the passage of a long answer that a judge should read: the sentences nearest to question and reference.
+
+A judge of short texts loses an answer in the middle of much else: nothing of it is left in the one vector that it
+judges by. So of answers that are longer than `LONG_ANSWER` words only a passage is read.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+LONG_ANSWER = 150  # words of an answer, above which a passage is taken from it
+PASSAGE = 40  # words of a passage at most, unless its one sentence is longer
+_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+|\n+")
+# Words that say nothing of what a text is about.
+_COMMON = frozenset(
+    "a an and are as at be been by did do does for from had has have he her his how in is it its no not of on or she "
+    "that the their they this to was were what when where which who why with you your".split()
+)
+
+
+def passages(answer: str, most: int = PASSAGE) -> list[str]:
+    """Return runs of sentences of an answer that overlap by half.
+
+    Args:
+        answer: the answer.
+        most: words of a run at most; a longer sentence is a run of its own.
+
+    >>> passages("One two. Three four. Five six.", most=4)
+    ['One two. Three four.', 'Three four. Five six.']
+    """
+    sentences = [text for text in _END.split(answer) if text.strip()]
+    lengths = [len(text.split()) for text in sentences]
+    found, start = [], 0
+    while start < len(sentences):
+        end, words = start + 1, lengths[start]
+        while end < len(sentences) and words + lengths[end] <= most:
+            words, end = words + lengths[end], end + 1
+        found.append(" ".join(sentences[start:end]))
+        if end == len(sentences):
+            break
+        half, start = 0, start + 1
+        while start < end and half + lengths[start - 1] < words / 2:
+            half, start = half + lengths[start - 1], start + 1
+    return found
+
+
+def passage(answer: str, question: str, references: Sequence[str], keys: Callable[[str], list[str]]) -> str:
+    """Return an answer, of a long one the passage that is nearest to its question and to a reference.
+
+    Args:
+        answer: the answer.
+        question: the question.
+        references: the references.
+        keys: from a text to the keys of its words, equal for forms of one word.
+
+    Returns:
+        The passage with the largest share of the words of the question, and of those of the reference of which it has
+        most; the first of equal ones.
+    """
+    if len(answer.split()) <= LONG_ANSWER:
+        return answer
+
+    def content(text: str) -> set[str]:
+        return {key for key in keys(text) if key not in _COMMON}
+
+    asked, wanted = content(question), [content(text) for text in references]
+
+    def share(of: set[str], words: set[str]) -> float:
+        return len(of & words) / max(1, len(of))
+
+    def nearness(text: str) -> float:
+        words = content(text)
+        return share(asked, words) + max(share(words_of, words) for words_of in wanted)
+
+    return max(passages(answer), key=nearness)
