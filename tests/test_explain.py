@@ -486,7 +486,7 @@ def test_a_page_that_cannot_be_written(command, tmp_path, monkeypatch):
     _, err = run(*command, "--html", tmp_path / "none/page.html", status=2)
     assert "there is no folder" in err
     _, err = run(*command, "--html", tmp_path, status=2)
-    assert "is not a file" in err
+    assert "is a folder" in err
     file = tmp_path / "page.html"
     file.write_text("old", encoding="utf-8")
 

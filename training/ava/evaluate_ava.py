@@ -1,9 +1,9 @@
 """Calibrate a judge on dev files and report how well it agrees with people; writes the tables of README and card.
 
 Agreement is counted on rows and on systems: a system's accuracy estimated from the judge's verdicts against the one
-that people gave it (Vu & Moschitti, NAACL 2021, section 5.4). Probabilities are calibrated by Platt scaling, those of
-long references (sentences) apart from those of short ones. What is reported of the files that this is fitted to is
-cross-fitted: scaling and threshold for one half of the questions come from the other half.
+that people gave it (Vu & Moschitti, NAACL 2021, section 5.4). Probabilities are calibrated by Platt scaling. What is
+reported of the files that this is fitted to is cross-fitted: scaling and threshold for one half of the questions come
+from the other half.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.ava.judging import Judge, aggregated, reference_words
+from genqa_metrics.ava.judging import Judge, aggregated
 from genqa_metrics.ava.loading import AGGREGATIONS, SETTINGS_FILE, load_judge
 from genqa_metrics.ava.models import checkpoint_digest, file_digest
 from scipy.special import expit as sigmoid
@@ -41,7 +41,6 @@ CALIBRATION = (
     "evouna_nq.dev",
     "evouna_tq.dev",
 )  # the verdicts of people on answers of systems; they give the threshold
-LONG_WORDS = 6  # a reference of more words is a sentence
 BINS = 10
 MARKS = "<!-- scores -->", "<!-- end of scores -->"
 
@@ -113,7 +112,6 @@ class Dev:
         self.labels = np.array([row["score"] if row["label"] is None else row["label"] for row in self.rows], float)
         self.systems = [f"{row['source']} {row['system']}" for row in self.rows]
         self.halves = np.array([half(row["question"]) for row in self.rows])
-        self.lengths = reference_words([row["references"] for row in self.rows])
         columns = [[row[name] for row in self.rows] for name in ("question", "references", "candidate")]
         pairs = {joined: judge.pairs(*columns, joined) for joined in {how == "joined" for how in ways}}
         self._logits = {}
@@ -131,36 +129,25 @@ def fitted(devs: dict[str, Dev], how: str, by: str, leave: int | None = None) ->
     """Return the settings fitted on dev files together.
 
     Args:
-        devs: the files of `BINARY`; those of `CALIBRATION` give the scaling of short references and the threshold, all
-            of them the scaling of long ones.
+        devs: dev files, those of `CALIBRATION` among them, which give scaling and threshold.
         how: of `AGGREGATIONS`.
         by: see `best_threshold`.
         leave: half of the questions that is left out.
     """
 
-    def column(get, names=BINARY):
-        return np.concatenate([np.asarray(get(devs[name]))[devs[name].halves != leave] for name in names])
+    def column(get):
+        return np.concatenate([np.asarray(get(devs[name]))[devs[name].halves != leave] for name in CALIBRATION])
 
     logits, labels = column(lambda d: d.logits(how)), column(lambda d: d.labels)
-    long = column(lambda d: d.lengths > LONG_WORDS)
-    short = column(lambda d: np.full(len(d.labels), d in [devs[name] for name in CALIBRATION])) & ~long
-    settings = dict(zip(("slope", "intercept"), platt(logits[short], labels[short]), strict=True))
-    if len(set(labels[long])) == 2:
-        scaling = platt(logits[long], labels[long])
-        settings |= {"long_words": LONG_WORDS, "long_slope": scaling[0], "long_intercept": scaling[1]}
-    probabilities = column(lambda d: scaled(d, how, settings), CALIBRATION)
-    columns = column(lambda d: d.labels, CALIBRATION), list(column(lambda d: d.systems, CALIBRATION))
+    settings = dict(zip(("slope", "intercept"), platt(logits, labels), strict=True))
+    probabilities = column(lambda d: scaled(d, how, settings))
+    columns = labels, list(column(lambda d: d.systems))
     return settings | {"threshold": best_threshold(probabilities, *columns, by), "reference_aggregation": how}
 
 
 def scaled(dev: Dev, how: str, settings: dict) -> np.ndarray:
     """Return the calibrated probabilities of the rows of a dev file."""
-    logits = dev.logits(how)
-    probabilities = sigmoid(settings["slope"] * logits + settings["intercept"])
-    if "long_words" in settings:
-        long = dev.lengths > settings["long_words"]
-        probabilities[long] = sigmoid(settings["long_slope"] * logits[long] + settings["long_intercept"])
-    return probabilities
+    return sigmoid(settings["slope"] * dev.logits(how) + settings["intercept"])
 
 
 def cross_fitted(devs: dict[str, Dev], how: str, by: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -196,13 +183,14 @@ def system_scores(verdicts: np.ndarray, labels: np.ndarray, systems: list) -> di
     return agreement | {"mean_absolute_error": float(np.abs(errors).mean()), "bias": float(errors.mean())}
 
 
-def report(folder: Path, judgments: Path, by: str) -> tuple[dict, dict]:
+def report(folder: Path, judgments: Path, by: str, how: str | None = None) -> tuple[dict, dict]:
     """Return the settings fitted on the dev files and all scores of a checkpoint.
 
     Args:
         folder: checkpoint.
         judgments: folder of the files of human verdicts.
         by: see `best_threshold`.
+        how: of `AGGREGATIONS`; None for the one with the most accuracy and AUC on EVOUNA.
     """
     judge = Judge(load_judge(folder))
     paths = {name: judgments / f"{name}.jsonl.gz" for name in (*BINARY, *GRADED)}
@@ -215,7 +203,7 @@ def report(folder: Path, judgments: Path, by: str) -> tuple[dict, dict]:
 
     fits = {how: cross_fitted(devs, how, by) for how in AGGREGATIONS}
     ways = {how: row_scores(*together(found), labels) for how, found in fits.items()}
-    how = max(ways, key=lambda name: ways[name]["accuracy"] + ways[name]["auc"])
+    how = how or max(ways, key=lambda name: ways[name]["accuracy"] + ways[name]["auc"])
     settings = fitted(devs, how, by)
     scores = {"aggregation": ways, "rows": {"evouna together": ways[how]}, "systems": {}, "graded": {}}
     scores["systems"]["evouna together"] = system_scores(list(together(fits[how]))[1], labels, systems)
@@ -299,12 +287,13 @@ def main() -> None:
     parser.add_argument(
         "--threshold_by", choices=("rmse", "error"), default="rmse", help="what the threshold minimises"
     )
+    parser.add_argument("--references", choices=AGGREGATIONS, help="how several are put together; default: by EVOUNA")
     parser.add_argument("--calibrate", action="store_true", help=f"write the fitted settings to its {SETTINGS_FILE}")
     parser.add_argument("--write", type=Path, nargs="+", default=[], help=f"files with {MARKS[0]}, for the tables")
     parser.add_argument("--json", type=Path, help="result file")
     args = parser.parse_args()
 
-    settings, scores = report(args.checkpoint, args.judgments, args.threshold_by)
+    settings, scores = report(args.checkpoint, args.judgments, args.threshold_by, args.references)
     if args.calibrate:
         path = args.checkpoint / SETTINGS_FILE
         content = json.loads(path.read_text(encoding="utf-8")) | settings
