@@ -25,7 +25,7 @@ def test_it_is_small_and_holds_no_pickle():
     files = list(CHECKPOINT.iterdir())
     assert sum(f.stat().st_size for f in files) <= 12 * 2**20
     assert {f.name for f in files} == {
-        "README.md", "adapter_config.json", "adapter_model.safetensors", "ava_config.json"
+        "README.md", "adapter_config.json", "adapter_model.safetensors", "ava_config.json", "measured.json"
     }  # fmt: skip
 
 
