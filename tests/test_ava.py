@@ -62,10 +62,11 @@ def seen(tokenizer, row, marks):
 
 def test_words_that_no_model_reads_are_not_compared(monkeypatch):
     """The time for it grows with the square of the texts."""
-    compared, texts = [], [" ".join(f"word{i}x" for i in range(start, start + 2000)) for start in (0, 5000)]
+    letters = str.maketrans("0123456789", "bcdfghjkmp")
+    compared, texts = [], [" ".join(f"word{i}x" for i in range(s, s + 2000)).translate(letters) for s in (0, 5000)]
     monkeypatch.setattr(judging, "misspelt", lambda *words: compared.append(words))
-    assert judging.word_marks("", texts[0], f"{texts[1]} word1x", "valued", 64) == {}
-    assert judging.word_marks("", texts[0], f"word1x {texts[1]}", "valued", 64) == {"word1x": 2}
+    assert judging.word_marks("", texts[0], f"{texts[1]} wordcx", "valued", 64) == {}
+    assert judging.word_marks("", texts[0], f"wordcx {texts[1]}", "valued", 64) == {"wordcx": 2}
     assert 0 < len(compared) <= 2 * 64**2
 
 

@@ -120,7 +120,7 @@ def checked_encoder(kind: str, configuration: str) -> None:
 
 
 NEW_HEAD = r"^(classifier|score)\."  # tensors that an encoder lacks and an adapter brings
-POOLER = r"|(^|\.)(pooler|pre_classifier)\."  # some encoders lack it; it is trained with the head
+POOLER = r"|(^|\.)(pooler|pre_classifier)\.|^head\."  # some encoders lack it; it is trained with the head
 
 
 def judge_model(source, configuration: str, marks: str | None = None, new: str = NEW_HEAD + POOLER):

@@ -97,10 +97,11 @@ def show(width: int | None = None) -> None:
     )
     for name, metrics, title, remarks in parts:
         path = EXAMPLES / name
-        report = Run([str(path)], metrics).score()
+        run = Run([str(path)], metrics)
+        report = run.score()
         console.rule(Text(title, style="bold"), align="left")
         console.print()
-        ScoreReport(report).show(console)
+        ScoreReport.of(run, report).show(console)
         for remark in remarks(report.scores):
             line = Table.grid(padding=(0, 1))
             line.add_row("•", Text(remark))
