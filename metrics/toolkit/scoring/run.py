@@ -145,7 +145,7 @@ class Run:
         self.keep = keep
         try:
             self._find(inputs, resume)
-            check_columns(self.sources, self.columns)
+            check_columns(getattr(self, "sources", ()), self.columns)  # Ray's workers read the files themselves
             self.scorers = make_scorers(self.metrics, self.settings)
             if self.in_parts:
                 self._parts = Parts(str(output), self._facts(), self.sources, resume)
