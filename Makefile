@@ -51,9 +51,9 @@ licences: $(VENV)/installed-test
 dist: $(VENV)/installed-test
 	$(BIN)/python -m build --outdir dist .
 
-copies:  # shared.py and module.py of aev, models.py, fast.py and trust.py of kpqa are the originals
+copies:  # shared.py and module.py of aev, languages.py, models.py, fast.py and trust.py of kpqa are the originals
 	for metric in aev ava f_meta kpqa; do for name in shared module; do cmp -s metrics/aev/$$name.py metrics/$$metric/$$name.py || cp metrics/aev/$$name.py metrics/$$metric/$$name.py; done; done
-	for name in models fast trust; do cmp -s metrics/kpqa/$$name.py metrics/ava/$$name.py || cp metrics/kpqa/$$name.py metrics/ava/$$name.py; done
+	for name in languages models fast trust; do cmp -s metrics/kpqa/$$name.py metrics/ava/$$name.py || cp metrics/kpqa/$$name.py metrics/ava/$$name.py; done
 
 lock: $(BIN)/python  # PyTorch and the libraries of its GPU builds depend on the machine
 	$(PIP) install --quiet uv

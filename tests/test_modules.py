@@ -127,7 +127,7 @@ def test_shared_code_is_the_same_in_every_folder(repository):
         original = (repository / "metrics/aev" / name).read_bytes()
         for metric in genqa_metrics.METRICS:
             assert (repository / "metrics" / metric / name).read_bytes() == original, "run `make copies`"
-    for name in ("models.py", "fast.py", "trust.py"):
+    for name in ("languages.py", "models.py", "fast.py", "trust.py"):
         original = (repository / "metrics/kpqa" / name).read_bytes()
         assert (repository / "metrics/ava" / name).read_bytes() == original, "run `make copies`"
 

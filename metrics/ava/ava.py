@@ -7,6 +7,7 @@ from .answers import said
 from .explaining import explanations
 from .fast import BACKENDS
 from .judging import Judge
+from .languages import language_warnings
 from .loading import load_judge
 from .modeling import CONFIGURATIONS
 from .models import checked_budget
@@ -25,6 +26,7 @@ __all__ = [
     "Judge",
     "checked_budget",
     "explanations",
+    "language_warnings",
     "load_judge",
     "passage",
     "quantities",

@@ -8,8 +8,9 @@ import numpy as np
 
 from .explaining import explanations
 from .judging import Judge
+from .languages import language_counts, language_warnings
 from .loading import checked_aggregation, checked_threshold, load_judge
-from .models import check_fork, checked_budget, language_counts, language_warnings
+from .models import check_fork, checked_budget
 from .shared import VERSION, Scorer
 
 

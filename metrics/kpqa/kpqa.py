@@ -5,6 +5,7 @@ import evaluate
 
 from .encoding import Encoder
 from .fast import BACKENDS
+from .languages import language_warnings
 from .loading import load_models
 from .models import checked_budget
 from .module import CheckedModule
@@ -25,6 +26,7 @@ __all__ = [
     "Kpqa",
     "checked_budget",
     "denied_pieces",
+    "language_warnings",
     "load_models",
 ]
 

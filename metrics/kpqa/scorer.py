@@ -9,8 +9,9 @@ from copy import copy
 import numpy as np
 
 from .encoding import Encoder, word_pieces
+from .languages import language_counts, language_warnings
 from .loading import load_models
-from .models import check_fork, checked_budget, language_counts, language_warnings
+from .models import check_fork, checked_budget
 from .scoring import (
     METRICS,
     RESULTS,

@@ -1,19 +1,11 @@
 """The command `explain`: show in the terminal, or on a page, why KPQA or AVA scored one answer as it did."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from . import console, options
-
-
-class Explained(StrEnum):
-    """The metrics that explain an answer."""
-
-    KPQA = "kpqa"
-    AVA = "ava"
 
 
 def explain(
@@ -26,11 +18,11 @@ def explain(
         typer.Option("--reference", metavar="TEXT", help="A reference answer, once for each.", show_default=False),
     ],
     metric: Annotated[
-        Explained,
+        options.ModelMetric,
         typer.Option(
             "--metric", "-m", help="kpqa: what it weighs and matches. ava: what speaks for and against the answer."
         ),
-    ] = Explained.KPQA,
+    ] = options.ModelMetric.KPQA,
     idf: Annotated[
         Path | None,
         typer.Option(
@@ -67,10 +59,10 @@ def explain(
         _check_texts({"QUESTION": [question], "--prediction": [prediction], "--reference": reference})
         if checkpoint == "":
             raise ValueError("--checkpoint: expected a folder or a name, got an empty one; is a shell variable unset?")
-        if idf and metric is not Explained.KPQA:
+        if idf and metric is not options.ModelMetric.KPQA:
             raise ValueError("--idf: only kpqa weighs word pieces; leave it out, or take --metric kpqa")
         console.check_outputs({"--html": html})
-    if metric is Explained.AVA:
+    if metric is options.ModelMetric.AVA:
         from ..analysis.verdict import verdict
         from ..reports.verdict import print_verdict as show
         from ..reports.verdict import verdict_html as as_html

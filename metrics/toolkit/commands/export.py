@@ -4,27 +4,19 @@ import os
 import shlex
 import shutil
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from . import console
-
-
-class ModelMetric(StrEnum):
-    """A metric with a model."""
-
-    AVA = "ava"
-    KPQA = "kpqa"
+from . import console, options
 
 
 def export(
     output: Annotated[
         Path, typer.Argument(metavar="OUTPUT", help="The folder that is made; its parent exists.", show_default=False)
     ],
-    metric: Annotated[ModelMetric, typer.Option("--metric", "-m", help="The metric whose model it is.")],
+    metric: Annotated[options.ModelMetric, typer.Option("--metric", "-m", help="The metric whose model it is.")],
     checkpoint: Annotated[
         str | None,
         typer.Option(

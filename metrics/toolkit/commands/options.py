@@ -25,6 +25,13 @@ class OnError(StrEnum):
     SKIP = "skip"
 
 
+class ModelMetric(StrEnum):
+    """A metric with a model; these explain an answer, and their models can be exported."""
+
+    KPQA = "kpqa"
+    AVA = "ava"
+
+
 class Format(StrEnum):
     """How to print the result."""
 

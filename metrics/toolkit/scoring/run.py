@@ -145,7 +145,6 @@ class Run:
         self.keep = keep
         try:
             self._find(inputs, resume)
-            check_columns(getattr(self, "sources", ()), self.columns)  # Ray's workers read the files themselves
             self.scorers = make_scorers(self.metrics, self.settings)
             if self.in_parts:
                 self._parts = Parts(str(output), self._facts(), self.sources, resume)
@@ -164,6 +163,7 @@ class Run:
             raise FileError("output: standard output has the table; name a file")
         if self.output is not None and not self.in_parts:
             Writer(self.output, {}, {}, [source.path for source in self.sources])
+        check_columns(self.sources, self.columns)
 
     def _wanted(self) -> list[str]:
         """Return the columns of the input that may be needed."""
