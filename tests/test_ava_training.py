@@ -17,7 +17,7 @@ from genqa_metrics.kpqa import models as models_of
 from safetensors.torch import load_file
 
 from tests.factories.ava import load, random_rows
-from training.ava import constructed, evaluate_ava, mix_judges, other_words, spans, train_ava, wrong_answers
+from training.ava import constructed, evaluate_ava, mix_judges, other_words, relations, spans, train_ava, wrong_answers
 from training.ava import triples as t
 from training.kpqa.data import Answer
 
@@ -381,6 +381,22 @@ def test_an_answer_that_is_only_named_is_not_given():
             said = re.search("(?:it was )?not (.*?)\\s?,? but", row.candidate.lower())[1].strip()
             assert row.label == float(said != right.lower()), row
     assert constructed.mentions([], 5, random.Random(0)) == []
+
+
+def test_a_part_of_a_name_is_right_and_two_names_crossed_are_wrong():
+    people = ["Leonardo da Vinci", "Ann B. Lee", "Bob Ray", "Queen Anne", "Bonn"]
+    rows = [
+        t.Triple(f"Who painted picture {i}?", (name,), f"It was {name}.", 1.0, "made") for i, name in enumerate(people)
+    ]
+    made = relations.names(rows, 2000, random.Random(0))
+    assert len(made) == 2000
+    assert {row.label for row in made} == {0.0, 1.0}
+    said = {(row.candidate, row.references, row.label) for row in made}
+    assert ("Leonardo painted it.", ("Leonardo da Vinci",), 1.0) in said
+    assert ("Ray painted it.", ("Leonardo da Vinci",), 0.0) in said
+    assert ("Leonardo Ray did.", ("Leonardo da Vinci",), 0.0) in said
+    assert not any("Anne" in row.references[0] or "Bonn" in row.references[0] for row in made)
+    assert relations.names([], 5, random.Random(0)) == []
 
 
 def train(monkeypatch, files, encoder, output, *more):

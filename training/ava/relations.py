@@ -1,12 +1,13 @@
 """Triples put together from names: who did what to whom, what came of what, whole lists, and one answer of several."""
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from itertools import islice
 
 from training.ava.other_words import capitalised
 from training.ava.triples import Triple
-from training.ava.wrong_answers import Answers
+from training.ava.wrong_answers import FRAMES, Answers, answer_type
 
 _PEOPLE = (
     "Anna/Bruno/Clara/David/Elena/Felix/Greta/Hugo/Irene/Jonas/Karen/Leo/Maria/Nils/Olga/Peter/Rosa/Simon/Tina/Victor/"
@@ -142,4 +143,68 @@ def alternatives(sentences: Sequence[Triple], count: int, rng: random.Random) ->
     return made
 
 
-CONSTRUCTED: dict[str, Callable] = {"roles": roles, "lists": lists, "alternatives": alternatives}
+_PARTICLES = frozenset("al bin da de del della den der di du el la le van von".split())
+_TITLES = frozenset(
+    "Dr Emperor Father King Lady Lord Mr Mrs Ms Pope President Prince Princess Queen Saint Sir St The".split()
+)
+_DID = re.compile(
+    r"who (?P<did>\w{2,}ed|did|had|has|is|made|played|plays|sang|sings|was|won|wrote) (?P<what>.{3,60}?)\??", re.I
+)
+
+
+def _parts(name: str) -> tuple[str, str] | None:
+    """Return given name and family name of a person, with its particle, or None.
+
+    >>> _parts("Leonardo da Vinci"), _parts("Ann B. Lee"), _parts("Queen Anne"), _parts("Bonn")
+    (('Leonardo', 'da Vinci'), ('Ann', 'Lee'), None, None)
+    """
+    words = name.split()
+    if not 2 <= len(words) <= 5 or words[0].strip(".") in _TITLES:
+        return None
+    if not all(word in _PARTICLES or re.fullmatch(r"[A-Z]\.|[A-Z][a-z][\w'-]+", word) for word in words):
+        return None
+    if "." in words[0] + words[-1] or words[0] in _PARTICLES or words[-1] in _PARTICLES:
+        return None
+    start = next((i for i, word in enumerate(words) if word in _PARTICLES), len(words) - 1)
+    return words[0], " ".join(words[start:])
+
+
+def names(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
+    """Return answers with a part of a person's name, of the right person or of another one.
+
+    One name crossed with another ("Leonardo Bruni" for "Leonardo da Vinci") is wrong.
+    """
+    rows = [
+        row for row in sentences if answer_type(row.question, row.references[0]) == "who" and _parts(row.references[0])
+    ]
+    made = []
+    for row in islice(iter(lambda: rng.choice(rows), None), 4 * count if rows else 0):
+        (given, family), (other_given, other_family) = (_parts(r.references[0]) for r in (row, rng.choice(rows)))
+        if given == other_given or family == other_family:
+            continue
+        label, reference = float(rng.random() < 0.5), row.references[0]
+        if label and rng.random() < 0.25:  # the answer says more than the reference
+            reference, answer = family, row.references[0]
+        elif label:
+            answer = rng.choice((family, family, given, f"{given} {family}"))
+        else:
+            answer = rng.choice(
+                (
+                    other_family,
+                    other_given,
+                    f"{other_given} {other_family}",
+                    f"{given} {other_family}",
+                    f"{other_given} {family}",
+                )
+            )
+        frames = [*FRAMES, "{}", "{}.", "{} did."]
+        if asked := _DID.fullmatch(row.question.strip()):
+            frames += [f"{{}} {asked['did']} {what}." for what in (asked["what"], asked["what"], "it", "it")]
+        text = capitalised(rng.choice(frames).format(answer))
+        made.append(Triple(row.question, (reference,), text, label, "names"))
+        if len(made) == count:
+            break
+    return made
+
+
+CONSTRUCTED: dict[str, Callable] = {"roles": roles, "lists": lists, "alternatives": alternatives, "names": names}
