@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := metrics training spaces tests
 
-.PHONY: demo docs test test-all quality style copies lock bench sizes matrix resolve licences dist clean
+.PHONY: demo docs test test-all quality style copies lock bench sizes matrix integrations resolve licences dist clean
 
 demo: $(VENV)/installed-base
 	@$(BIN)/genqa-metrics demo
@@ -41,6 +41,9 @@ sizes: $(BIN)/python
 
 matrix: $(VENV)/installed-test  # the modules under the oldest and the newest evaluate, datasets and transformers
 	$(BIN)/python -m tests.packaging.matrix
+
+integrations: $(VENV)/installed-test  # each tool of genqa_metrics.integrations in an environment of its own; TOOLS="ragas mlflow" for some
+	$(BIN)/python -m tests.packaging.integrations $(TOOLS)
 
 resolve: $(VENV)/installed-test  # every version of Python that the package is for
 	$(BIN)/python -m tests.packaging.resolve

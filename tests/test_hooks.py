@@ -39,7 +39,7 @@ def columns():
 
 def test_every_block_is_executed(blocks, request):
     source = request.path.read_text(encoding="utf-8")
-    assert len(blocks) == 6
+    assert len(blocks) == 4
     assert all(f'blocks["{name}"]' in source for name in blocks)
 
 
@@ -184,32 +184,3 @@ def test_map_over_a_data_set(blocks, columns):
     expected = genqa_metrics.load("kpqa", keep_in_memory=True).compute(**columns, per_example=True)
     for name in ("bleu1_kpqa", "rougeL_kpqa"):
         assert list(namespace["rows"][name]) == expected[f"{name}_per_example"]
-
-
-def test_a_task_of_lm_evaluation_harness(blocks, columns, tmp_path, monkeypatch):
-    """The harness reads the task, asks a model that always answers as ROWS do, and reports our two results."""
-    import lm_eval
-    from lm_eval.api.model import LM
-    from lm_eval.tasks import TaskManager
-
-    class Canned(LM):
-        def generate_until(self, requests):
-            answers = {f"Question: {row['question']}\nAnswer:": row["prediction"] for row in ROWS}
-            return [" " + answers[request.args[0]] for request in requests]
-
-        def loglikelihood(self, requests):
-            raise NotImplementedError
-
-        loglikelihood_rolling = loglikelihood
-
-    (tmp_path / "genqa.py").write_text(blocks["genqa.py"])
-    (tmp_path / "my_questions.yaml").write_text(blocks["my_questions.yaml"])
-    rows = [{name: row[name] for name in ("question", "references")} for row in ROWS]
-    (tmp_path / "answers.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    monkeypatch.chdir(tmp_path)
-    manager = TaskManager(include_path=str(tmp_path), include_defaults=False)
-    found = lm_eval.simple_evaluate(model=Canned(), tasks=["my_questions"], task_manager=manager, bootstrap_iters=0)
-    results = found["results"]["my_questions"]
-    for name, result in (("kpqa", "rougeL_kpqa"), ("ava", "ava_accuracy")):
-        expected = genqa_metrics.load(name, keep_in_memory=True).compute(**columns)[result]
-        assert results[f"{result},none"] == pytest.approx(expected)

@@ -66,6 +66,14 @@ def test_modules_know_nothing_of_the_toolkit_nor_of_each_other(repository):
     assert not wrong
 
 
+def test_nothing_imports_the_integrations(repository):
+    folder = repository / "metrics/integrations"
+    files = {*(repository / "metrics").rglob("*.py")} - {*folder.glob("*.py")}
+    assert [path for path in files if "integrations" in path.read_text(encoding="utf-8")] == []
+    for path in folder.glob("*.py"):
+        assert not [name for name in imported(path, "genqa_metrics.integrations") if "toolkit.commands" in name]
+
+
 def test_training_imports_no_tests_and_changes_no_path(repository):
     wrong = []
     for path in (repository / "training").rglob("*.py"):

@@ -1,0 +1,168 @@
+"""From a row to what every tool shows of it: a score, a verdict and a reason. Loads no tool."""
+
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..aev.shared import Scorer, unknown
+from ..toolkit.reports.score import ScoreReport, score
+from ..toolkit.scoring.registry import make_scorer, scorer_class
+from .reasons import reason
+
+if TYPE_CHECKING:
+    import pandas
+
+_LOCK = threading.Lock()  # a model is loaded once, also where a tool scores its first rows in several threads
+
+Texts = str | Sequence[str]
+
+
+class Result(NamedTuple):
+    """What is shown of a row.
+
+    Attributes:
+        score: the score of the row.
+        correct: the verdict of a metric that judges (`ava`); None for the others.
+        reason: one sentence on what decided; None if no reasons are asked for.
+        scores: all scores of the row by name.
+    """
+
+    score: float
+    correct: bool | None
+    reason: str | None
+    scores: dict[str, float]
+
+
+class RowScorer:
+    """Scores rows with one metric; its model is loaded with the first row. Threads may share one.
+
+    Args:
+        metric: "aev", "ava", "f_meta" or "kpqa". For `f_meta` every line of a prediction is one question.
+        score: the score of a row to show; None for the metric's own: the probability of `ava`, `rougeL_kpqa`, `aev`,
+            `f_meta`.
+        explain: whether to say why; costs `ava` one more pass for every word of the answer.
+        settings: of the metric's `load` and `compute`, in types that JSON has.
+
+    Attributes:
+        name: name of the score.
+
+    Raises:
+        ValueError: if there is no such metric or score; from the first row on also if a setting is bad.
+        TypeError: if a setting is of a type that JSON does not have.
+
+    >>> scorer = RowScorer("aev", settings={"max_order": 1})
+    >>> scorer.one(None, "four steps", "four steps").score, scorer.name
+    (1.0, 'aev')
+    """
+
+    def __init__(
+        self,
+        metric: str = "ava",
+        score: str | None = None,
+        explain: bool = True,
+        settings: Mapping[str, Any] | None = None,
+    ):
+        made = scorer_class(metric)
+        if score is not None and score not in made.row_names:
+            raise ValueError(f"score: {unknown(score, f'not a score of a row of {metric}', made.row_names)}")
+        self.metric, self.explain = metric, explain
+        self.name = score or ("ava_score" if metric == "ava" else made.main)
+        self._settings = json.dumps(dict(settings or {}), sort_keys=True)
+
+    @property
+    def scorer(self) -> Scorer:
+        """The metric itself, loaded."""
+        return _loaded(self.metric, self._settings)
+
+    @property
+    def signature(self) -> str:
+        """Everything that the numbers depend on, on one line."""
+        return self.scorer.signature
+
+    @property
+    def threshold(self) -> float | None:
+        """The score from which a row is correct; None if the metric does not judge by this score."""
+        return self.scorer.verdicts_from.get(self.name)
+
+    def __call__(
+        self, questions: Sequence[str | None], predictions: Sequence[Texts], references: Sequence[Texts]
+    ) -> list[Result]:
+        """Return the results of rows, in their order; models run on all of them together.
+
+        Args:
+            questions: n questions; not read by `aev` and `f_meta`, which may have None.
+            predictions: n answers; for `f_meta` n texts with a question a line, or lists of questions.
+            references: n references, or lists of them; for `f_meta` like predictions.
+
+        Raises:
+            ValueError: if a row is bad; names column, row and fix.
+        """
+        scorer = self.scorer
+        columns: dict[str, Any] = {"questions": questions, "predictions": predictions, "references": references}
+        if scorer.takes_sets:
+            columns |= {"predictions": list(map(_lines, predictions)), "references": list(map(_lines, references))}
+        checked, results = scorer.checked(columns), {}
+        for numbers in scorer.chunks(checked):
+            chunk = {name: [column[i] for i in numbers] for name, column in checked.items()}
+            statistics, _, details = scorer.examined(chunk, self.explain)
+            scores = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()}
+            for place, i in enumerate(numbers):
+                found = {name: values[place] for name, values in scores.items()}
+                details_of_row = {name: column[place] for name, column in details.items()}
+                row = {name: column[place] for name, column in chunk.items()}
+                results[i] = self._result(found, row, details_of_row)
+        return [results[i] for i in range(len(results))]
+
+    def one(self, question: str | None, prediction: Texts, references: Texts) -> Result:
+        """Return the result of one row; see `__call__`."""
+        return self([question], [prediction], [references])[0]
+
+    def _result(self, scores: dict[str, float], row: Mapping[str, Any], details: Mapping[str, Any]) -> Result:
+        correct = next((scores[name] >= start for name, start in self.scorer.verdicts_from.items()), None)
+        return Result(
+            scores[self.name], correct, reason(self.metric, scores, row, details) if self.explain else None, scores
+        )
+
+
+def explained(
+    rows: Any, metrics: str | Sequence[str] | None = None, settings: Mapping[str, Mapping[str, Any]] | None = None
+) -> tuple[ScoreReport, "pandas.DataFrame"]:
+    """Return the report on rows, and a table with one line a row: texts, scores, and why, in columns METRIC_reason.
+
+    Args:
+        rows: see `genqa_metrics.score`.
+        metrics: see `genqa_metrics.score`.
+        settings: see `genqa_metrics.score`, in types that JSON has.
+
+    Raises:
+        ValueError: if an argument or a row is bad.
+    """
+    report = score(rows, metrics, settings)
+    table = report.to_pandas()
+    sets = "predictions" in table
+    names = ("question", "predictions" if sets else "prediction", "references")
+    texts = [table[name].tolist() if name in table else [None] * len(table) for name in names]
+    for metric in report.signatures:
+        if sets and not scorer_class(metric).takes_sets:
+            continue  # every question of a set has scores of its own there
+        found = RowScorer(metric, settings=(settings or {}).get(metric))(*texts)
+        table[f"{metric}_reason"] = [result.reason for result in found]
+    return report, table.dropna(axis="columns", how="all")
+
+
+def _loaded(metric: str, settings: str) -> Scorer:
+    with _LOCK:
+        return _made(metric, settings)
+
+
+@lru_cache(maxsize=8)
+def _made(metric: str, settings: str) -> Scorer:
+    return make_scorer(metric, json.loads(settings))
+
+
+def _lines(texts: Texts) -> list[str]:
+    """Return the questions of a text, one a line, without numbers and dashes of a list."""
+    lines = texts.splitlines() if isinstance(texts, str) else texts
+    return [text for line in lines if (text := line.strip().lstrip("-*0123456789.) ").strip())]

@@ -1,0 +1,76 @@
+"""A metric for DeepEval: `assert_test(test_case, [GenqaMetric()])`."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from ..aev.shared import need
+from .common import RowScorer
+
+need("deepeval", "deepeval")
+
+from deepeval.metrics import BaseMetric
+from deepeval.metrics.utils import check_llm_test_case_params
+from deepeval.test_case import LLMTestCase, SingleTurnParams
+
+
+class GenqaMetric(BaseMetric):
+    """A metric of this package; reads `input`, `actual_output` and `expected_output`, and needs no language model.
+
+    Args:
+        threshold: score from which a test case passes; None for that of the judge, which is loaded, with
+            "ava", and 0.5 with others.
+        metric: "ava", "kpqa" or "aev".
+        score_name: name of the score, see `common.RowScorer`.
+        include_reason: whether to say why.
+        settings: of the metric, see its card.
+
+    Raises:
+        ValueError: if there is no such metric or score.
+    """
+
+    _required_params = (SingleTurnParams.INPUT, SingleTurnParams.ACTUAL_OUTPUT, SingleTurnParams.EXPECTED_OUTPUT)
+
+    def __init__(
+        self,
+        threshold: float | None = None,
+        metric: str = "ava",
+        score_name: str | None = None,
+        include_reason: bool = True,
+        settings: Mapping[str, Any] | None = None,
+    ):
+        # DeepEval copies a metric for every test case, from the attributes with the names of the arguments.
+        self.metric, self.score_name, self.settings = metric, score_name, settings
+        self.include_reason = include_reason
+        self._rows = RowScorer(metric, score_name, include_reason, settings)
+        own = self._rows.threshold if threshold is None else threshold
+        self.threshold = 0.5 if own is None else own
+        self.async_mode = True
+
+    def measure(self, test_case: LLMTestCase, *args: Any, **kwargs: Any) -> float:
+        """Score a test case; sets `score`, `success`, `reason` and `score_breakdown`.
+
+        Raises:
+            deepeval.errors.MissingTestCaseParamsError: if the test case has no expected output.
+        """
+        check_llm_test_case_params(
+            test_case, list(self._required_params), None, None, self, None, test_case.multimodal
+        )
+        result = self._rows.one(test_case.input, test_case.actual_output, test_case.expected_output)
+        self.score, self.reason, self.score_breakdown = result.score, result.reason, result.scores
+        self.success = self.is_successful()
+        return self.score
+
+    async def a_measure(self, test_case: LLMTestCase, *args: Any, **kwargs: Any) -> float:
+        """Score a test case, beside others."""
+        return await asyncio.to_thread(self.measure, test_case)
+
+    def is_successful(self) -> bool:
+        """Return whether the last test case reached the threshold."""
+        self.success = self.error is None and self.score is not None and self.score >= self.threshold
+        return self.success
+
+    @property
+    def __name__(self) -> str:
+        """The name in reports."""
+        return self._rows.name

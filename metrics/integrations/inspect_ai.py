@@ -1,0 +1,89 @@
+"""Scorers for Inspect: `Task(dataset, solver, scorer=ava())`. The target of a sample holds its references."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from ..aev.shared import need
+from .common import RowScorer
+
+need("inspect", "inspect_ai")
+
+import anyio.to_thread
+from inspect_ai.scorer import CORRECT, INCORRECT, Metric, SampleScore, Score, Scorer, Target, accuracy, mean, metric
+from inspect_ai.scorer import scorer as inspect_scorer
+from inspect_ai.scorer import stderr as inspect_stderr
+from inspect_ai.solver import TaskState
+
+_QUESTION = "question"
+
+
+@metric
+def stderr() -> Metric:
+    """Standard error of the mean, in which the samples of one question are one cluster.
+
+    It is Inspect's own clustered standard error. Where every sample has a question of its own it is the usual one.
+    """
+
+    def clustered(scores: list[SampleScore]) -> Any:
+        marked = [one.model_copy(update={"sample_metadata": one.score.metadata}) for one in scores]
+        return inspect_stderr(cluster=_QUESTION)(marked)
+
+    return clustered
+
+
+@inspect_scorer(metrics={"ava_label": [accuracy(), stderr()], "ava_score": [mean(), stderr()]})
+def ava(question: str | None = None, explain: bool = True, settings: Mapping[str, Any] | None = None) -> Scorer:
+    """Judge answers: "ava_label" is C or I, "ava_score" the probability that the answer is right.
+
+    Args:
+        question: key of the sample's metadata that holds the question; None for the input of the sample.
+        explain: whether the explanation of a score says which words decided.
+        settings: of the metric, see its card.
+    """
+    return _scorer("ava", ("ava_label", "ava_score"), question, explain, settings)
+
+
+@inspect_scorer(metrics={"*": [mean(), stderr()]})
+def kpqa(question: str | None = None, explain: bool = True, settings: Mapping[str, Any] | None = None) -> Scorer:
+    """Score answers by their keyphrases; the arguments are those of `ava`."""
+    return _scorer("kpqa", ("rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa"), question, explain, settings)
+
+
+@inspect_scorer(metrics={"*": [mean(), stderr()]})
+def aev(explain: bool = True, settings: Mapping[str, Any] | None = None) -> Scorer:
+    """Score answers by AEv; the mean is that of the samples, not the score of the corpus. Arguments as of `ava`."""
+    return _scorer("aev", ("aev", "aev_precision", "aev_recall"), None, explain, settings)
+
+
+@inspect_scorer(metrics={"*": [mean(), stderr()]})
+def f_meta(explain: bool = True, settings: Mapping[str, Any] | None = None) -> Scorer:
+    """Score sets of generated questions: every line of the output is one, and so is every target. As `ava` else."""
+    return _scorer("f_meta", ("f_meta", "f_meta_precision", "f_meta_recall"), None, explain, settings)
+
+
+def _scorer(
+    name: str, shown: Sequence[str], question: str | None, explain: bool, settings: Mapping[str, Any] | None
+) -> Scorer:
+    rows = RowScorer(name, explain=explain, settings=settings)
+
+    async def score(state: TaskState, target: Target) -> Score:
+        asked = state.input_text if question is None else state.metadata.get(question)
+        if asked is None:
+            raise ValueError(
+                f"question: sample {state.sample_id} has no {question!r} in its metadata; name another key, or leave "
+                "question out to take the input"
+            )
+        said = state.output.completion
+        result = await anyio.to_thread.run_sync(partial(rows.one, asked, said, list(target)))
+        values: dict[str, Any] = {key: result.scores[key] for key in shown}
+        if "ava_label" in values:
+            values["ava_label"] = CORRECT if result.correct else INCORRECT
+        return Score(
+            value=values,
+            answer=said,
+            explanation=result.reason,
+            metadata={_QUESTION: asked, "signature": rows.signature},
+        )
+
+    return score

@@ -1,0 +1,48 @@
+"""Functions for tasks of lm-evaluation-harness: `process_results: !function genqa_metrics.integrations.lm_eval.ava`.
+
+A document has "question" and "references" (or "answer"). All that is returned is in the log of samples.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from .common import RowScorer
+
+REFERENCES = ("references", "answers", "answer", "target")
+
+
+@cache
+def _rows(metric: str) -> RowScorer:
+    return RowScorer(metric)
+
+
+def _scored(metric: str, doc: Mapping[str, Any], results: Sequence[str]) -> tuple[dict[str, float], str]:
+    name = next((name for name in REFERENCES if name in doc), None)
+    if name is None:
+        raise ValueError(f"doc: expected one of {', '.join(REFERENCES)}, got {', '.join(doc)}; write process_results")
+    found = _rows(metric).one(doc.get("question"), results[0].strip(), doc[name])
+    return found.scores, found.reason or ""
+
+
+def ava(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
+    """Return the verdict "ava_accuracy" (0 or 1), the probability "ava_score" and "ava_reason" of an answer."""
+    scores, reason = _scored("ava", doc, results)
+    return {"ava_accuracy": scores["ava_label"], "ava_score": scores["ava_score"], "ava_reason": reason}
+
+
+def kpqa(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
+    """Return "rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa" and "kpqa_reason" of an answer."""
+    scores, reason = _scored("kpqa", doc, results)
+    return {name: scores[name] for name in ("rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa")} | {"kpqa_reason": reason}
+
+
+def aev(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
+    """Return "aev" and "aev_reason" of an answer; the mean is that of the answers, not the score of the corpus."""
+    scores, reason = _scored("aev", doc, results)
+    return {"aev": scores["aev"], "aev_reason": reason}
+
+
+def count(reasons: Sequence[str]) -> int:
+    """Return the number of reasons: what the results show of them, as texts have no mean."""
+    return len(reasons)

@@ -1,0 +1,72 @@
+"""A metric for RAGAS: one object for its `evaluate` and, with reasons, for its experiments."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..aev.shared import need
+from .common import Result, RowScorer
+
+need("ragas", "ragas")
+
+from ragas.dataset_schema import SingleTurnSample
+from ragas.metrics.base import MetricType, SingleTurnMetric
+from ragas.metrics.result import MetricResult
+
+if TYPE_CHECKING:
+    import pandas
+    from ragas.dataset_schema import EvaluationResult
+
+
+class GenqaMetric(SingleTurnMetric):
+    """A metric of this package; reads `user_input`, `response` and `reference`, and needs no language model.
+
+    Args:
+        metric: "ava", "kpqa" or "aev".
+        score: name of the score, see `common.RowScorer`.
+        settings: of the metric, see its card.
+
+    Raises:
+        ValueError: if there is no such metric or score.
+    """
+
+    def __init__(self, metric: str = "ava", score: str | None = None, settings: Mapping[str, Any] | None = None):
+        self._rows = RowScorer(metric, score, False, settings)
+        self._explained = RowScorer(metric, score, True, settings)
+        columns = {"user_input", "response", "reference"}
+        super().__init__(_required_columns={MetricType.SINGLE_TURN: columns}, name=self._rows.name)
+
+    def init(self, run_config: Any) -> None:
+        """Do nothing: there is no language model to set up."""
+
+    async def _single_turn_ascore(self, sample: SingleTurnSample, callbacks: Any = None) -> float:
+        row = sample.user_input, sample.response, sample.reference
+        return (await asyncio.to_thread(self._rows.one, *row)).score
+
+    async def ascore(self, user_input: str, response: str, reference: str | Sequence[str]) -> MetricResult:
+        """Return the score of a row with its reason, as the metrics of `ragas.metrics.collections` do."""
+        return _with_reason(await asyncio.to_thread(self._explained.one, user_input, response, reference))
+
+    def score(self, user_input: str, response: str, reference: str | Sequence[str]) -> MetricResult:
+        """Return the same, without `await`."""
+        return _with_reason(self._explained.one(user_input, response, reference))
+
+    def batch_score(self, inputs: Sequence[Mapping[str, Any]]) -> list[MetricResult]:
+        """Return the scores of rows with their reasons; the model runs on all of them together."""
+        columns = [[row[name] for row in inputs] for name in ("user_input", "response", "reference")]
+        return [_with_reason(result) for result in self._explained(*columns)]
+
+    def explained(self, result: "EvaluationResult") -> "pandas.DataFrame":
+        """Return what `evaluate` found as a table, with the reasons in a column NAME_reason.
+
+        Args:
+            result: what `ragas.evaluate` returned.
+        """
+        table = result.to_pandas()
+        rows = table[["user_input", "response", "reference"]].to_dict("records")
+        table[f"{self.name}_reason"] = [found.reason for found in self.batch_score(rows)]
+        return table
+
+
+def _with_reason(result: Result) -> MetricResult:
+    return MetricResult(value=result.score, reason=result.reason)

@@ -1,0 +1,79 @@
+"""One sentence on why a row has its score; `ava` writes its own, see `ava.explaining`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+NAMED = 2  # words that a sentence names at most
+HEAVY = 0.3  # weight from which a word counts as a keyphrase
+
+
+def reason(metric: str, scores: Mapping[str, float], row: Mapping[str, Any], details: Mapping[str, Any]) -> str:
+    """Return the sentence.
+
+    Args:
+        metric: name of the metric.
+        scores: all scores of the row.
+        row: "predictions" and "references" of the row.
+        details: what `Scorer.examined` says of the row, with its explanation.
+
+    >>> reason("aev", {"aev_precision": 0.5, "aev_recall": 1, "prediction_length": 4, "reference_length": 2}, {}, {})
+    'Its precision is 0.50 and its recall 1.00; it has 4 words that count, the reference 2.'
+    """
+    return {"aev": _aev, "ava": _ava, "f_meta": _f_meta, "kpqa": _kpqa}[metric](scores, row, details)
+
+
+def _ava(scores: Mapping, row: Mapping, details: Mapping) -> str:
+    return details["explanation"]["reason"]
+
+
+def _aev(scores: Mapping, row: Mapping, details: Mapping) -> str:
+    return (
+        f"Its precision is {scores['aev_precision']:.2f} and its recall {scores['aev_recall']:.2f}; it has "
+        f"{scores['prediction_length']:g} words that count, the reference {scores['reference_length']:g}."
+    )
+
+
+def _kpqa(scores: Mapping, row: Mapping, details: Mapping) -> str:
+    """Say which keyphrases of the reference that counted the answer has and lacks, and which it adds."""
+    explained = details["explanation"]
+    prediction = _words(explained["prediction"])
+    reference = _words(explained["references"][details["rougeL_kpqa_reference"]])
+    has, lacks = _keyphrases(reference, prediction, True), _keyphrases(reference, prediction, False)
+    adds = _keyphrases(prediction, reference, False)
+    found = " and ".join(f"{verb} {words}" for verb, words in (("has", has), ("lacks", lacks)) if words)
+    parts = [f"of the reference's keyphrases it {found}"] * bool(found) + [f"it adds {adds}"] * bool(adds)
+    text = "; ".join(parts) or "no word of the answer or the reference is a keyphrase"
+    return text[0].upper() + text[1:] + "."
+
+
+def _words(pieces: Sequence[Sequence]) -> dict[str, float]:
+    """Return the words that word pieces form, each with the weight of its heaviest piece.
+
+    >>> _words([["Shel", 0.9, 0, 4], ["ley", 0.2, 4, 7], [",", 0.1, 7, 8], ["no", 0.3, 9, 11]])
+    {',': 0.1, 'no': 0.3, 'Shelley': 0.9}
+    """
+    found: list[list] = []
+    for text, weight, start, end in pieces:
+        if found and found[-1][2] == start and found[-1][0][-1:].isalnum() and text[:1].isalnum():
+            found[-1] = [found[-1][0] + text, max(weight, found[-1][1]), end]
+        else:
+            found.append([text, weight, end])
+    return {text: weight for text, weight, _ in sorted(found, key=lambda word: word[1])}
+
+
+def _keyphrases(words: Mapping[str, float], others: Mapping[str, float], shared: bool) -> str:
+    """Return the heaviest keyphrases among words, in quotes, that the other text has too or has not."""
+    known = {word.lower() for word in others}
+    chosen = [word for word, weight in words.items() if weight >= HEAVY and (word.lower() in known) == shared]
+    chosen.sort(key=lambda word: -words[word])
+    return " and ".join(f"'{word}'" for word in chosen[:NAMED])
+
+
+def _f_meta(scores: Mapping, row: Mapping, details: Mapping) -> str:
+    explained = details["explanation"]
+    start = f"Precision {scores['f_meta_precision']:.2f}, recall {scores['f_meta_recall']:.2f}"
+    if not explained["scores"]:
+        return f"{start}: there are no questions."
+    best = [max(column) for column in zip(*explained["scores"], strict=True)]
+    worst = min(range(len(best)), key=best.__getitem__)
+    return f"{start}; least covered, with {best[worst]:.2f}, is '{explained['references'][worst]}'."

@@ -1,0 +1,45 @@
+"""Weights & Biases: a table of rows with scores and reasons, and the scores of the systems in the summary of a run."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..aev.shared import need
+from ..toolkit.reports.score import ScoreReport
+from .common import explained
+
+need("wandb", "wandb")
+
+import wandb
+
+
+def log_scores(
+    run: "wandb.Run",
+    rows: Any,
+    metrics: str | Sequence[str] | None = None,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    prefix: str = "genqa",
+) -> ScoreReport:
+    """Score rows, and log them to a run.
+
+    Logged are the table PREFIX/rows, one value PREFIX/SYSTEM/SCORE for each, and in the configuration of the run
+    PREFIX/signature/METRIC.
+
+    Args:
+        run: what `wandb.init` returned.
+        rows: see `genqa_metrics.score`.
+        metrics: see `genqa_metrics.score`.
+        settings: see `genqa_metrics.score`.
+        prefix: begins all names.
+
+    Returns:
+        The report.
+    """
+    report, table = explained(rows, metrics, settings)
+    values = {
+        f"{prefix}/{system}/{name}": value
+        for system, scores in report.systems.items()
+        for name, value in scores.items()
+    }
+    run.config.update({f"{prefix}/signature/{metric}": line for metric, line in report.signatures.items()})
+    run.log({f"{prefix}/rows": wandb.Table(dataframe=table), **values})
+    return report

@@ -1,0 +1,56 @@
+"""Tools that report home must not, and no test reaches a network. No fixture of the other tests is needed here."""
+
+import os
+import socket
+
+import pytest
+
+os.environ |= {
+    "DEEPEVAL_TELEMETRY_OPT_OUT": "1",
+    "DEEPEVAL_UPDATE_WARNING_OPT_IN": "0",
+    "DO_NOT_TRACK": "1",
+    "HF_EVALUATE_OFFLINE": "1",
+    "HF_HUB_OFFLINE": "1",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "RAGAS_DO_NOT_TRACK": "true",
+    "WANDB_ERROR_REPORTING": "false",
+    "WANDB_MODE": "offline",
+}
+
+QUESTION = "How many steps are involved in a hypothesis test?"
+ROWS = [
+    {"question": QUESTION, "prediction": "Four steps are involved.", "references": ["Four steps are involved in it."]},
+    {"question": QUESTION, "prediction": "There are seven steps.", "references": ["Four steps are involved in it."]},
+    {"question": "Who wrote Hamlet?", "prediction": "It was Shakespeare.", "references": ["William Shakespeare"]},
+    {"question": "Where is the Louvre?", "prediction": "", "references": ["Paris"]},
+]
+
+
+@pytest.fixture(scope="session")
+def rows():
+    """Rows of answers; the first two are to one question, the second and the last are wrong."""
+    return [dict(row) for row in ROWS]
+
+
+@pytest.fixture(scope="session")
+def expected():
+    """What AVA says of the rows."""
+    from genqa_metrics.integrations.common import RowScorer
+
+    columns = ([row[name] for row in ROWS] for name in ("question", "prediction", "references"))
+    found = RowScorer("ava")(*columns)
+    assert [result.correct for result in found] == [True, False, True, False]
+    assert "'seven' speaks against it" in found[1].reason
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch):
+    connect = socket.socket.connect
+
+    def local(self, address):
+        if self.family != socket.AF_UNIX and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise OSError(f"no network in tests: {address}")
+        return connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", local)
