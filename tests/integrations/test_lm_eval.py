@@ -1,6 +1,7 @@
 """lm-evaluation-harness: its results, and the log of samples that it writes."""
 
 import json
+import re
 
 import pytest
 
@@ -10,30 +11,6 @@ import genqa_metrics
 from lm_eval.api.model import LM
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.tasks import TaskManager
-
-TASK = """
-task: my_questions
-dataset_path: json
-dataset_kwargs:
-  data_files: answers.jsonl
-test_split: train
-output_type: generate_until
-doc_to_text: "Question: {{question}}\\nAnswer:"
-doc_to_target: "{{references[0]}}"
-generation_kwargs:
-  until: ["\\n"]
-process_results: !function genqa_metrics.integrations.lm_eval.ava
-metric_list:
-  - metric: ava_accuracy
-    aggregation: mean
-    higher_is_better: true
-  - metric: ava_score
-    aggregation: mean
-    higher_is_better: true
-  - metric: ava_reason
-    aggregation: !function genqa_metrics.integrations.lm_eval.count
-    higher_is_better: true
-"""
 
 
 class Canned(LM):
@@ -52,8 +29,9 @@ class Canned(LM):
     loglikelihood_rolling = loglikelihood
 
 
-def test_a_task_has_scores_errors_and_reasons(rows, expected, tmp_path, monkeypatch):
-    (tmp_path / "my_questions.yaml").write_text(TASK)
+def test_the_task_of_the_page_has_scores_errors_and_reasons(rows, expected, request, tmp_path, monkeypatch):
+    page = (request.config.rootpath / "spaces/docs/pages/tools/lm_eval.md").read_text(encoding="utf-8")
+    (tmp_path / "my_questions.yaml").write_text(re.search(r"```yaml\n(.*?)```", page, re.DOTALL)[1])
     documents = [{name: row[name] for name in ("question", "references")} for row in rows]
     (tmp_path / "answers.jsonl").write_text("\n".join(map(json.dumps, documents)))
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""The tests of `genqa_metrics.integrations` with the real tools, each in an environment of its own.
+"""The tests of `genqa_metrics.integrations` and the examples of its pages with the real tools, each in its environment.
 
 python -m tests.packaging.integrations              # all tools
 python -m tests.packaging.integrations ragas mlflow
@@ -8,6 +8,7 @@ them all with the pins of constraints.txt; each gets what it asks for, and the n
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,16 +16,27 @@ from pathlib import Path
 
 from .requirements import REPOSITORY
 
-# Extra of setup.cfg -> file of tests.
+# Extra of setup.cfg -> its file of tests and its page.
 TOOLS = {
-    "deepeval": "test_deepeval.py",
-    "harness": "test_lm_eval.py",
-    "inspect": "test_inspect_ai.py",
-    "mlflow": "test_mlflow.py",
-    "ragas": "test_ragas.py",
-    "wandb": "test_wandb.py",
+    "deepeval": ("test_deepeval.py", "deepeval.md"),
+    "harness": ("test_lm_eval.py", "lm_eval.md"),
+    "inspect": ("test_inspect_ai.py", "inspect.md"),
+    "mlflow": ("test_mlflow.py", "mlflow.md"),
+    "ragas": ("test_ragas.py", "ragas.md"),
+    "wandb": ("test_wandb.py", "wandb.md"),
 }
+SILENT = {"DEEPEVAL_TELEMETRY_OPT_OUT": "1", "MLFLOW_DISABLE_TELEMETRY": "true", "RAGAS_DO_NOT_TRACK": "true"}
 KEPT = "torch=="  # as in constraints.txt: a gigabyte, and not what is asked about
+
+
+def examples(page: str) -> list[str]:
+    """Return the Python examples of a page.
+
+    >>> len(examples("wandb.md"))
+    1
+    """
+    text = (REPOSITORY / "spaces/docs/pages/tools" / page).read_text(encoding="utf-8")
+    return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
 
 
 def main(names: list[str]) -> None:
@@ -41,7 +53,7 @@ def main(names: list[str]) -> None:
         raise SystemExit(f"{unknown[0]}: expected one of {', '.join(TOOLS)}")
     pins = (REPOSITORY / "constraints.txt").read_text().split()
     torch = next(pin for pin in pins if pin.startswith(KEPT))
-    environment = dict(os.environ)
+    environment = os.environ | SILENT
     if "PIP_FIND_LINKS" in environment:  # uv does not read the settings of pip
         environment.setdefault("UV_FIND_LINKS", environment["PIP_FIND_LINKS"])
     uv = [sys.executable, "-m", "uv"]
@@ -55,9 +67,11 @@ def main(names: list[str]) -> None:
             command = [*uv, "pip", "install", "--quiet", "--python", python, *wanted]
             subprocess.run(command, check=True, env=environment)
             tests = ["-o", "addopts=", "--confcutdir=tests/integrations", "-p", "no:cacheprovider", "-q"]
-            command = [python, "-m", "pytest", *tests, f"tests/integrations/{TOOLS[name]}"]
-            if subprocess.run(command, check=False, cwd=REPOSITORY).returncode:
-                failed.append(name)
+            file, page = TOOLS[name]
+            commands = [([python, "-m", "pytest", *tests, f"tests/integrations/{file}"], REPOSITORY)]
+            commands += [([python, "-c", example], folder) for example in examples(page)]
+            done = [subprocess.run(it, check=False, cwd=cwd, env=environment).returncode for it, cwd in commands]
+            failed += [name] * any(done)
     if failed:
         raise SystemExit(f"failed: {', '.join(failed)}")
 
