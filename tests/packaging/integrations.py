@@ -1,4 +1,4 @@
-"""The tests of `genqa_metrics.integrations` and the examples of its pages with the real tools, each in its environment.
+"""The tests of `genqa_metrics.integrations` and the examples of its pages, each tool in an environment of its own.
 
 python -m tests.packaging.integrations              # all tools
 python -m tests.packaging.integrations ragas mlflow
