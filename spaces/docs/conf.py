@@ -29,6 +29,7 @@ nb_execution_cache_path = str(HERE / "build" / "notebooks")
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_merge_streams = True
+nb_output_stderr = "remove"
 default_role = "code"  # docstrings have Markdown's single backticks
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
@@ -52,8 +53,14 @@ PAGES = {
     "metrics/ava/README.md": "reference/ava.md",
     "metrics/f_meta/README.md": "reference/f_meta.md",
     "metrics/kpqa/README.md": "reference/kpqa.md",
-    "training/CI.md": "how-to/ci.md",
-    "training/RESULTS.md": "results/agreement.md",
+    "training/BENCHMARKS.md": "results/6-speed.md",
+    "training/CI.md": "how-to/3-ci.md",
+    "training/HOOKS.md": "tools/hooks.md",
+    "training/RESULTS.md": "results/2-agreement.md",
+    "training/aev/README.md": "results/4-aev.md",
+    "training/ava/README.md": "results/3-judge.md",
+    "training/kpqa/README.md": "results/5-kpqa.md",
+    "training/question_generation/README.md": "results/7-question-generation.md",
 }
 
 

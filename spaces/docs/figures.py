@@ -1,3 +1,128 @@
-"""Figures of the site, drawn from the results that stand in the repository."""
+"""Figures of the site, drawn from results that stand in the repository; each for light and for dark pages."""
 
-FIGURES = {}
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib
+from matplotlib.figure import Figure
+
+TRAINING = Path(__file__).resolve().parent.parent.parent / "training"
+TEXT = {"light": "#1f2328", "dark": "#e6e6e6"}
+# Okabe and Ito's colours, told apart by people with any colour vision, and a shape for each
+SERIES = {
+    "ROUGE-L": ("#999999", "s"),
+    "BERTScore": ("#56b4e9", "^"),
+    "AEv, content": ("#e69f00", "D"),
+    "ROUGE-L-KPQA": ("#d55e00", "v"),
+    "AVA": ("#009e73", "o"),
+}
+SETS = {
+    "evouna_nq": "EVOUNA NQ",
+    "evouna_tq": "EVOUNA TriviaQA",
+    "sas_nqopen": "SAS NQ-open",
+    "kpqa_marco": "MS MARCO",
+    "kpqa_avsd": "AVSD",
+    "kpqa_narrativeqa": "NarrativeQA",
+    "kpqa_semeval": "SemEval",
+    "scientsbank": "SciEntsBank",
+}
+
+
+def read(name: str) -> dict:
+    """Return a file of results."""
+    return json.loads((TRAINING / name).read_text(encoding="utf-8"))
+
+
+def svg(draw: Callable[[Figure], None], size: tuple[float, float], scheme: str) -> str:
+    """Return a figure as SVG: its background is the page's, and the same results give the same bytes.
+
+    Args:
+        draw: draws it.
+        size: width and height in inches.
+        scheme: "light" or "dark".
+    """
+    colours = dict.fromkeys(
+        ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), TEXT[scheme]
+    )
+    with matplotlib.rc_context({**colours, "font.size": 10, "svg.hashsalt": "genqa", "svg.fonttype": "path"}):
+        figure = Figure(size, layout="constrained")
+        draw(figure)
+        for axes in figure.axes:
+            axes.set_facecolor("none")
+        out = io.StringIO()
+        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
+    return out.getvalue()
+
+
+def agreement(scheme: str) -> str:
+    """Return Pearson's r of five metrics with people, with intervals, one row a data set."""
+    sets = read("results/meta_evaluation.json")["sets"]
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        for i, (name, (colour, marker)) in enumerate(SERIES.items()):
+            found = [sets[data]["metrics"][name]["pearson"] for data in SETS]
+            values = [one["value"] for one in found]
+            errors = [
+                [v - one["low"] for v, one in zip(values, found, strict=True)],
+                [one["high"] - v for v, one in zip(values, found, strict=True)],
+            ]
+            places = [row + 0.14 * (i - 2) for row in range(len(SETS))]
+            axes.errorbar(
+                values, places, xerr=errors, fmt=marker, color=colour, markersize=5, linewidth=1.2, label=name
+            )
+        axes.set_yticks(range(len(SETS)), SETS.values())
+        axes.invert_yaxis()
+        axes.set_xlim(0, 1)
+        axes.set_xlabel("Pearson's r with human judgments, 95% interval")
+        axes.grid(axis="x", alpha=0.25)
+        axes.spines[["top", "right"]].set_visible(False)
+        figure.legend(loc="outside upper left", ncols=3, frameon=False)
+
+    return svg(draw, (6.4, 7), scheme)
+
+
+def systems(scheme: str) -> str:
+    """Return estimates without labels against the accuracy by people, of the systems that the judge had not seen."""
+    report = read("results/accuracy.json")
+    truths = [one["accuracy"] for one in report["systems"] if one["set"].endswith(".dev")]
+    found = report["without labels"]
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        ends = (min(one["low"] for one in found) - 0.02, 1)
+        axes.plot(ends, ends, color="#999999", linewidth=1, linestyle="--")
+        for truth, one in zip(truths, found, strict=True):
+            errors = [[one["accuracy"] - one["low"]], [one["high"] - one["accuracy"]]]
+            axes.errorbar(truth, one["accuracy"], yerr=errors, fmt="o", color=SERIES["AVA"][0], linewidth=1.4)
+        axes.set(
+            xlabel="accuracy by people", ylabel="accuracy by AVA, 95% interval", aspect="equal", xlim=ends, ylim=ends
+        )
+        axes.grid(alpha=0.25)
+        axes.spines[["top", "right"]].set_visible(False)
+
+    return svg(draw, (5, 5), scheme)
+
+
+def plane(scheme: str) -> str:
+    """Return R squared of AEv with human scores of systems over alpha and N."""
+    report = read("aev/results/evouna.json")
+    cells = report["signed_r_squared"]
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        axes.imshow(cells, cmap="RdYlBu", vmin=-1, vmax=1, aspect="auto", origin="lower")
+        for row, values in enumerate(cells):
+            for column, value in enumerate(values):
+                colour = "white" if abs(value) > 0.75 else "black"
+                axes.text(column, row, f"{100 * value:.0f}", ha="center", va="center", fontsize=9, color=colour)
+        axes.set_xticks(range(len(report["alpha"])), [f"{alpha:g}" for alpha in report["alpha"]])
+        axes.set_yticks(range(len(report["max_order"])), report["max_order"])
+        axes.set(xlabel="alpha: 0 recall, 1 precision", ylabel="N")
+
+    return svg(draw, (6.4, 2.6), scheme)
+
+
+FIGURES = {"agreement": agreement, "systems": systems, "plane": plane}

@@ -1,0 +1,116 @@
+"""The documentation site: what its pages show is what happens, it builds without a warning, and it stands alone."""
+
+import contextlib
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from urllib.parse import unquote, urldefrag, urlsplit
+
+import pytest
+
+from tests.factories.pages import PAGES, Page
+
+MOST_NOT_RUN = 13
+SITE = PAGES.parent / "build/html"
+pytestmark = pytest.mark.xdist_group("docs")
+# What makes a browser ask for something, which a link does not.
+ASKS = {
+    "script": "src",
+    "img": "src",
+    "link": "href",
+    "iframe": "src",
+    "source": "src",
+    "video": "src",
+    "audio": "src",
+}
+
+
+@pytest.fixture(scope="module")
+def site(repository):
+    """The folder of the site, by `make docs` in this environment; only what has changed is built again."""
+    command = ["make", "docs", f"VENV={sys.prefix}", "-o", f"{sys.prefix}/installed-docs"]
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return SITE
+
+
+class Asked(HTMLParser):
+    """Addresses of a page: those that the browser loads, links, and the names that links can lead to."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.loads, self.links, self.names = [], [], set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.names |= {given[name] for name in ("id", "name") if given.get(name)}
+        if tag == "a" and given.get("href"):
+            self.links.append(given["href"])
+        if given.get(ASKS.get(tag)) and given.get("rel") not in ("canonical", "next", "prev", "search", "index"):
+            self.loads.append(given[ASKS[tag]])
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    found = {path: Asked(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+    assert len(found) > 25
+    return found
+
+
+WITH_CODE = sorted(path for path in PAGES.rglob("*.md") if re.search(r"```(python|bash)|CI\.md", path.read_text()))
+
+
+@pytest.mark.parametrize("path", WITH_CODE, ids=lambda path: path.stem)
+def test_code_of_a_page_prints_what_the_page_says(path, tmp_path):
+    page = Page(path)
+    with contextlib.chdir(tmp_path):
+        page.run()
+    assert [(block.code, printed) for block, printed in page.differences] == []
+
+
+def test_few_blocks_are_left_out():
+    left_out = [
+        reason for path in PAGES.rglob("*.md") for reason in re.findall("<!-- not run: (.+) -->", path.read_text())
+    ]
+    assert len(left_out) <= MOST_NOT_RUN, left_out
+
+
+def test_a_browser_asks_no_other_host_for_anything(pages, site):
+    loads = [(path.name, address) for path, page in pages.items() for address in page.loads]
+    assert len(loads) > 100
+    assert not [found for found in loads if urlsplit(found[1]).scheme not in ("", "data") or found[1].startswith("//")]
+    for path in site.rglob("*.css"):
+        assert not re.search(r"(url\(|@import)\s*[\"']?(https?:)?//", path.read_text(encoding="utf-8")), path
+
+
+def test_links_lead_somewhere(pages):
+    """Within the site to a file and a heading of it; elsewhere only the form of the address is looked at."""
+    wrong = []
+    for path, page in pages.items():
+        for link in page.links:
+            address, name = urldefrag(link)
+            parts = urlsplit(address)
+            if parts.scheme:
+                if parts.scheme not in ("http", "https", "mailto") or not (parts.netloc or parts.path) or " " in link:
+                    wrong.append((path.name, link))
+                continue
+            target = (path.parent / unquote(address)).resolve() if address else path
+            if not target.is_file() or (name and target in pages and unquote(name) not in pages[target].names):
+                wrong.append((path.name, link))
+    assert not wrong
+
+
+def test_every_command_and_function_is_in_the_reference(site):
+    import genqa_metrics
+    from genqa_metrics.toolkit.cli import app
+
+    commands = (site / "reference/command-line.html").read_text(encoding="utf-8")
+    for command in app.registered_commands:
+        assert f'id="genqa-metrics-{command.callback.__name__}"' in commands
+    python = (site / "reference/python.html").read_text(encoding="utf-8")
+    for name in ("load", "score", "compare", "agree", "accuracy"):
+        assert f'id="genqa_metrics.{name}"' in python
+    for name in genqa_metrics.METRICS:
+        assert f"genqa_metrics.{name}.{name}." in (site / f"reference/{name}.html").read_text(encoding="utf-8")
