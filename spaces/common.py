@@ -1,18 +1,18 @@
-"""What the demos share: where the metric's code is, limits and reading of input, messages, looks, launch.
+"""What the demos share: where the metric's code is, checks of input, what a click does, endpoints, launch.
 
 Import this before gradio: it switches off what would call home.
 """
 
 import functools
+import importlib.util
+import inspect
 import os
-import re
-import shutil
 import sys
-import tempfile
+import threading
+import time
 import traceback
 import types
-from collections.abc import Callable, Collection, Sequence
-from importlib import import_module
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,19 +21,20 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # a row is too small for two: on busy cores they wait for each other
 
 import gradio as gr
-from gradio_client.utils import is_http_url_like
+import look
+from gradio.processing_utils import move_files_to_cache
+from markupsafe import Markup, escape
 
-MAX_TEXT = 2_000  # characters of a question, an answer or a reference
+METRICS = ("aev", "ava", "f_meta", "kpqa")
+MAX_TEXT = 2_000  # characters of a question, an answer or a reference that is typed
 MAX_REFERENCES = 10
-MAX_ROWS = 2_000  # of a file,
-MAX_PAIRS = 5_000  # and answers with each of their references
 MAX_MESSAGE = 1_000  # characters; names of columns can fill a whole file
-MAX_FILE = 2**20  # bytes of an uploaded file
-MAX_BODY = 2 * MAX_FILE  # bytes of any other request
-ENDINGS = (".csv", ".jsonl")
-_EXAMPLES = tempfile.TemporaryDirectory(prefix="genqa-demo-", ignore_cleanup_errors=True)
-KEEP = (3600, 3600)  # seconds between two looks for old uploads and results, and from which age they go
-QUEUE = 32  # visitors that may wait; the next one is told that the demo is busy
+MAX_FILE = 5 * 2**20  # bytes of an uploaded file
+MAX_BODY = 2 * 2**20  # bytes of any other request
+KEEP = (600, 3600)  # seconds between two looks for old uploads and results, and from which age they go
+QUEUE = 64  # visitors that may wait; the next one is told that the demo is busy
+STEP = 0.3  # seconds between two looks at long work
+ALONE = 20.0  # seconds after which long work that nobody looks at any more stops
 
 # The page loads, runs and contacts nothing but itself, even with hostile text in it. Gradio needs inline scripts and
 # eval for its charts and templates.
@@ -42,6 +43,7 @@ POLICY = (
     "img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; object-src 'none'; base-uri 'self'; "
     "form-action 'self'"
 )
+UNEXPECTED = "Something went wrong here, not in your input. Please try again."
 
 
 class Problem(ValueError):
@@ -49,7 +51,11 @@ class Problem(ValueError):
 
 
 class Untouched(Exception):
-    """A setting was moved before there is anything to score; the page stays as it is."""
+    """There is nothing to score yet; the page says what to do."""
+
+
+class Stopped(Exception):
+    """The visitor stopped long work, or is gone."""
 
 
 def find_metric(app: str, name: str) -> Path:
@@ -57,20 +63,21 @@ def find_metric(app: str, name: str) -> Path:
 
     Args:
         app: file of the demo. In a Space the metric's files lie beside it, in a checkout in `metrics/NAME`.
-        name: name of the metric.
+        name: name of the metric; "" for a demo of several, whose Space has them in its folder `metrics`.
 
     Returns:
-        Folder of the metric.
+        Folder of the metric, or of all.
     """
     here = Path(app).resolve().parent
     alone = (here / f"{name}.py").is_file()
-    metrics = here if alone else here.parents[1] / "metrics"
-    folder = here if alone else metrics / name
-    for package, path in (("genqa", metrics), (f"genqa.{name}", folder)):
+    metrics = here if alone else here / "metrics" if (here / "metrics").is_dir() else here.parents[1] / "metrics"
+    folders = {each: here if alone else metrics / each for each in METRICS}
+    for package, path in (("genqa", metrics), *((f"genqa.{each}", folder) for each, folder in folders.items())):
         module = types.ModuleType(package)
         module.__path__ = [str(path)]
         sys.modules[package] = module
-    return folder
+    sys.modules["genqa"].__version__ = importlib.import_module("genqa.aev.shared").VERSION
+    return folders.get(name, metrics)
 
 
 def bundled_checkpoint(metric: Path) -> Path | None:
@@ -129,201 +136,204 @@ def checked_lines(name: str, value: object, most: int = MAX_REFERENCES, limit: i
     return [checked_text(f"{name}, line {i}", line, limit) for i, line in enumerate(lines, 1)]
 
 
-def read_items(path: str | None, needed: Sequence[str]) -> list:
-    """Return the rows of an uploaded file, checked.
+def checked_list(name: str, value: object, most: int = MAX_REFERENCES, limit: int = MAX_TEXT) -> list[str]:
+    """Return the texts that a program sent.
 
     Args:
-        path: the upload, or None.
-        needed: columns that must be there: "question", "prediction", "references".
-
-    Returns:
-        `genqa.toolkit.rows.items.Item`, at least one.
+        name: of the argument.
+        value: what came: a text, which is one, or a list of texts.
+        most: number of texts at most.
+        limit: characters of a text at most.
 
     Raises:
-        Problem: if there is no file, it is too large, of another kind, or a row is bad; names the line.
+        Problem: if it is something else, empty, or too much.
+
+    >>> checked_list("references", "Paris"), checked_list("references", ["four", "4"])
+    (['Paris'], ['four', '4'])
     """
-    layer = "genqa.toolkit.rows"
-    files, formats, reading = (import_module(f"{layer}.{name}") for name in ("files", "formats", "reading"))
-    if not path:
-        raise Problem("File: no file yet; choose one, or take the example.")
-    if Path(path).suffix.lower() not in ENDINGS:
-        raise Problem(f"File: expected a name that ends in {' or '.join(ENDINGS)}; save it as one of them.")
-    if os.path.getsize(path) > MAX_FILE:
-        raise Problem(f"File: larger than {MAX_FILE // 2**20} MB; use the command genqa-metrics at home.")
-    with open(path, "rb") as file:
-        start = file.read(8)
-    if any(start.startswith(magic) for magic in formats.COMPRESSIONS.values()):
-        raise Problem("File: it is compressed; unpack it first.")  # a small one can unpack to gigabytes
-    items, pairs = [], 0
-    try:
-        source = files.Source(path)
-        for *_, found in reading.good_rows([source], _row_reader(source, needed), reading.Skips()):
-            items += found
-            pairs += sum(len(item.references) for item in found)
-            if len(items) > MAX_ROWS or pairs > MAX_PAIRS:
-                raise Problem(
-                    f"File: more than {MAX_ROWS:,} rows, or {MAX_PAIRS:,} references in them; upload a part, or use "
-                    "the command genqa-metrics at home."
-                )
-    except formats.FileError as error:
-        message = _plain(error).replace(str(path), "File").rstrip(".") + "."
-        raise Problem(message if message.startswith("File") else f"File: {message}") from error
-    if not items:
-        raise Problem("File: it holds no rows; the first line names the columns, every other line is a row.")
-    return items
-
-
-def _plain(message: object) -> str:
-    """Leave out what only helps at the command line."""
-    return re.sub(r"[;,] [^;]*(--|jq |iconv )[^;]*", "", str(message))
-
-
-def _row_reader(source, needed: Sequence[str]) -> Callable:
-    """Return the function that makes items of a row, or says what a page of this size cannot use in it."""
-    rows = import_module("genqa.toolkit.rows.items")
-    reader, shape = rows.RowReader(source, {}), None
-
-    def items_of(_, row) -> list:
-        nonlocal shape
-        for name in needed:
-            if not any(column in row.values for column in rows.COLUMNS[name]):
-                raise rows.RowError(
-                    f"there is no column named {' or '.join(rows.COLUMNS[name])}; rename one of yours: "
-                    f"{', '.join(map(str, row.values)) or 'none found'}."
-                )
-        shape = shape or reader.shape(row.values)
-        if shape.sets:
-            raise rows.RowError("several predictions in one row; write one answer in each row.")
-        found = reader.items(row.number, row.values, shape)
-        for item in found:
-            for text in (item.text or "", *item.predictions, *item.references):
-                if len(text) > MAX_TEXT:
-                    raise rows.RowError(f"a text of {len(text):,} characters is too long; {MAX_TEXT:,} are the most.")
-            if "question" in needed and not (item.text or "").strip():
-                raise rows.RowError("the question is empty; fill it in or drop the row.")
-        return found
-
-    return items_of
-
-
-def upload_field() -> gr.File:
-    """Return a field for a file of the visitor; unlike a plain `gr.File` it fetches no address sent instead of one."""
-    field = gr.File(label="File", file_types=list(ENDINGS), type="filepath", height=140)
-    take = field.async_move_resource_to_block_cache
-
-    async def take_uploads_only(path):
-        if is_http_url_like(str(path or "")):
-            raise gr.Error("File: addresses are not fetched; upload the file itself.", print_exception=False)
-        return await take(path)
-
-    field.async_move_resource_to_block_cache = take_uploads_only
-    return field
-
-
-def example_button(field: gr.File, example: Path) -> None:
-    """Add a button that puts a file of the demo into a field for uploads.
-
-    Args:
-        field: see `upload_field`.
-        example: the file; a copy in the temporary folder is what Gradio may serve wherever the demo was started.
-    """
-    path = Path(_EXAMPLES.name, example.name)
-    shutil.copyfile(example, path)
-    button = gr.Button("Take the example file", size="sm")
-    button.click(lambda: str(path), None, field, api_visibility="private")
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list | tuple):
+        got = "null" if value is None else type(value).__name__
+        raise Problem(f'{name}: expected a text or a list of texts such as ["four", "4"], got {got}.')
+    if not texts:
+        raise Problem(f"{name}: this field is empty; fill it in: one text at least.")
+    if len(texts) > most:
+        raise Problem(f"{name}: {len(texts)} texts are too many for this page; {most} are the most.")
+    alone = len(texts) == 1
+    return [checked_text(name if alone else f"{name}, item {i}", text, limit) for i, text in enumerate(texts, 1)]
 
 
 class Area(NamedTuple):
-    """The part of a page that shows, one at a time: a hint, a message, or results."""
+    """Where results appear: what is said of them, the results, and a button that stops long work.
 
-    message: gr.Textbox
-    hint: gr.Markdown
+    The status is always there, so that screen readers notice when it changes.
+    """
+
+    status: gr.HTML
     results: gr.Column
+    stop: gr.Button
+    hint: Markup
 
 
 def results_area(hint: str) -> Area:
     """Return an area that shows a hint of ours; the caller fills `results`."""
-    with gr.Column(elem_classes="alerts"):
-        # A text field never reads its text as HTML or Markdown.
-        message = gr.Textbox(
-            label="Please check the input", visible=False, interactive=False, elem_classes="problem", max_lines=8
-        )
-    return Area(message, gr.Markdown(f"*Results appear here. {hint}*"), gr.Column(visible=False))
+    hint = look.html('<p class="hint">Results appear here. {hint}</p>', hint=hint)
+    status = gr.HTML(hint, elem_classes="status", apply_default_css=False, js_on_load=_LIVE)
+    stop = gr.Button("Stop", visible=False, size="sm", variant="stop")
+    return Area(status, gr.Column(visible=False), stop, hint)
 
 
-def shown(function: Callable, outputs: int) -> Callable:
-    """Return a function whose outputs are those of an `Area` and the results.
+_LIVE = "element.setAttribute('role', 'status'); element.setAttribute('aria-live', 'polite')"
+_SCROLL = """() => { for (const status of document.querySelectorAll('.status')) {
+  const box = status.getBoundingClientRect();
+  if (box.width && (box.top < 0 || box.top > innerHeight - 160)) status.scrollIntoView({block: 'start'}); } }"""
+
+
+def _said(area: Area, status: Markup, results: bool, running: bool = False) -> list:
+    return [status, gr.update(visible=results), gr.update(visible=running)]
+
+
+def _problem(message: str) -> Markup:
+    return look.html('<div class="problem"><b>Please check the input.</b> {message}</div>', message=message)
+
+
+def _outcome(function: Callable[[], list], area: Area, outputs: int) -> list:
+    """Return what the page shows of a function's results, or of why there are none."""
+    try:
+        status, *results = function()
+    except Untouched:
+        return [*_said(area, area.hint, False), *[gr.skip()] * outputs]
+    except Stopped:
+        return [*_said(area, look.html('<p class="hint">Stopped.</p>'), False), *[gr.skip()] * outputs]
+    except ValueError as error:
+        message = str(error)[:MAX_MESSAGE]
+    except Exception:
+        traceback.print_exc()
+        message = UNEXPECTED
+    else:
+        return [*_said(area, status, True), *results]
+    return [*_said(area, _problem(message), False), *[gr.skip()] * outputs]
+
+
+def shown(function: Callable, area: Area, outputs: int) -> Callable:
+    """Return a function whose outputs are status, results' column and stop button of an `Area`, and the results.
 
     Args:
-        function: from inputs to a list of results; raises ValueError if the input is bad.
+        function: from inputs to what is said (HTML of ours) and a list of results; raises ValueError if input is bad.
+        area: where it is shown.
         outputs: number of results.
-
-    Returns:
-        A function that shows either the results or a message in their place.
     """
 
     @functools.wraps(function)
-    def run(*args, **kwargs):
+    def run(*args):
+        return _outcome(lambda: function(*args), area, outputs)
+
+    return run
+
+
+def in_steps(function: Callable, area: Area, outputs: int) -> Callable:
+    """Return what `shown` does for work that takes long: it says how far it is, and stops when nobody looks at it.
+
+    Args:
+        function: takes a function `tick(what, done, of_all)` before the inputs, and calls it often.
+        area: where it is shown.
+        outputs: number of results.
+    """
+
+    def run(*args) -> Iterator[list]:
+        looked, stopped, done = [time.monotonic()], threading.Event(), threading.Event()
+        progress, found = ["Reading", 0, 0], []
+
+        def tick(what: str, so_far: int, of_all: int) -> None:
+            progress[:] = what, so_far, of_all
+            if stopped.is_set() or time.monotonic() - looked[0] > ALONE:
+                raise Stopped
+
+        def work() -> None:
+            found.append(_outcome(lambda: function(tick, *args), area, outputs))
+            done.set()
+
+        threading.Thread(target=work, daemon=True).start()
         try:
-            results = function(*args, **kwargs)
-        except Untouched:
-            return [gr.skip()] * (outputs + len(Area._fields))
-        except ValueError as error:
-            message = str(error)[:MAX_MESSAGE]
-        except Exception:
-            traceback.print_exc()
-            message = "Something went wrong here, not in your input. Please try again."
-        else:
-            return [gr.update(value="", visible=False), gr.update(visible=False), gr.update(visible=True), *results]
-        hidden = gr.update(visible=False)
-        return [gr.update(value=message, visible=True), hidden, hidden, *[gr.skip()] * outputs]
+            while not done.wait(STEP):
+                looked[0] = time.monotonic()
+                what, so_far, of_all = progress
+                status = look.html(
+                    '<p class="hint">{what}{numbers} …</p>'
+                    '<progress aria-label="{what}" max="{of}" value="{done}"></progress>',
+                    what=what,
+                    numbers=f": {so_far:,} of {of_all:,}" if of_all else "",
+                    of=of_all or 1,
+                    done=so_far,
+                )
+                yield [*_said(area, status, False, running=True), *[gr.skip()] * outputs]
+            yield found[0]
+        finally:
+            stopped.set()
 
     return run
 
 
 def connect(
-    triggers: Sequence,
+    triggers: object,
     function: Callable,
     inputs: Sequence,
     area: Area,
     outputs: Sequence,
-    api_name: str = "page",
-    examples: tuple[gr.Column, dict] | None = None,
+    *,
+    long: bool = False,
+    scroll: bool = True,
     **event,
-) -> None:
-    """Run a function when one of the triggers fires; one visitor at a time, the others wait.
+):
+    """Run a function when one of the triggers fires; one visitor at a time, the others see their place.
 
     Args:
-        triggers: events, such as `button.click`.
-        function: see `shown`.
+        triggers: events, such as `button.click`, or what happened before.
+        function: see `shown`, or `in_steps` if it takes long.
         inputs: components.
-        area: where a message stands in place of results.
+        area: where it is said what was found, or what is wrong.
         outputs: components in `area.results`, one per result.
-        api_name: name of the event for programs; what they should call is documented by `gr.api`.
-        examples: where buttons with examples go, and label -> the first inputs; a click fills in and runs.
+        long: see `in_steps`.
+        scroll: bring the area into view; on a phone it is below what is filled in.
         **event: other arguments of the event.
+
+    Returns:
+        The event, for what comes after it.
     """
-    run, results = shown(function, len(outputs)), [*area, *outputs]
-    event = {
-        "show_progress_on": [area.message, area.hint, *outputs],
-        "concurrency_limit": 1,
-        "concurrency_id": "page",
-    } | event
-    gr.on(triggers, run, inputs, results, api_name=api_name, api_visibility="undocumented", **event)
-    if examples:
-        column, rows = examples
-        width = len(next(iter(rows.values())))
-        with column:
-            made = gr.Examples(
-                [list(row) for row in rows.values()],
-                list(inputs[:width]),
-                example_labels=list(rows),
-                label="Examples",
-                api_visibility="private",
-            )
-        made.load_input_event.then(
-            run, inputs, results, api_name=f"{api_name}_example", api_visibility="private", **event
+    run = (in_steps if long else shown)(function, area, len(outputs))
+    event = {"concurrency_limit": 1, "concurrency_id": "page", "show_progress_on": [area.status]} | event
+    on = triggers.then if callable(getattr(triggers, "then", None)) else functools.partial(gr.on, triggers)
+    if scroll:
+        on(None, None, None, js=_SCROLL, api_visibility="private")
+    started = on(run, inputs, [*area[:3], *outputs], api_visibility="private", **event)
+    if long:
+        area.stop.click(
+            lambda: _said(area, look.html('<p class="hint">Stopped.</p>'), False),
+            None,
+            list(area[:3]),
+            cancels=[started],
+            queue=False,
+            api_visibility="private",
         )
+    return started
+
+
+def preset(area: Area, fields: Sequence, values: Sequence, outputs: Sequence, results: Sequence) -> None:
+    """Make an example what the page shows before anybody has done anything.
+
+    Args:
+        area: where its results appear.
+        fields: what is filled in.
+        values: what with.
+        outputs: components in `area.results`.
+        results: what is said of the example, and what `outputs` show.
+    """
+    area.results.visible = True
+    for component, value in zip((*fields, area.status, *outputs), (*values, *results), strict=True):
+        if isinstance(component, gr.DownloadButton):
+            value = component.postprocess(value)
+            value = move_files_to_cache(value, component, postprocess=True, keep_in_cache=True)
+        component.value = value
 
 
 def answered(function: Callable) -> Callable:
@@ -339,96 +349,54 @@ def answered(function: Callable) -> Callable:
     return run
 
 
-def bars(groups: Sequence[tuple[str, Sequence[tuple[str, float]]]], caption: str, muted: Collection[str] = ()) -> str:
-    """Return a chart of scores from 0 to 1 as an HTML table; for labels of our own and numbers only.
+def endpoint(function: Callable, name: str, examples: Mapping[str, object], **event) -> None:
+    """Add an endpoint for programs, with what its docstring says of every argument.
 
     Args:
-        groups: (heading or "", [(label, score), ...]).
-        caption: what the chart shows.
-        muted: labels whose bars are grey.
+        function: has types, and Google's docstring.
+        name: the endpoint's.
+        examples: one value per argument, for the page "Use via API".
+        **event: limits.
     """
-    rows = []
-    for heading, values in groups:
-        if heading:
-            rows.append(f'<tr><th colspan="3" scope="rowgroup">{heading}</th></tr>')
-        for label, score in values:
-            width, shade = 100 * min(1.0, max(0.0, score)), " muted" * (label in muted)
-            rows.append(
-                f'<tr><th scope="row">{label}</th><td><div class="bar{shade}" style="width: {width:.1f}%"></div></td>'
-                f"<td>{score:.3f}</td></tr>"
-            )
-    return f'<table class="numbers bars"><caption>{caption}</caption><tbody>{"".join(rows)}</tbody></table>'
+    from gradio.utils import get_function_description
+
+    _, said, _ = get_function_description(function)
+    event = {"concurrency_limit": 1, "concurrency_id": "page"} | event
+    gr.api(answered(function), api_name=name, **event)
+    found = list(gr.context.Context.root_block.fns.values())[-1]
+    for argument, component in zip(inspect.signature(function).parameters, found.inputs, strict=True):
+        component.label = said[argument]
+        component._api_info = {**component._api_info, "additional_description": said[argument]}
+        component.example_value = component.example_payload = functools.partial(_same, examples[argument])
 
 
-THEME = gr.themes.Default(
-    primary_hue="blue",
-    font=["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"],  # Gradio's own come from the network
-    font_mono=["ui-monospace", "Consolas", "monospace"],
-).set(  # Gradio's greys are too pale to read
-    body_text_color_subdued="*neutral_600",
-    body_text_color_subdued_dark="*neutral_300",
-    block_info_text_color="*neutral_600",
-    block_info_text_color_dark="*neutral_300",
-    block_label_text_color="*neutral_700",
-    block_title_text_color="*neutral_700",
-)
-
-CSS = """
-.gradio-container { max-width: min(60rem, 100%) !important; margin: 0 auto; }
-.gradio-container, .gradio-container .column, .gradio-container .row { min-width: 0; }
-.gradio-container .block { max-width: 100%; }
-.prose, .heat, td { overflow-wrap: anywhere; }
-.table-wrap { --font-mono: var(--font); }
-.problem { border-left: .3rem solid #dc2626 !important; }
-.problem textarea { font-size: 1rem; color: var(--body-text-color) !important;
-  -webkit-text-fill-color: var(--body-text-color); opacity: 1; }
-.wide { overflow-x: auto; max-width: 100%; }
-table.numbers { border-collapse: collapse; overflow-wrap: normal; font-variant-numeric: tabular-nums;
-  font-size: var(--text-md); color: var(--body-text-color); }
-table.numbers caption { text-align: left; color: var(--body-text-color-subdued); padding-bottom: .25rem; }
-table.numbers th { font-weight: normal; text-align: left; }
-table.numbers th, table.numbers td { white-space: nowrap; padding: .15rem .4rem; }
-table.bars { width: 100%; }
-table.bars th { padding-left: 0; width: 1%; }
-table.bars th[colspan] { font-weight: 600; padding-top: .5rem; }
-table.bars td:last-child { text-align: right; padding-right: 0; width: 1%; }
-.bar { height: .9rem; min-width: 2px; border-radius: .2rem; background: #2563eb; }
-.bar.muted { background: #94a3b8; }
-.line { position: relative; height: 1rem; border-bottom: 1px solid var(--border-color-primary); }
-.line > div { position: absolute; top: .35rem; height: .3rem; background: #94a3b8; border-radius: .15rem; }
-.line > .dot { top: .15rem; width: .7rem; height: .7rem; margin-left: -.35rem; border-radius: 50%;
-  background: #2563eb; }
-table.plane td { text-align: right; min-width: 3.2rem; }
-table.plane caption, table.matrix caption { white-space: nowrap; }
-table.plane small { display: block; line-height: 1.1; }
-table.plane td.here { outline: .2rem solid #f97316; outline-offset: -.1rem; font-weight: 700; }
-table.matrix td, table.matrix thead th { text-align: right; border: 1px solid var(--border-color-primary); }
-table.matrix td { background: color-mix(in srgb, var(--match) var(--strength, 0%), transparent); --match: #fdba74; }
-.dark table.matrix td { --match: #9a3412; }
-.heat .textfield { background: #fafaf9; border-radius: .3rem; padding: .3rem !important; line-height: 2; }
-.heat .text { color: #1c1917 !important; }
-.heat .label { color: #1c1917 !important; font-size: .7rem; font-weight: 500; font-variant-numeric: tabular-nums; }
-.headline { font-size: 1.15rem; }
-footer { flex-wrap: wrap; }
-@media (max-width: 480px) {
-  table.numbers { font-size: var(--text-sm); }
-  table.numbers th, table.numbers td { padding: .15rem .25rem; }
-  table.plane td { min-width: 2.6rem; }
-}
-"""
+def _same(value: object) -> object:
+    return value
 
 
 class Guard:
-    """ASGI middleware: the security policy on every answer, and no request larger than the demo needs."""
+    """ASGI middleware: the security policy on every answer, no request larger than the demo needs, the preview.
 
-    def __init__(self, app):
-        self.app = app
+    Args:
+        app: the demo.
+        uploads: whether the page has a field for files; else none are taken.
+        preview: picture that a link to the demo is shown with.
+    """
+
+    def __init__(self, app, uploads: bool = True, preview: Path | None = None):
+        self.app, self.uploads, self.preview = app, uploads, preview
 
     async def __call__(self, scope, receive, send):
         """Pass a request on."""
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        left = MAX_BODY
+        path = scope["path"].rstrip("/")
+        if self.preview and path.endswith(f"/{PREVIEW}"):
+            return await _answer(send, 200, b"image/png", self.preview.read_bytes())
+        upload = path.endswith("/upload")
+        if upload and not self.uploads:
+            return await _answer(send, 404, b"text/plain", b"This demo takes no files.")
+        most = left = MAX_FILE + 2**16 if upload else MAX_BODY
 
         async def limited():
             nonlocal left
@@ -437,9 +405,8 @@ class Guard:
             return message if left >= 0 else {"type": "http.disconnect"}
 
         sizes = [value for name, value in scope["headers"] if name == b"content-length"]
-        if any(not size.isdigit() or int(size) > MAX_BODY for size in sizes):
-            await send({"type": "http.response.start", "status": 413, "headers": [(b"content-type", b"text/plain")]})
-            return await send({"type": "http.response.body", "body": b"This is more than the demo takes."})
+        if any(not size.isdigit() or int(size) > most for size in sizes):
+            return await _answer(send, 413, b"text/plain", b"This is more than the demo takes.")
 
         async def answer(message):
             if message["type"] == "http.response.start":
@@ -450,26 +417,57 @@ class Guard:
         return await self.app(scope, limited, answer)
 
 
-# A screen reader says the message when it appears.
-_ALERTS = "() => document.querySelectorAll('.alerts').forEach(area => area.setAttribute('role', 'alert'))"
+async def _answer(send, status: int, kind: bytes, body: bytes) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", kind)]})
+    await send({"type": "http.response.body", "body": body})
 
 
-def launch(demo: gr.Blocks) -> None:
-    """Serve a demo until it is stopped; port and address as in GRADIO_SERVER_PORT and GRADIO_SERVER_NAME."""
+PREVIEW = "preview.png"
+
+
+def preview_tags(title: str, description: str) -> str:
+    """Return what the page's head says to those who show a link to it: title, text and picture."""
+    host = os.environ.get("SPACE_HOST")  # such as name-kpqa.hf.space, in a Space
+    picture = f"https://{host}/{PREVIEW}" if host else PREVIEW
+    tags = {
+        "description": description,
+        "og:title": title,
+        "og:description": description,
+        "og:image": picture,
+        "twitter:card": "summary_large_image",
+        "twitter:title": title,
+        "twitter:description": description,
+        "twitter:image": picture,
+    }
+    kinds = {name: "property" if name.startswith("og:") else "name" for name in tags}
+    return "".join(f'<meta {kinds[name]}="{name}" content="{escape(text)}">' for name, text in tags.items())
+
+
+def launch(demo: gr.Blocks, app: str, description: str) -> None:
+    """Serve a demo until it is stopped; port and address as in GRADIO_SERVER_PORT and GRADIO_SERVER_NAME.
+
+    Args:
+        demo: the demo.
+        app: its file; a picture `preview.png` beside it is what links are shown with.
+        description: one sentence, for links.
+    """
     from starlette.middleware import Middleware
 
+    preview = Path(app).resolve().with_name(PREVIEW)
+    uploads = any(isinstance(block, gr.File) for block in demo.blocks.values())
+    guard = Middleware(Guard, uploads=uploads, preview=preview if preview.is_file() else None)
     demo.queue(max_size=QUEUE, default_concurrency_limit=1).launch(
-        theme=THEME,
-        css=CSS,
-        js=_ALERTS,
+        theme=look.THEME,
+        css=look.CSS,
+        head=preview_tags(demo.title, description),
         share=False,
         ssr_mode=False,
-        mcp_server=False,
+        mcp_server=importlib.util.find_spec("mcp") is not None,  # pip install 'gradio[mcp]'
         show_error=False,
         allowed_paths=[],
         max_file_size=MAX_FILE,
-        max_threads=8,
+        max_threads=16,
         state_session_capacity=100,
         footer_links=["api", "settings"],
-        app_kwargs={"middleware": [Middleware(Guard)]},
+        app_kwargs={"middleware": [guard]},
     )

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CHECKPOINTS = {name: ROOT / "metrics" / name / "checkpoint" for name in ("ava", "kpqa")}
 RECORDS = {"ava": ROOT / "training/ava/results/bundled.json", "kpqa": ROOT / "training/kpqa/results/agreement.json"}
 CONSTANT = re.compile(r'^(HUB_CHECKPOINT = )"([^"/]+)/([^"@]+)(@[^"]+)?"', re.MULTILINE)
+COMPARE = "compare"  # the demo of several metrics
 TASKS = {"ava": "text-classification", "kpqa": "token-classification"}
 CLASSES = {"ava": "AutoModelForSequenceClassification", "kpqa": "AutoModelForTokenClassification"}
 ADAPTER = ("adapter_config.json", "adapter_model.safetensors")
@@ -96,25 +97,33 @@ def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
 
     shutil.rmtree(folder, ignore_errors=True)
     module, demo = ROOT / "metrics" / name, ROOT / "spaces" / name
+    alone = module.is_dir()  # else a demo of several metrics, which stay in their folders
     shutil.copytree(demo, folder, ignore=shutil.ignore_patterns("__pycache__", "includes.txt", "*.pyi", ".*"))
     includes = demo / "includes.txt"
     lines = includes.read_text(encoding="utf-8").split() if includes.is_file() else []
-    own = [path for path in module.iterdir() if path.is_file() and path.name != "__init__.py"]
-    for path in [*own, *(ROOT / line for line in lines)]:
+    included = [path for line in lines for path in sorted(ROOT.glob(line))]
+    own = [path for path in module.iterdir() if path.is_file() and path.name != "__init__.py"] if alone else []
+    for path in [*own, *included]:
         if path.name != "requirements.txt":
             text = path.read_text(encoding="utf-8")
             text = text.replace(f'evaluate.load("metrics/{name}', f'evaluate.load("{namespace}/{name}')
             # Layers of the toolkit stay in their folders: they import each other.
-            place = folder / (path.relative_to(ROOT / "metrics") if "toolkit" in path.parts else path.name)
+            inside = "toolkit" in path.parts or not (alone or path.parent == ROOT / "spaces")
+            place = folder / (path.relative_to(ROOT / "metrics" if alone else ROOT) if inside else path.name)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text, encoding="utf-8")
     wanted = {line for part in (module, demo) if (part / "requirements.txt").is_file() for line in _lines(part)}
     (folder / "requirements.txt").write_text("\n".join(sorted(wanted)) + "\n", encoding="utf-8")
-    if name in CHECKPOINTS:
-        loading = folder / "loading.py"
-        loading.write_text(default_checkpoint(loading.read_text(encoding="utf-8"), namespace, tag), encoding="utf-8")
+    models = []
+    for metric in CHECKPOINTS:
+        loading = folder / "loading.py" if metric == name else folder / "metrics" / metric / "loading.py"
+        if loading.is_file():
+            text = default_checkpoint(loading.read_text(encoding="utf-8"), namespace, tag)
+            loading.write_text(text, encoding="utf-8")
+            models.append(checkpoint_repository(metric, namespace))
+    if models:
         card = RepoCard.load(folder / "README.md")
-        card.data["models"] = [checkpoint_repository(name, namespace)]
+        card.data["models"] = models
         card.save(folder / "README.md")
 
 
@@ -314,6 +323,10 @@ def write_trees(args: Arguments) -> list[Repository]:
         folder = output / "spaces" / args.namespace / name
         write_space(name, args.namespace, tag, folder)
         repositories.append(Repository(f"{args.namespace}/{name}", "space", folder))
+    if set(CHECKPOINTS) <= set(args.metrics):  # which the demo of several metrics loads
+        folder = output / "spaces" / args.namespace / COMPARE
+        write_space(COMPARE, args.namespace, tag, folder)
+        repositories.append(Repository(f"{args.namespace}/{COMPARE}", "space", folder))
     return repositories
 
 

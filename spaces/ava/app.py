@@ -1,10 +1,7 @@
 """Demo of AVA: is an answer right, and how many of a system's answers are?"""
 
-import csv
-import json
 import sys
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -12,221 +9,282 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # a checkout has common.py there, a Space beside this file
 import common
 import gradio as gr
-import numpy as np
+import judged
+import look
+import sharing
+import uploads
+from sharing import Example
 
 METRIC = common.find_metric(__file__, "ava")
-accuracy = import_module("genqa.toolkit.analysis.accuracy")
-judging = import_module("genqa.ava.judging")
-loading = import_module("genqa.ava.loading")
-resampling = import_module("genqa.toolkit.analysis.resampling")
+compare = import_module("genqa.toolkit.analysis.compare")
+formats = import_module("genqa.toolkit.rows.formats")
+judge_errors = import_module("genqa.toolkit.analysis.judge_errors")
+scorer_of = import_module("genqa.ava.scorer").AvaScorer
 
+TITLE = "AVA: is the answer right?"
+ABOUT = "A small judge reads question, accepted answers and answer: verdict, probability, words that decided."
+MAX_ANSWER = 20_000  # characters; of long answers the judge reads the passage nearest to question and reference
 MAX_SYSTEMS = 20
-STEP = 32  # answers between two steps of the progress bar
-LEVEL = 0.05
-SAMPLES = 10_000
 
-EXAMPLES = {
-    "Right, in other words": (
-        "How many eggs are in a dozen?",
-        "There are twelve eggs in a dozen.",
-        "12\ntwelve",
+EXAMPLES = [
+    Example(
+        "Right, in other words",
+        ("How many eggs are in a dozen?", "There are twelve eggs in a dozen.", "12"),
+        "No word of the accepted answer stands there; a metric of shared words gives 0.",
     ),
-    "Wrong": ("Who wrote Hamlet?", "It was written by Christopher Marlowe.", "William Shakespeare\nShakespeare"),
-    "Long and right": (
-        "What is the capital of Australia?",
-        "Many people think of Sydney, which is the largest city, but the capital of Australia is Canberra.",
-        "Canberra",
+    Example(
+        "Wrong, in the right words",
+        (
+            "How many steps are involved in a hypothesis test?",
+            "There are seven steps involved in a hypothesis test.",
+            "Four steps are involved in a hypothesis test.",
+        ),
+        "The paper of KPQA, figure 1: nearly all words are shared, and the number is wrong.",
     ),
-}
+    Example(
+        "Chatty language model, right",
+        (
+            "What is the capital of Australia?",
+            "Many people think of Sydney, which is the largest city, but the capital of Australia is Canberra.",
+            "Canberra",
+        ),
+        "A wrong name is in it too, and denied.",
+    ),
+    Example(
+        "A wrong name",
+        ("Who wrote Hamlet?", "It was written by Christopher Marlowe.", "William Shakespeare\nShakespeare"),
+        "Two accepted answers: each is also judged by itself.",
+    ),
+    Example(
+        "Does not know",
+        ("Who wrote Hamlet?", "I don't know.", "William Shakespeare"),
+        "An answer that only says so is wrong by a rule, where the accepted answers say something; no model is asked.",
+    ),
+    Example(
+        "Hard: a fact that is not in the references",
+        ("In which country is Mount Everest?", "In Tibet and Nepal.", "It lies on the border of Nepal and China"),
+        "The judge knows no facts but the accepted answers.",
+    ),
+]
+CODE = """
+import evaluate
+
+ava = evaluate.load("metrics/ava")
+results = ava.compute(
+    questions=[{question}],
+    predictions=[{answer}],
+    references=[{references}],
+    explain=True,
+)
+print(results)
+"""
 
 
 @cache
-def judge() -> object:
-    """Return the judge, loaded once."""
-    return loading.load_judge(common.bundled_checkpoint(METRIC))
-
-
-def probabilities(questions: Sequence, references: Sequence, answers: Sequence) -> np.ndarray:
-    """Return the probability that each answer is right."""
-    return judging.Judge(judge()).probabilities(questions, references, answers)
-
-
-def judged(question: object, answer: object, references: object) -> tuple:
-    """Return the references, the probability, and the probability by each reference alone, of checked input."""
-    question = common.checked_text("Question", question)
-    answer = common.checked_text("Answer", answer)
-    references = common.checked_lines("Accepted answers", references)
-    found = probabilities(
-        [question] * (len(references) + 1),
-        [references, *([text] for text in references)],
-        [answer] * (len(references) + 1),
-    )
-    return references, float(found[0]), found[1:].tolist()
+def scorer():
+    """Return what scores, its model loaded once."""
+    return scorer_of(checkpoint=common.bundled_checkpoint(METRIC))
 
 
 def page(question: str, answer: str, references: str) -> list:
     """Return what the page shows of one answer."""
-    references, probability, by_reference = judged(question, answer, references)
-    threshold = judge().threshold
-    right = probability >= threshold
-    headline = (
-        f"**{'✓ Judged right' if right else '✗ Judged wrong'}.** The probability of being right is "
-        f"**{probability:.2f}**; from {threshold:g} on an answer counts as right."
+    values = (question, answer, references)
+    question = common.checked_text("Question", question)
+    answer = common.checked_text("Answer to be judged", answer, MAX_ANSWER)
+    lines = common.checked_lines("Accepted answers", references)
+    verdict = judged.verdict(scorer(), question, answer, lines)
+    threshold = scorer().threshold
+    status = look.headline(
+        f"{judged.said(verdict['probability'], threshold)}",
+        verdict["reason"],
+        *(f"Note: {text}." for text in verdict["warnings"]),
+        sharing.note_of(EXAMPLES, values),
     )
-    values = [("probability", probability), ("threshold", threshold)]
-    chart = common.bars([("", values)], "From 0 to 1", muted={"threshold"})
-    table = [[text, f"{value:.3f}"] for text, value in zip(references, by_reference, strict=True)]
-    return [headline, chart, table]
+    chart = look.bars(
+        [("", [("probability", verdict["probability"]), ("threshold", threshold)])], "From 0 to 1", muted={"threshold"}
+    )
+    words = judged.words_html("Answer", answer, verdict["words"])
+    several = len(lines) > 1
+    table = look.table(
+        ["accepted answer", "probability by it alone"],
+        [[text, look.probability(value, 3)] for text, value in zip(lines, verdict["by_reference"], strict=True)],
+        "Each accepted answer by itself",
+        {1},
+    )
+    code = sharing.python_code(CODE, question=question, answer=answer, references=lines)
+    return [status, chart, words, table if several else "", code]
 
 
-def score(question: str, answer: str, references: list[str]) -> dict:
-    """Judge an answer: probability of being right, verdict, and the probability by each reference alone.
+def score(question: str, answer: str, references: list[str] | str) -> dict:
+    """Judge an answer: probability of being right, verdict, reason, and the probability by each reference alone.
 
     Args:
-        question: the question.
+        question: the question, in English.
         answer: the answer to be judged.
-        references: one or several accepted answers.
+        references: one accepted answer, or a list of them.
     """
-    _, probability, by_reference = judged(question, answer, "\n".join(map(str, references)))
-    threshold = judge().threshold
+    question = common.checked_text("question", question)
+    answer = common.checked_text("answer", answer, MAX_ANSWER)
+    found = judged.verdict(scorer(), question, answer, common.checked_list("references", references))
+    threshold = scorer().threshold
     return {
-        "ava_score": probability,
-        "ava_label": int(probability >= threshold),
+        "ava_score": found["probability"],
+        "ava_label": int(found["probability"] >= threshold),
         "ava_threshold": threshold,
-        "ava_score_per_reference": by_reference,
+        "ava_score_per_reference": found["by_reference"],
+        "reason": found["reason"],
     }
 
 
-def matched(by_system: dict[str, list], verdicts: dict[str, list[int]]) -> np.ndarray | None:
-    """Return the verdicts as (questions, systems) if all systems answer the same questions once each, else None."""
-    columns = []
-    for system, items in by_system.items():
-        keys = [(item.text, tuple(sorted(item.references))) for item in items]
-        column = dict(zip(keys, verdicts[system], strict=True))
-        if len(column) != len(keys) or (columns and column.keys() != columns[0].keys()):
-            return None
-        columns.append(column)
-    return np.array([[column[key] for column in columns] for key in columns[0]], dtype=float)
+COLUMNS = ("question", "prediction", "references", "system", "id")
 
 
-def ranks(verdicts: np.ndarray) -> list[tuple[int, int]]:
-    """Return the best and the worst rank of every system that chance leaves open, from verdicts on the same questions.
+def tested(items: Sequence, labels: Sequence[int]) -> tuple[dict[str, Mapping], str]:
+    """Return per system the ranks that chance leaves open, and what is said of them; as `genqa-metrics compare` does.
 
     Args:
-        verdicts: (questions, systems) 0 or 1.
+        items: rows of at least two systems.
+        labels: the judge's verdict of each.
     """
-    questions, systems = verdicts.shape
-    pairs = [(i, j) for i in range(systems) for j in range(i + 1, systems)]
-    statistics = verdicts[:, :, None]
-    swapped = resampling.resampled_sums(resampling.swaps(questions, SAMPLES, 0), statistics)
-    totals = statistics.sum(axis=0)
-    p_values = resampling.permutation_p_values(swapped, totals, lambda sums: sums[..., 0] / questions, pairs)
-    better = np.zeros((systems, systems), dtype=bool)
-    for (i, j), p in zip(pairs, resampling.corrected(p_values), strict=True):
-        if p < LEVEL:
-            better[(i, j) if totals[i, 0] > totals[j, 0] else (j, i)] = True
-    return resampling.ranking(totals[:, 0], better)[1]
+    rows = [
+        {"id": item.id, "question": item.text, "references": item.references, "system": item.system, "ava": label}
+        for item, label in zip(items, labels, strict=True)
+    ]
+    try:
+        report = compare.CompareRun(rows, score_columns=["ava"]).report(skip_bad_rows=True)
+    except formats.FileError:
+        return {}, "The systems do not answer the same questions, so ranks are not tested."
+    left_out = sum(report["left_out"].values())
+    said = "Ranks: what chance leaves open (paired permutation tests, Holm's correction, "
+    said += f"{report['questions']:,} questions"
+    said += f"; {left_out:,} that not all answer are left out)." if left_out else ")."
+    return report["metrics"]["ava"]["tests"]["ava"]["systems"], said
 
 
-def intervals_html(found: list) -> str:
-    """Return the intervals as a chart of numbers; systems stand there by their place in the table."""
-    rows = []
-    for place, result in enumerate(found, 1):
-        low, high, middle = 100 * result.low, 100 * result.high, 100 * result.estimate
-        rows.append(
-            f'<tr><th scope="row">{place}.</th><td><div class="line"><div class="span" style="left: {low:.1f}%; '
-            f'width: {high - low:.1f}%"></div><div class="dot" style="left: {middle:.1f}%"></div></div></td>'
-            f"<td>{result.estimate:.3f}</td></tr>"
-        )
-    return (
-        '<table class="numbers bars"><caption>Share of answers judged right with its 95% interval, from 0 to 1, '
-        f"in the order of the table</caption><tbody>{''.join(rows)}</tbody></table>"
-    )
+def ranking(tick, path: str | None, columns: Mapping) -> tuple[dict, uploads.Rows]:
+    """Return the systems of a file in order, the verdict of every row, and what was read.
 
-
-def all_probabilities(items: Sequence, progress: gr.Progress) -> Iterator[float]:
-    """Yield the probability of every row, and move the progress bar."""
-    for start in range(0, len(items), STEP):
-        progress((start, len(items)), desc="Judging", unit="answers")
-        part = items[start : start + STEP]
-        yield from probabilities(
-            [item.text for item in part], [item.references for item in part], [item.predictions[0] for item in part]
-        ).tolist()
-
-
-def written(items: Sequence, scores: Sequence[float], labels: Sequence[int]) -> str:
-    """Write the verdicts of all rows into a CSV file where Gradio takes it from, and return its path."""
-    folder = tempfile.mkdtemp(dir=_made(Path(download.GRADIO_CACHE)))
-    path = Path(folder, "ava_results.csv")
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["id", "system", "question", "prediction", "references", "ava_score", "ava_label"])
-        for item, value, label in zip(items, scores, labels, strict=True):
-            texts = json.dumps(item.references, ensure_ascii=False)
-            rows.writerow([item.id, item.system, item.text, item.predictions[0], texts, f"{value:.6f}", label])
-    return str(path)
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def rank(path: str | None, progress=gr.Progress()) -> list:  # noqa: B008
-    """Return what the page shows of the systems in a file."""
-    items = common.read_items(path, ("question", "prediction", "references"))
+    Args:
+        tick: see `common.in_steps`.
+        path: the upload.
+        columns: see `uploads.read`.
+    """
+    rows = uploads.read(path, columns, "ava")
+    items = rows.items
     by_system: dict[str, list[int]] = {}
     for i, item in enumerate(items):
         by_system.setdefault(item.system, []).append(i)
     if len(by_system) > MAX_SYSTEMS:
-        raise common.Problem(f"File: {len(by_system)} systems are too many for this page; {MAX_SYSTEMS} are the most.")
-    scores = list(all_probabilities(items, progress))
-    threshold = judge().threshold
-    labels = [int(value >= threshold) for value in scores]
-    verdicts = {system: [labels[i] for i in rows] for system, rows in by_system.items()}
-    found = {system: accuracy.from_verdicts(column) for system, column in verdicts.items()}
-    order = sorted(found, key=lambda system: -found[system].estimate)
-    table = matched({system: [items[i] for i in rows] for system, rows in by_system.items()}, verdicts)
-    places = {}
-    if table is not None and len(order) > 1:
-        places = dict(zip(verdicts, ranks(table), strict=True))
-    ranking = []
+        raise common.Problem(
+            f"File: {len(by_system)} systems are too many for this page; {MAX_SYSTEMS} are the most. Is the right "
+            "column picked for the system?"
+        )
+    values, counts = uploads.scored(items, scorer(), tick, "Judging")
+    labels = values[:, 0].astype(int).tolist()
+    rates = {
+        system: judged.rate([items[i] for i in places], values[places, 0]) for system, places in by_system.items()
+    }
+    settings = {"checkpoint": common.bundled_checkpoint(METRIC)}
+    accuracy = judge_errors.judged_systems(rates, scorer().signature, settings, naive=False)
+    ranks, said = tested(items, labels) if len(by_system) > 1 else ({}, "")
+    order = sorted(by_system, key=lambda system: -accuracy["systems"][system]["value"])
+    systems = []
     for place, system in enumerate(order, 1):
-        best, worst = places.get(system, (place, place))
-        result = found[system]
-        ranking.append(
+        found, open_ranks = accuracy["systems"][system], ranks.get(system)
+        systems.append(
+            {
+                "system": system,
+                "rank": place,
+                "best_rank": open_ranks["best_rank"] if open_ranks else None,
+                "worst_rank": open_ranks["worst_rank"] if open_ranks else None,
+                "accuracy": found["value"],
+                "low": found["low"],
+                "high": found["high"],
+                "judged_right": sum(labels[i] for i in by_system[system]),
+                "answers": len(by_system[system]),
+            }
+        )
+    report = {
+        "systems": systems,
+        "threshold": scorer().threshold,
+        "method": accuracy["method"],
+        "measured": accuracy["measured"],
+        "note": said,
+        "warnings": scorer().warnings({}, counts),
+        "left_out": rows.bad,
+        "verdicts": [
+            {"line": item.line, "id": item.id, "system": item.system, "ava_score": value, "ava_label": label}
+            for item, value, label in zip(items, values[:, 1].tolist(), labels, strict=True)
+        ],
+    }
+    return report, rows
+
+
+def file_page(tick, path: str | None, *columns) -> list:
+    """Return what the page shows of the systems in a file."""
+    report, rows = ranking(tick, path, dict(zip(COLUMNS, columns, strict=True)))
+    systems, items = report["systems"], rows.items
+    cells = []
+    for found in systems:
+        best, worst = found["best_rank"], found["worst_rank"]
+        cells.append(
             [
-                f"{place}" + f" ({best} to {worst})" * (best != worst),
-                system,
-                f"{result.estimate:.3f} ({result.low:.3f} to {result.high:.3f})",
-                len(by_system[system]),
+                str(found["rank"]) if best in (None, worst) else f"{best} to {worst}",
+                found["system"],
+                f"{found['accuracy']:.3f} ({found['low']:.3f} to {found['high']:.3f})",
+                f"{found['judged_right']:,} of {found['answers']:,}",
             ]
         )
-    headline = f"**{len(items):,}** answers of **{len(order)}** system{'s' * (len(order) > 1)} judged."
-    if places:
-        headline += " In brackets: the ranks that chance leaves open (paired permutation tests, Holm's correction)."
-    elif len(order) > 1:
-        headline += " The systems do not answer the same questions, so ranks are not tested."
-    return [headline, ranking, intervals_html([found[system] for system in order]), written(items, scores, labels)]
+    table = look.table(["rank", "system", "accuracy", "judged right"], cells, "Ranking", {2, 3})
+    plot = look.intervals(
+        [(found["system"], found["accuracy"], found["low"], found["high"]) for found in systems],
+        "Accuracy with its 95% interval, from 0 to 1",
+    )
+    columns = {
+        "line": [item.line for item in items],
+        "id": [item.id for item in items],
+        "system": [item.system for item in items],
+        "question": [item.text for item in items],
+        "prediction": [item.predictions[0] for item in items],
+        "references": [item.references for item in items],
+        "ava_score": [row["ava_score"] for row in report["verdicts"]],
+        "ava_label": [row["ava_label"] for row in report["verdicts"]],
+    }
+    kinds = dict.fromkeys(columns, "text") | {"line": "integer", "references": "texts"}
+    kinds |= {"ava_score": "number", "ava_label": "integer"}
+    many = "s" * (len(systems) > 1)
+    status = look.headline(
+        f"**{len(items):,}** answers of **{len(systems)}** system{many} judged.",
+        report["note"],
+        f"Accuracy: {report['method']}" + (f"; {report['measured']}." if report["measured"] else "."),
+        *(f"Note: {text}." for text in report["warnings"]),
+    )
+    return [status + rows.said(), table + plot, uploads.written("ava_results.csv", kinds, columns)]
+
+
+def rank(file: str | None) -> dict:
+    """Judge the answers in a file and rank its systems; columns are guessed by their names."""
+    columns, _ = uploads.peek(file)
+    return ranking(lambda *_: None, file, uploads.guessed(columns))[0]
 
 
 CAUTION = (
     "The judge is a small model, and it errs: it misses some negations, and accepts names that are close to the right "
-    "one. It compares with the accepted answers and knows no other facts. The intervals are of the share that the "
-    "judge accepts; they do not cover its own errors."
+    "one. It compares with the accepted answers and knows no other facts. How often it errs was measured on answers "
+    "of other systems, and the intervals count that; on your questions it can err more."
 )
 
-with gr.Blocks(title="AVA: is the answer right?", delete_cache=common.KEEP) as demo:
+with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
     gr.Markdown(
-        "# AVA: is the answer right?\n"
+        f"# {TITLE}\n"
         "AVA reads a question, accepted answers and an answer, and says how probable it is that the answer is right. "
-        "Its verdicts on many answers say which system is better."
+        "Its verdicts on many answers say which system is better. **English only.**"
     )
-    with gr.Tabs(overflow_behavior="wrap"):  # a menu would hide a tab on a phone
+    with gr.Tabs():
         with gr.Tab("One answer"), gr.Row():
             with gr.Column(min_width=280):
                 question = gr.Textbox(label="Question", lines=1, max_lines=6)
-                answer = gr.Textbox(label="Answer to be judged", lines=1, max_lines=6)
+                answer = gr.Textbox(label="Answer to be judged", lines=1, max_lines=8)
                 references = gr.Textbox(
                     label="Accepted answers",
                     info=f"One on each line, at most {common.MAX_REFERENCES}.",
@@ -238,70 +296,59 @@ with gr.Blocks(title="AVA: is the answer right?", delete_cache=common.KEEP) as d
             with gr.Column(min_width=280):
                 area = common.results_area("Fill in the fields, or choose an example.")
                 with area.results:
-                    headline = gr.Markdown(elem_classes="headline")
                     chart = gr.HTML(apply_default_css=False)
-                    table = gr.Dataframe(
-                        headers=["accepted answer", "probability by it alone"],
-                        datatype="str",
-                        type="array",
-                        label="Each accepted answer by itself",
-                        interactive=False,
-                        wrap=True,
-                        column_widths=["60%", "40%"],
-                        buttons=[],
-                    )
+                    words = gr.HTML(apply_default_css=False)
+                    gr.Markdown(judged.LEGEND, elem_classes="note")
+                    table = gr.HTML(apply_default_css=False)
+                    sharing.share_row()
+                    with gr.Accordion("The same in Python", open=False):
+                        code = gr.HTML(apply_default_css=False, elem_classes="python")
         with gr.Tab("Compare systems"):
-            gr.Markdown(
-                f"CSV or JSON lines, at most {common.MAX_FILE // 2**20} MB, {common.MAX_ROWS:,} rows and "
-                f"{MAX_SYSTEMS} systems, with the columns `system`, `question`, `prediction` and `references` (one "
-                "text, or a list "
-                'such as `["four", "4"]`); `id` is optional.'
-            )
+            gr.Markdown(uploads.what_is_taken("Columns: question, answer, accepted answers; also system and id."))
             with gr.Row():
                 with gr.Column(min_width=280):
-                    path = common.upload_field()
-                    common.example_button(path, Path(__file__).with_name("example.csv"))
+                    picked = uploads.picker(COLUMNS, Path(__file__).with_name("example.csv"))
                     rank_button = gr.Button("Rank the systems", variant="primary")
                 with gr.Column(min_width=280):
                     rank_area = common.results_area("Choose a file, or take the example.")
                     with rank_area.results:
-                        rank_headline = gr.Markdown()
-                        ranking = gr.Dataframe(
-                            headers=["rank", "system", "judged right", "of"],
-                            datatype="str",
-                            type="array",
-                            label="Ranking",
-                            interactive=False,
-                            wrap=True,
-                            column_widths=["20%", "32%", "34%", "14%"],
-                            buttons=[],
-                        )
-                        intervals = gr.HTML(apply_default_css=False)
+                        summary = gr.HTML(apply_default_css=False)
                         download = gr.DownloadButton("Download the verdicts (CSV)")
     with gr.Accordion("How far to trust it", open=False):
         gr.Markdown(
             CAUTION + " Vu & Moschitti, [AVA: an Automatic eValuation Approach for Question Answering Systems]"
             "(https://aclanthology.org/2021.naacl-main.412/), NAACL 2021."
         )
-    common.connect(
-        [button.click, question.submit, answer.submit],
-        page,
-        [question, answer, references],
-        area,
-        [headline, chart, table],
-        examples=(examples, EXAMPLES),
-    )
+    sharing.card(METRIC)
+    inputs, outputs = [question, answer, references], [chart, words, table, code]
+    ran = common.connect([button.click, question.submit, answer.submit], page, inputs, area, outputs)
+    ran_example = sharing.gallery(examples, EXAMPLES, inputs, page, inputs, area, outputs)
+    names = {"question": sharing.text, "answer": sharing.text, "references": sharing.text}
+    sharing.in_address(demo, names, inputs, EXAMPLES[0], page, area, outputs, [ran, ran_example])
     common.connect(
         [rank_button.click],
-        rank,
-        [path],
+        file_page,
+        picked.inputs,
         rank_area,
-        [rank_headline, ranking, intervals, download],
-        api_name="rank",
+        [summary, download],
+        long=True,
         concurrency_id="file",  # who asks about one answer does not wait for a whole file
     )
-    gr.api(common.answered(score), api_name="score", concurrency_limit=1, concurrency_id="page")
+    common.endpoint(
+        score,
+        "score",
+        {"question": EXAMPLES[0].values[0], "answer": EXAMPLES[0].values[1], "references": ["12", "twelve"]},
+    )
+    with gr.Row(visible=False):  # an endpoint for programs; a field is what checks that a file was uploaded
+        gr.Button("rank").click(
+            common.answered(rank),
+            picked.file,
+            gr.JSON(label="systems, threshold, method, note, left_out, verdicts"),
+            api_name="rank",
+            concurrency_id="file",
+            concurrency_limit=1,
+        )
 
 if __name__ == "__main__":
-    judge()  # before the first visitor comes
-    common.launch(demo)
+    common.preset(area, inputs, EXAMPLES[0].values, outputs, page(*EXAMPLES[0].values))  # and the model is warm
+    common.launch(demo, __file__, ABOUT)

@@ -1,35 +1,85 @@
 """Demo of F-meta: does a set of generated questions cover the set of reference questions?"""
 
 import sys
+import threading
 from importlib import import_module
 from pathlib import Path
+from typing import Literal
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # a checkout has common.py there, a Space beside this file
 import common
 import gradio as gr
+import look
+import sharing
+import uploads
+from sharing import Example
 
 METRIC = common.find_metric(__file__, "f_meta")
 bases = import_module("genqa.f_meta.bases")
 scoring = import_module("genqa.f_meta.scoring")
+scorer_of = import_module("genqa.f_meta.scorer").FMetaScorer
 
+TITLE = "F-meta: is everything asked?"
+ABOUT = "Precision and recall of a set of generated questions: one good question asked again and again no longer wins."
 MAX_QUESTIONS = 20
 MAX_LENGTH = 500  # characters of a question
+MANY = 8  # columns from which the matrix is drawn small
 WORDS = {"tokenizer": "word"}  # what is typed is raw text
 NAMES = {"rouge": "ROUGE-L", "bleu": "BLEU-4", "meteor": "METEOR"}
-EXAMPLES = {
-    "Paper: one question for two": (
-        "which event did the 2014 world cup",
-        "who won the 2014 world cup\nwhich event did Germany win in 2014",
+WORLD_CUP = "Who won the 2014 world cup?\nWhich event did Germany win in 2014?\nWhere was the final played?"
+AMAZON = (
+    "Which Seattle-based company was founded in 1994?\nWhat is the name of the company that Jeff Bezos founded?\n"
+    "When was Amazon.com founded?"
+)
+EXAMPLES = [
+    Example(
+        "Paper, figure 1: one question asked twice",
+        ("When was Amazon.com founded?\nIn which year was Amazon.com founded?", AMAZON),
+        "Both generated questions ask for the year: precision is high, and two references have no match (recall).",
     ),
-    "The same question again and again": (
-        "Who won the 2014 world cup?\nWho won the world cup in 2014?\nWho was the winner of the 2014 world cup?",
-        "Who won the 2014 world cup?\nWhich event did Germany win in 2014?\nWhere was the final played?",
+    Example(
+        "Paper, figure 1: all three asked",
+        (
+            "When was Amazon.com founded?\nWhich company based in Seattle was founded in 1994?\n"
+            "What company did Jeff Bezos found?",
+            AMAZON,
+        ),
+        "Every reference has a match of its own: F-meta is higher than for the question asked twice, the conventional "
+        "score lower.",
     ),
-    "Different questions": (
-        "Who won the 2014 world cup?\nWhat did Germany win in 2014?\nWhere was the final of the world cup played?",
-        "Who won the 2014 world cup?\nWhich event did Germany win in 2014?\nWhere was the final played?",
+    Example(
+        "Paper, appendix A: one question for two",
+        ("which event did the 2014 world cup", "who won the 2014 world cup\nwhich event did Germany win in 2014"),
+        "No good question, but its words stand in two references, one part in each; the conventional score adds them.",
     ),
-}
+    Example(
+        "Language model: three ways to ask who won",
+        (
+            "Who won the 2014 world cup?\nWho won the world cup in 2014?\nWho was the winner of the 2014 world cup?",
+            WORLD_CUP,
+        ),
+        "Fluent and relevant, and all the same: look at the columns without a strong cell.",
+    ),
+    Example(
+        "Failure: right, in other words",
+        ("Which nation took the trophy?\nWhat tournament was it?\nIn what stadium did it end?", WORLD_CUP),
+        "A person sees the same three questions; scores of shared words do not.",
+    ),
+]
+CODE = """
+import evaluate
+
+f_meta = evaluate.load("metrics/f_meta")
+results = f_meta.compute(
+    predictions=[{generated}],
+    references=[{references}],
+    base={base},
+    base_kwargs={words},
+)
+print(results)
+"""
+# METEOR starts Java and takes seconds. Who asks for ROUGE-L does not wait for it: only these few can hold a place.
+_METEOR, _METEOR_PLACES = threading.Lock(), threading.BoundedSemaphore(3)
 
 
 def base_of(name: str):
@@ -50,20 +100,31 @@ def available() -> tuple[dict[str, str], str]:
 BASES, METEOR_NOTE = available()
 
 
-def results_of(generated: object, references: object, base: object) -> tuple:
-    """Return checked lists of questions, their matrix and the scores."""
-    generated = common.checked_lines("Generated questions", generated, MAX_QUESTIONS, MAX_LENGTH)
-    references = common.checked_lines("Reference questions", references, MAX_QUESTIONS, MAX_LENGTH)
+def results_of(generated: list[str], references: list[str], base: object) -> tuple:
+    """Return the matrix of checked lists of questions, and the scores."""
     if base not in BASES:
-        raise common.Problem(f"Base metric: expected one of {', '.join(BASES)}.{METEOR_NOTE}")
+        raise common.Problem(f"base: expected one of {', '.join(BASES)}, got {base!s:.40}.{METEOR_NOTE}")
     scorer = base_of(BASES[base])
+    if BASES[base] != "meteor":
+        return _results(generated, references, scorer)
+    if not _METEOR_PLACES.acquire(blocking=False):
+        raise common.Problem("METEOR is busy with other visitors; try again in a minute, or take another base metric.")
+    try:
+        with _METEOR:
+            return _results(generated, references, scorer)
+    finally:
+        _METEOR_PLACES.release()
+
+
+def _results(generated, references, scorer) -> tuple:
     matrices = scoring.score_matrices([generated], [references], scorer)
-    scores = scoring.corpus_scores(scoring.statistics([generated], [references], scorer, matrices))
-    return generated, references, matrices[0], scores
+    return matrices[0], scoring.corpus_scores(scoring.statistics([generated], [references], scorer, matrices))
 
 
-def matrix_html(matrix, matches: dict) -> str:
+def matrix_html(matrix, matches: dict) -> look.Markup:
     """Return the matrix as an HTML table of numbers, the best of every row and column marked."""
+    many = matrix.shape[1] > MANY
+    digits = 1 if many else 2
     head = "".join(f'<th scope="col">R{j}</th>' for j in range(1, matrix.shape[1] + 1))
     rows = []
     for i, scores in enumerate(matrix.tolist()):
@@ -73,93 +134,184 @@ def matrix_html(matrix, matches: dict) -> str:
             of_column = matches["references"][j]["prediction"] == i
             marks = "→" * of_row + "↓" * of_column
             strength = 15 + 60 * min(1.0, max(0.0, value)) if marks else 0
-            cells.append(f'<td style="--strength: {strength:.0f}%">{marks} {value:.2f}</td>')
+            title = f'title="G{i + 1}, R{j + 1}: {value:.3f}"'
+            shown = f"{value:.{digits}f}".removeprefix("0") if many else f"{value:.{digits}f}"
+            cells.append(f'<td {title} style="--strength: {strength:.0f}%">{marks}{"" if many else " "}{shown}</td>')
         rows.append(f'<tr><th scope="row">G{i + 1}</th>{"".join(cells)}</tr>')
-    return (
-        '<div class="wide" tabindex="0"><table class="numbers matrix"><caption>Generated questions (G) against '
-        f"references (R)</caption><thead><tr><td></td>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
-        "</table></div>"
+    wide = " It scrolls sideways." if many else ""
+    return look.Markup(
+        '<div class="wide" role="region" tabindex="0" aria-label="Matrix of scores">'
+        f'<table class="numbers matrix{" many" * many}"><caption>Generated questions (G) against references (R).{wide}'
+        f'</caption><thead><tr><th scope="col">G \\ R</th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+        "</div>"
     )
+
+
+def said(scores: dict, matches: dict) -> tuple[str, ...]:
+    """Return what the numbers show; which questions mean the same they do not say."""
+    first = (
+        f"F-meta is **{scores['f_meta']:.3f}**: precision **{scores['f_meta_precision']:.3f}**, recall "
+        f"**{scores['f_meta_recall']:.3f}**; the conventional score is {scores['f_meta_conventional']:.3f}."
+    )
+    lowest = {side: min(range(len(found)), key=lambda i: found[i]["score"]) for side, found in matches.items()}
+    second = " ".join(
+        f"The lowest best match of a {what} is {matches[side][lowest[side]]['score']:.2f} ({mark}{lowest[side] + 1})."
+        for side, what, mark in (("references", "reference", "R"), ("predictions", "generated question", "G"))
+    )
+    return first, second
 
 
 def page(generated: str, references: str, base: str) -> list:
     """Return what the page shows."""
-    generated, references, matrix, scores = results_of(generated, references, base)
+    note = sharing.note_of(EXAMPLES, (generated, references))
+    generated = common.checked_lines("Generated questions", generated, MAX_QUESTIONS, MAX_LENGTH)
+    references = common.checked_lines("Reference questions", references, MAX_QUESTIONS, MAX_LENGTH)
+    matrix, scores = results_of(generated, references, base)
     matches = scoring.best_matches(matrix)
-    precision, recall = scores["f_meta_precision"], scores["f_meta_recall"]
-    headline = (
-        f"F-meta is **{scores['f_meta']:.3f}**; the conventional score says {scores['f_meta_conventional']:.3f}."
-    )
-    if recall < precision - 0.1:
-        headline += " What was generated is close to a reference, but some references were never asked."
-    elif precision < recall - 0.1:
-        headline += " The references are covered, but some generated questions are close to none of them."
     parts = {"F-meta": "f_meta", "precision": "f_meta_precision", "recall": "f_meta_recall"}
     values = [(label, scores[name]) for label, name in parts.items()]
     values += [("conventional", scores["f_meta_conventional"])]
-    chart = common.bars([("", values)], f"Scores from 0 to 1, base {base}", muted={"conventional"})
-    of_generated = [
-        [f"G{i + 1}", text, f"R{match['reference'] + 1}", f"{match['score']:.3f}"]
-        for i, (text, match) in enumerate(zip(generated, matches["predictions"], strict=True))
-    ]
-    of_references = [
-        [f"R{j + 1}", text, f"G{match['prediction'] + 1}", f"{match['score']:.3f}"]
-        for j, (text, match) in enumerate(zip(references, matches["references"], strict=True))
-    ]
-    return [headline, chart, matrix_html(matrix, matches), of_generated, of_references]
+    chart = look.bars([("", values)], f"Scores from 0 to 1, base {base}", muted={"conventional"})
+    headers = ("", "question", "best match", "score")
+    of_generated = look.table(
+        headers,
+        [
+            [f"G{i}", text, f"R{match['reference'] + 1}", f"{match['score']:.3f}"]
+            for i, (text, match) in enumerate(zip(generated, matches["predictions"], strict=True), 1)
+        ],
+        "Generated questions",
+        {3},
+    )
+    of_references = look.table(
+        headers,
+        [
+            [f"R{j}", text, f"G{match['prediction'] + 1}", f"{match['score']:.3f}"]
+            for j, (text, match) in enumerate(zip(references, matches["references"], strict=True), 1)
+        ],
+        "Reference questions",
+        {3},
+    )
+    words = None if BASES[base] == "meteor" else WORDS
+    code = sharing.python_code(CODE, generated=generated, references=references, base=BASES[base], words=words)
+    status = look.headline(*said(scores, matches), note)
+    return [status, chart, matrix_html(matrix, matches), of_generated + of_references, code]
 
 
-def scores_of(generated: list[str], references: list[str], base: str = "ROUGE-L") -> dict:
+def score(
+    generated: list[str] | str, references: list[str] | str, base: Literal["ROUGE-L", "BLEU-4", "METEOR"] = "ROUGE-L"
+) -> dict[str, float]:
     """Score a set of generated questions against a set of reference questions.
 
     Args:
-        generated: the generated questions.
-        references: the reference questions.
-        base: what scores a pair: ROUGE-L, BLEU-4 or METEOR.
+        generated: the generated questions, a list of texts.
+        references: the reference questions, a list of texts.
+        base: what scores a pair: ROUGE-L, BLEU-4, or METEOR where Java is there.
     """
-    return results_of("\n".join(map(str, generated)), "\n".join(map(str, references)), base)[3]
+    generated = common.checked_list("generated", generated, MAX_QUESTIONS, MAX_LENGTH)
+    references = common.checked_list("references", references, MAX_QUESTIONS, MAX_LENGTH)
+    return results_of(generated, references, base)[1]
 
 
-with gr.Blocks(title="F-meta: is everything asked?") as demo:
+COLUMNS = ("prediction", "references", "id")
+
+
+def file_page(tick, path: str | None, prediction, references, ident, base: str) -> list:
+    """Return what the page shows of a file of contexts, with one set of questions each."""
+    if base not in ("ROUGE-L", "BLEU-4"):
+        raise common.Problem("Base metric: a file is scored with ROUGE-L or BLEU-4; METEOR would take minutes.")
+    columns = {"prediction": prediction, "references": references, "id": ident}
+    rows = uploads.read(path, columns, sets=True)
+    scorer = scorer_of(base=BASES[base], base_kwargs=WORDS)
+    values, _ = uploads.scored(rows.items, scorer, tick)
+    by_name = dict(zip(scorer.names, values.T.tolist(), strict=True))
+    means = {name: sum(column) / len(column) for name, column in by_name.items()}
+    status = look.headline(
+        f"**{len(rows.items):,}** contexts: mean F-meta **{means['f_meta']:.3f}**, precision "
+        f"**{means['f_meta_precision']:.3f}**, recall **{means['f_meta_recall']:.3f}**; the conventional score is "
+        f"{means['f_meta_conventional']:.3f}."
+    )
+    order = sorted(range(len(rows.items)), key=lambda i: by_name["f_meta_recall"][i] - by_name["f_meta_precision"][i])[
+        :5
+    ]
+    worst = look.table(
+        ["line", "generated", "references", "precision", "recall"],
+        [
+            [
+                str(rows.items[i].line),
+                " | ".join(rows.items[i].predictions),
+                " | ".join(rows.items[i].references),
+                f"{by_name['f_meta_precision'][i]:.2f}",
+                f"{by_name['f_meta_recall'][i]:.2f}",
+            ]
+            for i in order
+        ],
+        "Contexts with the lowest recall against precision",
+        {3, 4},
+    )
+    table = {
+        name: [getattr(item, name) for item in rows.items] for name in ("line", "id", "predictions", "references")
+    }
+    kinds = {"line": "integer", "id": "text", "predictions": "texts", "references": "texts"}
+    kinds |= dict.fromkeys(scorer.names, "number")
+    return [status + rows.said(), worst, uploads.written("f_meta_scores.csv", kinds, {**table, **by_name})]
+
+
+with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
     gr.Markdown(
-        "# F-meta: is everything asked?\n"
+        f"# {TITLE}\n"
         "A generator that asks one good question again and again looks fine to BLEU, ROUGE and METEOR. F-meta "
         "compares *sets*: **precision** asks how close every generated question is to its best reference, **recall** "
-        "how close every reference is to its best generated question."
+        "how close every reference is to its best generated question. Close means shared words, as the base metric "
+        "counts them; texts are cut into words as in **English**."
     )
-    with gr.Row():
-        with gr.Column(min_width=280):
-            limits = f"One on each line, at most {MAX_QUESTIONS}."
-            generated = gr.Textbox(label="Generated questions", info=limits, lines=4, max_lines=12)
-            references = gr.Textbox(label="Reference questions", info=limits, lines=4, max_lines=12)
-            base = gr.Radio(
-                list(BASES), value="ROUGE-L", label="Base metric", info=f"It scores a pair of questions.{METEOR_NOTE}"
-            )
-            button = gr.Button("Compare the sets", variant="primary")
-            examples = gr.Column()
-        with gr.Column(min_width=280):
-            area = common.results_area("Fill in both lists, or choose an example.")
-            with area.results:
-                headline = gr.Markdown(elem_classes="headline")
-                chart = gr.HTML(apply_default_css=False)
-                matrix = gr.HTML(apply_default_css=False)
-                gr.Markdown(
-                    "→ the best reference of the generated question in this row; ↓ the best generated question of the "
-                    "reference in this column. Precision is the mean of →, recall the mean of ↓."
+    with gr.Tabs():
+        with gr.Tab("Two lists"), gr.Row():
+            with gr.Column(min_width=280):
+                limits = f"One on each line, at most {MAX_QUESTIONS}."
+                generated = gr.Textbox(label="Generated questions", info=limits, lines=4, max_lines=12)
+                references = gr.Textbox(label="Reference questions", info=limits, lines=4, max_lines=12)
+                base = gr.Radio(
+                    list(BASES),
+                    value="ROUGE-L",
+                    label="Base metric",
+                    info=f"It scores a pair of questions.{METEOR_NOTE}",
                 )
-                tables = [
-                    gr.Dataframe(
-                        headers=["", f"{here} question", "match", "score"],
-                        datatype="str",
-                        type="array",
-                        label=f"{here} questions",
-                        interactive=False,
-                        wrap=True,
-                        column_widths=["14%", "44%", "19%", "23%"],
-                        buttons=[],
+                button = gr.Button("Compare the sets", variant="primary")
+                examples = gr.Column()
+            with gr.Column(min_width=280):
+                area = common.results_area("Fill in both lists, or choose an example.")
+                with area.results:
+                    chart = gr.HTML(apply_default_css=False)
+                    matrix = gr.HTML(apply_default_css=False)
+                    gr.Markdown(
+                        "→ the best reference of the generated question in this row; ↓ the best generated question of "
+                        "the reference in this column. Precision is the mean of →, recall the mean of ↓.",
+                        elem_classes="note",
                     )
-                    for here in ("Generated", "Reference")
-                ]
+                    tables = gr.HTML(apply_default_css=False)
+                    sharing.share_row()
+                    with gr.Accordion("The same in Python", open=False):
+                        code = gr.HTML(apply_default_css=False, elem_classes="python")
+        with gr.Tab("A file"):
+            gr.Markdown(
+                uploads.what_is_taken(
+                    'Columns: generated questions and references of a context, lists such as `["Who?", "When?"]`.'
+                )
+            )
+            with gr.Row():
+                with gr.Column(min_width=280):
+                    labels = {
+                        "prediction": "Column with the generated questions",
+                        "references": "Column with the reference questions",
+                    }
+                    picked = uploads.picker(COLUMNS, Path(__file__).with_name("example.jsonl"), labels)
+                    file_base = gr.Radio(["ROUGE-L", "BLEU-4"], value="ROUGE-L", label="Base metric")
+                    file_button = gr.Button("Score the file", variant="primary")
+                with gr.Column(min_width=280):
+                    file_area = common.results_area("Choose a file, or take the example.")
+                    with file_area.results:
+                        summary = gr.HTML(apply_default_css=False)
+                        download = gr.DownloadButton("Download all scores (CSV)")
     with gr.Accordion("The paper's example", open=False):
         gr.Markdown(
             '"which event did the 2014 world cup" is no good question, but its words stand in two references, one '
@@ -168,15 +320,30 @@ with gr.Blocks(title="F-meta: is everything asked?") as demo:
             "Schlichtkrull & Cheng, [Evaluating for Diversity in Question Generation over Text]"
             "(https://arxiv.org/abs/2008.07291), 2020."
         )
+    sharing.card(METRIC)
+    inputs, outputs = [generated, references, base], [chart, matrix, tables, code]
+    many = {"concurrency_limit": 6}  # nothing but METEOR takes long, and it keeps to its places
+    ran = common.connect([button.click], page, inputs, area, outputs, **many)
+    ran_example = sharing.gallery(examples, EXAMPLES, inputs[:2], page, inputs, area, outputs, **many)
+    names = {"generated": sharing.text, "references": sharing.text, "base": sharing.text}
+    sharing.in_address(demo, names, inputs, EXAMPLES[0], page, area, outputs, [ran, ran_example], **many)
     common.connect(
-        [button.click],
-        page,
-        [generated, references, base],
-        area,
-        [headline, chart, matrix, *tables],
-        examples=(examples, EXAMPLES),
+        [file_button.click],
+        file_page,
+        [*picked.inputs, file_base],
+        file_area,
+        [summary, download],
+        long=True,
+        concurrency_id="file",
     )
-    gr.api(common.answered(scores_of), api_name="score", concurrency_limit=1, concurrency_id="page")
+    common.endpoint(
+        score,
+        "score",
+        {"generated": EXAMPLES[0].values[0].split("\n"), "references": AMAZON.split("\n"), "base": "ROUGE-L"},
+        **many,
+    )
 
 if __name__ == "__main__":
-    common.launch(demo)
+    first = (*EXAMPLES[0].values, "ROUGE-L")
+    common.preset(area, inputs, first, outputs, page(*first))
+    common.launch(demo, __file__, ABOUT)

@@ -8,35 +8,81 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # a checkout has common.py there, a Space beside this file
 import common
 import gradio as gr
+import look
+import sharing
+import uploads
+from sharing import Example
 
 METRIC = common.find_metric(__file__, "kpqa")
 explain = import_module("genqa.toolkit.analysis.explanation")
+kpqa_models = import_module("genqa.kpqa.models")
 loading = import_module("genqa.kpqa.loading")
+scorer_of = import_module("genqa.kpqa.scorer").KpqaScorer
 
+TITLE = "KPQA: which words answer the question?"
+ABOUT = "BLEU-1, ROUGE-L and BERTScore that count the words that answer the question more than those that repeat it."
 NAMES = {"bleu1": "BLEU-1", "rougeL": "ROUGE-L", "bertscore": "BERTScore"}
-# Backgrounds of weights 0.0, 0.1 ... 1.0, all light enough for black letters.
+CLOSE = 0.1  # two scores this close are said to be about the same
+# Grounds of weights 0.0, 0.1 ... 1.0, all light enough for black letters.
 HEAT = ("#e7e5e4", "#fdf3d8", "#fdebbb", "#fde19a", "#fcd574", "#fbc653", "#fbb53c", "#fba33c", "#fb923c", "#f97f4f",
         "#f87171")  # fmt: skip
-COLOURS = {f"{i / 10:.1f}{mark}": colour for i, colour in enumerate(HEAT) if i for mark in ("", " ✓")} | {"✓": HEAT[0]}
 
-EXAMPLES = {
-    "Paper, figure 1: the wrong number": (
-        "How many steps are involved in a hypothesis test?",
-        "There are seven steps involved in a hypothesis test .",
-        "Four steps are involved in a hypothesis test .",
+EXAMPLES = [
+    Example(
+        "Paper, figure 1: the wrong number",
+        (
+            "How many steps are involved in a hypothesis test?",
+            "There are seven steps involved in a hypothesis test .",
+            "Four steps are involved in a hypothesis test .",
+        ),
+        "Nearly all words are shared, and the one that answers the question is not. People gave this answer 0.063.",
     ),
-    "Paper, table 5: right, in other words": (
-        "How long do i need to walk in order to loose a pound ?",
-        "You need to walk for 5 to 20 hours in order to loose a pound .",
-        "Walk for 5 to 20 hours to lose 1 pound .",
+    Example(
+        "Paper, table 5: right, in other words",
+        (
+            "How long do i need to walk in order to loose a pound ?",
+            "You need to walk for 5 to 20 hours in order to loose a pound .",
+            "Walk for 5 to 20 hours to lose 1 pound .",
+        ),
+        "Few words are shared, but 5 to 20 hours is. People gave this answer 0.94.",
     ),
-    "Two references": (
-        "Where were the first modern Olympic Games held?",
-        "They were held in Athens.",
-        "The first modern Olympic Games took place in Athens, Greece.\nin Athens",
+    Example(
+        "Chatty language model, right",
+        (
+            "What is the capital of Australia?",
+            "Great question! While many people assume it is Sydney, the capital of Australia is actually Canberra.",
+            "Canberra",
+        ),
+        "A short reference and a long answer: precision is low, with and without weights.",
     ),
-}
-
+    Example(
+        "Two references",
+        (
+            "Where were the first modern Olympic Games held?",
+            "They were held in Athens.",
+            "The first modern Olympic Games took place in Athens, Greece.\nin Athens",
+        ),
+        "Every score takes the reference that is best for it.",
+    ),
+    Example(
+        "Failure: not, in a long answer",
+        (
+            "Can you freeze cooked rice?",
+            "You cannot freeze cooked rice for up to six months.",
+            "You can freeze cooked rice for up to six months.",
+        ),
+        "One word turns the answer around, and no metric of shared words sees much of it.",
+    ),
+    Example(
+        "Failure: a wrong name beside a right one",
+        (
+            "Who painted the ceiling of the Sistine Chapel?",
+            "The ceiling of the Sistine Chapel was painted by Leonardo.",
+            "The ceiling of the Sistine Chapel was painted by Michelangelo.",
+        ),
+        "The one word that matters is wrong; look whether the weighted scores fall below the plain ones.",
+    ),
+]
 
 # Answers in which words are counted for their rarity; the paper counted in the references of its data.
 CORPUS = (
@@ -62,6 +108,18 @@ CORPUS = (
     "The school is in the north of the country.",
 )
 
+CODE = """
+import evaluate
+
+kpqa = evaluate.load("metrics/kpqa")
+results = kpqa.compute(
+    questions=[{question}],
+    predictions=[{answer}],
+    references=[{references}],
+)
+print(results)
+"""
+
 
 @cache
 def models():
@@ -69,121 +127,210 @@ def models():
     return loading.load_models(common.bundled_checkpoint(METRIC))
 
 
-def explanation(question: str, answer: str, references: str):
+@cache
+def scorer():
+    """Return what scores a file, with the same models."""
+    return scorer_of(checkpoint=common.bundled_checkpoint(METRIC))
+
+
+def explanation(question: str, answer: str, references: list[str]):
     """Return how KPQA comes to its scores, of checked input."""
-    question = common.checked_text("Question", question)
-    answer = common.checked_text("Answer", answer)
-    lines = common.checked_lines("Reference answers", references)
-    return explain.explanation(question, answer, lines, models(), corpus=CORPUS)
+    return explain.explanation(question, answer, references, models(), corpus=CORPUS)
 
 
-def heat_map(segments: list) -> list[tuple[str, str | None]]:
-    """Return a text as pieces with their labels, a weight and a mark of matching."""
+def heat_map(label: str, segments: list) -> look.Markup:
+    """Return a text with the weights of its words as grounds, and marks of matching."""
     pieces = []
     for segment in segments:
-        weight = f"{max(segment.weights, default=0):.1f}"
-        marks = [weight] * (weight != "0.0") + ["✓"] * segment.found
-        pieces.append((segment.text, " ".join(marks) or None))
-    return pieces
+        weight = max(segment.weights, default=0)
+        step = round(10 * weight)
+        note = " ".join([f"{weight:.1f}"] * (step > 0) + ["✓"] * segment.found)
+        pieces.append((segment.text, HEAT[step] if note else "", note))
+    return look.marked_text(label, pieces)
 
 
-def score(question: str, answer: str, references: str) -> list:
+def said(scores: dict) -> tuple[str, str]:
+    """Return what the numbers show, in two sentences; whether an answer is right they do not say."""
+    plain, weighted = scores["rougeL"].value, scores["rougeL_kpqa"].value
+    change = weighted - plain
+    about = "change it little" if abs(change) < CLOSE else "raise it" if change > 0 else "lower it"
+    first = f"ROUGE-L is **{plain:.2f}** without weights and **{weighted:.2f}** with them: the weights {about}."
+    recall, of_words = scores["rougeL_kpqa"].recall, scores["rougeL"].recall
+    second = (
+        f"In the reference the answer matches {100 * of_words:.0f}% of the words, and {100 * recall:.0f}% of the "
+        "weight, in the same order."
+    )
+    return first, second
+
+
+def page(question: str, answer: str, references: str) -> list:
     """Return what the page shows."""
-    explained = explanation(question, answer, references)
+    values = (question, answer, references)
+    question = common.checked_text("Question", question)
+    answer = common.checked_text("Answer to be scored", answer)
+    lines = common.checked_lines("Reference answers", references)
+    explained = explanation(question, answer, lines)
     scores = explained.scores
     best = scores["rougeL_kpqa"].reference
-    of_answer, of_reference = map(heat_map, explained.pairs[best])
-    rare_answer, rare_reference = map(heat_map, explained.rarity[best])
-    plain, weighted = scores["rougeL"].value, scores["rougeL_kpqa"].value
-    if weighted < plain - 0.1:
-        text = "the words that differ are those that answer the question"
-    elif weighted > plain + 0.1:
-        text = "what answers the question is there, and the rest matters little"
-    else:
-        text = "the weights change little here"
-    headline = f"ROUGE-L **{plain:.2f}** without weights, **{weighted:.2f}** with them: {text}."
+    of_answer, of_reference = explained.pairs[best]
+    several = f"Reference {best + 1} of {len(lines)}, the best for ROUGE-L-KPQA" if len(lines) > 1 else "Reference"
+    asked = {"questions": [question], "predictions": [answer], "references": [lines]}
+    warnings = kpqa_models.language_warnings(kpqa_models.language_counts(asked))
     if explained.cut_texts:
-        headline += " A text is longer than the model reads; its end does not count."
-    which = (
-        f"Reference {best + 1} of {len(explained.pairs)}, the best for ROUGE-L-KPQA"
-        if len(explained.pairs) > 1
-        else "Reference"
-    )
+        warnings.append("a text is longer than the model reads; its end does not count")
+    status = look.headline(*said(scores), *(f"Note: {text}." for text in warnings), sharing.note_of(EXAMPLES, values))
     groups = [
         (name, [("with weights", scores[f"{metric}_kpqa"].value), ("without", scores[metric].value)])
         for metric, name in NAMES.items()
     ]
-    chart = common.bars(groups, "Scores from 0 to 1", muted={"without"})
-    return [headline, of_answer, gr.update(value=of_reference, label=which), chart, rare_answer, rare_reference]
+    texts = heat_map("Answer", of_answer) + heat_map(several, of_reference)
+    rare = map(heat_map, ("Answer, IDF", "Reference, IDF"), explained.rarity[best])
+    code = sharing.python_code(CODE, question=question, answer=answer, references=lines)
+    chart = look.bars(groups, "Scores from 0 to 1", muted={"without"})
+    return [status, texts, chart, look.joined(rare), code]
 
 
-def scores_of(question: str, answer: str, references: list[str]) -> dict:
+def score(question: str, answer: str, references: list[str] | str) -> dict[str, float]:
     """Score an answer: BLEU-1, ROUGE-L and BERTScore with and without keyphrase weights.
 
     Args:
-        question: the question.
+        question: the question, in English.
         answer: the answer to be scored.
-        references: one or several reference answers.
+        references: one reference answer, or a list of them; every score takes the best one.
     """
-    explained = explanation(question, answer, "\n".join(map(str, references)))
+    question, answer = common.checked_text("question", question), common.checked_text("answer", answer)
+    explained = explanation(question, answer, common.checked_list("references", references))
     return {metric: found.value for metric, found in explained.scores.items()}
 
 
-with gr.Blocks(title="KPQA: which words answer the question?") as demo:
-    gr.Markdown(
-        "# KPQA: which words answer the question?\n"
-        "Most words of an answer repeat the question. KPQA lets a small model find those that *answer* it, and makes "
-        "BLEU-1, ROUGE-L and BERTScore count them more."
+COLUMNS = ("question", "prediction", "references", "id")
+
+
+def file_page(tick, path: str | None, *columns) -> list:
+    """Return what the page shows of a file: the mean scores, the rows that the weights lower most, a file."""
+    rows = uploads.read(path, dict(zip(COLUMNS, columns, strict=True)), "kpqa")
+    names, makes = scorer().names, scorer()
+    values, counts = uploads.scored(rows.items, makes, tick)
+    by_name = dict(zip(names, values.T.tolist(), strict=True))
+    means = {name: sum(column) / len(column) for name, column in by_name.items()}
+    status = look.headline(
+        f"**{len(rows.items):,}** answers: mean ROUGE-L **{means['rougeL']:.3f}** without weights, "
+        f"**{means['rougeL_kpqa']:.3f}** with them.",
+        *(f"Note: {text}." for text in makes.warnings({}, counts)),
     )
-    with gr.Row():
-        with gr.Column(min_width=280):
-            question = gr.Textbox(label="Question", placeholder="How many ...?", lines=1, max_lines=6)
-            answer = gr.Textbox(label="Answer to be scored", placeholder="There are ...", lines=1, max_lines=6)
-            references = gr.Textbox(
-                label="Reference answers", info="What a right answer says; one on each line.", lines=2, max_lines=8
-            )
-            button = gr.Button("Score the answer", variant="primary")
-            examples = gr.Column()
-        with gr.Column(min_width=280):
-            area = common.results_area("Fill in the fields, or choose an example.")
-            with area.results:
-                headline = gr.Markdown(elem_classes="headline")
-                of_answer = gr.HighlightedText(label="Answer", color_map=COLOURS, elem_classes="heat")
-                of_reference = gr.HighlightedText(label="Reference", color_map=COLOURS, elem_classes="heat")
-                gr.Markdown(
-                    "The number is the weight of a word, or of a piece of one: how much it answers the question, from "
-                    "0 (not shown) to 1. ✓ means that the other text has it too."
+    groups = [
+        (name, [("with weights", means[f"{metric}_kpqa"]), ("without", means[metric])])
+        for metric, name in NAMES.items()
+    ]
+    lower = [after - before for after, before in zip(by_name["rougeL_kpqa"], by_name["rougeL"], strict=True)]
+    order = sorted(range(len(lower)), key=lower.__getitem__)[:5]
+    cells = [
+        [
+            rows.items[i].text,
+            rows.items[i].predictions[0],
+            rows.items[i].references[0],
+            f"{by_name['rougeL'][i]:.2f}",
+            f"{by_name['rougeL_kpqa'][i]:.2f}",
+        ]
+        for i in order
+    ]
+    most = look.table(
+        ["question", "answer", "reference", "ROUGE-L", "with weights"],
+        cells,
+        "The answers that the weights lower most",
+        {3, 4},
+    )
+    table = {name: [getattr(item, name) for item in rows.items] for name in ("line", "id", "references")}
+    table |= {
+        "question": [item.text for item in rows.items],
+        "prediction": [item.predictions[0] for item in rows.items],
+    }
+    kinds = {"line": "integer", "id": "text", "question": "text", "prediction": "text", "references": "texts"}
+    kinds |= dict.fromkeys(names, "number")
+    made = uploads.written("kpqa_scores.csv", kinds, {**table, **by_name})
+    return [status + rows.said(), look.bars(groups, "Means over the rows", muted={"without"}) + most, made]
+
+
+with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
+    gr.Markdown(
+        f"# {TITLE}\n"
+        "Most words of an answer repeat the question. KPQA lets a small model find those that *answer* it, and makes "
+        "BLEU-1, ROUGE-L and BERTScore count them more. It compares words with reference answers; it does not judge "
+        "whether an answer is right. **English only.**"
+    )
+    with gr.Tabs():
+        with gr.Tab("One answer"), gr.Row():
+            with gr.Column(min_width=280):
+                question = gr.Textbox(label="Question", placeholder="How many ...?", lines=1, max_lines=6)
+                answer = gr.Textbox(label="Answer to be scored", placeholder="There are ...", lines=1, max_lines=6)
+                references = gr.Textbox(
+                    label="Reference answers", info="What a right answer says; one on each line.", lines=2, max_lines=8
                 )
-                chart = gr.HTML(apply_default_css=False)
-                with gr.Accordion("The same words by their rarity (IDF), as in table 5 of the paper", open=False):
-                    rare_answer = gr.HighlightedText(label="Answer, IDF", color_map=COLOURS, elem_classes="heat")
-                    rare_reference = gr.HighlightedText(label="Reference, IDF", color_map=COLOURS, elem_classes="heat")
+                button = gr.Button("Score the answer", variant="primary")
+                examples = gr.Column()
+            with gr.Column(min_width=280):
+                area = common.results_area("Fill in the fields, or choose an example.")
+                with area.results:
+                    texts = gr.HTML(apply_default_css=False)
                     gr.Markdown(
-                        "The paper's plain BERTScore weighs a word by how few texts have it, whatever the question "
-                        f"is: here of {len(CORPUS)} answers to other questions, 1 for the rarest of the text."
+                        "The number is the weight of a word, or of a piece of one: how much it answers the question, "
+                        "from 0 (not shown) to 1. ✓ means that the other text has it too.",
+                        elem_classes="note",
                     )
+                    chart = gr.HTML(apply_default_css=False)
+                    sharing.share_row()
+                    with gr.Accordion("The same in Python", open=False):
+                        code = gr.HTML(apply_default_css=False, elem_classes="python")
+                    with gr.Accordion("The same words by their rarity (IDF), as in table 5 of the paper", open=False):
+                        rare = gr.HTML(apply_default_css=False)
+                        gr.Markdown(
+                            "The paper's plain BERTScore weighs a word by how few texts have it, whatever the "
+                            f"question is: here of {len(CORPUS)} answers to other questions, 1 for the rarest."
+                        )
+        with gr.Tab("A file"):
+            gr.Markdown(uploads.what_is_taken("Columns: question, answer, references."))
+            with gr.Row():
+                with gr.Column(min_width=280):
+                    picked = uploads.picker(COLUMNS, Path(__file__).with_name("example.csv"))
+                    file_button = gr.Button("Score the file", variant="primary")
+                with gr.Column(min_width=280):
+                    file_area = common.results_area("Choose a file, or take the example.")
+                    with file_area.results:
+                        summary = gr.HTML(apply_default_css=False)
+                        download = gr.DownloadButton("Download all scores (CSV)")
     with gr.Accordion("What the paper reports of its examples", open=False):
         gr.Markdown(
             "| | people | BLEU-1 | BLEU-1-KPQA | ROUGE-L | ROUGE-L-KPQA | BERTScore | BERTScore-KPQA |\n"
             "|---|---|---|---|---|---|---|---|\n"
-            "| Figure 1 | 0.063 | 0.778 | 0.057 | 0.713 | 0.127 | | |\n"
-            "| Table 5 | 0.94 | | | | | 0.72 | 0.93 |\n\n"
+            "| Figure 1 | 0.063 | 0.778 | 0.057 | 0.713 | 0.127 | – | – |\n"
+            "| Table 5 | 0.94 | – | – | – | – | 0.72 | 0.93 |\n\n"
             "Its model is five times as large as the one here, and its BERTScore weighs words by their rarity where "
             "the one here weighs them equally, so numbers differ. Lee et al., "
             "[KPQA: A Metric for Generative Question Answering Using Keyphrase Weights]"
             "(https://aclanthology.org/2021.naacl-main.170/), NAACL 2021.",
             elem_classes="wide",
         )
+    sharing.card(METRIC)
+    inputs, outputs = [question, answer, references], [texts, chart, rare, code]
+    ran = common.connect([button.click, question.submit, answer.submit], page, inputs, area, outputs)
+    ran_example = sharing.gallery(examples, EXAMPLES, inputs, page, inputs, area, outputs)
+    names = {"question": sharing.text, "answer": sharing.text, "references": sharing.text}
+    sharing.in_address(demo, names, inputs, EXAMPLES[0], page, area, outputs, [ran, ran_example])
     common.connect(
-        [button.click, question.submit, answer.submit],
-        score,
-        [question, answer, references],
-        area,
-        [headline, of_answer, of_reference, chart, rare_answer, rare_reference],
-        examples=(examples, EXAMPLES),
+        [file_button.click],
+        file_page,
+        picked.inputs,
+        file_area,
+        [summary, download],
+        long=True,
+        concurrency_id="file",  # who asks about one answer does not wait for a whole file
     )
-    gr.api(common.answered(scores_of), api_name="score", concurrency_id="page", concurrency_limit=1)
+    common.endpoint(
+        score,
+        "score",
+        {"question": EXAMPLES[0].values[0], "answer": EXAMPLES[0].values[1], "references": ["Four steps"]},
+    )
 
 if __name__ == "__main__":
-    models()  # before the first visitor comes
-    common.launch(demo)
+    common.preset(area, inputs, EXAMPLES[0].values, outputs, page(*EXAMPLES[0].values))  # and the models are warm
+    common.launch(demo, __file__, ABOUT)

@@ -10,8 +10,8 @@ ASKED = ("Who won?", "It was won by <b>Germany</b>.", ["Germany won.", "Germany"
 CALLS = {
     "aev": ("plane", "/plane", ("There are seven steps.", "Four steps are involved.", 0.3, 1)),
     "ava": ("score", "/score", ASKED),
-    "f_meta": ("scores_of", "/score", (["Who won it?", "When was it?"], ["Who won the cup?"], "BLEU-4")),
-    "kpqa": ("scores_of", "/score", ASKED),
+    "f_meta": ("score", "/score", (["Who won it?", "When was it?"], ["Who won the cup?"], "BLEU-4")),
+    "kpqa": ("score", "/score", ASKED),
 }
 
 

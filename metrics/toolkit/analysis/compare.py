@@ -39,6 +39,11 @@ class CompareRun:
         shown_rows: number of rows that differ most to report, for every metric.
         naive: with ava, ignore the judge's errors in the interval of the accuracy.
 
+    Attributes:
+        matched: after `report`, the rows question by question.
+        statistics: after `report`, {metric: (questions, systems, k + 1) sums over the predictions of a row, and their
+            number}.
+
     Raises:
         ValueError: if an argument is bad. Nothing has been read yet.
     """
@@ -130,6 +135,7 @@ class CompareRun:
             values = np.array([[row.given[place] for row in question] for question in matched.rows], dtype=float)
             scorers[column] = Column(column=column)
             statistics[column] = np.stack([values, np.ones_like(values)], axis=2)
+        self.matched, self.statistics = matched, statistics
         found = analyse(matched.systems, scorers, statistics, self.samples, self.seed, self.correction)
         for metric, scorer in scorers.items():
             by_row = row_scores(scorer, statistics[metric], scorer.tested[0])
