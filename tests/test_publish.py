@@ -29,6 +29,7 @@ REPOSITORIES = [
     ("space", "ns/ava"),
     ("space", "ns/f_meta"),
     ("space", "ns/kpqa"),
+    ("space", "ns/compare"),
 ]
 RECORDS = {
     "kpqa": {"agreement": {"made": {"bleu1": {}, "bleu1_kpqa": {"pearson": [0.51], "spearman": [0.43]}}}},
@@ -225,7 +226,12 @@ def test_a_space_is_complete(tiny, run, tmp_path, repository):
         wanted = set((repository / "metrics" / name / "requirements.txt").read_text().split())
         extra = repository / "spaces" / name / "requirements.txt"
         wanted |= set(extra.read_text().split()) if extra.is_file() else set()
-        assert set((folder / "requirements.txt").read_text().split()) == wanted
+        lines = (folder / "requirements.txt").read_text().splitlines()
+        assert lines == publish.on_cpu(wanted)
+        assert ("--extra-index-url https://download.pytorch.org/whl/cpu" in lines) == ("torch>=2.6" in wanted)
+        assert any(re.fullmatch(r"torch==[\d.]+\+cpu", line) for line in lines) == ("torch>=2.6" in wanted)
+        for path in re.findall(r"`([\w/]+/README\.md)`(?! of the)", (folder / "README.md").read_text()):
+            assert (folder / path).is_file(), "a card must not point to what is not there"
         front = RepoCard.load(folder / "README.md").data
         assert (folder / front.app_file).is_file()
         assert front.tags == ["evaluate", "metric"]

@@ -258,6 +258,40 @@ def test_main_path(name, view, visit, screenshots):
     page.screenshot(path=screenshots / f"{name}-{view}.png", full_page=True)
 
 
+@pytest.mark.xdist_group("demo-compare")
+@pytest.mark.parametrize("view", VIEWS)
+def test_systems_are_compared(view, visit, screenshots):
+    page = visit("compare", *VIEWS[view])
+    result(page, "ava_accuracy: ")
+    table = page.get_by_role("table", name="Scores, and the first system against the second")
+    expect(table.locator("tbody tr")).to_have_count(6)
+    expect(table.locator("tbody tr").first).to_contain_text("AVA: share judged right")
+    expect(page.locator("table.intervals .dot")).to_have_count(3)
+    page.get_by_role("button", name=re.compile("^Why")).first.click()
+    expect(page.get_by_text(re.compile("The judge calls it (right|wrong)")).first).to_be_visible()
+    page.get_by_label("Plot of").click()
+    page.get_by_role("option", name="BERTScore", exact=True).click()
+    expect(page.get_by_role("table", name="BERTScore, with 95% intervals")).to_be_visible()
+    field(page, "Answers of system 3").fill("12")
+    page.locator("button.primary:visible").click()
+    says(page, "Answers of terse: 1 lines for 12 questions")
+    field(page, "Answers of system 3").fill("")
+    page.locator("button.primary:visible").click()
+    result(page, "chatty is significantly better than the other system")
+    if view == "desktop-light":
+        for label, start in (
+            ("HTML report", b"<!DOCTYPE html>"),
+            ("LaTeX tables", b"% Needs"),
+            ("All scores", b"id,"),
+            ("Plots", b"\x89PNG"),
+        ):
+            with page.expect_download() as download:
+                page.get_by_role("link", name=label).or_(page.get_by_role("button", name=label)).first.click()
+            assert Path(download.value.path()).read_bytes()[:20].lower().startswith(start.lower()), label
+    check_accessibility(page)
+    page.screenshot(path=screenshots / f"compare-{view}.png", full_page=True)
+
+
 FIELDS = {
     "kpqa": ("Question", "Answer to be scored", "Reference answers"),
     "f_meta": ("Generated questions", "Reference questions"),

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from hashlib import sha1
 from pathlib import Path
@@ -101,7 +102,7 @@ def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
     shutil.copytree(demo, folder, ignore=shutil.ignore_patterns("__pycache__", "includes.txt", "*.pyi", ".*"))
     includes = demo / "includes.txt"
     lines = includes.read_text(encoding="utf-8").split() if includes.is_file() else []
-    included = [path for line in lines for path in sorted(ROOT.glob(line))]
+    included = [path for line in lines for path in sorted(ROOT.glob(line)) if path.name != "__init__.py"]
     own = [path for path in module.iterdir() if path.is_file() and path.name != "__init__.py"] if alone else []
     for path in [*own, *included]:
         if path.name != "requirements.txt":
@@ -113,7 +114,9 @@ def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text, encoding="utf-8")
     wanted = {line for part in (module, demo) if (part / "requirements.txt").is_file() for line in _lines(part)}
-    (folder / "requirements.txt").write_text("\n".join(sorted(wanted)) + "\n", encoding="utf-8")
+    (folder / "requirements.txt").write_text("\n".join(on_cpu(wanted)) + "\n", encoding="utf-8")
+    card = folder / "README.md"
+    card.write_text(_without_dead_ends(card.read_text(encoding="utf-8"), name, namespace), encoding="utf-8")
     models = []
     for metric in CHECKPOINTS:
         loading = folder / "loading.py" if metric == name else folder / "metrics" / metric / "loading.py"
@@ -125,6 +128,29 @@ def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
         card = RepoCard.load(folder / "README.md")
         card.data["models"] = models
         card.save(folder / "README.md")
+
+
+def on_cpu(requirements: Collection[str]) -> list[str]:
+    """Return the lines of a Space's requirements, with the small build of torch for processors.
+
+    >>> on_cpu({"scipy>=1.15"})
+    ['scipy>=1.15']
+    """
+    lines = sorted(requirements)
+    if not any(re.match(r"torch\b", line) for line in lines):
+        return lines
+    pins = (ROOT / "constraints.txt").read_text(encoding="utf-8").split()
+    pin = next(pin for pin in pins if pin.startswith("torch=="))
+    lines = [f"{pin}+cpu" if re.match(r"torch\b", line) else line for line in lines]
+    return ["--extra-index-url https://download.pytorch.org/whl/cpu", *lines]
+
+
+def _without_dead_ends(card: str, name: str, namespace: str) -> str:
+    """Return a card in which files that lie in the repository alone are said to, and a checkpoint's card is a link."""
+    if name in CHECKPOINTS:
+        model = checkpoint_repository(name, namespace)
+        card = card.replace("`checkpoint/README.md`", f"[{model}](https://huggingface.co/{model})")
+    return re.sub(r"(`training/[\w./]+`)(?! of the\s+repository)", r"\1 of the repository", card)
 
 
 def _lines(folder: Path) -> list[str]:

@@ -7,7 +7,17 @@ import pytest
 ASKED = ("Who won?", "It was won by <b>Germany</b>.", ["Germany won.", "Germany"])
 
 
+COMPARED = [
+    {"question": question, "references": [reference], "system": system, "prediction": said}
+    for question, reference, *answers in (
+        ("Who wrote Hamlet?", "William Shakespeare", "It was Shakespeare.", "Marlowe"),
+        ("How many eggs are in a dozen?", "twelve", "There are twelve.", "ten eggs"),
+        ("What do bees make?", "honey", "Bees make honey.", "honey"),
+    )
+    for system, said in zip(("a", "b"), answers, strict=True)
+]
 CALLS = {
+    "compare": ("compare", "/compare", (COMPARED,)),
     "aev": ("plane", "/plane", ("There are seven steps.", "Four steps are involved.", 0.3, 1)),
     "ava": ("score", "/score", ASKED),
     "f_meta": ("score", "/score", (["Who won it?", "When was it?"], ["Who won the cup?"], "BLEU-4")),
@@ -17,8 +27,10 @@ CALLS = {
 
 def by_the_module(name: str) -> dict:
     """What the metric says of the call of a demo."""
-    metric = genqa_metrics.load(name, keep_in_memory=True)
     *_, arguments = CALLS[name]
+    if name == "compare":
+        return genqa_metrics.compare(*arguments, ["kpqa", "ava"]).to_dict()
+    metric = genqa_metrics.load(name, keep_in_memory=True)
     if name == "aev":
         answer, reference, alpha, order = arguments
         settings = {"alpha": alpha, "max_order": order, "grid": True}
@@ -33,6 +45,12 @@ def by_the_module(name: str) -> dict:
 
 def assert_same_scores(name: str, scores: dict) -> None:
     expected = by_the_module(name)
+    if name == "compare":
+        for metric in ("kpqa", "ava"):
+            assert scores["metrics"][metric]["scores"] == expected["metrics"][metric]["scores"]
+            for score, tests in expected["metrics"][metric]["tests"].items():
+                assert scores["metrics"][metric]["tests"][score] == tests
+        return
     keys = set(scores) & set(expected)
     assert keys >= {"kpqa": {"rougeL_kpqa", "rougeL"}, "ava": {"ava_score", "ava_threshold"}}.get(name, {name})
     for key in keys - {"aev_grid"}:
