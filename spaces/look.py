@@ -291,6 +291,7 @@ footer { flex-wrap: wrap; }
 @media (max-width: 480px) {
   table.numbers { font-size: var(--text-sm); }
   table.numbers th, table.numbers td { padding: .15rem .25rem; }
+  table.texts thead th { white-space: normal; }
   table.plane td { padding: 0; }
   table.plane td button { min-width: 2.7rem; min-height: 2.2rem; }
 }

@@ -106,7 +106,7 @@ def page(question: str, answer: str, references: str) -> list:
     words = judged.words_html("Answer", answer, verdict["words"])
     several = len(lines) > 1
     table = look.table(
-        ["accepted answer", "probability by it alone"],
+        ["accepted answer", "by it alone"],
         [[text, look.probability(value, 3)] for text, value in zip(lines, verdict["by_reference"], strict=True)],
         "Each accepted answer by itself",
         {1},
