@@ -20,7 +20,7 @@ from huggingface_hub import ModelCard, RepoCard
 
 from tests.factories.ava import linear_judge, load, random_rows
 from tests.factories.kpqa import saved
-from training import publish
+from training import publish, publish_space
 
 REPOSITORIES = [
     ("model", "ns/ava-minilm"),
@@ -227,7 +227,7 @@ def test_a_space_is_complete(tiny, run, tmp_path, repository):
         extra = repository / "spaces" / name / "requirements.txt"
         wanted |= set(extra.read_text().split()) if extra.is_file() else set()
         lines = (folder / "requirements.txt").read_text().splitlines()
-        assert lines == publish.on_cpu(wanted)
+        assert lines == publish_space.on_cpu(wanted)
         assert ("--extra-index-url https://download.pytorch.org/whl/cpu" in lines) == ("torch>=2.6" in wanted)
         assert any(re.fullmatch(r"torch==[\d.]+\+cpu", line) for line in lines) == ("torch>=2.6" in wanted)
         for path in re.findall(r"`([\w/]+/README\.md)`(?! of the)", (folder / "README.md").read_text()):
@@ -321,4 +321,4 @@ def test_a_tanh_head_without_question_is_published(tiny, run, tiny_encoder, tiny
 @pytest.mark.parametrize("text", ["", 'HUB_CHECKPOINT = "a/b"\nHUB_CHECKPOINT = "a/c"\n'])
 def test_there_is_one_default_checkpoint(text):
     with pytest.raises(ValueError, match="expected one line HUB_CHECKPOINT"):
-        publish.default_checkpoint(text, "ns", "v1")
+        publish_space.default_checkpoint(text, "ns", "v1")

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from hashlib import sha1
 from pathlib import Path
@@ -12,11 +11,10 @@ from genqa_metrics import METRICS
 
 from training import publish_texts as texts
 from training.accuracy_study import copy_measured
+from training.publish_space import ROOT, checkpoint_repository, write_space
 
-ROOT = Path(__file__).resolve().parent.parent
 CHECKPOINTS = {name: ROOT / "metrics" / name / "checkpoint" for name in ("ava", "kpqa")}
 RECORDS = {"ava": ROOT / "training/ava/results/bundled.json", "kpqa": ROOT / "training/kpqa/results/agreement.json"}
-CONSTANT = re.compile(r'^(HUB_CHECKPOINT = )"([^"/]+)/([^"@]+)(@[^"]+)?"', re.MULTILINE)
 COMPARE = "compare"  # the demo of several metrics
 TASKS = {"ava": "text-classification", "kpqa": "token-classification"}
 CLASSES = {"ava": "AutoModelForSequenceClassification", "kpqa": "AutoModelForTokenClassification"}
@@ -63,98 +61,6 @@ def version_tag() -> str:
     from genqa_metrics.aev.shared import VERSION
 
     return f"v{VERSION}"
-
-
-def default_checkpoint(text: str, namespace: str, tag: str) -> str:
-    """Return a module's source with its one default checkpoint in a namespace and at a tag.
-
-    Raises:
-        ValueError: if the source does not have exactly one such constant.
-
-    >>> default_checkpoint('HUB_CHECKPOINT = "old/kpqa-minilm"  # a remark', "me", "v1")
-    'HUB_CHECKPOINT = "me/kpqa-minilm@v1"  # a remark'
-    """
-    text, count = CONSTANT.subn(rf'\1"{namespace}/\3@{tag}"', text)
-    if count != 1:
-        raise ValueError(f'expected one line HUB_CHECKPOINT = "namespace/name", found {count}')
-    return text
-
-
-def checkpoint_repository(name: str, namespace: str) -> str:
-    """Return the Hub id of a metric's checkpoint."""
-    return f"{namespace}/{CONSTANT.search((ROOT / 'metrics' / name / 'loading.py').read_text(encoding='utf-8'))[3]}"
-
-
-def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
-    """Write the tree of a Space: the module, its siblings, its card, the demo and what the demo includes.
-
-    Args:
-        name: name of the metric.
-        namespace: user or organization.
-        tag: of the checkpoint that the module loads by default.
-        folder: where to; what it held before is gone.
-    """
-    from huggingface_hub import RepoCard
-
-    shutil.rmtree(folder, ignore_errors=True)
-    module, demo = ROOT / "metrics" / name, ROOT / "spaces" / name
-    alone = module.is_dir()  # else a demo of several metrics, which stay in their folders
-    shutil.copytree(demo, folder, ignore=shutil.ignore_patterns("__pycache__", "includes.txt", "*.pyi", ".*"))
-    includes = demo / "includes.txt"
-    lines = includes.read_text(encoding="utf-8").split() if includes.is_file() else []
-    included = [path for line in lines for path in sorted(ROOT.glob(line)) if path.name != "__init__.py"]
-    own = [path for path in module.iterdir() if path.is_file() and path.name != "__init__.py"] if alone else []
-    for path in [*own, *included]:
-        if path.name != "requirements.txt":
-            text = path.read_text(encoding="utf-8")
-            text = text.replace(f'evaluate.load("metrics/{name}', f'evaluate.load("{namespace}/{name}')
-            # Layers of the toolkit stay in their folders: they import each other.
-            inside = "toolkit" in path.parts or not (alone or path.parent == ROOT / "spaces")
-            place = folder / (path.relative_to(ROOT / "metrics" if alone else ROOT) if inside else path.name)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, encoding="utf-8")
-    wanted = {line for part in (module, demo) if (part / "requirements.txt").is_file() for line in _lines(part)}
-    (folder / "requirements.txt").write_text("\n".join(on_cpu(wanted)) + "\n", encoding="utf-8")
-    card = folder / "README.md"
-    card.write_text(_without_dead_ends(card.read_text(encoding="utf-8"), name, namespace), encoding="utf-8")
-    models = []
-    for metric in CHECKPOINTS:
-        loading = folder / "loading.py" if metric == name else folder / "metrics" / metric / "loading.py"
-        if loading.is_file():
-            text = default_checkpoint(loading.read_text(encoding="utf-8"), namespace, tag)
-            loading.write_text(text, encoding="utf-8")
-            models.append(checkpoint_repository(metric, namespace))
-    if models:
-        card = RepoCard.load(folder / "README.md")
-        card.data["models"] = models
-        card.save(folder / "README.md")
-
-
-def on_cpu(requirements: Collection[str]) -> list[str]:
-    """Return the lines of a Space's requirements, with the small build of torch for processors.
-
-    >>> on_cpu({"scipy>=1.15"})
-    ['scipy>=1.15']
-    """
-    lines = sorted(requirements)
-    if not any(re.match(r"torch\b", line) for line in lines):
-        return lines
-    pins = (ROOT / "constraints.txt").read_text(encoding="utf-8").split()
-    pin = next(pin for pin in pins if pin.startswith("torch=="))
-    lines = [f"{pin}+cpu" if re.match(r"torch\b", line) else line for line in lines]
-    return ["--extra-index-url https://download.pytorch.org/whl/cpu", *lines]
-
-
-def _without_dead_ends(card: str, name: str, namespace: str) -> str:
-    """Return a card in which files that lie in the repository alone are said to, and a checkpoint's card is a link."""
-    if name in CHECKPOINTS:
-        model = checkpoint_repository(name, namespace)
-        card = card.replace("`checkpoint/README.md`", f"[{model}](https://huggingface.co/{model})")
-    return re.sub(r"(`training/[\w./]+`)(?! of the\s+repository)", r"\1 of the repository", card)
-
-
-def _lines(folder: Path) -> list[str]:
-    return (folder / "requirements.txt").read_text(encoding="utf-8").split()
 
 
 def write_model(name: str, namespace: str, tag: str, folder: Path) -> None:
