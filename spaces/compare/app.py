@@ -1,6 +1,7 @@
 """Demo of the toolkit: which of up to four systems answers best, by five metrics, and could it be chance?"""
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
@@ -225,6 +226,23 @@ def row_values(run) -> list[dict]:
     return found
 
 
+def said_of(report) -> tuple[str, str]:
+    """Return who is ahead by the judge and whether it could be chance, and whom the other scores put first."""
+    facts, (metric, _) = report.to_dict(), SCORES["ava_accuracy"]
+    first, second, *_ = reports.ordered(facts, metric, "ava_accuracy")
+    p = reports.ranked_pairs(facts, metric, "ava_accuracy", neighbours=True)[0]["permutation_p_corrected"]
+    values = report.scores[metric]["ava_accuracy"]
+    if values[first]["value"] == values[second]["value"]:
+        judge_says = f"By AVA {first} and {second} are level."
+    elif p is not None and p < facts["settings"]["level"]:
+        judge_says = f"By AVA {first} is ahead of {second}, and that is more than chance (p {tables.p_value(p)})."
+    else:
+        judge_says = f"By AVA {first} is ahead of {second}, but it could be chance (p {tables.p_value(p)})."
+    firsts = Counter(reports.ordered(facts, metric, name)[0] for name, (metric, _) in SCORES.items())
+    counts = ", ".join(f"{count} put {system} first" for system, count in firsts.most_common())
+    return judge_says, f"Of the {len(SCORES)} scores {counts}."
+
+
 def winners(report) -> look.Markup:
     """Return a table: every score of every system, who is ahead, and whether it could be chance."""
     facts, systems, lines = report.to_dict(), report.systems, []
@@ -247,7 +265,7 @@ def winners(report) -> look.Markup:
 
 def plot_of(name: str, shown: dict) -> look.Markup:
     """Return the plot of one score: systems, values, intervals, an axis from 0 to 1."""
-    label = SCORES[name][1]
+    label = shown["labels"][name]
     return look.intervals(shown["intervals"][name], f"{label}, with 95% intervals")
 
 
@@ -258,16 +276,15 @@ def picture(shown: dict) -> str:
 
     figure = Figure(figsize=(9, 1.2 + 0.45 * len(SCORES) * len(shown["systems"])), layout="constrained", dpi=150)
     FigureCanvasAgg(figure)
-    for axes, (name, (_, label)) in zip(figure.subplots(len(SCORES), 1, sharex=True), SCORES.items(), strict=True):
-        for place, (system, value, low, high) in enumerate(reversed(shown["intervals"][name])):
+    for axes, name in zip(figure.subplots(len(SCORES), 1, sharex=True), SCORES, strict=True):
+        for place, (_, value, low, high) in enumerate(reversed(shown["intervals"][name])):
             axes.plot([low, high], [place, place], color="#94a3b8", linewidth=3, solid_capstyle="round")
             axes.plot([value], [place], "o", color="#1d4ed8")
             axes.annotate(f"{value:.3f}", (value, place), (0, 6), textcoords="offset points", fontsize=7, ha="center")
-            del system
-        names = [row[0].replace("$", r"\$") for row in reversed(shown["intervals"][name])]
+        names = [row[0][:40] for row in reversed(shown["intervals"][name])]
         axes.set_yticks(range(len(names)), names, parse_math=False)
-        axes.set(xlim=(0, 1), ylim=(-0.6, len(names) - 0.2))
-        axes.set_title(label, fontsize=9, loc="left")
+        axes.set(xlim=(-0.02, 1.02), ylim=(-0.6, len(names) - 0.2))
+        axes.set_title(shown["labels"][name], fontsize=9, loc="left", parse_math=False)
         axes.grid(axis="x", alpha=0.3)
     path = uploads.fresh_path("comparison.png")
     figure.savefig(path)
@@ -321,9 +338,12 @@ def shown_of(tick, rows: list[dict], bad: look.Markup = NOTHING) -> list:
             (system, value, value if low is None else low, value if high is None else high)
             for system, (value, low, high) in zip(order, ends, strict=True)
         ]
-    shown = {"systems": report.systems, "intervals": intervals, "rows": disagreements(values)}
+    labels = {name: label for name, (_, label) in SCORES.items()}
+    if reports.corrected_accuracy(facts, "ava"):
+        labels["ava_accuracy"] = "AVA: accuracy, corrected for the judge's measured errors"
+    shown = {"systems": report.systems, "intervals": intervals, "rows": disagreements(values), "labels": labels}
     notes = [f"Note: {note}." for note in report.notes[:4]]
-    status = look.headline(reports.finding(facts, "ava"), reports.finding(facts, "kpqa"), *notes)
+    status = look.headline(*said_of(report), *notes)
     html_path, latex_path = uploads.fresh_path("comparison.html"), uploads.fresh_path("comparison.tex")
     Path(html_path).write_text(report.to_html(), encoding="utf-8")
     Path(latex_path).write_text(report.to_latex(), encoding="utf-8")
@@ -345,6 +365,7 @@ def one_system(tick, rows: list[dict], system: str, bad: look.Markup) -> list:
         "systems": [system],
         "intervals": {name: [(system, means[name], means[name], means[name])] for name in SCORES},
         "rows": disagreements(values),
+        "labels": {name: label for name, (_, label) in SCORES.items()},
     }
     table = look.table(
         ["score", system], [[label, f"{means[name]:.3f}"] for name, (_, label) in SCORES.items()], "Scores", {1}
