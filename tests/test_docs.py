@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
+from playwright.sync_api import expect, sync_playwright
 
 from tests.factories.pages import PAGES, Page
 
@@ -114,3 +115,24 @@ def test_every_command_and_function_is_in_the_reference(site):
         assert f'id="genqa_metrics.{name}"' in python
     for name in genqa_metrics.METRICS:
         assert f"genqa_metrics.{name}.{name}." in (site / f"reference/{name}.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.needs("Chromium")
+def test_pages_fit_a_phone_and_the_search_needs_no_server(site, chromium):
+    """From files, without a network, in the dark; wide tables and code scroll by themselves."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_context(
+            viewport={"width": 390, "height": 800}, color_scheme="dark", offline=True
+        ).new_page()
+        page.set_default_timeout(120_000)
+        errors = []
+        page.on("pageerror", lambda error: errors.append(error))
+        for name in ("index", "how-to/2b-compare", "reference/f_meta", "explanation/2-intervals"):
+            page.goto((site / f"{name}.html").as_uri())
+            assert page.evaluate("document.documentElement.scrollWidth") == 390, name
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+        page.goto((site / "search.html").as_uri() + "?q=krippendorff")
+        expect(page.locator("#search-results li a").first).to_be_visible(timeout=120_000)
+        assert not errors
+        browser.close()

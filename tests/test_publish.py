@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 
 import genqa_metrics
@@ -248,6 +249,30 @@ def test_a_space_is_complete(tiny, run, tmp_path, repository):
             default = f'HUB_CHECKPOINT = "me/{name}-minilm@v{genqa_metrics.__version__}"'
             assert default in (folder / "loading.py").read_text()
     assert 'HUB_CHECKPOINT = "genqa' in (repository / "metrics/kpqa/loading.py").read_text()
+
+
+def test_the_documentation_is_a_static_space_with_its_folders(hub, run, monkeypatch, tmp_path):
+    monkeypatch.setattr(publish, "write_site", partial(publish.write_site, site=tmp_path / "docs"))
+    with pytest.raises(ValueError, match="run `make docs` first"):
+        run("--metrics", "aev", "--docs")
+    card = "---\nsdk: static\n---\n"
+    site = {"README.md": card, "build/html/index.html": "<p>", "build/html/how-to/ci.html": "<p>", "build/html/.x": ""}
+    for name, text in site.items():
+        path = tmp_path / "docs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    kinds = []
+    create = huggingface_hub.HfApi.create_repo
+    monkeypatch.setattr(
+        huggingface_hub.HfApi,
+        "create_repo",
+        lambda *a, **given: kinds.append(given["space_sdk"]) or create(*a, **given),
+    )
+    run("--metrics", "aev", "--docs")
+    assert kinds == ["gradio", "static"]
+    published = hub.content("space", "ns/docs", "v" + genqa_metrics.__version__)
+    assert set(published) - {".gitattributes"} == {"README.md", "index.html", "how-to/ci.html"}
+    assert published["README.md"].decode() == card
 
 
 def test_the_bundled_checkpoints_can_be_published(run, tmp_path):

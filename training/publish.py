@@ -11,6 +11,7 @@ from genqa_metrics import METRICS
 
 from training import publish_texts as texts
 from training.accuracy_study import copy_measured
+from training.publish_site import write_site
 from training.publish_space import ROOT, checkpoint_repository, write_space
 
 CHECKPOINTS = {name: ROOT / "metrics" / name / "checkpoint" for name in ("ava", "kpqa")}
@@ -29,6 +30,7 @@ class Arguments:
     dry_run: bool = field(default=False, metadata={"help": "only write the trees to --output_dir"})
     output_dir: str = field(default="build/hub", metadata={"help": "folder that the trees are written to"})
     metrics: list[str] = field(default_factory=lambda: list(METRICS), metadata={"help": "the metrics to publish"})
+    docs: bool = field(default=False, metadata={"help": "publish the documentation, built by `make docs`, too"})
     move_tag: bool = field(default=False, metadata={"help": "let the version's tag name other files than before"})
 
 
@@ -259,6 +261,10 @@ def write_trees(args: Arguments) -> list[Repository]:
         folder = output / "spaces" / args.namespace / COMPARE
         write_space(COMPARE, args.namespace, tag, folder)
         repositories.append(Repository(f"{args.namespace}/{COMPARE}", "space", folder))
+    if args.docs:
+        folder = output / "spaces" / args.namespace / "docs"
+        write_site(folder)
+        repositories.append(Repository(f"{args.namespace}/docs", "space", folder))
     return repositories
 
 
@@ -311,7 +317,7 @@ def upload(api, repository: Repository, tag: str) -> str:
     Returns:
         What was done, in a few words.
     """
-    from huggingface_hub import CommitOperationAdd, CommitOperationDelete
+    from huggingface_hub import CommitOperationAdd, CommitOperationDelete, RepoCard
     from huggingface_hub.errors import RepositoryNotFoundError
 
     where = {"repo_id": repository.name, "repo_type": repository.kind}
@@ -319,7 +325,10 @@ def upload(api, repository: Repository, tag: str) -> str:
     try:
         head = api.repo_info(**where).sha
     except RepositoryNotFoundError:
-        api.create_repo(**where, space_sdk="gradio" if repository.kind == "space" else None)
+        is_space = repository.kind == "space"
+        api.create_repo(
+            **where, space_sdk=RepoCard.load(repository.folder / "README.md").data.sdk if is_space else None
+        )
         head = api.repo_info(**where).sha
     added, deleted = changes(repository.folder, remote_files(api, repository, head))
     done = []

@@ -1,0 +1,24 @@
+"""The tree of the Space that shows the documentation: the site that `make docs` built, and the card of the Space."""
+
+import shutil
+from pathlib import Path
+
+SITE = Path(__file__).resolve().parent.parent / "spaces" / "docs"
+
+
+def write_site(folder: Path, site: Path = SITE) -> None:
+    """Write the tree of the Space; its folders are those of the site.
+
+    Args:
+        folder: where to; what it held before is gone.
+        site: folder with the card README.md and the site in build/html.
+
+    Raises:
+        ValueError: if the site was not built.
+    """
+    built = site / "build" / "html"
+    if not (built / "index.html").is_file():
+        raise ValueError(f"{built}: expected the built documentation; run `make docs` first")
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(built, folder, ignore=shutil.ignore_patterns(".*"))
+    shutil.copyfile(site / "README.md", folder / "README.md")
