@@ -4,7 +4,10 @@ import contextlib
 import re
 import subprocess
 import sys
+from functools import partial
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
@@ -117,22 +120,37 @@ def test_every_command_and_function_is_in_the_reference(site):
         assert f"genqa_metrics.{name}.{name}." in (site / f"reference/{name}.html").read_text(encoding="utf-8")
 
 
+@pytest.fixture
+def address(site):
+    """Address of the site on this machine."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *args):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site)))
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
 @pytest.mark.needs("Chromium")
-def test_pages_fit_a_phone_and_the_search_needs_no_server(site, chromium):
-    """From files, without a network, in the dark; wide tables and code scroll by themselves."""
+def test_pages_fit_a_phone_and_the_search_works_alone(address, chromium):
+    """In the dark, with no other host; wide tables and code scroll by themselves."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_context(
-            viewport={"width": 390, "height": 800}, color_scheme="dark", offline=True
-        ).new_page()
+        page = browser.new_page(viewport={"width": 390, "height": 800}, color_scheme="dark")
         page.set_default_timeout(120_000)
-        errors = []
+        errors, asked = [], []
         page.on("pageerror", lambda error: errors.append(error))
+        page.on("request", lambda request: asked.append(request.url))
         for name in ("index", "how-to/2b-compare", "reference/f_meta", "explanation/2-intervals"):
-            page.goto((site / f"{name}.html").as_uri())
+            page.goto(f"{address}{name}.html")
             assert page.evaluate("document.documentElement.scrollWidth") == 390, name
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
-        page.goto((site / "search.html").as_uri() + "?q=krippendorff")
+        page.goto(f"{address}search.html?q=krippendorff")
         expect(page.locator("#search-results li a").first).to_be_visible(timeout=120_000)
         assert not errors
+        assert all(url.startswith((address, "data:")) for url in asked)
         browser.close()
