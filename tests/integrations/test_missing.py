@@ -5,7 +5,7 @@ from importlib import import_module
 
 import pytest
 
-EXTRAS = {"deepeval": "deepeval", "inspect_ai": "inspect", "mlflow": "mlflow", "ragas": "ragas", "wandb": "wandb"}
+EXTRAS = {name: name for name in ("deepeval", "lighteval", "mlflow", "ragas", "wandb")} | {"inspect_ai": "inspect"}
 
 
 @pytest.mark.parametrize("tool", EXTRAS)

@@ -21,6 +21,7 @@ TOOLS = {
     "deepeval": ("test_deepeval.py", "deepeval.md"),
     "harness": ("test_lm_eval.py", "lm_eval.md"),
     "inspect": ("test_inspect_ai.py", "inspect.md"),
+    "lighteval": ("test_lighteval.py", "lighteval.md"),
     "mlflow": ("test_mlflow.py", "mlflow.md"),
     "ragas": ("test_ragas.py", "ragas.md"),
     "wandb": ("test_wandb.py", "wandb.md"),
