@@ -16,6 +16,7 @@ from genqa_metrics.ava import shared as ava_shared
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.kpqa import fast
+from genqa_metrics.kpqa.embedder import EMBEDDINGS_FILE, FastEmbedder
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.fast import FAST_FILE, FastModel
 from genqa_metrics.kpqa.loading import load_models, load_token_classifier
@@ -24,11 +25,14 @@ from genqa_metrics.toolkit.cli import app
 from genqa_metrics.toolkit.commands import export as exporting
 from genqa_metrics.toolkit.scoring import quantization
 from genqa_metrics.toolkit.scoring.registry import make_scorer
+from transformers import AutoModel, AutoTokenizer
 from typer.testing import CliRunner
 
 from tests.factories import ava as ava_factory
 from tests.factories import kpqa as kpqa_factory
 from tests.factories.kpqa import random_rows
+from tests.test_light import EXTRAS
+from tests.test_light import run as run_without
 
 PRODUCTS_OF_A_LAYER = 6  # query, key, value, output of the attention, and the two of the feed-forward part
 
@@ -83,7 +87,7 @@ def rounded_rows(values):
 
 def rounded_columns(weight):
     """Return a weight, (outputs, inputs), rounded to 127 steps up and down for every output."""
-    step = weight.abs().amax(1, keepdim=True) / 127
+    step = weight.abs().amax(1, keepdim=True).clamp_min(1e-12) / 127
     return (weight / step).round() * step
 
 
@@ -100,6 +104,8 @@ def test_kpqa_is_the_torch_model_with_every_product_rounded(fast_kpqa, tiny_enco
     for module in model.modules():
         if isinstance(module, torch.nn.Linear):
             module.__class__ = Rounded
+        elif isinstance(module, torch.nn.Embedding):
+            module.weight.data = rounded_columns(module.weight.data)
     expected, found = (
         np.concatenate([weights for _, weights in Encoder(models).keyphrase_weights(pairs)])
         for models in (replace(small, predictor=model), small)
@@ -129,10 +135,10 @@ def test_a_row_is_the_same_alone_as_among_neighbours(fast_ava, batch_tokens):
 
 def test_one_large_row_spoils_no_other(fast_ava):
     model = load_judge(fast_ava, backend="onnx").model
-    inputs = {name: torch.randint(5, 40, (2, 9), generator=torch.manual_seed(0)) for name in model._names}
-    inputs |= {"attention_mask": torch.ones((2, 9), dtype=torch.long), "token_type_ids": torch.zeros(2, 9).long()}
-    alone = model(**{name: values[:1] for name, values in inputs.items()}).logits
-    together = model(**inputs).logits
+    inputs = {name: np.random.default_rng(0).integers(5, 40, (2, 9)) for name in model._names}
+    inputs |= {"attention_mask": np.ones((2, 9), dtype=int), "token_type_ids": np.zeros((2, 9), dtype=int)}
+    alone = model(**{name: values[:1] for name, values in inputs.items()})
+    together = model(**inputs)
     assert together[0].item() == pytest.approx(alone[0].item(), abs=1e-4)
 
 
@@ -211,7 +217,7 @@ def test_score_runs_an_exported_judge(fast_ava, tmp_path):
 
 def test_export_keeps_the_checkpoint_and_names_the_next_command(fast_kpqa, tiny_checkpoint, tmp_path):
     names = {path.name for path in tiny_checkpoint.iterdir()}
-    assert {path.name for path in fast_kpqa.iterdir()} == names | {FAST_FILE}
+    assert {path.name for path in fast_kpqa.iterdir()} == names | {FAST_FILE, EMBEDDINGS_FILE}
     for name in names:
         assert (fast_kpqa / name).read_bytes() == (tiny_checkpoint / name).read_bytes()
     again = tmp_path / "again"
@@ -298,9 +304,11 @@ def test_judges_of_several_pairs_are_refused(judges, configuration, tmp_path):
 
 def test_missing_packages_are_named(fast_ava, monkeypatch, tmp_path):
     monkeypatch.setattr(ava_shared, "find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r"onnxruntime is not installed; run pip install 'genqa-metrics\[fast\]'"):
+    with pytest.raises(
+        ImportError, match=r"onnxruntime and tokenizers are not installed; run pip install 'genqa-metrics\[fast\]'"
+    ):
         load_judge(fast_ava, backend="onnx")
-    with pytest.raises(ValueError, match=r"ava: onnxruntime is not installed"):
+    with pytest.raises(ValueError, match=r"ava: onnxruntime and tokenizers are not installed"):
         make_scorer("ava", {"backend": "onnx"})
     monkeypatch.setattr(aev_shared, "find_spec", lambda name: None)
     result = run("export", tmp_path / "out", "--metric", "ava", "--checkpoint", fast_ava)
@@ -311,3 +319,54 @@ def test_a_processor_without_vnni_is_warned_of(fast_ava, monkeypatch):
     monkeypatch.setattr(ava_fast, "_may_saturate", lambda: True)
     with pytest.warns(UserWarning, match="this processor has no VNNI instructions.*take backend 'torch'"):
         ava_fast.FastModel(fast_ava, signed_digest(fast_ava), "ava")
+
+
+def test_pieces_are_those_of_transformers(fast_ava):
+    own, theirs = fast.FastTokenizer(fast_ava), AutoTokenizer.from_pretrained(fast_ava)
+    texts = [question for question, *_ in triples(20)]
+    others = [answer * 9 for *_, answer in triples(20)]
+    for given in (
+        {"truncation": "longest_first", "max_length": 24},
+        {"truncation": "only_second", "max_length": 40, "return_offsets_mapping": True},
+        {"return_special_tokens_mask": True},
+    ):
+        found, expected = (tokenizer(texts, others, **given) for tokenizer in (own, theirs))
+        assert dict(found) == {name: [[*map(_plain, row)] for row in rows] for name, rows in expected.items()}
+        assert [found.sequence_ids(i) for i in range(20)] == [expected.sequence_ids(i) for i in range(20)]
+    assert own(texts[0], add_special_tokens=False)["input_ids"] == theirs.encode(texts[0], add_special_tokens=False)
+    assert own.model_max_length == min(512, theirs.model_max_length)
+
+
+def _plain(value):
+    return tuple(value) if isinstance(value, list | tuple) else value
+
+
+def test_vectors_below_the_first_layer_are_near_those_of_torch(tiny_encoder, tmp_path):
+    quantization.export_embeddings(tiny_encoder, tmp_path / EMBEDDINGS_FILE)
+    ids = np.random.default_rng(0).integers(5, 40, (3, 11))
+    with torch.inference_mode():
+        expected = AutoModel.from_pretrained(tiny_encoder).embeddings(input_ids=torch.from_numpy(ids))
+    expected = torch.nn.functional.normalize(expected, dim=-1).numpy()
+    assert FastEmbedder(tmp_path)(ids) == pytest.approx(expected, abs=0.01)
+    (tmp_path / EMBEDDINGS_FILE).write_bytes(b"")
+    with pytest.raises(ValueError, match=f"has no readable {EMBEDDINGS_FILE}.*genqa-metrics export --metric kpqa"):
+        FastEmbedder(tmp_path)
+
+
+def test_an_exported_folder_is_enough_without_torch_and_transformers(fast_ava, fast_kpqa, tmp_path, repository):
+    """Scores of a process that cannot import them are those of this one."""
+    rows = repository / "metrics/examples/answers.jsonl"
+    settings = [
+        part
+        for name, folder in (("ava", fast_ava), ("kpqa", fast_kpqa))
+        for part in ("--metric", name, "--set", f"{name}.backend=onnx", "--set", f"{name}.checkpoint={folder}")
+    ]
+    kept = [name for name in EXTRAS if name not in "onnxruntime tokenizers safetensors joblib py3langid".split()]
+    (done,) = run_without(tmp_path, ["score", rows, *settings, "-o", "alone.jsonl"], names=kept)
+    assert done[0] == 0, done
+    assert run("score", rows, *settings, "-o", tmp_path / "here.jsonl").exit_code == 0
+    alone, here = ([json.loads(line) for line in (tmp_path / f"{name}.jsonl").open()] for name in ("alone", "here"))
+    for one, other in zip(alone, here, strict=True):
+        numbers = [{name: value for name, value in row.items() if isinstance(value, float)} for row in (one, other)]
+        assert len(numbers[0]) > 10
+        assert numbers[0] == pytest.approx(numbers[1], abs=1e-4)

@@ -8,8 +8,9 @@ from functools import lru_cache
 import numpy as np
 
 from .answers import declines, said
+from .fast import FastModel
 from .modeling import CONFIGURATIONS, LINEAR, WORD, linear_features, segments, words
-from .models import budget_on, budgeted, checked_budget, padded
+from .models import budget_on, budgeted, checked_budget, padded, tensors
 from .passages import passage
 from .quantities import equal, quantities
 from .shared import Stemmer
@@ -269,8 +270,6 @@ class Judge:
             values = np.array([linear_features(*row) for row in rows]) @ loaded.model["weight"] + loaded.model["bias"]
             return values[[unique[triple] for triple in triples]]
 
-        import torch
-
         columns = encoded(loaded.tokenizer, loaded.configuration, rows, loaded.max_length, loaded.marks)
         lengths = [max(len(column[i]["input_ids"]) for column in columns) for i in range(len(rows))]
         full = [row for row, length in zip(rows, lengths, strict=True) if length >= loaded.max_length]
@@ -278,14 +277,22 @@ class Judge:
         self.cut_triples += sum(
             any(len(column[i]["input_ids"]) > loaded.max_length for column in whole) for i in range(len(full))
         )
-        device, values = loaded.model.device, np.zeros(len(rows))
-        for batch in budgeted(lengths, budget_on(device.type, self.batch_tokens)):
-            inputs = [padded([column[i] for i in batch]) for column in columns]
-            inputs = [{name: tensor.to(device) for name, tensor in part.items()} for part in inputs]
-            with torch.inference_mode():
-                output = loaded.model(**inputs[0]) if len(inputs) == 1 else loaded.model(pairs=inputs)
-            values[batch] = output.logits.float().cpu().numpy().reshape(-1)
+        values = np.zeros(len(rows))
+        for batch in budgeted(lengths, budget_on(loaded.model.device.type, self.batch_tokens)):
+            values[batch] = self._run([padded([column[i] for i in batch]) for column in columns]).reshape(-1)
         return values[[unique[triple] for triple in triples]]
+
+    def _run(self, inputs: list[dict[str, np.ndarray]]) -> np.ndarray:
+        """Return the logits of padded inputs, one for each encoder."""
+        model = self.loaded.model
+        if isinstance(model, FastModel):
+            return model(**inputs[0])
+        import torch
+
+        inputs = [tensors(part, model.device) for part in inputs]
+        with torch.inference_mode():
+            output = model(**inputs[0]) if len(inputs) == 1 else model(pairs=inputs)
+        return output.logits.float().cpu().numpy()
 
     def probabilities(
         self,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .fast import FastModel, checked_backend, fast_file
+from .fast import FastModel, FastTokenizer, checked_backend, fast_file
 from .modeling import CONFIGURATIONS, LINEAR, MARKS, NEW_HEAD, ava_classes, judge_model
 from .models import (
     ThreadTokenizer,
@@ -230,19 +230,17 @@ def load_judge(
         ValueError: if it is not found or cannot be loaded, or the device, type or backend does not exist.
         ImportError: if the backend's package is not installed.
     """
-    if checked_backend(backend, device, dtype) == "onnx":
-        device = "cpu"
+    backend = checked_backend(backend, device, dtype, base_model)
     folder = find_checkpoint(checkpoint, revision, "ava", HUB_CHECKPOINT)
     settings = read_settings(folder)
-    source = encoder_source(folder, base_model)
-    digest = signed_digest(folder, source)
-    fast = None
     if backend == "onnx":
         check_one_pair(settings["configuration"], folder)
-        fast = file_digest(fast_file(folder, "ava"))
+        source, device, fast = folder, "cpu", file_digest(fast_file(folder, "ava"))
+    else:
+        source, device, fast = encoder_source(folder, base_model), checked_device(device), None
+    digest = signed_digest(folder, source)
     with _LOADING:
-        device, dtype = checked_device(device), checked_dtype(dtype)
-        return _loaded(folder, source, digest, tuple(settings.items()), device, dtype, fast)
+        return _loaded(folder, source, digest, tuple(settings.items()), device, checked_dtype(dtype), fast)
 
 
 def short_digest(folder: Path) -> str:
@@ -267,25 +265,24 @@ def check_one_pair(configuration: str, folder: Path) -> None:
 def _loaded(
     folder: Path, source: Path, digest: str, settings: tuple, device: str, dtype: str, fast: str | None
 ) -> LoadedJudge:
-    import torch
-
     run_in_forked_children()
     values = dict(settings)
-    model = FastModel(folder, digest, "ava") if fast else None
-    try:
-        with quiet():
-            if model is None:
+    if fast:
+        model, tokenizer = FastModel(folder, digest, "ava"), FastTokenizer(folder)
+    else:
+        try:
+            with quiet():
                 model, tokenizer = load_model(folder, values["configuration"], values["marks"], source)
-            else:
-                tokenizer = load_tokenizer(folder, source)
-    except (ImportError, CheckpointError):
-        raise
-    except Exception as error:  # a damaged file raises errors of many kinds
-        raise ValueError(
-            f"checkpoint: {folder} cannot be loaded: {type(error).__name__}: {error}; fetch or train it again"
-        ) from error
-    if tokenizer is not None and not fast:
-        model.to(device, getattr(torch, dtype))
+        except (ImportError, CheckpointError):
+            raise
+        except Exception as error:  # a damaged file raises errors of many kinds
+            raise ValueError(
+                f"checkpoint: {folder} cannot be loaded: {type(error).__name__}: {error}; fetch or train it again"
+            ) from error
+        if tokenizer is not None:
+            import torch
+
+            model.to(device, getattr(torch, dtype))
     files = digest.rpartition("-")[2]
     signature = f"checkpoint:{short_digest(folder)}|files:{files}|configuration:{values['configuration']}"
     signature += f"|{model.signature}" if fast else f"|dtype:{dtype}"

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .models import budget_on, checked_budget, run_padded, token_limit
+from .embedder import FastEmbedder
+from .fast import FastModel
+from .models import budget_on, checked_budget, run_padded, tensors, token_limit
 from .negation import denied_pieces
 from .scoring import Tokens
 
@@ -79,14 +81,20 @@ class Encoder:
             encoded.append({key: batch[key][i] for key in keys})
             end = pieces[-1].offsets[-1][1] if len(ids[place]) else 0
             self.cut_texts += len(ids) == limit and bool(texts[i][end:].strip())
-        device = self.predictor.device
-
-        def forward(inputs):
-            logits = self.predictor(**{k: v.to(device) for k, v in inputs.items()}).logits
-            return logits.float().softmax(-1)[..., self.settings.keyphrase_label]
-
-        weights = run_padded(encoded, forward, self.batch_tokens)
+        weights = run_padded(encoded, self._keyphrases, self.batch_tokens)
         return [(p, w[place]) for p, w, place in zip(pieces, weights, places, strict=True)]
+
+    def _keyphrases(self, inputs: dict[str, np.ndarray]) -> np.ndarray:
+        """Return (batch, tokens) probabilities of padded inputs."""
+        if isinstance(self.predictor, FastModel):
+            logits = self.predictor(**inputs)
+            powers = np.exp(logits - logits.max(-1, keepdims=True))
+            return (powers / powers.sum(-1, keepdims=True))[..., self.settings.keyphrase_label]
+        import torch
+
+        with torch.inference_mode():
+            logits = self.predictor(**tensors(inputs, self.predictor.device)).logits
+            return logits.float().softmax(-1)[..., self.settings.keyphrase_label].cpu().numpy()
 
     def _short_question(self, question: str, limit: int) -> str:
         kept = limit - min(MIN_ANSWER, limit // 2)
@@ -117,23 +125,25 @@ class Encoder:
         )
         keys = [k for k in batch if k not in ("offset_mapping", "special_tokens_mask")]
         encoded = [{key: batch[key][i] for key in keys} for i in range(len(texts))]
-        device = self.embedder.device
+        results = []
+        for i, vectors in enumerate(run_padded(encoded, self._unit_vectors, self.batch_tokens)):
+            own = np.asarray(batch["special_tokens_mask"][i]) == 0
+            results.append((vectors[own], np.asarray(batch["offset_mapping"][i]).reshape(-1, 2)[own]))
+        return results
 
-        def forward(inputs):
-            import torch
+    def _unit_vectors(self, inputs: dict[str, np.ndarray]) -> np.ndarray:
+        """Return (batch, tokens, size) unit vectors of padded inputs."""
+        if isinstance(self.embedder, FastEmbedder):
+            return self.embedder(inputs["input_ids"])
+        import torch
 
-            inputs = {k: v.to(device) for k, v in inputs.items()}
+        inputs = tensors(inputs, self.embedder.device)
+        with torch.inference_mode():
             if self.layer == 0 and hasattr(self.embedder, "embeddings"):
                 hidden = self.embedder.embeddings(input_ids=inputs["input_ids"])  # the layers above are not needed
             else:
                 hidden = self.embedder(**inputs, output_hidden_states=True).hidden_states[self.layer]
-            return torch.nn.functional.normalize(hidden.float(), dim=-1)
-
-        results = []
-        for i, vectors in enumerate(run_padded(encoded, forward, self.batch_tokens)):
-            own = np.asarray(batch["special_tokens_mask"][i]) == 0
-            results.append((vectors[own], np.asarray(batch["offset_mapping"][i]).reshape(-1, 2)[own]))
-        return results
+            return torch.nn.functional.normalize(hidden.float(), dim=-1).cpu().numpy()
 
     def tokens(self, pairs: Sequence[tuple[str, str]]) -> tuple[list[Tokens], list[np.ndarray]]:
         """Return what the scores need of every (question, text), each encoded once, each text embedded once.

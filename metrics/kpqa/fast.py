@@ -1,4 +1,4 @@
-"""Runs a checkpoint's model in 8-bit integers on a CPU with ONNX Runtime: it stands in for torch's.
+"""Runs a checkpoint's model in 8-bit integers on a CPU with ONNX Runtime, without torch and transformers.
 
 This file stands in `kpqa` and in `ava`, because a folder must work when it is copied alone. The copy in `kpqa` is the
 original; `make copies` renews the other and a test keeps them identical.
@@ -6,25 +6,32 @@ original; `make copies` renews the other and a test keeps them identical.
 
 import os
 import platform
+import sys
 import threading
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
-from .models import file_digest
+import numpy as np
+
 from .shared import need
+from .trust import CheckpointError, file_digest, read_json
 
 FAST_FILE = "model.int8.onnx"
 BACKENDS = ("torch", "onnx")
 
 
-def checked_backend(backend: object, device: str | None = None, dtype: object = None) -> str:
+def checked_backend(
+    backend: object, device: str | None = None, dtype: object = None, base_model: object = None
+) -> str:
     """Return the name of what runs a model, "torch" for None.
 
     Args:
         backend: "torch" or "onnx".
         device: the device asked for; "onnx" runs on the CPU only.
         dtype: the floating type asked for; "onnx" has its own.
+        base_model: the encoder asked for; "onnx" reads the checkpoint's folder only.
 
     Raises:
         ValueError: if there is no such backend, or it cannot have this device or type.
@@ -41,7 +48,9 @@ def checked_backend(backend: object, device: str | None = None, dtype: object = 
             raise ValueError(f"device: backend 'onnx' runs on the CPU, got {device!r}; leave it out")
         if dtype is not None:
             raise ValueError(f"dtype: backend 'onnx' runs in 8-bit integers, got {dtype!r}; leave it out")
-        need("fast", "onnxruntime")
+        if base_model is not None:
+            raise ValueError("base_model: backend 'onnx' runs what the checkpoint's folder holds; leave it out")
+        need("fast", "onnxruntime", "tokenizers")
     else:
         need("models", "torch", "transformers")
     return backend
@@ -74,9 +83,10 @@ def fast_file(folder: Path, metric: str) -> Path:
 
 
 class FastModel:
-    """Stands in for the torch model of a checkpoint: takes and gives tensors, and runs in ONNX Runtime.
+    """Stands in for the torch model of a checkpoint, and runs in ONNX Runtime.
 
-    It runs on as many threads as torch would in the thread that calls it.
+    It runs on as many threads as torch would in the thread that calls it. Where torch is not in use, it has all cores
+    in the main thread and one in any other: whoever starts threads shares the cores among them.
 
     Args:
         folder: checkpoint folder that holds `FAST_FILE`.
@@ -93,8 +103,6 @@ class FastModel:
     """
 
     def __init__(self, folder: Path, digest: str, metric: str):
-        import torch
-
         if _may_saturate():
             warnings.warn(
                 "backend: this processor has no VNNI instructions; products of 8-bit integers may overflow on it and "
@@ -118,16 +126,17 @@ class FastModel:
                 f"{facts.get('checkpoint', 'unknown'):.12}, those beside it have {digest:.12}; {fix}"
             )
         self._names = [given.name for given in session.get_inputs()]
-        self.device = torch.device("cpu")
+        self.device = SimpleNamespace(type="cpu")
         positions = facts.get("positions")
         self.config = SimpleNamespace(max_position_embeddings=int(positions) if positions else None)
         self.signature = f"backend:onnx-{file_digest(self._path)[:12]}"
 
     def _session(self):
         import onnxruntime
-        import torch
 
-        threads = torch.get_num_threads()
+        torch = sys.modules.get("torch")
+        main = threading.current_thread() is threading.main_thread()
+        threads = torch.get_num_threads() if torch else cores() if main else 1
         key = os.getpid(), threads  # the threads of a session are not in a forked child
         with self._lock:
             if key not in self._sessions:
@@ -139,10 +148,82 @@ class FastModel:
                 )
             return self._sessions[key]
 
-    def __call__(self, **inputs) -> SimpleNamespace:
+    def __call__(self, **inputs: np.ndarray) -> np.ndarray:
         """Return the logits of padded inputs, see `models.padded`."""
-        import torch
+        (logits,) = self._session().run(["logits"], {name: inputs[name] for name in self._names})
+        return logits
 
-        arrays = {name: inputs[name].numpy() for name in self._names}
-        (logits,) = self._session().run(["logits"], arrays)
-        return SimpleNamespace(logits=torch.from_numpy(logits))
+
+def cores() -> int:
+    """Return how many cores a model may use here, by affinity, container and OMP_NUM_THREADS."""
+    import joblib
+
+    own = os.environ.get("OMP_NUM_THREADS", "")
+    return min(joblib.cpu_count(only_physical_cores=True), int(own) if own.isdecimal() and int(own) else 2**16)
+
+
+class Batch(dict):
+    """What a tokenizer made of texts: name -> list per text; `encodings` has words, offsets and segments."""
+
+    def __init__(self, encodings: Sequence, columns: dict[str, str]):
+        super().__init__({name: [getattr(one, kind) for one in encodings] for name, kind in columns.items()})
+        self.encodings = encodings
+
+    def sequence_ids(self, number: int) -> list[int | None]:
+        """Return the segment, 0 or 1, of every word piece of a text; None for special ones."""
+        return self.encodings[number].sequence_ids
+
+
+class FastTokenizer:
+    """Stands in for a fast tokenizer of transformers, of which it knows what the metrics call.
+
+    Args:
+        folder: of a checkpoint; has tokenizer.json.
+
+    Attributes:
+        model_max_length: the longest text that the tokenizer's config knows of.
+
+    Raises:
+        CheckpointError: if the file is missing or damaged.
+    """
+
+    def __init__(self, folder: Path):
+        from tokenizers import Tokenizer
+
+        try:
+            self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        except Exception as error:  # the library raises nothing but Exception
+            raise CheckpointError(
+                f"checkpoint: {folder} has no readable tokenizer.json ({str(error).splitlines()[0]:.80}); make it "
+                "again with genqa-metrics export"
+            ) from error
+        self._tokenizer.no_padding()
+        longest = read_json(folder / "tokenizer_config.json").get("model_max_length", 512)
+        self.model_max_length = int(min(longest, 512))
+
+    def __call__(
+        self,
+        texts: Sequence[str] | str,
+        others: Sequence[str] | None = None,
+        add_special_tokens: bool = True,
+        truncation: str | bool = False,
+        max_length: int | None = None,
+        return_offsets_mapping: bool = False,
+        return_special_tokens_mask: bool = False,
+        **unused: object,
+    ) -> Batch:
+        """Return the word pieces of texts, or of pairs of texts, as transformers does."""
+        if truncation:
+            strategy = "longest_first" if truncation is True else truncation
+            self._tokenizer.enable_truncation(max_length, strategy=strategy)
+        else:
+            self._tokenizer.no_truncation()
+        single = isinstance(texts, str)
+        rows = [texts] if single else list(texts) if others is None else list(zip(texts, others, strict=True))
+        columns = {"input_ids": "ids", "token_type_ids": "type_ids", "attention_mask": "attention_mask"}
+        columns |= {"offset_mapping": "offsets"} if return_offsets_mapping else {}
+        columns |= {"special_tokens_mask": "special_tokens_mask"} if return_special_tokens_mask else {}
+        batch = Batch(self._tokenizer.encode_batch(rows, add_special_tokens=add_special_tokens), columns)
+        if single:
+            batch.update({name: values[0] for name, values in batch.items()})
+        return batch

@@ -3,6 +3,7 @@
 import datasets
 import evaluate
 
+from .embedder import FastEmbedder
 from .encoding import Encoder
 from .fast import BACKENDS
 from .languages import language_warnings
@@ -23,6 +24,7 @@ __all__ = [
     "VERSION",
     "CheckpointError",
     "Encoder",
+    "FastEmbedder",
     "Kpqa",
     "checked_budget",
     "denied_pieces",

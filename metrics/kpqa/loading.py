@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from .fast import FastModel, checked_backend, fast_file
+import numpy as np
+
+from .embedder import FastEmbedder
+from .fast import FastModel, FastTokenizer, checked_backend, fast_file
 from .models import (
     ThreadTokenizer,
     base_encoder,
@@ -71,7 +74,7 @@ def saved_head(folder: Path) -> str:
     from safetensors import safe_open
 
     weights = next(folder / name for name in WEIGHTS if (folder / name).is_file())
-    with safe_open(weights, framework="pt") as tensors:
+    with safe_open(weights, framework="np") as tensors:  # names only
         return "tanh" if any("classifier.2." in name for name in tensors.keys()) else "linear"
 
 
@@ -158,7 +161,8 @@ def load_models(
         revision: its branch, tag or commit on the Hub.
         device: torch device, None for the best available.
         dtype: name of a torch floating type, None for float32.
-        embedding_model: folder or Hub id of the encoder for BERTScore, None for the base encoder.
+        embedding_model: folder or Hub id of the encoder for BERTScore, None for the base encoder; the backend "onnx"
+            has the base encoder's layer 0 in the checkpoint's folder, and needs torch for any other.
         embedding_layer: its hidden layer, None for 0, the embeddings below the first.
         backend: what runs the keyphrase predictor, "torch" (None) or "onnx", see `fast`.
         base_model: the encoder of the predictor's adapter, see `models.encoder_source`.
@@ -170,61 +174,61 @@ def load_models(
         ValueError: if one is not found, or the device, type, layer or backend does not exist.
         ImportError: if the backend's package is not installed.
     """
-    if checked_backend(backend, device, dtype) == "onnx":
-        device = "cpu"
+    backend = checked_backend(backend, device, dtype, base_model)
     folder = find_checkpoint(checkpoint, revision, "kpqa", HUB_CHECKPOINT)
-    if embedding_model is None:
-        embedding_folder = base_encoder()
-    else:
-        embedding_folder = Path(embedding_model)
-        tried = []
-        if not embedding_folder.is_dir():
-            embedding_folder = hub_folder(str(embedding_model), None, is_checkpoint, tried)
-        if embedding_folder is None:
-            raise ValueError(
-                f"embedding_model: expected a folder or a Hub id. Tried: {'; '.join(tried)}; go online once"
-            )
-    device, dtype = checked_device(device), checked_dtype(dtype)
-    settings = checked_settings(folder)
     layer = 0 if embedding_layer is None else embedding_layer
-    if not (embedding_folder / WEIGHTS[1]).is_file():
-        raise ValueError(f"embedding_model: expected config.json and model.safetensors in {embedding_folder}")
-    source = encoder_source(folder, base_model)
-    digests = signed_digest(folder, source), signed_digest(embedding_folder)
-    fast = file_digest(fast_file(folder, "kpqa")) if backend == "onnx" else None
+    if backend == "onnx" and embedding_model is None and embedding_layer in (None, 0):
+        embedding_folder = None  # its vectors are in the checkpoint's folder
+    else:
+        embedding_folder = _encoder_folder(embedding_model)
+    dtype, settings = checked_dtype(dtype), checked_settings(folder)
+    if backend == "onnx":
+        source, device, fast = folder, "cpu", file_digest(fast_file(folder, "kpqa"))
+    else:
+        source, device, fast = encoder_source(folder, base_model), checked_device(device), None
+    digest = signed_digest(folder, source)
     with _LOADING:
-        return _loaded(folder, source, embedding_folder, digests, device, dtype, layer, fast, settings)
+        return _loaded(folder, source, embedding_folder, digest, device, dtype, layer, fast, settings)
+
+
+def _encoder_folder(embedding_model: str | os.PathLike | None) -> Path:
+    """Return the folder of the encoder that BERTScore compares with, None for the base encoder."""
+    if embedding_model is None:
+        return base_encoder()
+    folder, tried = Path(embedding_model), []
+    if not folder.is_dir():
+        folder = hub_folder(str(embedding_model), None, is_checkpoint, tried)
+    if folder is None:
+        raise ValueError(f"embedding_model: expected a folder or a Hub id. Tried: {'; '.join(tried)}; go online once")
+    if not (folder / WEIGHTS[1]).is_file():
+        raise ValueError(f"embedding_model: expected config.json and model.safetensors in {folder}")
+    return folder
 
 
 @lru_cache(maxsize=2)
 def _loaded(
     folder: Path,
     source: Path,
-    embedding_folder: Path,
-    digests: tuple[str, str],
+    embedding_folder: Path | None,
+    digest: str,
     device: str,
     dtype: str,
     layer: int,
     fast: str | None,
     settings: PredictorSettings,
 ):
-    import torch
-    from transformers import AutoModel, AutoTokenizer
-
     run_in_forked_children()
-    predictor = FastModel(folder, digests[0], "kpqa") if fast else None
     try:
-        with quiet():
-            if predictor is None:
-                predictor, tokenizer = load_token_classifier(folder, source)
-                predictor.to(device, getattr(torch, dtype))
-            else:
-                tokenizer = load_tokenizer(folder, source)
-                check_row("keyphrase predictor", folder, lambda: _said(predictor, tokenizer))
-            embedder = whole_model(AutoModel, embedding_folder, NEW_HEAD).eval()
-            embedding_tokenizer = AutoTokenizer.from_pretrained(embedding_folder, use_fast=True, **NO_CODE)
-            check_vocabulary(embedder, embedding_tokenizer, embedding_folder)
-            check_row("encoder", embedding_folder, lambda: _said(embedder, embedding_tokenizer))
+        if fast:
+            predictor, tokenizer = FastModel(folder, digest, "kpqa"), FastTokenizer(folder)
+            row = tokenizer(*([text] for text in KNOWN_ROW))
+            check_row("keyphrase predictor", folder, lambda: predictor(**{k: np.array(v) for k, v in row.items()}))
+        else:
+            predictor, tokenizer = load_token_classifier(folder, source)
+        if embedding_folder is None:
+            embedder, embedding_tokenizer = FastEmbedder(folder), tokenizer
+        else:
+            embedder, embedding_tokenizer = _load_encoder(embedding_folder)
     except (ImportError, CheckpointError):
         raise
     except Exception as error:  # a damaged file raises errors of many kinds
@@ -232,15 +236,42 @@ def _loaded(
             f"checkpoint: {folder} (or the encoder in {embedding_folder}) cannot be loaded: "
             f"{type(error).__name__}: {error}; fetch or train it again"
         ) from error
+    if embedding_folder is not None:
+        _keep_layers(embedder, layer)
+    for model in (predictor, embedder):
+        if not isinstance(model, FastModel | FastEmbedder):
+            import torch
+
+            model.to(device, getattr(torch, dtype))
+    named = embedder.signature if embedding_folder is None else signed_digest(embedding_folder)
+    signature = f"checkpoint:{digest}|embedding:{named}|layer:{layer}"
+    signature += f"|{predictor.signature}" if fast else f"|dtype:{dtype}"
+    signature += settings.signature()
+    tokenizers = ThreadTokenizer(tokenizer), ThreadTokenizer(embedding_tokenizer)
+    return Models(predictor, tokenizers[0], embedder, tokenizers[1], layer, signature, settings)
+
+
+def _load_encoder(folder: Path) -> tuple:
+    """Return the encoder that BERTScore compares with, and its tokenizer."""
+    from transformers import AutoModel, AutoTokenizer
+
+    with quiet():
+        embedder = whole_model(AutoModel, folder, NEW_HEAD).eval()
+        tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True, **NO_CODE)
+    check_vocabulary(embedder, tokenizer, folder)
+    check_row("encoder", folder, lambda: _said(embedder, tokenizer))
+    return embedder, tokenizer
+
+
+def _keep_layers(embedder, layer: int) -> None:
+    """Take away the layers of an encoder above the one that is compared.
+
+    Raises:
+        ValueError: if there is no such layer.
+    """
     layers = embedder.config.num_hidden_layers
     if isinstance(layer, bool) or not isinstance(layer, int) or not 0 <= layer <= layers:
         raise ValueError(f"embedding_layer: expected a whole number from 0 to {layers}, got {layer!r}")
     blocks = getattr(getattr(embedder, "encoder", None), "layer", None)
     if blocks is not None:
-        del blocks[max(1, layer) :]  # layers above the one that is compared are never needed
-    embedder.to(device, getattr(torch, dtype))
-    signature = f"checkpoint:{digests[0]}|embedding:{digests[1]}|layer:{layer}"
-    signature += f"|{predictor.signature}" if fast else f"|dtype:{dtype}"
-    signature += settings.signature()
-    tokenizers = ThreadTokenizer(tokenizer), ThreadTokenizer(embedding_tokenizer)
-    return Models(predictor, tokenizers[0], embedder, tokenizers[1], layer, signature, settings)
+        del blocks[max(1, layer) :]

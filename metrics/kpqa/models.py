@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from functools import lru_cache
@@ -379,25 +379,30 @@ def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
         yield batch
 
 
-def padded(rows: Sequence[dict]) -> dict:
-    """Return the inputs of rows as tensors, filled up with 0 to the longest.
+def padded(rows: Sequence[dict]) -> dict[str, np.ndarray]:
+    """Return the inputs of rows as arrays, filled up with 0 to the longest.
 
     Args:
         rows: per row the inputs of the model, name -> token numbers; all rows have the same names.
 
     Returns:
-        Name -> (rows, tokens) tensor of integers.
+        Name -> (rows, tokens) integers.
     """
-    import torch
-
     longest = max(len(row["input_ids"]) for row in rows)
     inputs = {}
     for name in rows[0]:
         filled = np.zeros((len(rows), longest), dtype=np.int64)
         for line, row in zip(filled, rows, strict=True):
             line[: len(row[name])] = row[name]
-        inputs[name] = torch.from_numpy(filled)
+        inputs[name] = filled
     return inputs
+
+
+def tensors(inputs: Mapping[str, np.ndarray], device: object = "cpu") -> dict:
+    """Return padded inputs as tensors of torch on a device."""
+    import torch
+
+    return {name: torch.from_numpy(values).to(device) for name, values in inputs.items()}
 
 
 def run_padded(encoded: Sequence[dict], forward: Callable, budget: int) -> list[np.ndarray]:
@@ -405,20 +410,16 @@ def run_padded(encoded: Sequence[dict], forward: Callable, budget: int) -> list[
 
     Args:
         encoded: per row the inputs of the model, see `padded`.
-        forward: from padded inputs, name -> (batch, tokens) tensor, to a (batch, tokens, ...) tensor of results.
+        forward: from padded inputs, name -> (batch, tokens) integers, to (batch, tokens, ...) floats.
         budget: tokens of a batch, padding included.
 
     Returns:
         Per row a float array whose first axis is the row's own tokens.
     """
-    import torch
-
     results: list = [None] * len(encoded)
     lengths = [len(e["input_ids"]) for e in encoded]
     for batch in budgeted(lengths, budget):
-        inputs = padded([encoded[i] for i in batch])
-        with torch.inference_mode():
-            output = forward(inputs).float().cpu().numpy()
+        output = forward(padded([encoded[i] for i in batch]))
         for row, i in zip(output, batch, strict=True):
             results[i] = row[: lengths[i]]
     return results

@@ -116,7 +116,7 @@ def simple_scores(rows: list[dict], kpqa, encode) -> dict[str, np.ndarray]:
 def sentence_encoder(dtype: str | None):
     """Return a function that gives texts the vectors of the base encoder: means over word pieces, of length 1."""
     import torch
-    from genqa_metrics.ava.models import base_encoder, budgeted, padded
+    from genqa_metrics.ava.models import base_encoder, budgeted, padded, tensors
     from transformers import AutoModel, AutoTokenizer
 
     folder = base_encoder()
@@ -128,7 +128,7 @@ def sentence_encoder(dtype: str | None):
         rows = [{name: batch[name][i] for name in batch} for i in range(len(texts))]
         out = np.zeros((len(texts), model.config.hidden_size), dtype=np.float32)
         for part in budgeted([len(row["input_ids"]) for row in rows], 1024):
-            inputs = padded([rows[i] for i in part])
+            inputs = tensors(padded([rows[i] for i in part]))
             with torch.inference_mode():
                 states = model(**inputs).last_hidden_state.float()
             mask = inputs["attention_mask"][:, :, None]

@@ -122,9 +122,9 @@ def examples(rows: list, args: Arguments, tokenizer, rng=None) -> list[dict]:
 def collate(batch: list[dict]) -> dict:
     """Return padded inputs: those of an encoder if there is one pair, else `pairs`, a list of such inputs."""
     import torch
-    from genqa_metrics.ava.models import padded
+    from genqa_metrics.ava.models import padded, tensors
 
-    columns = [padded(rows) for rows in zip(*(example["pairs"] for example in batch), strict=True)]
+    columns = [tensors(padded(rows)) for rows in zip(*(example["pairs"] for example in batch), strict=True)]
     inputs = dict(columns[0]) if len(columns) == 1 else {"pairs": columns}
     return inputs | {"labels": torch.tensor([example["labels"] for example in batch])}
 

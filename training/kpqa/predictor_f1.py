@@ -33,7 +33,8 @@ class Arguments:
 
 def predicted(examples: list[dict], models, shift: float) -> tuple[np.ndarray, np.ndarray]:
     """Return (rows, tokens, 2) logits without the shift and (rows, tokens) labels, -100 at padding."""
-    from genqa_metrics.kpqa.models import run_padded
+    import torch
+    from genqa_metrics.kpqa.models import run_padded, tensors
 
     rows = [
         {
@@ -43,7 +44,8 @@ def predicted(examples: list[dict], models, shift: float) -> tuple[np.ndarray, n
         }
         for example in examples
     ]
-    found = run_padded(rows, lambda inputs: models.predictor(**inputs).logits, 1024)
+    with torch.inference_mode():
+        found = run_padded(rows, lambda inputs: models.predictor(**tensors(inputs)).logits.numpy(), 1024)
     longest = max(map(len, found))
     logits, labels = np.zeros((len(rows), longest, 2)), np.full((len(rows), longest), -100.0)
     for i, (row, example) in enumerate(zip(found, examples, strict=True)):

@@ -152,7 +152,8 @@ def encoder_states(folder: str | Path, texts: Sequence[str]) -> list[np.ndarray]
     Returns:
         Per text an array, words x size.
     """
-    from genqa_metrics.kpqa.models import CPU_BATCH, quiet, run_padded, token_limit
+    import torch
+    from genqa_metrics.kpqa.models import CPU_BATCH, quiet, run_padded, tensors, token_limit
     from transformers import AutoModel, AutoTokenizer
 
     with quiet():
@@ -164,7 +165,8 @@ def encoder_states(folder: str | Path, texts: Sequence[str]) -> list[np.ndarray]
         {"input_ids": ids, "attention_mask": mask}
         for ids, mask in zip(encoded["input_ids"], encoded["attention_mask"], strict=True)
     ]
-    states = run_padded(rows, lambda inputs: model(**inputs).last_hidden_state, CPU_BATCH)
+    with torch.inference_mode():
+        states = run_padded(rows, lambda inputs: model(**tensors(inputs)).last_hidden_state.numpy(), CPU_BATCH)
     results = []
     for i, (words, row) in enumerate(zip(split, states, strict=True)):
         of_word = np.array([-1 if word is None else word for word in encoded.word_ids(i)])

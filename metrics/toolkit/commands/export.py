@@ -96,8 +96,9 @@ def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
         ImportError: if the packages of the extra `export` are not installed.
     """
     from ...aev.shared import need
+    from ...kpqa.embedder import EMBEDDINGS_FILE
     from ...kpqa.fast import FAST_FILE, FastModel
-    from ...kpqa.models import encoder_source, quiet, signed_digest
+    from ...kpqa.models import base_encoder, encoder_source, quiet, signed_digest
     from ..scoring import quantization
 
     need("export", "onnx", "onnxruntime", "torch", "transformers")
@@ -110,8 +111,14 @@ def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
         for path in folder.iterdir():
             if path.is_file() and path.name != FAST_FILE:
                 shutil.copyfile(path, made / path.name)
-        digest = signed_digest(made, encoder_source(made))
+        source = encoder_source(folder)
+        for name in ("tokenizer.json", "tokenizer_config.json"):  # the backend reads this folder only
+            if not (made / "tokenizer.json").is_file() or not (made / name).is_file():
+                shutil.copyfile(source / name, made / name)
+        digest = signed_digest(made)
         quantization.export(model, names, made / FAST_FILE, digest)
+        if metric == "kpqa":
+            quantization.export_embeddings(base_encoder(), made / EMBEDDINGS_FILE)
         FastModel(made, digest, metric)
         if output.exists():
             output.rename(replaced)

@@ -1,5 +1,6 @@
 """The loop from items to statistics, with threads: what every verb scores with."""
 
+import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -186,13 +187,10 @@ def worker_count(scorers: Iterable[Scorer]) -> int:
     devices = {scorer.device for scorer in scorers} - {None}
     if devices != {"cpu"}:
         return 2 if devices else 0
-    import torch
+    from ...kpqa.fast import cores
 
-    if torch.get_num_threads() == 1:
-        return 1
-    import joblib
-
-    return min(torch.get_num_threads(), joblib.cpu_count(only_physical_cores=True))
+    torch = sys.modules.get("torch")
+    return min(torch.get_num_threads(), cores()) if torch else cores()
 
 
 def overlapped(function: Callable, windows: Iterable, workers: int) -> Iterator[tuple]:
@@ -209,10 +207,10 @@ def overlapped(function: Callable, windows: Iterable, workers: int) -> Iterator[
     if not workers:
         yield from ((window, function(window)) for window in windows)
         return
-    import torch
-
-    threads, windows, failure = torch.get_num_threads(), iter(windows), None
-    pool = ThreadPoolExecutor(workers, "score", initializer=torch.set_num_threads, initargs=(1,))
+    torch, windows, failure = sys.modules.get("torch"), iter(windows), None
+    threads = torch.get_num_threads() if torch else 1
+    one_core = {"initializer": torch.set_num_threads, "initargs": (1,)} if torch else {}
+    pool = ThreadPoolExecutor(workers, "score", **one_core)
     pending: deque = deque()
     try:
         while failure is None:
@@ -229,7 +227,8 @@ def overlapped(function: Callable, windows: Iterable, workers: int) -> Iterator[
             raise failure
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-        torch.set_num_threads(threads)
+        if torch:
+            torch.set_num_threads(threads)
 
 
 def output_columns(shape: Shape, scorers: Mapping[str, Scorer]) -> dict[str, str]:

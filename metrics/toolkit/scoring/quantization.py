@@ -1,5 +1,6 @@
 """A model of torch as ONNX in 8-bit integers, which `kpqa.fast` and `ava.fast` run."""
 
+import json
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -65,8 +66,48 @@ def export(model, names: Sequence[str], path: Path, digest: str) -> None:
     onnx.save(exported, str(path))
 
 
+def export_embeddings(encoder: Path, path: Path) -> None:
+    """Write what `kpqa.embedder` needs of an encoder: its vectors below the first layer, those of word pieces in int8.
+
+    Args:
+        encoder: folder of an encoder like BERT.
+        path: file to be written.
+    """
+    import torch
+    from safetensors.numpy import save
+    from transformers import AutoModel
+
+    from ...kpqa.models import quiet, signed_digest
+
+    with quiet():
+        below = AutoModel.from_pretrained(encoder, use_safetensors=True).embeddings
+    with torch.inference_mode():
+        words = below.word_embeddings.weight.float().numpy()
+        places = (below.position_embeddings.weight + below.token_type_embeddings.weight[:1]).float().numpy()
+        weight, bias = below.LayerNorm.weight.float().numpy(), below.LayerNorm.bias.float().numpy()
+    levels, steps = by_rows(words)
+    tensors = {"levels": levels, "steps": steps, "places": places, "weight": weight, "bias": bias}
+    facts = {"digest": signed_digest(encoder), "epsilon": below.LayerNorm.eps}
+    path.write_bytes(save(tensors, metadata={"encoder": json.dumps(facts)}))
+
+
+def by_rows(values):
+    """Return (rows, size) levels in 8-bit integers and the (rows, 1) steps that they count.
+
+    >>> import numpy as np
+    >>> by_rows(np.array([[1.27, -0.5]]))
+    (array([[127, -50]], dtype=int8), array([[0.01]], dtype=float32))
+    """
+    import numpy as np
+
+    steps = (np.maximum(np.abs(values).max(axis=1, keepdims=True), 1e-12) / 127).astype(np.float32)
+    return np.rint(values / steps).astype(np.int8), steps
+
+
 def _quantize(whole) -> None:
-    """Change the large matrix products of an ONNX model, in place, into products of 8-bit integers.
+    """Change the large matrix products and tables of an ONNX model, in place, into ones of 8-bit integers.
+
+    Tables of vectors, as of word pieces, have one scale per row.
 
     A weight matrix has one scale per column. What it is multiplied with is rounded anew in every product, with one
     scale and one level for 0 per row: a token's numbers do not depend on what stands beside it in a batch, as they
@@ -97,6 +138,17 @@ def _quantize(whole) -> None:
     steps = constant("int8/steps", np.array(1 / 255, dtype=np.float32))
     flat = constant("int8/flat", np.array([-1], dtype=np.int64))
     for node in graph.node:
+        if node.op_type == "Gather" and node.input[0] in weights and len(weights[node.input[0]].dims) == 2:
+            table, places, output = *node.input, node.output[0]
+            if table not in used:
+                used.add(table)
+                levels, row_scale = by_rows(numpy_helper.to_array(weights[table]))
+                constant(f"int8/{table}", levels)
+                constant(f"int8/{table}/scale", row_scale)
+            levels = add("Gather", [f"int8/{table}", places], f"int8/{output}/levels", axis=0)
+            scale = add("Gather", [f"int8/{table}/scale", places], f"int8/{output}/scale", axis=0)
+            add("Mul", [add("Cast", [levels], f"int8/{output}/cast", to=TensorProto.FLOAT), scale], output)
+            continue
         if node.op_type != "MatMul" or node.input[1] not in weights:
             nodes.append(node)
             continue
