@@ -177,7 +177,7 @@ class CompareRun:
 
     def _accuracy(self, systems: Sequence[str], sums: np.ndarray) -> dict:
         """Return the accuracy of every system by ava's verdicts; `sums` is (questions, systems, k + 1)."""
-        from .judge_errors import judged_systems, worth  # brings scipy.stats
+        from .judge_errors import judged_systems, worth
 
         rates = {
             system: (sums[:, i, 0].sum() / sums[:, i, -1].sum(), worth(sums[:, i, 0], sums[:, i, -1]))

@@ -89,7 +89,7 @@ class ScoreReport(Report):
         """
         if "ava" not in found.scores or found.sets:
             return cls(found)
-        from ..analysis.judge_errors import judged_systems  # brings scipy.stats
+        from ..analysis.judge_errors import judged_systems
 
         rates = {
             system: (scores["ava_accuracy"], found.predictions[system])
