@@ -16,6 +16,7 @@ from tests.loopback_hub import client, hub  # noqa: F401
 
 _cache = tempfile.TemporaryDirectory(prefix="genqa-metrics-tests-", ignore_cleanup_errors=True)
 os.environ["HF_HOME"] = _cache.name  # evaluate's module cache ignores text after '#', so an old copy must not be found
+os.environ["GENQA_CACHE"] = _cache.name + "/exported"
 os.environ["HF_EVALUATE_OFFLINE"] = "1"
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_UPDATE_DOWNLOAD_COUNTS"] = "0"

@@ -208,6 +208,15 @@ def test_verdicts_do_not_depend_on_batches_or_neighbours(ava, judges, repository
     assert found["ava_score_per_example"] == pytest.approx([alone[i] for i in order], abs=1e-5)
 
 
+@pytest.mark.parametrize(("how", "read"), [("max", []), ("mean", [("who?", "Bob", '"ann".')]), ("joined", [])])
+def test_an_answer_that_is_a_reference_is_right_without_a_model(judges, monkeypatch, how, read):
+    judge, asked = Judge(loading.load_judge(judges())), []
+    monkeypatch.setattr(judge, "logits", lambda triples: asked.extend(triples) or np.zeros(len(triples)))
+    found = judge.probabilities(["who?", "which 2?"], [["Ann", "Bob"]] * 2, ['"ann".', "Ann"], how)
+    assert found[0] > found[1]
+    assert [triple for triple in asked if triple[0] == "who?"] == read
+
+
 def test_each_triple_is_judged_once_in_one_pass(judges):
     loaded = loading.load_judge(judges())
     seen = []
@@ -215,10 +224,12 @@ def test_each_triple_is_judged_once_in_one_pass(judges):
         lambda module, args, kwargs: seen.append(len(kwargs["input_ids"])), with_kwargs=True
     )
     try:
-        Judge(loaded).probabilities(["who?"] * 9, [["Ann", "Ann", "Bob"]] * 9, ["Ann"] * 8 + ["Bob"], "max")
+        Judge(loaded).probabilities(["who?"] * 9, [["Ann", "Ann", "Bob"]] * 9, ["It's Ann"] * 8 + ["It's Bob"], "max")
         assert sum(seen) == 4
         seen.clear()
-        Judge(loaded).probabilities(["who?"] * 9, [["Ann", "Ann", "Bob"]] * 9, ["Ann"] * 8 + ["Bob"], "joined")
+        Judge(loaded).probabilities(
+            ["who?"] * 9, [["Ann", "Ann", "Bob"]] * 9, ["It's Ann"] * 8 + ["It's Bob"], "joined"
+        )
         assert sum(seen) == 2
     finally:
         hook.remove()

@@ -22,8 +22,7 @@ from genqa_metrics.kpqa.fast import FAST_FILE, FastModel
 from genqa_metrics.kpqa.loading import load_models, load_token_classifier
 from genqa_metrics.kpqa.models import signed_digest
 from genqa_metrics.toolkit.cli import app
-from genqa_metrics.toolkit.commands import export as exporting
-from genqa_metrics.toolkit.scoring import quantization
+from genqa_metrics.toolkit.scoring import exporting, quantization
 from genqa_metrics.toolkit.scoring.registry import make_scorer
 from transformers import AutoModel, AutoTokenizer
 from typer.testing import CliRunner
@@ -199,6 +198,16 @@ def test_module_scorer_and_signature(fast_kpqa, tiny_encoder, repository):
     assert found != kpqa_factory.load(repository, fast_kpqa, tiny_encoder).compute(**columns)
 
 
+def test_a_checkpoint_is_exported_once_into_the_cache(tiny_checkpoint, tiny_encoder, tmp_path, monkeypatch):
+    monkeypatch.setenv("GENQA_CACHE", str(tmp_path / "cache"))
+    settings = {"checkpoint": str(tiny_checkpoint), "embedding_model": str(tiny_encoder), "backend": "onnx"}
+    first = make_scorer("kpqa", settings)
+    (folder,) = (tmp_path / "cache").iterdir()
+    assert folder.name.startswith(f"kpqa-{signed_digest(tiny_checkpoint)}-")
+    monkeypatch.setattr(quantization, "export", None)  # it would be called if it were made again
+    assert make_scorer("kpqa", settings).signature == first.signature
+
+
 def test_score_runs_an_exported_judge(fast_ava, tmp_path):
     rows = ava_factory.random_rows(6)
     lines = [
@@ -309,7 +318,7 @@ def test_missing_packages_are_named(fast_ava, monkeypatch, tmp_path):
     ):
         load_judge(fast_ava, backend="onnx")
     with pytest.raises(ValueError, match=r"ava: onnxruntime and tokenizers are not installed"):
-        make_scorer("ava", {"backend": "onnx"})
+        make_scorer("ava", {"backend": "onnx", "checkpoint": str(fast_ava)})
     monkeypatch.setattr(aev_shared, "find_spec", lambda name: None)
     result = run("export", tmp_path / "out", "--metric", "ava", "--checkpoint", fast_ava)
     assert (result.exit_code, "pip install 'genqa-metrics[export]'" in result.output) == (2, True)

@@ -75,7 +75,7 @@ def test_what_is_missing_names_its_extra(repository, tmp_path):
     expected = [
         (["score", "answers.jsonl"], 1, "ava: torch and transformers are", "models"),
         (["score", "answers.jsonl", "--metric", "kpqa"], 2, "kpqa: torch and transformers are", "models"),
-        (["score", "answers.jsonl", "-m", "ava", "-s", "ava.backend=onnx"], 2, "ava: onnxruntime", "fast"),
+        (["score", "answers.jsonl", "-m", "ava", "-s", "ava.backend=onnx"], 2, "ava: onnx and onnxrunt", "export"),
         (["score", "questions.jsonl", "-s", "f_meta.base=cosine"], 2, 'base: "cosine": torch and transf', "models"),
         (["agree", "answers.jsonl", "--metric", "aev"], 2, "matplotlib and sklearn are", "agree"),
         (["raters", "ratings.csv"], 2, "nltk is", "agree"),

@@ -128,3 +128,24 @@ def declines(text: str) -> bool:
         return False
     sentences = [s.strip(" .!?\"'*\n\t") for s in _SENTENCE.split(text.strip())]
     return bool(sentences) and all(_REFUSAL.match(s) for s in sentences)
+
+
+_COUNT = re.compile(r"\d|\b(two|three|four|five|six|seven|eight|nine|ten|all|list|both)\b", re.IGNORECASE)
+
+
+def identical(answer: str, reference: str, question: str) -> bool:
+    """Return whether an answer is the reference, but for case, spaces, full stop and quotes at its ends.
+
+    Where the question has a number the reference may be one of several that are asked for. Elsewhere 2,155 of 2,156
+    such answers of the training and dev sets are right; the other one is a mistake of its annotator.
+
+    >>> identical('"paris".', "Paris", "capital of France?"), identical("-12", "12", "How cold is it?")
+    (True, False)
+    >>> identical("pia mater", "pia mater", "What are the 3 layers of the meninges?")
+    False
+    """
+    return _plain(answer) == _plain(reference) and not _COUNT.search(question)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(' ."')

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from .answers import declines, said
+from .answers import declines, identical, said
 from .fast import FastModel
 from .modeling import CONFIGURATIONS, LINEAR, WORD, linear_features, segments, words
 from .models import budget_on, budgeted, checked_budget, padded, tensors
@@ -314,7 +314,7 @@ class Judge:
             (n,) probabilities; 0 for a prediction without any letter or digit.
         """
         how = reference_aggregation or self.loaded.reference_aggregation
-        logits, rows = self.pairs(questions, references, predictions, how == "joined")
+        logits, rows = self.pairs(questions, references, predictions, how == "joined", how == "max")
         lengths = reference_words(references)[rows]
         return aggregated(self.loaded.calibrated(logits, lengths), rows, len(predictions), how)
 
@@ -324,18 +324,21 @@ class Judge:
         references: Sequence[Sequence[str]],
         predictions: Sequence[str],
         joined: bool,
+        best: bool = False,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return what the model says of every pair of a row and one of its references, before calibration.
 
         Of outputs with reasoning or wrapping only the answer is judged, see `answers.said`, and of long answers a
-        passage, see `passages`. An answer that only says
-        that it does not know is right where a reference says so too, and wrong elsewhere; no model is asked.
+        passage, see `passages`. No model is asked
+        about an answer that is the reference itself, which is right, see `answers.identical`, and about one that only
+        says that it does not know, which is right where a reference says so too, and wrong elsewhere.
 
         Args:
             questions: n questions.
             references: n lists of references.
             predictions: n answers; one without any letter or digit makes no pair.
             joined: whether the references of a row make one text.
+            best: whether the best reference decides: beside one that is the answer itself no other makes a pair.
 
         Returns:
             (pairs,) logits and (pairs,) rows that they belong to.
@@ -346,11 +349,15 @@ class Judge:
         ):
             if not any(character.isalnum() for character in prediction):
                 continue
+            same = [text for text in texts if identical(prediction, text, question)]
             prediction = passage(prediction, question, texts, _keys)
             given = [joined_references(texts, prediction)] if joined else list(dict.fromkeys(texts))
             if declines(prediction):
-                same = [any(map(declines, texts))] if joined else [declines(text) for text in given]
-                ruled |= {len(rows) + k: CERTAIN if agrees else -CERTAIN for k, agrees in enumerate(same)}
+                agree = [any(map(declines, texts))] if joined else [declines(text) for text in given]
+                ruled |= {len(rows) + k: CERTAIN if agrees else -CERTAIN for k, agrees in enumerate(agree)}
+            elif same:
+                given = same[:1] if best else given
+                ruled |= {len(rows) + k: CERTAIN for k, text in enumerate(given) if joined or text in same}
             triples += [(question, text, prediction) for text in given]
             rows += [i] * len(given)
         asked = [number for number in range(len(triples)) if number not in ruled]

@@ -17,7 +17,7 @@ import torch
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.kpqa.loading import load_models
-from genqa_metrics.toolkit.commands.export import export_checkpoint
+from genqa_metrics.toolkit.scoring.exporting import export_checkpoint
 from scipy.stats import pearsonr, spearmanr
 
 from tests.benchmarks.bench_kpqa import all_scores

@@ -46,6 +46,10 @@ def make_scorer(metric: str, settings: Mapping | None = None) -> "Scorer":
     if metric == "kpqa" and (settings or {}).get("idf") is True:
         raise ValueError("kpqa.idf: rows are scored in parts here, and True needs all of them; give a list of texts")
     try:
+        if (settings or {}).get("backend") == "onnx":
+            from .exporting import with_exported
+
+            settings = with_exported(metric, settings)
         return made(**settings or {})
     except ImportError as error:
         raise ValueError(f"{metric}: {error}") from error

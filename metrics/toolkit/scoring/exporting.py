@@ -1,0 +1,119 @@
+"""Checkpoints whose models run in 8-bit integers: written where asked, or once into a cache folder."""
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ... import __version__
+from ...aev.shared import need
+from . import quantization
+
+NEEDED = ("onnx", "onnxruntime", "torch", "transformers")
+
+
+def cache_folder() -> Path:
+    """Return where exported checkpoints are kept: GENQA_CACHE, else genqa-metrics in the user's cache folder."""
+    own, user = os.environ.get("GENQA_CACHE"), os.environ.get("XDG_CACHE_HOME")
+    return Path(own) if own else Path(user or Path.home() / ".cache") / "genqa-metrics"
+
+
+def with_exported(metric: str, settings: Mapping) -> dict:
+    """Return settings whose checkpoint has what `backend="onnx"` runs; it is made once for each checkpoint.
+
+    Args:
+        metric: name of the metric.
+        settings: of the metric; without that backend they are returned as they are.
+
+    Raises:
+        ValueError: if the checkpoint is not found, or the backend cannot run it.
+        ImportError: if the packages of the extra `export` are not installed, and the file is not there.
+    """
+    if settings.get("backend") != "onnx" or metric not in ("ava", "kpqa"):
+        return dict(settings)
+    from importlib import import_module
+
+    from ...kpqa.fast import FAST_FILE
+    from ...kpqa.models import encoder_source, find_checkpoint, signed_digest
+
+    default = import_module(f"{__name__.removesuffix('.toolkit.scoring.exporting')}.{metric}.loading").HUB_CHECKPOINT
+    folder = find_checkpoint(settings.get("checkpoint"), settings.get("revision"), metric, default)
+    if not (folder / FAST_FILE).is_file():
+        need("export", *NEEDED)
+        source = folder
+        folder = cache_folder() / f"{metric}-{signed_digest(source, encoder_source(source))}-{__version__}"
+        if not (folder / FAST_FILE).is_file():
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            export_checkpoint(metric, str(source), folder)
+    return {**settings, "checkpoint": str(folder), "revision": None}
+
+
+def _found(metric: str, checkpoint: str | None) -> tuple[Path, object, Sequence[str]]:
+    """Return the folder of a checkpoint, its torch model, and the names of the model's inputs."""
+    if metric == "kpqa":
+        from ...kpqa.loading import HUB_CHECKPOINT, load_token_classifier
+        from ...kpqa.models import find_checkpoint
+
+        folder = find_checkpoint(checkpoint, None, metric, HUB_CHECKPOINT)
+        model, tokenizer = load_token_classifier(folder)
+        return folder, model, tokenizer.model_input_names
+    from ...ava.loading import HUB_CHECKPOINT, check_one_pair, load_model, read_settings
+    from ...ava.models import find_checkpoint
+
+    folder = find_checkpoint(checkpoint, None, metric, HUB_CHECKPOINT)
+    settings = read_settings(folder)
+    check_one_pair(settings["configuration"], folder)
+    model, tokenizer = load_model(folder, settings["configuration"], settings["marks"])
+    marks = ["token_type_ids"] if settings["marks"] else []
+    return folder, model, list(dict.fromkeys([*tokenizer.model_input_names, *marks]))
+
+
+def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
+    """Write a checkpoint's files and its model in 8-bit integers into a folder, which is there as a whole or not.
+
+    Args:
+        metric: "ava" or "kpqa".
+        checkpoint: folder or Hub id, None for the default.
+        output: the folder; one that is there is replaced.
+
+    Returns:
+        Size of the new file in bytes.
+
+    Raises:
+        ValueError: if the checkpoint is not found, or the backend cannot run it.
+        ImportError: if the packages of the extra `export` are not installed.
+    """
+    from ...kpqa.embedder import EMBEDDINGS_FILE
+    from ...kpqa.fast import FAST_FILE, FastModel
+    from ...kpqa.models import base_encoder, encoder_source, quiet, signed_digest
+
+    need("export", *NEEDED)
+    with quiet():
+        folder, model, names = _found(metric, checkpoint)
+    made = output.with_name(f".{output.name}.{os.getpid()}.partial")
+    replaced = output.with_name(f".{output.name}.{os.getpid()}.replaced")
+    made.mkdir()
+    try:
+        for path in folder.iterdir():
+            if path.is_file() and path.name != FAST_FILE:
+                shutil.copyfile(path, made / path.name)
+        source = encoder_source(folder)
+        for name in ("tokenizer.json", "tokenizer_config.json"):  # the backend reads this folder only
+            if not (made / "tokenizer.json").is_file() or not (made / name).is_file():
+                shutil.copyfile(source / name, made / name)
+        digest = signed_digest(made)
+        quantization.export(model, names, made / FAST_FILE, digest)
+        if metric == "kpqa":
+            quantization.export_embeddings(base_encoder(), made / EMBEDDINGS_FILE)
+        FastModel(made, digest, metric)
+        if output.exists():
+            output.rename(replaced)
+        made.rename(output)
+    except BaseException:
+        if replaced.exists() and not output.exists():
+            replaced.rename(output)
+        raise
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(replaced, ignore_errors=True)
+    return (output / FAST_FILE).stat().st_size
