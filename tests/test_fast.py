@@ -30,8 +30,8 @@ from typer.testing import CliRunner
 from tests.factories import ava as ava_factory
 from tests.factories import kpqa as kpqa_factory
 from tests.factories.kpqa import random_rows
-from tests.test_light import EXTRAS
-from tests.test_light import run as run_without
+from tests.factories.light import EXTRAS
+from tests.factories.light import run as run_without
 
 PRODUCTS_OF_A_LAYER = 6  # query, key, value, output of the attention, and the two of the feed-forward part
 

