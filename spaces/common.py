@@ -379,12 +379,11 @@ class Guard:
 
     Args:
         app: the demo.
-        uploads: whether the page has a field for files; else none are taken.
         preview: picture that a link to the demo is shown with.
     """
 
-    def __init__(self, app, uploads: bool = True, preview: Path | None = None):
-        self.app, self.uploads, self.preview = app, uploads, preview
+    def __init__(self, app, preview: Path | None = None):
+        self.app, self.preview = app, preview
 
     async def __call__(self, scope, receive, send):
         """Pass a request on."""
@@ -393,10 +392,7 @@ class Guard:
         path = scope["path"].rstrip("/")
         if self.preview and path.endswith(f"/{PREVIEW}"):
             return await _answer(send, 200, b"image/png", self.preview.read_bytes())
-        upload = path.endswith("/upload")
-        if upload and not self.uploads:
-            return await _answer(send, 404, b"text/plain", b"This demo takes no files.")
-        most = left = MAX_FILE + 2**16 if upload else MAX_BODY
+        most = left = MAX_FILE + 2**16 if path.endswith("/upload") else MAX_BODY
 
         async def limited():
             nonlocal left
@@ -454,14 +450,15 @@ def launch(demo: gr.Blocks, app: str, description: str) -> None:
     from starlette.middleware import Middleware
 
     preview = Path(app).resolve().with_name(PREVIEW)
-    uploads = any(isinstance(block, gr.File) for block in demo.blocks.values())
-    guard = Middleware(Guard, uploads=uploads, preview=preview if preview.is_file() else None)
+    guard = Middleware(Guard, preview=preview if preview.is_file() else None)
+    demo.space_id = None  # else the page asks huggingface.co and Google's fonts for a header, which the policy forbids
     demo.queue(max_size=QUEUE, default_concurrency_limit=1).launch(
         theme=look.THEME,
         css=look.CSS,
         head=preview_tags(demo.title, description),
         share=False,
         ssr_mode=False,
+        pwa=False,
         mcp_server=importlib.util.find_spec("mcp") is not None,  # pip install 'gradio[mcp]'
         show_error=False,
         allowed_paths=[],

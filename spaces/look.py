@@ -224,7 +224,7 @@ CSS = """
 .gradio-container { max-width: min(64rem, 100%) !important; margin: 0 auto; }
 .gradio-container, .gradio-container .column, .gradio-container .row { min-width: 0; }
 .gradio-container .block { max-width: 100%; }
-.prose, .marked, td, th { overflow-wrap: anywhere; }
+.prose, .marked { overflow-wrap: anywhere; }
 .prose a { text-decoration: underline; }
 .gradio-container button[role=tab].selected { color: var(--primary-700); }
 .dark .gradio-container button[role=tab].selected, .gradio-container.dark button[role=tab].selected {
@@ -236,7 +236,12 @@ CSS = """
 .status .problem { border-left: .3rem solid #dc2626; padding: .5rem .75rem; background: var(--block-background-fill);
   overflow-wrap: anywhere; white-space: pre-line; }
 .status progress { width: 100%; accent-color: #1d4ed8; }
-.wide { overflow-x: auto; max-width: 100%; padding: .2rem; }
+.wide { overflow-x: auto; max-width: 100%; padding: .2rem;  /* a shadow at the side where there is more */
+  background: linear-gradient(to right, var(--body-background-fill) 30%, transparent) left / 2rem 100% local,
+    linear-gradient(to left, var(--body-background-fill) 30%, transparent) right / 2rem 100% local,
+    linear-gradient(to right, #0005, transparent) left / .7rem 100% scroll,
+    linear-gradient(to left, #0005, transparent) right / .7rem 100% scroll;
+  background-repeat: no-repeat; }
 .wide:focus-visible { outline: .15rem solid #1d4ed8; }
 table.numbers, table.texts { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: var(--text-md);
   color: var(--body-text-color); }
@@ -249,7 +254,8 @@ table.texts { width: 100%; margin: .5rem 0; }
 table.texts th, table.texts td { text-align: left; vertical-align: top; padding: .35rem .5rem;
   border-bottom: 1px solid var(--border-color-primary); }
 table.texts thead th { font-weight: 600; white-space: nowrap; }
-table.texts tbody th { font-weight: normal; overflow-wrap: break-word; }
+table.texts tbody th { font-weight: normal; }
+table.texts td, table.texts th { overflow-wrap: break-word; }  /* whole words; a wide table scrolls by itself */
 button.why { color: var(--link-text-color); text-decoration: underline; min-height: 1.6rem; }
 table .number { text-align: right !important; white-space: nowrap; }
 table.bars { width: 100%; }
@@ -262,7 +268,8 @@ table.bars td:last-child { padding-right: 0; width: 1%; }
 .line > div { position: absolute; top: .35rem; height: .3rem; background: #94a3b8; border-radius: .15rem; }
 .line > .dot { top: .15rem; width: .7rem; height: .7rem; margin-left: -.35rem; border-radius: 50%;
   background: #2563eb; }
-table.intervals th { white-space: normal; overflow-wrap: anywhere; min-width: 5rem; max-width: 12rem; width: auto; }
+table.intervals th { white-space: normal; overflow-wrap: anywhere; min-width: 4rem; max-width: 10rem; width: auto; }
+table.intervals td:nth-child(2) { width: 65%; min-width: 9rem; padding: .15rem 1.2rem; }
 .axis { position: relative; height: 1.2rem; font-size: .75rem; color: var(--body-text-color-subdued); }
 .axis span { position: absolute; transform: translateX(-50%); }
 .marked { margin: .5rem 0; }
@@ -291,7 +298,7 @@ footer { flex-wrap: wrap; }
 @media (max-width: 480px) {
   table.numbers { font-size: var(--text-sm); }
   table.numbers th, table.numbers td { padding: .15rem .25rem; }
-  table.texts thead th { white-space: normal; }
+  table.texts thead th, table.intervals td.number { white-space: normal; }
   table.plane td { padding: 0; }
   table.plane td button { min-width: 2.7rem; min-height: 2.2rem; }
 }

@@ -33,7 +33,7 @@ EXAMPLES = [
             "the water is always nice, whatever the weather may be.",
             "The Danube flows into the Black Sea.",
         ),
-        "Recall (top) is high, precision (bottom) is low: alpha decides whether the extra text is a fault.",
+        "Recall (top) is twice the precision (bottom): alpha decides how much the extra text is a fault.",
     ),
     Example(
         "Too short",
@@ -219,7 +219,8 @@ def code_of(answer: str, reference: str, controls) -> look.Markup:
 def page(answer, reference, *controls) -> list:
     """Return what the page shows of two texts."""
     settings = settings_of(*controls)
-    note = sharing.note_of(EXAMPLES, (answer, reference))
+    usual = controls == CORNERS["Middle (default)"]  # what a note says need not hold elsewhere
+    note = sharing.note_of(EXAMPLES, (answer, reference)) if usual else ""
     answer = common.checked_text("Answer to be scored", answer, MAX_TEXT)
     reference = common.checked_text("Reference answer", reference, MAX_TEXT)
     return [*shown_of([answer], [[reference]], settings, note), code_of(answer, reference, controls)]

@@ -163,7 +163,8 @@ def said(scores: dict, matches: dict) -> tuple[str, ...]:
 
 def page(generated: str, references: str, base: str) -> list:
     """Return what the page shows."""
-    note = sharing.note_of(EXAMPLES, (generated, references))
+    usual = base == "ROUGE-L"  # what a note says need not hold of other scores
+    note = sharing.note_of(EXAMPLES, (generated, references)) if usual else ""
     generated = common.checked_lines("Generated questions", generated, MAX_QUESTIONS, MAX_LENGTH)
     references = common.checked_lines("Reference questions", references, MAX_QUESTIONS, MAX_LENGTH)
     matrix, scores = results_of(generated, references, base)

@@ -15,7 +15,7 @@ from sharing import Example
 
 METRIC = common.find_metric(__file__, "kpqa")
 explain = import_module("genqa.toolkit.analysis.explanation")
-kpqa_models = import_module("genqa.kpqa.models")
+languages = import_module("genqa.kpqa.languages")
 loading = import_module("genqa.kpqa.loading")
 scorer_of = import_module("genqa.kpqa.scorer").KpqaScorer
 
@@ -175,7 +175,7 @@ def page(question: str, answer: str, references: str) -> list:
     of_answer, of_reference = explained.pairs[best]
     several = f"Reference {best + 1} of {len(lines)}, the best for ROUGE-L-KPQA" if len(lines) > 1 else "Reference"
     asked = {"questions": [question], "predictions": [answer], "references": [lines]}
-    warnings = kpqa_models.language_warnings(kpqa_models.language_counts(asked))
+    warnings = languages.language_warnings(languages.language_counts(asked))
     if explained.cut_texts:
         warnings.append("a text is longer than the model reads; its end does not count")
     status = look.headline(*said(scores), *(f"Note: {text}." for text in warnings), sharing.note_of(EXAMPLES, values))
