@@ -44,7 +44,7 @@ EXAMPLES = [
             "You need to walk for 5 to 20 hours in order to loose a pound .",
             "Walk for 5 to 20 hours to lose 1 pound .",
         ),
-        "Few words are shared, but 5 to 20 hours is. People gave this answer 0.94.",
+        "Other words around it, and the same 5 to 20 hours. People gave this answer 0.94.",
     ),
     Example(
         "Chatty language model, right",
@@ -53,7 +53,7 @@ EXAMPLES = [
             "Great question! While many people assume it is Sydney, the capital of Australia is actually Canberra.",
             "Canberra",
         ),
-        "A short reference and a long answer: precision is low, with and without weights.",
+        "A short reference and a long answer: the weights let the chat around it count for little.",
     ),
     Example(
         "Two references",
@@ -74,13 +74,13 @@ EXAMPLES = [
         "One word turns the answer around, and no metric of shared words sees much of it.",
     ),
     Example(
-        "Failure: a wrong name beside a right one",
+        "A wrong name",
         (
             "Who painted the ceiling of the Sistine Chapel?",
             "The ceiling of the Sistine Chapel was painted by Leonardo.",
             "The ceiling of the Sistine Chapel was painted by Michelangelo.",
         ),
-        "The one word that matters is wrong; look whether the weighted scores fall below the plain ones.",
+        "The one word that matters is wrong, and it carries nearly all of the weight.",
     ),
 ]
 
