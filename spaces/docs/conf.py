@@ -31,6 +31,7 @@ nb_execution_timeout = 120
 nb_merge_streams = True
 nb_output_stderr = "remove"
 default_role = "code"  # docstrings have Markdown's single backticks
+smartquotes = False  # it makes a dash of --option
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 napoleon_use_rtype = False
