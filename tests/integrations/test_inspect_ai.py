@@ -40,7 +40,10 @@ def test_scores_reasons_and_clustered_errors(rows, expected, tmp_path):
         Sample(input=row["question"], target=row["references"], metadata={"answer": row["prediction"]}) for row in rows
     ]
     log = log_of(samples, [ava(), aev()], tmp_path)
-    shown = {(score.scorer, score.name): score.metrics for score in log.results.scores}
+    shown = {
+        (score.scorer, score.name): {name.split("/")[-1]: metric for name, metric in score.metrics.items()}
+        for score in log.results.scores
+    }
     assert shown["ava", "ava_label"]["accuracy"].value == 0.5
     assert shown["ava", "ava_score"]["mean"].value == pytest.approx(np.mean([one.score for one in expected]))
     # Three clusters with the deviations 0 (0.5 - 0.5), 0.5 and -0.5 from the mean: sqrt(0.5 * 3 / 2) / 4
