@@ -106,13 +106,12 @@ Mercury
 100 °C
 1912"""
 FIRST = (QUESTIONS, REFERENCES, "chatty", CHATTY, "careless", CARELESS, "terse", TERSE, "", "")
-CODE = """
-import genqa_metrics
-
-# rows.csv: question, references, prediction, system; in a shell: genqa-metrics compare rows.csv --metric ava
-report = genqa_metrics.compare("rows.csv", ["kpqa", "ava"])
-print(report.to_markdown())
-"""
+CODE = (
+    "import genqa_metrics\n\n"
+    "# rows.csv: question, references, prediction, system; in a shell: genqa-metrics compare rows.csv --metric ava\n"
+    'report = genqa_metrics.compare("rows.csv", ["kpqa", "ava"])\n'
+    "print(report.to_markdown())\n"
+)
 
 
 @cache
