@@ -7,6 +7,7 @@ import functools
 import importlib.util
 import inspect
 import os
+import re
 import sys
 import threading
 import time
@@ -379,11 +380,12 @@ class Guard:
 
     Args:
         app: the demo.
+        tags: of the page's head, see `preview_tags`.
         preview: picture that a link to the demo is shown with.
     """
 
-    def __init__(self, app, preview: Path | None = None):
-        self.app, self.preview = app, preview
+    def __init__(self, app, tags: str = "", preview: Path | None = None):
+        self.app, self.tags, self.preview = app, tags, preview
 
     async def __call__(self, scope, receive, send):
         """Pass a request on."""
@@ -404,13 +406,34 @@ class Guard:
         if any(not size.isdigit() or int(size) > most for size in sizes):
             return await _answer(send, 413, b"text/plain", b"This is more than the demo takes.")
 
+        if not path and scope["method"] == "GET" and self.tags:
+            plain = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
+            return await self._page({**scope, "headers": plain}, limited, send)
+        await self._passed(scope, limited, send)
+
+    async def _page(self, scope, receive, send) -> None:
+        """Send the page with our tags in place of Gradio's; who shows a link runs no script that could add them."""
+        start, body = {}, b""
+
+        async def gathered(message):
+            nonlocal body
+            start.update(message if message["type"] == "http.response.start" else {})
+            body += message.get("body", b"")
+
+        await self._passed(scope, receive, gathered)
+        body = with_tags(body.decode(), self.tags).encode()
+        kept = [(name, value) for name, value in start["headers"] if name.lower() != b"content-length"]
+        await send({**start, "headers": [*kept, (b"content-length", str(len(body)).encode())]})
+        await send({"type": "http.response.body", "body": body})
+
+    async def _passed(self, scope, receive, send) -> None:
         async def answer(message):
             if message["type"] == "http.response.start":
                 added = [(b"content-security-policy", POLICY.encode()), (b"x-content-type-options", b"nosniff")]
                 message = {**message, "headers": [*message["headers"], *added]}
             await send(message)
 
-        return await self.app(scope, limited, answer)
+        await self.app(scope, receive, answer)
 
 
 async def _answer(send, status: int, kind: bytes, body: bytes) -> None:
@@ -419,6 +442,16 @@ async def _answer(send, status: int, kind: bytes, body: bytes) -> None:
 
 
 PREVIEW = "preview.png"
+_TAG = re.compile(r"""<meta\s+(?:property|name)="(?:og:|twitter:|description)[^>]*>\s*""")
+
+
+def with_tags(page: str, tags: str) -> str:
+    """Return a page with other tags for those who show links to it.
+
+    >>> with_tags('<head><meta property="og:title" content="Gradio" /></head>', "<meta>")
+    '<head><meta></head>'
+    """
+    return _TAG.sub("", page).replace("<head>", f"<head>{tags}", 1)
 
 
 def preview_tags(title: str, description: str) -> str:
@@ -450,12 +483,12 @@ def launch(demo: gr.Blocks, app: str, description: str) -> None:
     from starlette.middleware import Middleware
 
     preview = Path(app).resolve().with_name(PREVIEW)
-    guard = Middleware(Guard, preview=preview if preview.is_file() else None)
+    tags = preview_tags(demo.title, description)
+    guard = Middleware(Guard, tags=tags, preview=preview if preview.is_file() else None)
     demo.space_id = None  # else the page asks huggingface.co and Google's fonts for a header, which the policy forbids
     demo.queue(max_size=QUEUE, default_concurrency_limit=1).launch(
         theme=look.THEME,
         css=look.CSS,
-        head=preview_tags(demo.title, description),
         share=False,
         ssr_mode=False,
         pwa=False,
