@@ -183,7 +183,9 @@ def says(page: Page, text: str) -> None:
 
 
 def field(page: Page, label: str):
-    return page.get_by_label(re.compile(rf"^\s*{label}"))  # behind it stands what the field says of itself
+    return page.get_by_role(
+        "textbox", name=re.compile(rf"^\s*{label}")
+    )  # behind it stands what the field says of itself
 
 
 def upload(page: Page, path: Path) -> None:
