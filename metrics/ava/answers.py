@@ -144,8 +144,8 @@ def identical(answer: str, reference: str, question: str) -> bool:
     >>> identical("pia mater", "pia mater", "What are the 3 layers of the meninges?")
     False
     """
-    return _plain(answer) == _plain(reference) and not _COUNT.search(question)
+    return _bare(answer) == _bare(reference) and not _COUNT.search(question)
 
 
-def _plain(text: str) -> str:
+def _bare(text: str) -> str:
     return " ".join(text.casefold().split()).strip(' ."')
