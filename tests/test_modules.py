@@ -160,11 +160,12 @@ def test_requirements_are_those_of_the_package(name, folder, repository):
 def test_every_direct_dependency_is_pinned(repository):
     setup = configparser.ConfigParser(interpolation=None)
     setup.read(repository / "setup.cfg")
-    extras = setup["options.extras_require"].values()
+    alone = "deepeval inspect lighteval mlflow ragas wandb".split()  # `make integrations`: an environment for each
+    extras = [text for name, text in setup["options.extras_require"].items() if name not in alone]
     wanted = "\n".join([setup["options"]["install_requires"], *extras]).split()
     names = {canonicalize_name(re.split(r"[<>=\[]", line)[0]) for line in wanted if not line.startswith("%")}
     pins = (repository / "constraints.txt").read_text().split()
-    assert names <= {canonicalize_name(re.match(r"(.+)==[\d.]+$", pin)[1]) for pin in pins}
+    assert names <= {canonicalize_name(re.match(r"(.+)==[\d.b]+$", pin)[1]) for pin in pins}
 
 
 def test_unknown_metric_is_refused():
