@@ -42,7 +42,9 @@ limits = [function.concurrency_limit for function in app["demo"].fns.values() if
 call = app[sys.argv[2]](*json.loads(sys.argv[3]))
 space = pathlib.Path(sys.argv[1]).parent
 example = next(path for path in space.glob("example.*"))
-columns = app["uploads"].guessed(app["uploads"].peek(str(example))[0])
+found = app["uploads"].peek(str(example))[0]
+columns = app["uploads"].guessed(found)
+columns.setdefault("prediction", [name for name in found if name not in columns.values()])  # a column for each system
 assert app["uploads"].read(str(example), columns, sets="f_meta" in app["TITLE"].lower().replace("-", "_")).items
 files = sorted({module.__file__ for name, module in sys.modules.items() if name.startswith("genqa")
                and getattr(module, "__file__", None)})
