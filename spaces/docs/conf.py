@@ -79,7 +79,7 @@ def with_links_of_the_site(text: str, file: Path) -> str:
         if not path.is_relative_to(REPOSITORY):
             raise ValueError(f"{file}: expected a link to a file of the repository, got {target}")
         name = path.relative_to(REPOSITORY).as_posix()
-        if words.startswith("!"):
+        if words.startswith("!") or path.is_relative_to(HERE / "pages"):
             place = f"/{relpath(path, HERE / 'pages')}"
         else:
             place = f"/{PAGES[name]}" if name in PAGES else f"{FILES}/{name}"

@@ -1,5 +1,9 @@
 """DeepEval: test results with score, success and reason."""
 
+import json
+from pathlib import Path
+
+import genqa_metrics
 import pytest
 
 pytest.importorskip("deepeval")
@@ -8,6 +12,9 @@ from deepeval import assert_test, evaluate
 from deepeval.evaluate import AsyncConfig, CacheConfig, DisplayConfig
 from deepeval.test_case import LLMTestCase
 from genqa_metrics.integrations.deepeval import GenqaMetric
+
+SETTINGS = Path(genqa_metrics.__file__).parent / "ava/checkpoint/ava_config.json"
+THRESHOLD = json.loads(SETTINGS.read_text(encoding="utf-8"))["threshold"]
 
 
 @pytest.fixture
@@ -35,7 +42,7 @@ def test_results_have_score_verdict_and_reason(cases, expected, together):
         (metric,) = result.metrics_data
         assert (metric.name, metric.success, metric.reason) == ("ava_score", wanted.correct, wanted.reason)
         assert metric.score == pytest.approx(wanted.score, abs=1e-6)
-        assert metric.threshold == 0.45
+        assert metric.threshold == THRESHOLD
 
 
 def test_a_failure_says_why(cases):
