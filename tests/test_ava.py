@@ -34,6 +34,44 @@ def test_features_of_the_linear_judge():
     assert modeling.linear_features("", "", "") == [0, 0, 0, 0]
 
 
+ROW = {
+    "questions": ["How many live in California?"],
+    "predictions": ["It has 39 million people by now."],
+    "references": ["With 39 million people California is the largest state."],
+}
+
+
+def test_the_linear_judge_reads_short_answers(tmp_path, repository):
+    """Its only feature is whether s, or for want of it the reference, stands in the answer."""
+    ava = load(repository, linear_judge(tmp_path / "linear"))
+    rows = {name: column * 2 for name, column in ROW.items()}
+    found = ava.compute(**rows, short_answers=["39 million", ""], per_example=True)["ava_score_per_example"]
+    assert found[0] > found[1] == ava.compute(**ROW)["ava_score"]
+    ava.add(short_answer="39 million", **{name.removesuffix("s"): column[0] for name, column in ROW.items()})
+    assert ava.compute()["ava_score"] == found[0]
+    with pytest.raises(ValueError, match="explain: what short answers do is not explained; leave explain or short_"):
+        ava.compute(**ROW, short_answers=["39 million"], explain=True)
+
+
+def test_other_judges_say_that_they_read_no_short_answers(ava):
+    with pytest.warns(UserWarning, match=r"short_answers: 1 given, but only the linear judge reads them; .*a1-r_qt"):
+        found = ava.compute(**ROW, short_answers=["39 million"])
+    assert found == ava.compute(**ROW)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([39], "short_answers, row 0: expected a string, got int 39"),
+        ([], r"short_answers: expected as many rows as questions \(1\), got 0"),
+        ("39", "short_answers: expected a list with one entry per row, got str '39'"),
+    ],
+)
+def test_bad_short_answers_are_refused(ava, given, message):
+    with pytest.raises(ValueError, match=message):
+        ava.compute(**ROW, short_answers=given)
+
+
 def test_the_likest_reference_comes_first():
     references = ["Lisbon", "the city of Lisbon", "Porto", "lisbon!"]
     assert joined_references(references, "It was the city of Porto") == "Porto; the city of Lisbon; Lisbon"

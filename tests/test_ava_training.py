@@ -46,6 +46,20 @@ def test_ava_pos_and_ava_neg():
     assert sum(x.label == 0 for x in fewer) == 2
 
 
+def test_short_answers_train_the_linear_judge(tmp_path):
+    """Right answers hold the short answer "4", wrong ones "5"; they overlap with the reference alike."""
+    rows = [
+        {"question": "q", "references": ["r"], "candidate": f"x {4 + i % 2}", "label": 1 - i % 2, "short_answer": "4"}
+        for i in range(20)
+    ]
+    train_ava.train_linear(t.judged_triples(rows, "n"), train_ava.Arguments(configuration="linear"), tmp_path, 0)
+    weight = load_file(tmp_path / "model.safetensors")["weight"]
+    assert weight[0] > 0.5
+    assert weight[1:].abs().max() == 0
+    sentences = [{"question": "q", "answer": f"{i}", "label": 1, "short_answer": "4"} for i in range(2)]
+    assert {x.short_answer for x in t.as2_triples(sentences, None, random.Random(0))} == {"4"}
+
+
 def test_answer_sentences_of_the_hub(monkeypatch):
     import datasets
 

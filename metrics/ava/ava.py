@@ -44,6 +44,8 @@ Args:
     questions (list of str): one question per row.
     predictions (list of str): the answers to be judged, one per row.
     references (list of str, or list of lists of str): one or several accepted answers per row.
+    short_answers (list of str): optional; the few words of each row that answer the question, "" where there are
+        none. Only the linear judge reads them. Default: it reads the reference in their place.
     threshold (float from 0 to 1): probability from which an answer counts as correct. Default: the checkpoint's own.
     reference_aggregation (str): "joined" reads all references of a row at once, "max" and "mean" (the paper's) one
         at a time. Default: the checkpoint's own.

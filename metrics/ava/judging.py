@@ -253,11 +253,12 @@ class Judge:
             f"({self.loaded.max_length} word pieces); what is behind its limit was left out"
         ]
 
-    def logits(self, triples: Sequence[tuple[str, str, str]]) -> np.ndarray:
+    def logits(self, triples: Sequence[tuple]) -> np.ndarray:
         """Return what the model says of every triple, before calibration.
 
         Args:
-            triples: (question, reference, candidate), repetitions allowed; each different one is judged once.
+            triples: (question, reference, candidate), repetitions allowed; each different one is judged once. For the
+                linear judge a short answer, or None, may follow.
 
         Returns:
             (triples,) floats, above 0 where the model leans to correct.
@@ -300,6 +301,7 @@ class Judge:
         references: Sequence[Sequence[str]],
         predictions: Sequence[str],
         reference_aggregation: str | None = None,
+        short_answers: Sequence[str] | None = None,
     ) -> np.ndarray:
         """Return the calibrated probability that each prediction is a correct answer.
 
@@ -309,12 +311,13 @@ class Judge:
             predictions: n answers.
             reference_aggregation: "joined" reads all references of a row at once, "max" and "mean" one at a time;
                 None takes the checkpoint's own.
+            short_answers: n short answers, "" for none; read by the linear judge only.
 
         Returns:
             (n,) probabilities; 0 for a prediction without any letter or digit.
         """
         how = reference_aggregation or self.loaded.reference_aggregation
-        logits, rows = self.pairs(questions, references, predictions, how == "joined", how == "max")
+        logits, rows = self.pairs(questions, references, predictions, how == "joined", how == "max", short_answers)
         lengths = reference_words(references)[rows]
         return aggregated(self.loaded.calibrated(logits, lengths), rows, len(predictions), how)
 
@@ -325,6 +328,7 @@ class Judge:
         predictions: Sequence[str],
         joined: bool,
         best: bool = False,
+        short_answers: Sequence[str] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return what the model says of every pair of a row and one of its references, before calibration.
 
@@ -339,11 +343,13 @@ class Judge:
             predictions: n answers; one without any letter or digit makes no pair.
             joined: whether the references of a row make one text.
             best: whether the best reference decides: beside one that is the answer itself no other makes a pair.
+            short_answers: see `probabilities`.
 
         Returns:
             (pairs,) logits and (pairs,) rows that they belong to.
         """
         rows, triples, ruled = [], [], {}
+        short = short_answers if short_answers is not None and self.loaded.configuration == LINEAR else None
         for i, (question, texts, prediction) in enumerate(
             zip(questions, references, map(said, predictions), strict=True)
         ):
@@ -358,7 +364,7 @@ class Judge:
             elif same:
                 given = same[:1] if best else given
                 ruled |= {len(rows) + k: CERTAIN for k, text in enumerate(given) if joined or text in same}
-            triples += [(question, text, prediction) for text in given]
+            triples += [(question, text, prediction, *([short[i] or None] if short else [])) for text in given]
             rows += [i] * len(given)
         asked = [number for number in range(len(triples)) if number not in ruled]
         logits = np.zeros(len(triples))

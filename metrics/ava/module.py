@@ -89,7 +89,7 @@ class CheckedModule:
 
     def _signature_of_compute(self) -> inspect.Signature:
         """Return the arguments of `compute` one by one, for editors and help()."""
-        named = dict.fromkeys(self._feature_names(), (Sequence, None))
+        named = dict.fromkeys(self._input_names(), (Sequence, None))
         for name, parameter in inspect.signature(self.scorer_class).parameters.items():
             if name not in self.scorer_class.load_names:
                 named[name] = parameter.annotation, self.settings.get(name, parameter.default)
@@ -110,9 +110,7 @@ class CheckedModule:
     def __repr__(self) -> str:
         given = {**self.load_settings, **self.settings}
         settings = ", ".join(f"{name}={shown(value)}" for name, value in given.items())
-        return (
-            f"{type(self).__name__}({settings}), inputs: {', '.join(self._feature_names())}, rows added: {len(self)}"
-        )
+        return f"{type(self).__name__}({settings}), inputs: {', '.join(self._input_names())}, rows added: {len(self)}"
 
     def __reduce__(self):
         """Loaded again where it arrives: a copy has the same arguments, and the rows that were added."""
@@ -124,7 +122,7 @@ class CheckedModule:
         loaded_by = self.loaded_by or partial(evaluate.load, sys.modules[type(self).__module__].__file__, **given)
         with self._lock:
             parts = list(self._rows.values())
-        names = self._feature_names() if parts else ()
+        names = self._input_names() if parts else ()
         return loaded_by, (), {name: [value for part in parts for value in part[name]] for name in names} or None
 
     def __setstate__(self, rows: dict[str, list]) -> None:
@@ -142,12 +140,21 @@ class CheckedModule:
         """Return one line with everything that the numbers of the last `compute` of this thread depend on."""
         return getattr(self._last, "scorer", self._scorer).signature
 
+    def _input_names(self) -> list[str]:
+        """Return the names of the inputs: evaluate's, which are all needed, and those that may be left out."""
+        return [*self._feature_names(), *self.scorer_class.optional]
+
     def _checked(self, columns: Mapping, first_row: int) -> dict[str, list]:
-        names = self._feature_names()
+        names = self._input_names()
         for name in columns:
             if name not in names:
                 raise TypeError(unknown(name, f"not an input of {self.name}", names))
-        return self.scorer_class.checked(columns, first_row)
+        optional = self.scorer_class.optional if self.num_process > 1 else ()
+        for name in optional:
+            if columns.get(name) is not None:
+                raise ValueError(f"{name}: not shared by several processes; leave it out, or load with num_process=1")
+        checked = self.scorer_class.checked(columns, first_row)
+        return {name: column for name, column in checked.items() if name not in optional}
 
     def __len__(self) -> int:
         if self.num_process > 1:
@@ -167,7 +174,7 @@ class CheckedModule:
 
     def add(self, **row) -> None:
         """Check and add one row, each input in the singular (prediction=, reference=); see `evaluate.Metric.add`."""
-        plural = {name.removesuffix("s"): name for name in self._feature_names()}
+        plural = {name.removesuffix("s"): name for name in self._input_names()}
         self.add_batch(**{plural.get(name, name): [value] for name, value in row.items()})
 
     def _taken(self, inputs: Mapping) -> dict[str, list]:
@@ -184,11 +191,11 @@ class CheckedModule:
                 del self._rows[me]
             elif not inputs:
                 self._rows.clear()
-        return {name: [value for columns in found for value in columns[name]] for name in self._feature_names()}
+        return {name: [value for columns in found for value in columns[name]] for name in self._input_names()}
 
     def compute(self, **inputs_and_settings) -> dict | None:
         """Check everything, then compute on the rows given and added; see `evaluate.Metric.compute`."""
-        names = self._feature_names()
+        names = self._input_names()
         settings = {**self.settings, **{k: v for k, v in inputs_and_settings.items() if k not in names}}
         fixed = self.scorer_class.load_names
         known = [name for name in (*self.scorer_class.setting_names, *self.flags) if name not in fixed]
@@ -211,7 +218,7 @@ class CheckedModule:
 
     def _compute(self, **columns_and_settings) -> dict:
         names = self._feature_names()
-        columns = {name: columns_and_settings[name] for name in names}
+        columns = {name: columns_and_settings[name] for name in self._input_names() if name in columns_and_settings}
         if not columns["predictions"]:
             raise ValueError(
                 f"{names[0]}: no rows, nothing to compute on; pass {' and '.join(names)}, or add rows first"

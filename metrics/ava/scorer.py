@@ -10,6 +10,7 @@ from .explaining import explanations
 from .judging import Judge
 from .languages import language_counts, language_warnings
 from .loading import checked_aggregation, checked_threshold, load_judge
+from .modeling import LINEAR
 from .models import check_fork, checked_budget
 from .shared import VERSION, Scorer
 
@@ -31,6 +32,7 @@ class AvaScorer(Scorer):
     tested = ("ava_accuracy", "ava_score")
     measured = ("ava_score",)
     needs_question = True
+    optional = ("short_answers",)
     load_names = ("checkpoint", "revision", "device", "dtype", "batch_tokens", "backend", "base_model")
 
     def __init__(
@@ -58,17 +60,23 @@ class AvaScorer(Scorer):
         self.signature = f"ava|{self.loaded.signature}|{settings}|version:{VERSION}"
 
     def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
-        """Return verdict and probability of every row; counts answers of which the model could not read the end."""
+        """Return verdict and probability of every row; counts answers of which the model could not read the end.
+
+        Counts also short answers that the judge does not read.
+        """
         check_fork(self.device, self._process)
-        judge = Judge(self.loaded, self.batch_tokens)
+        judge, short = Judge(self.loaded, self.batch_tokens), columns.get("short_answers")
         scores = judge.probabilities(
-            columns["questions"], columns["references"], columns["predictions"], self.aggregation
+            columns["questions"], columns["references"], columns["predictions"], self.aggregation, short
         )
         statistics = np.stack([scores >= self.threshold, scores], axis=1).astype(float)
-        return statistics, language_counts(columns) + Counter(truncated=judge.cut_triples)
+        unread = sum(map(bool, short or ())) if self.loaded.configuration != LINEAR else 0
+        return statistics, language_counts(columns) + Counter(truncated=judge.cut_triples, unread=unread)
 
     def examined(self, columns: Mapping[str, list], explain: bool) -> tuple[np.ndarray, Counter, dict[str, list]]:
         """Return the same, and of every row why it was judged so, see `explaining.explanations`."""
+        if explain and self.loaded.configuration == LINEAR and any(columns.get("short_answers", ())):
+            raise ValueError("explain: what short answers do is not explained; leave explain or short_answers out")
         found = self.statistics(columns)
         if not explain:
             return *found, {}
@@ -81,7 +89,11 @@ class AvaScorer(Scorer):
         return *found, {"explanation": explanations(*rows, probabilities, self.threshold)}
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
-        """Say how many rows are not English, and how many answers were truncated."""
+        """Say how many rows are not English, how many answers were truncated, and that short answers are not read."""
         judge = Judge(self.loaded)
         judge.cut_triples = counts.get("truncated", 0)
-        return [*language_warnings(counts), *judge.warnings()]
+        unread = (
+            f"short_answers: {counts['unread']} given, but only the linear judge reads them; this one "
+            f"({self.loaded.configuration}) judged without them"
+        )
+        return [*language_warnings(counts), *judge.warnings(), *([unread] if counts.get("unread") else [])]

@@ -236,6 +236,7 @@ class Scorer:
         measured: scores that are compared with human judgments; default: the main one.
         shown: parts of the score that tables show beside the tested ones.
         needs_question: whether there is a column "questions".
+        optional: further columns of texts, which may be left out; "" is a row without one.
         takes_sets: whether a row holds a set of predictions instead of one.
         load_names: settings of `load` that `compute` does not take.
         setting_names: all settings.
@@ -252,6 +253,7 @@ class Scorer:
     measured: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     needs_question = False
+    optional: tuple[str, ...] = ()
     takes_sets = False
     load_names: tuple[str, ...] = ()
     setting_names: tuple[str, ...] = ()
@@ -281,7 +283,7 @@ class Scorer:
         """Return columns of rows, every text of which has been checked.
 
         Args:
-            columns: "predictions", "references" and, if the metric needs them, "questions".
+            columns: "predictions", "references" and, if the metric needs them, "questions"; those in `optional`.
             first_row: number of the first row, for error messages.
 
         Raises:
@@ -295,8 +297,10 @@ class Scorer:
         else:
             checked["predictions"] = checked_texts("predictions", columns.get("predictions"), first_row)
             checked["references"] = checked_references("references", columns.get("references"), first_row)
+        given = [name for name in cls.optional if columns.get(name) is not None]
+        checked |= {name: checked_texts(name, columns[name], first_row) for name in given}
         check_same_length(**checked)
-        return checked
+        return checked | {name: [""] * len(checked["predictions"]) for name in cls.optional if name not in given}
 
     def chunks(self, columns: Mapping[str, list]) -> Iterator[Sequence[int]]:
         """Yield the numbers of rows that are best scored together, each row once."""
