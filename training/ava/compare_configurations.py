@@ -1,7 +1,12 @@
 """Train every configuration of the paper on the same triples and compare them, as Table 4 of Vu & Moschitti (2021).
 
-Each is trained by `train_ava.py` with the settings of `configurations.args` and a seed; a configuration that is there
-already is not trained again. Precision, recall and F1 of "correct" at a probability of 1/2, and AUC, on dev rows.
+    python -m training.ava.compare_configurations --as2 AS2 --output RUNS --seeds 1 2 3 --write training/ava/README.md
+
+Each run is made by `train_ava.py` with the settings of `configurations.args` and stops when dev F1 no longer rises;
+one that is there is not made again, so that the command can be stopped and given again. Precision, recall and F1 of
+"correct" and AUC are of all AVA-Pos and AVA-Neg of the test parts, without any rule around the model. Models see fewer
+incorrect answers in training than there are, so the threshold is the one of the best F1 on dev. Intervals are over
+questions and, where there are several, over seeds.
 """
 
 import argparse
@@ -10,107 +15,308 @@ import os
 import random
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.ava.modeling import CONFIGURATIONS, LINEAR
-from genqa_metrics.ava.models import file_digest
-from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
+from genqa_metrics.ava.models import checkpoint_digest, file_digest
+from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
 
 from training.ava import triples as t
+from training.ava.transfer import reading_encoder
 
 FOLDER = Path(__file__).parent
-
-JUDGED_DEV = ("evouna_nq.dev", "evouna_tq.dev")
-AS2_DEV = ("wikiqa.dev", "trecqa.dev")
+TESTS = {"TREC-QA": "trecqa.test", "WikiQA": "wikiqa.test"}
+DEV = ("trecqa.dev", "wikiqa.dev")
+DEV_ROWS = 1000  # of each dev part at most, for the threshold
+SAMPLES = 1000  # of the bootstrap
+DECISIVE = ("a1-r_qt-t_qr", "a2", "a1-r_qt", "a0-all", "a0-rt")  # decide the paper's claims, so they come first
+ORDER = (*DECISIVE, LINEAR, *(name for name in CONFIGURATIONS if name not in DECISIVE))
+VERDICTS = ("--judged", "evouna_nq.train=0.3", "evouna_tq.train=0.3", "scientsbank.train", "beetle.train")
+BLOCKS: dict[str, tuple[str, ...]] = {  # more arguments of train_ava.py
+    "answer sentences": (),
+    "and verdicts": VERDICTS,
+    "and marks": (*VERDICTS, "--marks", "valued"),
+}
+CLAIMS = (  # of section 6.2: what is said, the better configuration, the worse one
+    ("encoders of all three texts are above the linear judge", "a0-all", LINEAR),
+    ("question and answer alone tell more than reference and answer", "a0-qt", "a0-rt"),
+    ("the question helps to compare reference and answer", "a0-all", "a0-rt"),
+    ("one concatenated triple is above three pairs", "a1-r_qt", "a0-all"),
+    ("two triples are above one", "a1-r_qt-t_qr", "a1-r_qt"),
+    ("a third triple brings nothing", "a1-r_qt-t_qr", "a1-all"),
+    ("peer attention is above the same pairs without", "a2", "a1-r_qt-t_qr"),
+)
 MARKS = "<!-- configurations -->", "<!-- end of configurations -->"
 
 
-def train(configuration: str, args: argparse.Namespace) -> Path:
-    """Return the checkpoint of a configuration, trained unless it is there."""
-    folder = args.output / configuration / "final"
-    if not (folder / "README.md").is_file():
-        command = [sys.executable, "-m", "training.ava.train_ava", "--config", FOLDER / "configurations.args"]
-        command += ["--configuration", configuration, "--seed", args.seed, "--judged_dir", args.judgments]
-        command += ["--as2_dir", args.as2, "--output_dir", args.output / configuration, *args.more]
+def run_folder(args: argparse.Namespace, block: str, configuration: str, seed: int) -> Path:
+    """Return the folder of a run."""
+    return args.output / block.replace(" ", "_") / configuration / f"seed{seed}"
+
+
+def train(args: argparse.Namespace, block: str, configuration: str, seed: int) -> None:
+    """Make a run unless it is there, and note how long it took."""
+    folder = run_folder(args, block, configuration, seed)
+    if (folder / "final/README.md").is_file():
+        return
+    command = [sys.executable, "-m", "training.ava.train_ava", "--config", FOLDER / "configurations.args"]
+    command += ["--configuration", configuration, "--seed", seed, "--as2_dir", args.as2, "--output_dir", folder]
+    command += ["--judged_dir", args.judgments or ".", "--encoder", args.encoder, *BLOCKS[block], *args.more]
+    begun, noted = time.monotonic(), folder / "seconds.json"
+    before = json.loads(noted.read_text()) if noted.is_file() else 0.0
+    try:
         subprocess.run([str(word) for word in command], check=True, env=dict(os.environ))
-    return folder
+    finally:
+        folder.mkdir(parents=True, exist_ok=True)
+        noted.write_text(json.dumps(before + time.monotonic() - begun), encoding="utf-8")
 
 
-def dev_rows(args: argparse.Namespace) -> dict[str, list[t.Triple]]:
-    """Return the rows that are measured on: verdicts of people, and AVA-Pos and AVA-Neg of answer sentences."""
+def measured_rows(as2: Path) -> dict[str, list[t.Triple]]:
+    """Return the triples that are measured on: all of the test parts, and a sample of dev for the threshold."""
     rng = random.Random(0)
-    judged = [
-        row for name in JUDGED_DEV for row in t.judged_triples(t.read_rows(t.local_file(name, args.judgments)), name)
+    rows = {name: list(t.as2_triples(t.as2_rows(name, as2), None, rng)) for name in (*DEV, *TESTS.values())}
+    return rows | {name: random.Random(0).sample(rows[name], min(DEV_ROWS, len(rows[name]))) for name in DEV}
+
+
+def run_logits(folder: Path, rows: dict[str, list[t.Triple]], dtype: str | None) -> dict[str, np.ndarray]:
+    """Return the logits of a run for all rows, from its file if they are there.
+
+    Args:
+        folder: of the run.
+        rows: name -> triples.
+        dtype: floating type of the model.
+    """
+    path, digest = folder / "logits.npz", checkpoint_digest(folder / "final")
+    if path.is_file():
+        known = np.load(path)
+        if str(known["digest"]) == digest:
+            return {name: known[name] for name in rows}
+    judge = Judge(load_judge(folder / "final", device="cpu", dtype=dtype))
+    found = {n: judge.logits([(r.question, r.references[0], r.candidate) for r in own]) for n, own in rows.items()}
+    np.savez(path, digest=digest, **found)
+    return found
+
+
+def best_threshold(logits: np.ndarray, labels: np.ndarray) -> float:
+    """Return the logit from which "correct" has the best F1, half-way to the next lower one.
+
+    >>> best_threshold(np.array([2.0, 1.0, 0.0, -1.0]), np.array([1, 1, 0, 0]))
+    0.5
+    """
+    order = np.argsort(-logits, kind="stable")
+    hits, said = np.cumsum(labels[order]), np.arange(1, len(labels) + 1)
+    f1 = 2 * hits / (said + labels.sum())
+    f1[:-1][np.diff(logits[order]) == 0] = 0  # equal logits are accepted together
+    best = int(np.argmax(f1))
+    return float(logits[order[best : best + 2]].mean())
+
+
+def weighted_scores(logits: np.ndarray, labels: np.ndarray, threshold: float) -> Callable[[np.ndarray], np.ndarray]:
+    """Return a function from (samples, rows) counts of rows to (samples, 4) precision, recall, F1 and AUC.
+
+    >>> scores = weighted_scores(np.array([2.0, 1.0, -1.0]), np.array([1, 0, 1]), 0.0)
+    >>> scores(np.array([[1, 1, 1], [2, 1, 0]])).round(3).tolist()
+    [[0.5, 0.5, 0.5, 0.5], [0.667, 1.0, 0.8, 1.0]]
+    """
+    _, place = np.unique(logits, return_inverse=True)
+    order = np.argsort(place, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(place[order]) > 0])
+    right, said = labels == 1, logits >= threshold
+
+    def scores(counts: np.ndarray) -> np.ndarray:
+        hits, accepted = counts @ (right & said), counts @ said.astype(float)
+        true, wrong = counts @ right.astype(float), counts @ (~right).astype(float)
+        by_logit = [np.add.reduceat((counts * part)[:, order], starts, axis=1) for part in (right, ~right)]
+        below = np.cumsum(by_logit[1], axis=1) - by_logit[1] / 2
+        with np.errstate(invalid="ignore", divide="ignore"):
+            area = (by_logit[0] * below).sum(axis=1) / (true * wrong)
+        precision = hits / np.maximum(1, accepted)
+        return np.stack(
+            [precision, hits / np.maximum(1, true), 2 * hits / np.maximum(1, accepted + true), area], axis=1
+        )
+
+    return scores
+
+
+def resampled(
+    rows: list[t.Triple], runs: dict[str, list[tuple[np.ndarray, float]]], seed: int
+) -> dict[str, np.ndarray]:
+    """Return the scores of configurations in the same bootstrap samples of questions; row 0 is all rows once.
+
+    Args:
+        rows: test triples.
+        runs: configuration -> per seed the (rows,) logits and the threshold; of several seeds the mean counts, over
+            seeds that are drawn with replacement too.
+        seed: of the samples.
+
+    Returns:
+        configuration -> (1 + SAMPLES, 4) precision, recall, F1, AUC.
+    """
+    labels = np.array([int(row.label) for row in rows])
+    questions = {question: i for i, question in enumerate(dict.fromkeys(row.question for row in rows))}
+    clusters = np.array([questions[row.question] for row in rows])
+    functions = {name: [weighted_scores(logits, labels, at) for logits, at in own] for name, own in runs.items()}
+    found = {name: [np.stack([f(np.ones((1, len(rows)))) for f in own])] for name, own in functions.items()}
+    for counts in bootstrap_counts(clusters, SAMPLES, seed):
+        for name, own in functions.items():
+            found[name].append(np.stack([f(counts) for f in own]))
+    scores, rng = {}, np.random.default_rng(seed)
+    for name, parts in found.items():
+        values = np.concatenate(parts, axis=1)  # seeds x samples x 4
+        drawn = rng.integers(len(values), size=(1 + SAMPLES, len(values)))
+        drawn[0] = np.arange(len(values))
+        scores[name] = values[drawn, np.arange(1 + SAMPLES)[:, None]].mean(axis=1)
+    return scores
+
+
+def summary(scores: dict[str, np.ndarray], questions: int) -> dict:
+    """Return scores, and for every claim of the paper the difference of F1 and AUC, with intervals."""
+
+    def noted(values: np.ndarray) -> list[float]:
+        return [float(values[0]), *map(float, interval(values[1:], questions))]
+
+    names = "precision", "recall", "f1", "auc"
+    result = {c: {n: noted(found[:, i]) for i, n in enumerate(names)} for c, found in scores.items()}
+    claims = [
+        {"claim": claim, "better": better, "worse": worse}
+        | {n: noted(scores[better][:, i] - scores[worse][:, i]) for i, n in enumerate(names) if n in ("f1", "auc")}
+        for claim, better, worse in CLAIMS
+        if better in scores and worse in scores
     ]
-    sentences = [row for name in AS2_DEV for row in t.as2_triples(t.as2_rows(name, args.as2), 4, rng)]
+    return {"scores": result, "claims": claims}
+
+
+def verdict(difference: list[float]) -> str:
+    """Return what an interval of a difference says of the claim that it is above 0.
+
+    >>> verdict([0.02, 0.01, 0.03]), verdict([0.02, -0.01, 0.05]), verdict([-0.02, -0.03, -0.01])
+    ('holds', 'open', 'the reverse')
+    """
+    _, low, high = difference
+    return "holds" if low > 0 else "the reverse" if high < 0 else "open"
+
+
+def _cell(values: list[float], form: str = "{:.3f} [{:.3f}, {:.3f}]") -> str:
+    return form.format(*values)
+
+
+def tables(blocks: dict[str, dict]) -> str:
+    """Return the scores of all blocks and what they say of the paper's claims, as Markdown."""
+    parts = []
+    for block, found in blocks.items():
+        tests = found["tests"]
+        head = [f"{name}: P / R | F1 | AUC" for name in tests]
+        lines = [f"| {block} | encoders | seeds | steps | {' | '.join(head)} |"]
+        lines.append("| --- | --- | --- | --- |" + " --- |" * (3 * len(tests)))
+        for configuration in next(iter(tests.values()))["scores"]:
+            own = [run for run in found["runs"] if run["configuration"] == configuration]
+            encoders = len(CONFIGURATIONS.get(configuration, ())) * (2 if configuration == "a2" else 1)
+            cells = [configuration, str(encoders), str(len(own)), ", ".join(str(run["steps"]) for run in own)]
+            for test in tests.values():
+                values = test["scores"][configuration]
+                cells.append(f"{values['precision'][0]:.3f} / {values['recall'][0]:.3f}")
+                cells += [_cell(values["f1"]), _cell(values["auc"])]
+            lines.append(f"| {' | '.join(cells)} |")
+        parts.append("\n".join(lines))
+        lines = [f"| what the paper says | {block}: | {' | '.join(f'{name}: F1 | AUC' for name in tests)} |"]
+        lines.append("| --- | --- |" + " --- |" * (2 * len(tests)))
+        for i, claim in enumerate(next(iter(tests.values()))["claims"]):
+            cells = [claim["claim"], f"{claim['better']} - {claim['worse']}"]
+            for test in tests.values():
+                for score in ("f1", "auc"):
+                    values = test["claims"][i][score]
+                    cells.append(f"{_cell(values, '{:+.3f} [{:+.3f}, {:+.3f}]')} {verdict(values)}")
+            lines.append(f"| {' | '.join(cells)} |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def run_facts(folder: Path, threshold: float) -> dict:
+    """Return what is noted of a run: its steps, how dev F1 went, its hours, threshold and digest."""
+    states = sorted(folder.glob("checkpoint-*/trainer_state.json"), key=lambda path: int(path.parent.name[11:]))
+    history = json.loads(states[-1].read_text(encoding="utf-8"))["log_history"] if states else []
+    dev = [[row["step"], value] for row in history for name, value in row.items() if name.endswith("_f1")]
     return {
-        "verdicts on answers of systems": rng.sample(judged, min(args.rows, len(judged))),
-        "answer sentences": rng.sample(sentences, min(args.rows, len(sentences))),
+        "steps": history[-1]["step"] if history else 0,
+        "dev_f1": dev,
+        "hours": round(json.loads((folder / "seconds.json").read_text()) / 3600, 3),
+        "threshold": threshold,
+        "checkpoint": checkpoint_digest(folder / "final"),
     }
 
 
-def scores(folder: Path, rows: list[t.Triple]) -> dict[str, float]:
-    """Return precision, recall, F1 and AUC of a checkpoint, before any calibration on dev rows."""
-    judge = Judge(load_judge(folder))
-    columns = [r.question for r in rows], [r.references for r in rows], [r.candidate for r in rows]
-    probabilities = judge.probabilities(*columns, "joined")
-    labels = np.array([int(row.label) for row in rows])
-    precision, recall, f1, _ = precision_recall_fscore_support(
-        labels, probabilities >= 0.5, average="binary", zero_division=0
-    )
-    area = roc_auc_score(labels, probabilities)
-    return {"precision": float(precision), "recall": float(recall), "f1": float(f1), "auc": float(area)}
-
-
-def table(results: dict[str, dict]) -> str:
-    """Return the scores of all configurations as Markdown."""
-    sets = list(next(iter(results.values())))
-    lines = ["| configuration | encoders | " + " | ".join(f"{name}: P / R / F1 | AUC" for name in sets) + " |"]
-    lines.append("| --- |" + " --- |" * (1 + 2 * len(sets)))
-    for configuration, found in results.items():
-        encoders = len(CONFIGURATIONS.get(configuration, ())) * (2 if configuration == "a2" else 1)
-        cells = [configuration, str(encoders)]
-        for name in sets:
-            row = found[name]
-            cells += [f"{row['precision']:.3f} / {row['recall']:.3f} / {row['f1']:.3f}", f"{row['auc']:.3f}"]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+def measured(args: argparse.Namespace, block: str, rows: dict[str, list[t.Triple]]) -> dict | None:
+    """Return runs, scores and claims of a block; None if it has no run yet."""
+    runs, facts = {}, []
+    for configuration in ORDER:
+        for seed in args.seeds:
+            folder = run_folder(args, block, configuration, seed)
+            if configuration not in args.only or not (folder / "final/README.md").is_file():
+                continue
+            logits = run_logits(folder, rows, args.dtype)
+            dev = np.concatenate([logits[name] for name in DEV])
+            threshold = best_threshold(dev, np.array([int(row.label) for name in DEV for row in rows[name]]))
+            runs.setdefault(configuration, []).append((logits, threshold))
+            facts.append({"configuration": configuration, "seed": seed} | run_facts(folder, threshold))
+    if not runs:
+        return None
+    runs = {name: runs[name] for name in (LINEAR, *CONFIGURATIONS) if name in runs}
+    tests = {}
+    for name, part in TESTS.items():
+        own = {c: [(logits[part], threshold) for logits, threshold in found] for c, found in runs.items()}
+        questions = len({row.question for row in rows[part]})
+        tests[name] = {"questions": questions, "triples": len(rows[part])}
+        tests[name] |= summary(resampled(rows[part], own, 0), questions)
+    return {"runs": facts, "tests": tests}
 
 
 def main() -> None:
-    """Train, measure, write."""
+    """Train what is missing, measure, write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--judgments", type=Path, required=True, help="folder of the files of human verdicts")
     parser.add_argument("--as2", type=Path, required=True, help="folder of the answer-sentence selection files")
+    parser.add_argument("--judgments", type=Path, help="folder of the files of human verdicts, for other blocks")
     parser.add_argument("--output", type=Path, required=True, help="folder for the checkpoints")
-    parser.add_argument("--rows", type=int, default=1000, help="dev rows of each kind at most")
-    parser.add_argument("--seed", type=int, default=1, help="seed of training")
-    parser.add_argument("--only", nargs="+", default=[LINEAR, *CONFIGURATIONS], help="configurations")
-    parser.add_argument("--write", type=Path, help=f"Markdown file with {MARKS[0]} marks to write the table into")
+    parser.add_argument(
+        "--blocks", nargs="+", default=["answer sentences"], choices=BLOCKS, help="what is learnt from"
+    )
+    parser.add_argument("--only", nargs="+", default=ORDER, choices=ORDER, metavar="CONFIGURATION")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1], help="seeds of training")
+    parser.add_argument("--encoder", help="folder or Hub id of the encoder; default: that of KPQA's predictor")
+    parser.add_argument("--trained", action="store_true", help="measure the runs that are there, train none")
+    parser.add_argument("--dtype", help="floating type when measuring; default float32")
+    parser.add_argument("--write", type=Path, help=f"Markdown file with {MARKS[0]} marks to write the tables into")
     parser.add_argument("--json", type=Path, help="result file")
     args, args.more = parser.parse_known_args()
+    if args.judgments is None and args.blocks != ["answer sentences"]:
+        parser.error("--judgments: blocks with verdicts need the folder of the files of human verdicts")
 
-    rows = dev_rows(args)
-    results = {}
-    for configuration in args.only:
-        folder = train(configuration, args)
-        results[configuration] = {name: scores(folder, texts) for name, texts in rows.items()}
-        print(configuration, json.dumps(results[configuration]), flush=True)
-    text = table(results)
+    if not args.encoder and not args.trained:
+        args.encoder = reading_encoder(args.output / "encoder")
+    rows, blocks = measured_rows(args.as2), {}
+    for block in args.blocks:
+        for seed in [] if args.trained else args.seeds:
+            for configuration in ORDER:
+                if configuration in args.only:
+                    train(args, block, configuration, seed)
+        found = measured(args, block, rows)
+        if found:
+            blocks[block] = found
+    if not blocks:
+        parser.error(f"--trained: no run of {', '.join(args.blocks)} in {args.output}; leave --trained out")
+    text = tables(blocks)
     print(text)
     if args.json:
-        files = [t.local_file(name, args.judgments) for name in JUDGED_DEV]
-        files += [t.local_file(name, args.as2) for name in AS2_DEV]
+        files = [t.local_file(name, args.as2) for name in ("trecqa.train", "wikiqa.train", *DEV, *TESTS.values())]
         content = {
-            "command": "python -m training.ava.compare_configurations",
-            "seed": args.seed,
-            "rows": {name: len(texts) for name, texts in rows.items()},
-            "settings": (FOLDER / "configurations.args").read_text(encoding="utf-8").split(),
+            "command": "python -m training.ava.compare_configurations --as2 AS2 --output RUNS",
+            "settings": (FOLDER / "configurations.args").read_text(encoding="utf-8").split() + args.more,
             "digests": {path.name: file_digest(path) for path in files},
-            "results": results,
+            "blocks": blocks,
         }
         args.json.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     if args.write:

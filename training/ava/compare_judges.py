@@ -12,6 +12,9 @@ import argparse
 import hashlib
 import json
 import random
+import re
+import shlex
+import sys
 from collections import Counter, defaultdict
 from dataclasses import replace
 from pathlib import Path
@@ -242,13 +245,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--judgments", type=Path, nargs="+", required=True, help="folders of the dev files")
     parser.add_argument("--judges", nargs="*", default=[], help="NAME=FOLDER of every judge")
-    parser.add_argument("--sets", nargs="+", help="dev sets, for the simple metrics alone; default all")
+    parser.add_argument(
+        "--sets", nargs="+", help="dev sets, for a judge those of EVOUNA at least, which give its scaling; default all"
+    )
+    parser.add_argument("--keep", action="store_true", help="keep what else the result file has, from the same data")
     parser.add_argument("--simple", action="store_true", help="also the simple metrics")
     parser.add_argument("--dtype", help="floating type of all models; default float32")
     parser.add_argument("--json", type=Path, help="result file")
     parser.add_argument("--write", type=Path, help="file with <!-- judges -->, for the table")
     args = parser.parse_args()
+    if args.keep and not (args.json and args.json.is_file()):
+        parser.error(f"--keep: no result file {args.json} to keep; name one with --json, or leave --keep out")
     sets = {name: read(name, args.judgments) for name in args.sets or (*VERDICTS, *GRADES)}
+    digests = {}
+    for name in sets:
+        path = t.local_file(WRITTEN if name == BURIED else name, args.judgments)
+        digests[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    kept = json.loads(args.json.read_text(encoding="utf-8")) if args.keep else {"data": {}, "results": {}}
+    for name, digest in digests.items():
+        if kept["data"].get(name, digest) != digest:
+            parser.error(f"--keep: {name} is not the file that {args.json} was measured on; leave --keep out")
     results = {}
     for text in args.judges:
         name, _, folder = text.partition("=")
@@ -274,14 +290,16 @@ def main() -> None:
                         here["right_above_wrong"] = right_above_wrong(scores, rows)
                 else:
                     here["r"] = float(pearsonr(scores, labels)[0])
+    known = {name: found for name, found in kept["results"].items() if name not in results}
+    both = [*known.items(), *results.items()]
+    results = dict(sorted(both, key=lambda item: "checkpoint" not in item[1]))  # judges before simple metrics
+    digests = kept["data"] | digests
     text = table(results)
     print(text)
     if args.json:
-        digests = {}
-        for name in sets:
-            path = t.local_file(WRITTEN if name == BURIED else name, args.judgments)
-            digests[name] = hashlib.sha256(path.read_bytes()).hexdigest()
-        command = "python -m training.ava.compare_judges --simple --judgments DEV --judges NAME=FOLDER ..."
+        words = [re.sub(r"(^|=)/\S*/", r"\1", word) for word in sys.argv[1:]]  # folders without their paths
+        command = shlex.join(["python", "-m", "training.ava.compare_judges", *words])
+        command = f"{kept['command']}; {command}" if "command" in kept else command
         args.json.write_text(json.dumps({"command": command, "data": digests, "results": results}, indent=2) + "\n")
     if args.write:
         old = args.write.read_text(encoding="utf-8")

@@ -1,16 +1,12 @@
 """Measure how well a judge measures rankers of answers: Table 5 of Vu & Moschitti (2021) on WikiQA and TREC-QA.
 
-    python -m training.ava.rank_systems --data_dir AS2 --output_dir RUNS --write training/ava/README.md
+    python -m training.ava.rank_systems --data_dir AS2 --spans_dir SPANS --output_dir RUNS --write README.md
 
 Rankers of different kinds (`rankers.py`) put the candidate answers of every question in order. P@1, MAP and MRR of
-their rankings come once from the gold labels and once from the judge's. References are correct answers of the
-question; of several the probabilities are averaged. The threshold is the one with the least RMSE of P@1 over the
-systems on dev. Questions without a correct or without an incorrect answer are left out.
-
-The paper does not say whether a correct answer may be its own reference. Both readings are measured:
-
-- `others`: a candidate is never compared with itself, which leaves the questions with two or more correct answers;
-- `all`: all correct answers are references, so that a judge that knows equal texts has correct answers for nothing.
+their rankings come once from the gold labels and once from the judge's. References are the other correct answers of
+the question, never the candidate itself, which leaves the questions with two or more correct answers; of several the
+probabilities are averaged, as in the paper, or the best counts. The threshold is the one with the least RMSE of P@1
+over the systems on dev. Questions without a correct or without an incorrect answer are left out.
 """
 
 import json
@@ -23,11 +19,12 @@ from pathlib import Path
 
 CORPORA = {"TREC-QA": "trecqa", "WikiQA": "wikiqa"}  # name -> NAME.train, NAME.dev, NAME.test in the folder of data
 SPLITS = ("dev", "test")
-REFERENCES = ("others", "all")
+AGGREGATIONS = ("mean", "max")
+SAMPLES = 1000  # of questions, for intervals
 TITLES = {"p_at_1": "P@1", "map": "MAP", "mrr": "MRR"}
 MARKERS = ("<!-- systems -->", "<!-- end of systems -->")
 
-Judge = Callable[[list[str], list[list[str]], list[str]], Sequence[float]]
+Judge = Callable[[list[str], list[str], list[str]], Sequence[float]]
 
 
 @dataclass
@@ -35,9 +32,14 @@ class Arguments:
     """What is measured on what."""
 
     data_dir: str = field(metadata={"help": "folder of the answer-sentence selection corpora"})
-    output_dir: str = field(metadata={"help": "folder of the cross-encoder: trained if it is not there"})
-    checkpoint: str | None = field(default=None, metadata={"help": "folder or Hub id of the judge; default: bundled"})
-    seed: int = field(default=0, metadata={"help": "of the noise and of the cross-encoder"})
+    spans_dir: str = field(metadata={"help": "folder of the extractive QA that one ranker learns from first"})
+    output_dir: str = field(metadata={"help": "folder of the rankers that are trained: made if they are not there"})
+    judges: list[str] = field(
+        default_factory=lambda: ["bundled"],
+        metadata={"help": "NAME=FOLDER, or a Hub id, of every judge; bundled is the one of the package"},
+    )
+    seed: int = field(default=0, metadata={"help": "of the rankers and of the samples of questions"})
+    dtype: str | None = field(default=None, metadata={"help": "floating type of the judges; default float32"})
     plain: bool = field(default=True, metadata={"help": "--no_plain leaves the blanks between tokens as they are"})
     write: str | None = field(
         default=None,
@@ -45,15 +47,14 @@ class Arguments:
     )
 
 
-def references_of(question, references: str) -> list[list[str]] | None:
+def references_of(question) -> list[list[str]] | None:
     """Return the references of every candidate, or None if the question cannot be used.
 
     Args:
-        question: a `rankers.Question`.
-        references: "others" or "all", see the head of this file; texts with the same words are the same answer.
+        question: a `rankers.Question`; texts with the same words are the same answer.
 
     Returns:
-        One list of correct answers per candidate.
+        One list of other correct answers per candidate.
     """
     from training.ava.rankers import words
     from training.ava.ranking import is_usable
@@ -61,36 +62,35 @@ def references_of(question, references: str) -> list[list[str]] | None:
     if not is_usable(question.labels):
         return None
     correct = [text for text, label in zip(question.candidates, question.labels, strict=True) if label]
-    if references == "all":
-        return [correct for _ in question.candidates]
     found = [[text for text in correct if words(text) != words(candidate)] for candidate in question.candidates]
     return found if all(found) else None
 
 
 def judged(questions: Sequence, judge: Judge) -> dict[str, list]:
-    """Return the judge's probabilities of the candidates of all questions, for each of `REFERENCES`.
+    """Return the judge's probabilities of the candidates of all questions, for each of `AGGREGATIONS`.
 
     Args:
         questions: `rankers.Question`s.
-        judge: from (rows,) questions, (rows,) lists of references and (rows,) answers to (rows,) probabilities.
+        judge: from (rows,) questions, references and answers to (rows,) probabilities; each row has one reference.
 
     Returns:
-        "others", "all" -> per question its (candidates,) probabilities, or None if it cannot be used.
+        "mean", "max" -> per question its (candidates,) probabilities, or None if it cannot be used.
     """
     import numpy as np
 
-    given = {how: [references_of(question, how) for question in questions] for how in REFERENCES}
+    given = [references_of(question) for question in questions]
     rows = [
-        (question.text, references, candidate)
-        for how in REFERENCES
-        for question, own in zip(questions, given[how], strict=True)
+        (question.text, reference, candidate)
+        for question, own in zip(questions, given, strict=True)
         if own
         for candidate, references in zip(question.candidates, own, strict=True)
+        for reference in references
     ]
-    values, found = iter(judge(*map(list, zip(*rows, strict=True)))), {}
-    for how in REFERENCES:
-        found[how] = [own and np.array([next(values) for _ in own], dtype=float) for own in given[how]]
-    return found
+    values = iter(judge(*map(list, zip(*rows, strict=True)))) if rows else iter(())
+    pairs = [own and [[next(values) for _ in references] for references in own] for own in given]
+    return {
+        how: [own and np.array([getattr(np, how)(values) for values in own]) for own in pairs] for how in AGGREGATIONS
+    }
 
 
 def best_threshold(tops, true) -> float:
@@ -119,98 +119,116 @@ def best_threshold(tops, true) -> float:
     return float(best[len(best) // 2])
 
 
-def measured(questions: Sequence, orders: dict[str, list], probabilities: list, threshold: float | None) -> dict:
-    """Return the true and the estimated measures of rankers, and how near they are.
+def measured(
+    questions: Sequence, orders: dict[str, list], probabilities: list, threshold: float | None, seed: int = 0
+) -> dict:
+    """Return the true and the estimated measures of rankers, and how near they are, with intervals over questions.
 
     Args:
         questions: `rankers.Question`s.
         orders: ranker -> per question the numbers of its candidates, best first.
         probabilities: per question the judge's (candidates,) probabilities, None for one that is left out.
         threshold: probability from which an answer counts as correct; None takes the best for these questions.
+        seed: of the samples of questions.
     """
     import numpy as np
+    from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
 
     from training.ava.ranking import MEASURES, rank_agreement, ranking_scores
 
     used = [i for i, own in enumerate(probabilities) if own is not None]
     labels = [np.array(question.labels) for question in questions]
-    true = {name: ranking_scores([labels[i][order[i]] for i in used]) for name, order in orders.items()}
+
+    def scores(of: list) -> np.ndarray:  # (systems, questions, measures)
+        each = [[list(ranking_scores([of[i][order[i]]]).values()) for i in used] for order in orders.values()]
+        return np.array(each)
+
+    true = scores(labels)
     if threshold is None:
         tops = np.array([[probabilities[i][order[i][0]] for i in used] for order in orders.values()])
-        threshold = best_threshold(tops, np.array([scores["p_at_1"] for scores in true.values()]))
-    estimated = {
-        name: ranking_scores([probabilities[i][order[i]] >= threshold for i in used]) for name, order in orders.items()
-    }
-    said = np.concatenate([probabilities[i] for i in used]) >= threshold
-    gold = np.concatenate([labels[i] for i in used]) == 1
+        threshold = best_threshold(tops, true[..., 0].mean(axis=1))
+    accepted = [None if own is None else (own >= threshold).astype(int) for own in probabilities]
+    estimated = scores(accepted)
+    said, gold = (np.concatenate([of[i] for i in used]) == 1 for of in (accepted, labels))
+    (counts,) = bootstrap_counts(len(used), SAMPLES, seed)
+    agreement = {}
+    for k, name in enumerate(MEASURES):
+        sides = [side[..., k] for side in (estimated, true)]
+        agreement[name] = asdict(rank_agreement(*(side.mean(axis=1) for side in sides)))
+        samples = [counts @ side.T / len(used) for side in sides]
+        found = [asdict(rank_agreement(*pair)) for pair in zip(*samples, strict=True)]
+        for value in ("rmse", "tau"):
+            low, high = interval(np.array([row[value] for row in found]), len(used))
+            agreement[name][f"{value}_interval"] = [float(low), float(high)]
     return {
         "questions": len(used),
         "answers": len(gold),
         "threshold": threshold,
         "sensitivity": float(said[gold].mean()),
         "specificity": float(1 - said[~gold].mean()),
-        "agreement": {
-            name: asdict(rank_agreement(*([scores[name] for scores in side.values()] for side in (estimated, true))))
-            for name in MEASURES
+        "agreement": agreement,
+        "systems": {
+            name: {
+                side: dict(zip(MEASURES, values[i].mean(axis=0).tolist(), strict=True))
+                for side, values in (("true", true), ("estimated", estimated))
+            }
+            for i, name in enumerate(orders)
         },
-        "systems": {name: {"true": true[name], "estimated": estimated[name]} for name in orders},
     }
 
 
-def compared(corpora: dict[str, dict[str, list]], rankers: dict, judge: Judge, seed: int) -> dict:
-    """Return, by references, corpus and split, what `measured` returns.
+def compared(corpora: dict[str, dict[str, list]], rankers: dict, judges: dict[str, Judge], seed: int) -> dict:
+    """Return, by judge, aggregation of references, corpus and split, what `measured` returns.
 
     Args:
         corpora: corpus -> "dev" and "test" -> `rankers.Question`s.
         rankers: name -> function from questions and a seed to per question (candidates,) scores.
-        judge: see `judged`.
+        judges: name -> see `judged`.
         seed: of the rankers.
     """
     import numpy as np
 
-    from training.ava.ranking import is_usable
-
-    result = {how: {} for how in REFERENCES}
+    result = {name: {how: {corpus: {} for corpus in corpora} for how in AGGREGATIONS} for name in judges}
     for corpus, splits in corpora.items():
-        known = {how: {} for how in REFERENCES}
         for split in SPLITS:
-            questions = [question for question in splits[split] if is_usable(question.labels)]
+            questions = [question for question in splits[split] if references_of(question)]
             orders = {}
             for name, ranker in rankers.items():
                 print(f"{corpus} {split}: {len(questions)} questions, {name}", file=sys.stderr, flush=True)
                 orders[name] = [np.argsort(-scores, kind="stable") for scores in ranker(questions, seed)]
-            for how, probabilities in judged(questions, judge).items():
-                threshold = known[how]["dev"]["threshold"] if split == "test" else None
-                known[how][split] = measured(questions, orders, probabilities, threshold)
-                rmse = known[how][split]["agreement"]["p_at_1"]["rmse"]
-                print(f"{corpus} {split}, {how}: RMSE of P@1 {rmse:.3f}", file=sys.stderr, flush=True)
-        for how in REFERENCES:
-            result[how][corpus] = known[how]
+            for name, judge in judges.items():
+                for how, probabilities in judged(questions, judge).items():
+                    own = result[name][how][corpus]
+                    threshold = own["dev"]["threshold"] if split == "test" else None
+                    own[split] = measured(questions, orders, probabilities, threshold, seed)
+                    rmse = own[split]["agreement"]["p_at_1"]["rmse"]
+                    print(f"{corpus} {split}, {name}, {how}: RMSE of P@1 {rmse:.3f}", file=sys.stderr, flush=True)
     return result
 
 
 def tables(result: dict) -> str:
     """Return the agreement as Table 5, and the measures of every ranker on test, in Markdown."""
     parts = []
-    for how, corpora in result.items():
-        kind = "other correct answers" if how == "others" else "all correct answers, a candidate's own text too"
-        parts.append(f"References: {kind} (`{how}`). Threshold from dev.")
-        lines = [
-            "| questions | measure | RMSE ± std | Kendall's tau-b (p) |",
-            "| --- | --- | --- | --- |",
-        ]
-        for corpus, splits in corpora.items():
+    for judge, ways in result.items():
+        head = [f"{how}: RMSE ± std | tau-b (p)" for how in ways]
+        lines = [f"| {judge}: questions | measure | {' | '.join(head)} |", "| --- | --- |" + " --- |" * 2 * len(ways)]
+        for corpus, splits in next(iter(ways.values())).items():
             for split, found in splits.items():
-                for name, row in found["agreement"].items():
-                    lines.append(
-                        f"| {corpus} {split}, {found['questions']} | {TITLES[name]} | {row['rmse']:.3f} ± "
-                        f"{row['std']:.3f} | {row['tau']:.3f} ({row['p']:.3f}) |"
-                    )
+                for name in found["agreement"]:
+                    cells = [f"{corpus} {split}, {found['questions']}", TITLES[name]]
+                    for corpora in ways.values():
+                        row = corpora[corpus][split]["agreement"][name]
+                        low, high = row["rmse_interval"]
+                        cells.append(f"{row['rmse']:.3f} ± {row['std']:.3f} [{low:.3f}, {high:.3f}]")
+                        low, high = row["tau_interval"]
+                        cells.append(f"{row['tau']:.3f} ({row['p']:.3f}) [{low:.2f}, {high:.2f}]")
+                    lines.append(f"| {' | '.join(cells)} |")
         parts.append("\n".join(lines))
-    for how, corpora in result.items():
+    for judge, ways in result.items():
+        corpora = ways["mean"]
         head = [f"{corpus} {title}" for corpus in corpora for title in TITLES.values()]
         lines = [
-            f"| ranker (test, `{how}`): true / estimated | " + " | ".join(head) + " |",
+            f"| ranker (test, {judge}, mean): true / estimated | " + " | ".join(head) + " |",
             "| --- |" + " --- |" * len(head),
         ]
         tests = [splits["test"] for splits in corpora.values()]
@@ -243,56 +261,70 @@ def write_result(markdown: str | Path, text: str, result: dict) -> None:
     path.write_text(f"{before}{MARKERS[0]}\n\n{text}\n\n{MARKERS[1]}{after}", encoding="utf-8")
 
 
-def command_line(words: Sequence[str]) -> str:
+def command_line(given: Sequence[str], script: str = "rank_systems") -> str:
     """Return the command that was given, folders without their paths.
 
-    >>> command_line(["--data_dir", "/data/as2", "--seed", "1"])
-    'python -m training.ava.rank_systems --data_dir as2 --seed 1'
+    >>> command_line(["--data_dir", "/data/as2", "--judges", "own=/runs/judge"])
+    'python -m training.ava.rank_systems --data_dir as2 --judges own=judge'
     """
-    return shlex.join(["python", "-m", "training.ava.rank_systems", *(re.sub(r"^/\S*/", "", word) for word in words)])
+    folders = [re.sub(r"(^|=)/\S*/", r"\1", word) for word in given]
+    return shlex.join(["python", "-m", f"training.ava.{script}", *folders])
+
+
+def probabilities(loaded) -> Judge:
+    """Return a loaded judge as `judged` takes it: what the model says, calibrated, without any rule around it."""
+    from genqa_metrics.ava.judging import Judge, reference_words
+
+    def judge(*rows):
+        triples = list(zip(*rows, strict=True))
+        lengths = reference_words([[reference] for _, reference, _ in triples])
+        return loaded.calibrated(Judge(loaded).logits(triples), lengths)
+
+    return judge
 
 
 def main() -> None:
     """Train what is missing, measure, print the tables, and put them into a file if asked."""
     from importlib.metadata import version
 
-    from genqa_metrics.ava import judging, loading
-    from genqa_metrics.ava.models import checkpoint_digest, file_digest
+    from genqa_metrics.ava import loading
+    from genqa_metrics.ava.models import file_digest
     from transformers import HfArgumentParser
 
-    from training.ava.rankers import all_rankers, questions_of, trained_cross_encoder
+    from training.ava.rankers import all_rankers, questions_of
     from training.ava.triples import as2_rows, local_file
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     if args.write:
         around_markers(args.write)  # what is wrong with it is said before the work
-    judge = judging.Judge(loading.load_judge(args.checkpoint))
+    loaded = {}
+    for text in args.judges:
+        name, _, folder = text.partition("=")
+        checkpoint = folder or (None if name == "bundled" else name)
+        loaded[name] = loading.load_judge(checkpoint, device="cpu", dtype=args.dtype)
 
     def read(name):
-        return questions_of(as2_rows(name, args.data_dir), args.plain)
+        return questions_of(as2_rows(name, args.data_dir, args.plain), args.plain)
 
-    training = [question for corpus in CORPORA.values() for question in read(f"{corpus}.train")]
-    cross_encoder = trained_cross_encoder(training, Path(args.output_dir) / "cross_encoder", args.seed)
     corpora = {name: {split: read(f"{corpus}.{split}") for split in SPLITS} for name, corpus in CORPORA.items()}
-    result = compared(
-        corpora,
-        all_rankers(cross_encoder),
-        lambda *rows: judge.probabilities(*rows, reference_aggregation="mean"),  # as the paper
-        args.seed,
-    )
+    training = [question for corpus in CORPORA.values() for question in read(f"{corpus}.train")]
+    dev = [question for splits in corpora.values() for question in splits["dev"]]
+    rankers = all_rankers(training, dev, args.spans_dir, args.output_dir, args.seed)
+    result = compared(corpora, rankers, {name: probabilities(own) for name, own in loaded.items()}, args.seed)
     text = tables(result)
     print(text)
     if args.write:
         files = [local_file(f"{c}.{split}", args.data_dir) for c in CORPORA.values() for split in ("train", *SPLITS)]
+        trained = sorted(path.parent for path in Path(args.output_dir).glob("*/model.safetensors"))
         facts = {
             "command": command_line(sys.argv[1:]),
             "seed": args.seed,
             "versions": {name: version(name) for name in ("genqa-metrics", "bm25s", "torch", "transformers")},
-            "judge": judge.loaded.signature,
-            "cross_encoder": checkpoint_digest(cross_encoder),
+            "judges": {name: judge.signature for name, judge in loaded.items()},
+            "rankers": {folder.name: file_digest(folder / "model.safetensors") for folder in trained},
             "data": {path.name: file_digest(path) for path in files},
         }
-        write_result(args.write, text, facts | result)
+        write_result(args.write, text, facts | {"judged": result})
 
 
 if __name__ == "__main__":

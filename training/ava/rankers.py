@@ -1,10 +1,9 @@
 """Rankers of different kinds over the candidate answers of questions, as the systems that a judge has to measure.
 
-Each takes questions and a seed and gives one score per candidate, the higher the better. They need not be good: the
-judge is asked to tell good ones from bad ones.
+Each takes questions and a seed and gives one score per candidate, the higher the better. All are systems that people
+use or used, none knows the labels of what it ranks.
 """
 
-import copy
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -14,19 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-NOISE = 0.5  # standard deviation added to the gold labels, which are 0 and 1
+from training.ava.triples import detokenized
+
 NEGATIVES = 4  # incorrect answers of each correct one that the cross-encoder is trained on
 TRAINING_LENGTH = 96  # word pieces; 95% of the pairs have fewer
-
-_DETACHED = (  # tokens of the corpora that stand apart from their word
-    (re.compile(r"\s*(?:``|''|\")\s+([^\"'`]*?)\s+(?:''|\")"), r' "\1"'),
-    (re.compile(r"``|''"), '"'),
-    (re.compile(r"-lrb-\s*|\(\s+", re.IGNORECASE), "("),
-    (re.compile(r"\s*-rrb-|\s+\)", re.IGNORECASE), ")"),
-    (re.compile(r"([$#])\s+(?=\d)"), r"\1"),
-    (re.compile(r"\s+(n't|'(?:s|re|ve|ll|d|m))\b", re.IGNORECASE), r"\1"),
-    (re.compile(r"\s+([.,;:!?%])(?=\s|$|\")"), r"\1"),
-)
 
 
 @dataclass(frozen=True)
@@ -36,17 +26,6 @@ class Question:
     text: str
     candidates: tuple[str, ...]
     labels: tuple[int, ...]
-
-
-def detokenized(text: str) -> str:
-    """Return a text of blank-separated tokens as people write it.
-
-    >>> print(detokenized("It was n't `` big '' , he said ( for $ 5 ) ."))
-    It wasn't "big", he said (for $5).
-    """
-    for pattern, replacement in _DETACHED:
-        text = pattern.sub(replacement, text)
-    return " ".join(text.split())
 
 
 def questions_of(rows: Iterable[dict], plain: bool = True) -> list[Question]:
@@ -63,6 +42,9 @@ def questions_of(rows: Iterable[dict], plain: bool = True) -> list[Question]:
         answers, answer = grouped[clean(row["question"])], clean(row["answer"])
         answers[answer] = max(int(row["label"]), answers.get(answer, 0))
     return [Question(text, tuple(answers), tuple(answers.values())) for text, answers in grouped.items()]
+
+
+Ranker = Callable[[Sequence[Question], int], list[np.ndarray]]
 
 
 def words(text: str) -> list[str]:
@@ -129,11 +111,6 @@ def word_overlap(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
     return scores
 
 
-def longest(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
-    """Return the number of words."""
-    return [np.array([len(words(text)) for text in question.candidates], dtype=float) for question in questions]
-
-
 def keyphrase_overlap(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
     """Return word overlap times the heaviest keyphrase weight of KPQA.
 
@@ -145,18 +122,6 @@ def keyphrase_overlap(questions: Sequence[Question], seed: int) -> list[np.ndarr
     pairs = list(zip(*_flat(questions), strict=True))
     weights = [float(w.max(initial=0.0)) for _, w in Encoder(load_models(device="cpu")).keyphrase_weights(pairs)]
     return [a * b for a, b in zip(word_overlap(questions, seed), _split(np.array(weights), questions), strict=True)]
-
-
-def noisy_oracle(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
-    """Return the gold labels plus Gaussian noise."""
-    rng = np.random.default_rng(seed)
-    return [question.labels + rng.normal(0, NOISE, len(question.labels)) for question in questions]
-
-
-def shuffled(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
-    """Return noise."""
-    rng = np.random.default_rng(seed)
-    return [rng.normal(size=len(question.labels)) for question in questions]
 
 
 def cross_encoder(questions: Sequence[Question], seed: int, folder: str | Path) -> list[np.ndarray]:
@@ -180,25 +145,25 @@ def training_pairs(questions: Sequence[Question], seed: int) -> list[tuple[str, 
     return pairs
 
 
-def trained_cross_encoder(questions: Sequence[Question], folder: str | Path, seed: int, checkpoint=None) -> Path:
+def trained_cross_encoder(
+    questions: Sequence[Question], folder: str | Path, seed: int, start: str | Path, epochs: float = 1.0
+) -> Path:
     """Train a cross-encoder on labelled answers, unless it is there, and return its folder.
-
-    It starts from the encoder of KPQA's predictor, which has read questions beside sentences. One run from MiniLM,
-    which has only ever read one text at a time, stayed at chance; it also had another learning rate and batch size.
 
     Args:
         questions: questions of the training parts.
         folder: where the model is put; one that is there is used as it is.
         seed: of the rows, their order and the new layer.
-        checkpoint: folder or Hub id of the predictor, None for the bundled one.
+        start: folder of the encoder, see `transfer.reading_encoder`, or of another cross-encoder that is adapted.
+        epochs: times that every row is seen.
     """
     folder = Path(folder)
     if (folder / "model.safetensors").is_file():
         return folder
 
-    from genqa_metrics.kpqa.loading import load_models
     from transformers import (
         AutoModelForSequenceClassification,
+        AutoTokenizer,
         DataCollatorWithPadding,
         Trainer,
         TrainingArguments,
@@ -206,11 +171,16 @@ def trained_cross_encoder(questions: Sequence[Question], folder: str | Path, see
     )
 
     set_seed(seed)
-    models = load_models(checkpoint, device="cpu")
-    tokenizer, config = models.tokenizer, copy.deepcopy(models.predictor.config)
-    config.num_labels, config.problem_type = 1, "multi_label_classification"  # a logistic loss
-    model = AutoModelForSequenceClassification.from_config(config)
-    model.base_model.load_state_dict(models.predictor.base_model.state_dict(), strict=False)  # without its pooler
+    tokenizer = AutoTokenizer.from_pretrained(start)
+    model = AutoModelForSequenceClassification.from_pretrained(
+        start,
+        num_labels=1,
+        problem_type="multi_label_classification",  # a logistic loss
+    )
+    model.set_attn_implementation("eager")
+    for module in model.modules():
+        if hasattr(module, "p"):  # dropout costs more time than it helps on so few rows
+            module.p = 0.0
     rows = [
         {**tokenizer(question, answer, truncation=True, max_length=TRAINING_LENGTH), "labels": [float(label)]}
         for question, answer, label in training_pairs(questions, seed)
@@ -221,9 +191,9 @@ def trained_cross_encoder(questions: Sequence[Question], folder: str | Path, see
         bf16=True,
         seed=seed,
         learning_rate=1e-4,
-        num_train_epochs=2,
-        warmup_steps=50,
-        per_device_train_batch_size=16,
+        num_train_epochs=epochs,
+        warmup_steps=20,
+        per_device_train_batch_size=32,
         train_sampling_strategy="group_by_length",
         save_strategy="no",
         logging_steps=25,
@@ -236,19 +206,51 @@ def trained_cross_encoder(questions: Sequence[Question], folder: str | Path, see
     return folder
 
 
-Ranker = Callable[[Sequence[Question], int], list[np.ndarray]]
+def ensemble(questions: Sequence[Question], seed: int, members: Sequence[Ranker]) -> list[np.ndarray]:
+    """Return the mean over rankers of the share of a question's candidates that a candidate is above."""
+    from scipy.stats import rankdata
+
+    found = [member(questions, seed) for member in members]
+    return [np.mean([rankdata(own) / len(own) for own in scores], axis=0) for scores in zip(*found, strict=True)]
+
+
 RANKERS: dict[str, Ranker] = {
-    "noisy_oracle": noisy_oracle,
-    "encoder_cosine": encoder_cosine,
     "bm25": bm25,
     "tfidf": tfidf,
-    "keyphrase_overlap": keyphrase_overlap,
     "word_overlap": word_overlap,
-    "longest": longest,
-    "shuffled": shuffled,
+    "keyphrase_overlap": keyphrase_overlap,
+    "encoder_cosine": encoder_cosine,
 }
 
 
-def all_rankers(folder: str | Path) -> dict[str, Ranker]:
-    """Return `RANKERS` and the cross-encoder of a folder."""
-    return {"cross_encoder": partial(cross_encoder, folder=folder), **RANKERS}
+def all_rankers(
+    training: Sequence[Question], dev: Sequence[Question], spans_dir: str | Path, folder: str | Path, seed: int
+) -> dict[str, Ranker]:
+    """Return `RANKERS`, four that are trained unless they are there, and an ensemble.
+
+    Args:
+        training: questions of the training parts.
+        dev: questions of the dev parts, on which Compare-Aggregate stops.
+        spans_dir: folder of the extractive QA that the transferred cross-encoder learns from first.
+        folder: where the models are put.
+        seed: of training.
+    """
+    from training.ava.compare_aggregate import ranked, trained
+    from training.ava.transfer import reading_encoder, transfer_questions
+
+    folder = Path(folder)
+    reader = reading_encoder(folder / "encoder")
+    plain = trained_cross_encoder(training, folder / "cross_encoder", seed, reader)
+    transferred = folder / "transferred"
+    if not (transferred / "model.safetensors").is_file():
+        trained_cross_encoder(transfer_questions(spans_dir, seed), transferred, seed, reader)
+    tanda = trained_cross_encoder(training, folder / "tanda", seed, transferred)
+    comparing = trained(training, dev, folder / "compare_aggregate", seed)
+    rankers = RANKERS | {
+        "compare_aggregate": partial(ranked, folder=comparing),
+        "cross_encoder": partial(cross_encoder, folder=plain),
+        "transferred": partial(cross_encoder, folder=transferred),
+        "tanda": partial(cross_encoder, folder=tanda),
+    }
+    members = ("bm25", "encoder_cosine", "compare_aggregate", "tanda")
+    return rankers | {"ensemble": partial(ensemble, members=[rankers[name] for name in members])}

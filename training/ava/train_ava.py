@@ -241,7 +241,10 @@ def train_linear(rows: list, args: Arguments, folder: Path, seed: int) -> None:
 
     rows = [row for row in rows if row.label in (0.0, 1.0)]
     features = np.array(
-        [linear_features(r.question, joined_references(r.references, r.candidate), r.candidate) for r in rows]
+        [
+            linear_features(r.question, joined_references(r.references, r.candidate), r.candidate, r.short_answer)
+            for r in rows
+        ]
     )
     labels = np.array([int(row.label) for row in rows])
     machine = LinearSVC(class_weight={0: args.class_weight, 1: 1.0}, random_state=seed)
@@ -298,16 +301,12 @@ def main() -> None:
         train += examples(rows, args, tokenizer, rng)
     for fact in facts:
         print("{name}: {rows} triples, weight {weight:g}".format(**fact), flush=True)
-    dev = {}
-    for name in args.dev:
-        rows = t.judged_triples(t.read_rows(t.local_file(name, args.judged_dir)), name)
+    dev = {name: t.judged_triples(t.read_rows(t.local_file(name, args.judged_dir)), name) for name in args.dev}
+    dev |= {name: list(t.as2_triples(t.as2_rows(name, args.as2_dir), None, rng)) for name in args.as2_dev}
+    for name, rows in dev.items():
+        if args.dev_rows:
+            rows = random.Random(0).sample(rows, min(args.dev_rows, len(rows)))
         dev[name] = examples(rows, args, tokenizer)
-    for name in args.as2_dev:
-        dev[name] = examples(
-            list(t.as2_triples(t.as2_rows(name, args.as2_dir), args.as2_negatives, rng)), args, tokenizer
-        )
-    if args.dev_rows:
-        dev = {name: random.Random(0).sample(rows, min(args.dev_rows, len(rows))) for name, rows in dev.items()}
     print(f"{len(train)} training examples, {sum(len(e['input_ids']) for e in train)} tokens", flush=True)
 
     # 2. The model: all weights, or an adapter on every linear layer.

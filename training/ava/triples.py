@@ -15,17 +15,30 @@ from pathlib import Path
 _NOT_A_WORD = re.compile(r"[^\w\s]")
 _ARTICLE = re.compile(r"\b(a|an|the)\b")
 PAIR_QUESTION = "What is true?"  # the question of a pair of sentences
+_DETACHED = (  # tokens of the corpora that stand apart from their word
+    (re.compile(r"\s*(?:``|''|\")\s+([^\"'`]*?)\s+(?:''|\")"), r' "\1"'),
+    (re.compile(r"``|''"), '"'),
+    (re.compile(r"-lrb-\s*|\(\s+", re.IGNORECASE), "("),
+    (re.compile(r"\s*-rrb-|\s+\)", re.IGNORECASE), ")"),
+    (re.compile(r"([$#])\s+(?=\d)"), r"\1"),
+    (re.compile(r"\s+(n't|'(?:s|re|ve|ll|d|m))\b", re.IGNORECASE), r"\1"),
+    (re.compile(r"\s+([.,;:!?%])(?=\s|$|\")"), r"\1"),
+)
 
 
 @dataclass(frozen=True)
 class Triple:
-    """A judged answer: `label` is 1 for correct, 0 for incorrect, between them for a grade; `kind` says where from."""
+    """A judged answer: `label` is 1 for correct, 0 for incorrect, between them for a grade; `kind` says where from.
+
+    `short_answer` holds the words that answer the question, if they are known; only the linear judge reads them.
+    """
 
     question: str
     references: tuple[str, ...]
     candidate: str
     label: float
     kind: str
+    short_answer: str | None = None
 
 
 def normalised(text: str) -> str:
@@ -35,6 +48,17 @@ def normalised(text: str) -> str:
     'beatles 1964'
     """
     return " ".join(_ARTICLE.sub(" ", _NOT_A_WORD.sub(" ", text.lower())).split())
+
+
+def detokenized(text: str) -> str:
+    """Return a text of blank-separated tokens as people write it.
+
+    >>> print(detokenized("It was n't `` big '' , he said ( for $ 5 ) ."))
+    It wasn't "big", he said (for $5).
+    """
+    for pattern, replacement in _DETACHED:
+        text = pattern.sub(replacement, text)
+    return " ".join(text.split())
 
 
 def read_rows(path: Path) -> list[dict]:
@@ -50,20 +74,23 @@ def local_file(name: str, folders: str | Path | Sequence[str] | None) -> Path | 
     return next((path for path in paths if path.is_file()), None)
 
 
-def as2_rows(name: str, folder: str | Path | None) -> list[dict]:
+def as2_rows(name: str, folder: str | Path | None, plain: bool = True) -> list[dict]:
     """Return question, answer and label of an answer-sentence selection corpus: a local file or one of the Hub.
 
     Args:
         name: `NAME` for the file NAME.jsonl.gz in `folder`; else a name on the Hub such as microsoft/wiki_qa,
             lucadiliello/trecqa or lucadiliello/asnq, with `:SPLIT` for another split than train.
         folder: folder of the local files.
+        plain: whether texts are freed of the blanks between tokens, see `detokenized`.
 
     Raises:
         ValueError: if there is neither, or the columns are others.
     """
+    clean = detokenized if plain else str.strip
     path = local_file(name, folder)
     if path:
-        return read_rows(path)
+        rows = read_rows(path)
+        return [row | {"question": clean(row["question"]), "answer": clean(row["answer"])} for row in rows]
     if "/" not in name:
         raise ValueError(f"as2: no {name}.jsonl.gz or {name}.jsonl in {folder}, and no Hub name with '/'")
     import datasets
@@ -74,7 +101,7 @@ def as2_rows(name: str, folder: str | Path | None) -> list[dict]:
     if answer is None or not {"question", "label"} <= set(rows.column_names):
         found = ", ".join(rows.column_names)
         raise ValueError(f"as2: {name}: expected columns question, answer (or sentence) and label, got {found}")
-    return [{"question": row["question"], "answer": row[answer], "label": row["label"]} for row in rows]
+    return [{"question": clean(row["question"]), "answer": clean(row[answer]), "label": row["label"]} for row in rows]
 
 
 def as2_triples(rows: Iterable[dict], negatives: int | None, rng: random.Random) -> Iterator[Triple]:
@@ -84,32 +111,36 @@ def as2_triples(rows: Iterable[dict], negatives: int | None, rng: random.Random)
     positive; with t_i in C(q), t_j in W(q) negative. Questions with fewer than two correct answers are left out.
 
     Args:
-        rows: `question`, `answer` and `label` 0 or 1.
+        rows: `question`, `answer` and `label` 0 or 1; optionally `short_answer`, the last one of a question counts.
         negatives: at most so many negatives of each reference, drawn by chance; None takes all, as the paper.
         rng: source of randomness.
 
     Yields:
         Triples with t_i as reference and t_j as candidate.
     """
-    correct, wrong = defaultdict(dict), defaultdict(dict)
+    correct, wrong, short = defaultdict(dict), defaultdict(dict), {}
     for row in rows:
         (correct if int(row["label"]) else wrong)[row["question"]][row["answer"]] = None
+        if row.get("short_answer"):
+            short[row["question"]] = row["short_answer"]
     for question, answers in correct.items():
         if len(answers) < 2:
             continue
         for reference in answers:
             for candidate in answers:
                 if candidate != reference:
-                    yield Triple(question, (reference,), candidate, 1.0, "as2")
+                    yield Triple(question, (reference,), candidate, 1.0, "as2", short.get(question))
             others = [answer for answer in wrong[question] if answer not in answers]
             if negatives is not None and len(others) > negatives:
                 others = rng.sample(others, negatives)
             for candidate in others:
-                yield Triple(question, (reference,), candidate, 0.0, "as2")
+                yield Triple(question, (reference,), candidate, 0.0, "as2", short.get(question))
 
 
 def judged_triples(rows: Iterable[dict], kind: str) -> list[Triple]:
     """Return the triples of human verdicts: `question`, `references`, `candidate`, `label`, or `score` from 0 to 1.
+
+    A row may have a `short_answer`.
 
     Raises:
         ValueError: if a row has neither label nor score; names it.
@@ -120,7 +151,8 @@ def judged_triples(rows: Iterable[dict], kind: str) -> list[Triple]:
         verdict = row.get("score") if verdict is None else verdict
         if verdict is None:
             raise ValueError(f"{kind}, row {i}: expected a label or a score, got neither")
-        triples.append(Triple(row["question"], tuple(row["references"]), row["candidate"], float(verdict), kind))
+        texts = row["question"], tuple(row["references"]), row["candidate"]
+        triples.append(Triple(*texts, float(verdict), kind, row.get("short_answer") or None))
     return triples
 
 
