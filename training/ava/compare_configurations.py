@@ -44,8 +44,10 @@ BLOCKS: dict[str, tuple[str, ...]] = {  # more arguments of train_ava.py
 }
 CLAIMS = (  # of section 6.2: what is said, the better configuration, the worse one
     ("encoders of all three texts are above the linear judge", "a0-all", LINEAR),
+    ("one concatenated triple is above the linear judge", "a1-r_qt", LINEAR),
     ("question and answer alone tell more than reference and answer", "a0-qt", "a0-rt"),
     ("the question helps to compare reference and answer", "a0-all", "a0-rt"),
+    ("the question helps in one concatenated triple", "a1-r_qt", "a0-rt"),
     ("one concatenated triple is above three pairs", "a1-r_qt", "a0-all"),
     ("two triples are above one", "a1-r_qt-t_qr", "a1-r_qt"),
     ("a third triple brings nothing", "a1-r_qt-t_qr", "a1-all"),
