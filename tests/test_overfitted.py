@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.test_rank_systems import gold_judge, questions
+from tests.factories.answer_sentences import gold_judge, questions
 from training.ava import overfitted
 from training.ava.rankers import Question
 

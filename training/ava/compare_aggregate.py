@@ -20,7 +20,7 @@ HIDDEN = 100  # theirs 150
 WINDOWS = (1, 2, 3, 4, 5)
 LENGTH = 60  # word pieces of an answer
 CANDIDATES = 20  # of a question in training; the correct ones stay
-EPOCHS = 3  # about two minutes each on one core
+EPOCHS = 6
 QUESTIONS = 8  # of a batch
 FILE = "model.safetensors"
 
