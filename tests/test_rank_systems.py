@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.factories.answer_sentences import ROWS, gold_judge, questions
-from training.ava import compare_aggregate, rank_systems, rankers, transfer
+from training.ava import compare_aggregate, rank_systems, rankers, ranking, transfer
 from training.ava.rankers import Question
 
 
@@ -147,6 +147,16 @@ def test_measures_by_hand():
     assert found["specificity"] == pytest.approx(2 / 3)
     assert found["agreement"]["p_at_1"]["rmse"] == 0
     assert found["agreement"]["map"]["rmse"] == pytest.approx(1 / 24)
+
+
+def test_agreement_of_many_samples_is_that_of_each():
+    rng = np.random.default_rng(0)
+    sides = rng.integers(0, 5, (2, 30, 6)) / 5
+    sides[0, 0] = 0.4  # all systems equal: no tau
+    found = ranking.resampled_agreement(*sides)
+    each = [ranking.rank_agreement(*pair) for pair in zip(*sides, strict=True)]
+    assert found["rmse"] == pytest.approx([own.rmse for own in each])
+    assert found["tau"] == pytest.approx([own.tau for own in each], nan_ok=True)
 
 
 def cheap_rankers() -> dict:

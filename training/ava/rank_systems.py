@@ -134,7 +134,7 @@ def measured(
     import numpy as np
     from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
 
-    from training.ava.ranking import MEASURES, rank_agreement, ranking_scores
+    from training.ava.ranking import MEASURES, rank_agreement, ranking_scores, resampled_agreement
 
     used = [i for i, own in enumerate(probabilities) if own is not None]
     labels = [np.array(question.labels) for question in questions]
@@ -155,11 +155,8 @@ def measured(
     for k, name in enumerate(MEASURES):
         sides = [side[..., k] for side in (estimated, true)]
         agreement[name] = asdict(rank_agreement(*(side.mean(axis=1) for side in sides)))
-        samples = [counts @ side.T / len(used) for side in sides]
-        found = [asdict(rank_agreement(*pair)) for pair in zip(*samples, strict=True)]
-        for value in ("rmse", "tau"):
-            low, high = interval(np.array([row[value] for row in found]), len(used))
-            agreement[name][f"{value}_interval"] = [float(low), float(high)]
+        for value, found in resampled_agreement(*(counts @ side.T / len(used) for side in sides)).items():
+            agreement[name][f"{value}_interval"] = [*map(float, interval(found, len(used)))]
     return {
         "questions": len(used),
         "answers": len(gold),

@@ -97,3 +97,21 @@ def rank_agreement(estimated: Sequence[float], true: Sequence[float]) -> RankAgr
     return RankAgreement(
         float(np.sqrt((errors**2).mean())), float(errors.std()), float(tau.statistic), float(tau.pvalue)
     )
+
+
+def resampled_agreement(estimated: np.ndarray, true: np.ndarray) -> dict[str, np.ndarray]:
+    """Return RMSE and Kendall's tau-b of many samples at once, as `rank_agreement` of each.
+
+    Args:
+        estimated: (samples, systems) measures from a judge's labels.
+        true: (samples, systems) measures from human labels.
+
+    Returns:
+        "rmse" and "tau", (samples,) each; tau is NaN where one side has all systems equal.
+    """
+    first, second = np.triu_indices(estimated.shape[1], 1)
+    signs = [np.sign((side[:, first] - side[:, second]).round(12)) for side in (estimated, true)]
+    ordered = np.prod([(own != 0).sum(axis=1) for own in signs], axis=0)
+    with np.errstate(invalid="ignore"):
+        tau = (signs[0] * signs[1]).sum(axis=1) / np.sqrt(ordered)
+    return {"rmse": np.sqrt(((estimated - true) ** 2).mean(axis=1)), "tau": tau}
