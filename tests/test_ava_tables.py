@@ -1,0 +1,73 @@
+"""Tests of the small commands behind the tables of training/ava: statistics of the data, judges added to a result."""
+
+import json
+import sys
+
+import pytest
+
+from tests.factories.answer_sentences import ROWS
+from training.ava import compare_judges, data_statistics
+
+
+def test_statistics_by_hand():
+    """Two questions have two correct answers each, so 2 * 2 positives; 2 references with 2 wrong ones, 2 with 1."""
+    rows = [dict(zip(("question", "answer", "label"), row, strict=True)) for row in ROWS]
+    assert data_statistics.statistics(rows) == {
+        "questions": 4,
+        "answers": 10,
+        "correct": 5,
+        "kept questions": 2,
+        "correct of each": 2,
+        "AVA-Pos": 4,
+        "AVA-Neg": 6,
+        "largest share": 0.5,
+    }
+
+
+def test_the_statistics_command_writes_a_table(tmp_path, monkeypatch, capsys):
+    lines = [json.dumps(dict(zip(("question", "answer", "label"), row, strict=True))) for row in ROWS]
+    (tmp_path / "own.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    markdown = tmp_path / "README.md"
+    markdown.write_text("A\n<!-- data -->\nold\n<!-- end of data -->\nB\n", encoding="utf-8")
+    command = ["x", "--as2", tmp_path, "--corpora", "own", "--write", markdown, "--json", tmp_path / "data.json"]
+    monkeypatch.setattr(sys, "argv", list(map(str, command)))
+    data_statistics.main()
+    content = markdown.read_text(encoding="utf-8")
+    assert "| own | 4 | 10 | 5 | 2 | 2.00 | 4 | 6 | 0.50 |" in content
+    assert "old" not in content
+    assert list(json.loads((tmp_path / "data.json").read_text(encoding="utf-8"))["digests"]) == ["own.jsonl"]
+
+
+@pytest.fixture
+def keep(tmp_path, monkeypatch):
+    """Run compare_judges --keep without judges on one dev set, with what the result file holds."""
+    row = {"question": "q", "references": ["r"], "candidate": "c", "label": 1}
+    (tmp_path / "beetle.dev.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+
+    def run(content=None):
+        if content:
+            (tmp_path / "judges.json").write_text(json.dumps(content), encoding="utf-8")
+        command = ["x", "--judgments", tmp_path, "--sets", "beetle.dev", "--keep", "--json", tmp_path / "judges.json"]
+        monkeypatch.setattr(sys, "argv", list(map(str, command)))
+        compare_judges.main()
+        return json.loads((tmp_path / "judges.json").read_text(encoding="utf-8"))
+
+    return run
+
+
+def test_results_that_are_kept_stay(keep, capsys):
+    kept = {"first": {"sets": {"beetle.dev": {"accuracy": 0.5}}, "checkpoint": "0"}}
+    found = keep({"command": "earlier", "data": {"other.dev": "1"}, "results": kept})
+    assert found["results"] == kept
+    assert set(found["data"]) == {"other.dev", "beetle.dev"}
+    assert found["command"].startswith("earlier; python -m training.ava.compare_judges")
+    assert "| beetle.dev | accuracy | 0.500 |" in capsys.readouterr().out
+
+
+def test_what_cannot_be_kept_is_said(keep, capsys):
+    with pytest.raises(SystemExit):
+        keep()
+    assert "--keep: no result file" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        keep({"command": "earlier", "data": {"beetle.dev": "1"}, "results": {}})
+    assert "--keep: beetle.dev is not the file that" in capsys.readouterr().err
