@@ -12,9 +12,9 @@ labels drawn with other probabilities. `tests/test_accuracy.py` measures how oft
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
-from scipy import special
 
 from .estimation import powered, wilson
 
@@ -142,7 +142,7 @@ def from_verdicts(verdicts: Sequence, confidence: float = 0.95) -> Accuracy:
     """
     _checked_confidence(confidence)
     verdicts = _zeros_and_ones(verdicts, "verdicts")
-    low, high = wilson(verdicts.mean(), len(verdicts), special.ndtri((1 + confidence) / 2))
+    low, high = wilson(verdicts.mean(), len(verdicts), NormalDist().inv_cdf((1 + confidence) / 2))
     return Accuracy(
         float(verdicts.mean()),
         float(low),
@@ -216,7 +216,7 @@ def lang_reiczigel(
     Returns:
         (...) estimates, lower and upper limits, within 0 and 1; NaN where the judge is no better than chance.
     """
-    z = special.ndtri((1 + confidence) / 2)
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
     positives, accepted, rejected = (np.asarray(count, dtype=float) for count in (positives, accepted, rejected))
     gain = accepted / correct + rejected / incorrect - 1
     share = (positives + z**2 / 2) / (number + z**2)
@@ -268,7 +268,7 @@ def prediction_powered(
     if published:
         others = len(unlabelled), unlabelled.sum(), (unlabelled**2).sum()
         estimate, error = ppi_mean(human, judged, np.ones(len(human)), *others)
-        half = special.ndtri((1 + confidence) / 2) * error
+        half = NormalDist().inv_cdf((1 + confidence) / 2) * error
         low, high = estimate - half, estimate + half
     else:
         both = np.r_[judged, unlabelled]

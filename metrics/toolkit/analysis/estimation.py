@@ -15,9 +15,9 @@ judge is badly calibrated; the same within 2% on EVOUNA with the bundled judge).
 """
 
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
-from scipy import special
 
 PAIRS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])  # each pair of human and judged verdict
 # Weight of each pair that is added for the interval, as Agresti & Min (2005) do for matched pairs with 0.5; this holds
@@ -85,6 +85,8 @@ def powered(
     >>> round(float(found.value), 2), round(float(found.low), 2), round(float(found.high), 2)
     (0.75, 0.66, 0.82)
     """
+    from scipy.special import stdtrit  # half a second, which a judge without labels does not need
+
     judged, labels = np.asarray(judged, dtype=float), np.asarray(labels, dtype=float)
     known = ~np.isnan(labels)
     number = known.sum(axis=-1).astype(float)
@@ -126,7 +128,7 @@ def powered(
     freedom = np.maximum(kish - 1, 1)
     variance = center * (1 - center)
     worth = variance / np.maximum(error, 1e-9) ** 2
-    z, t = special.ndtri((1 + confidence) / 2), special.stdtrit(freedom, (1 + confidence) / 2)
+    z, t = NormalDist().inv_cdf((1 + confidence) / 2), stdtrit(freedom, (1 + confidence) / 2)
     value = np.clip(value, 0, 1)
     low, high = wilson(value, worth * (z / t) ** 2, z)
     residual = ((weights * (rest - center_rest[..., None]) ** 2).sum(axis=-1) + added_squares) / total
@@ -213,7 +215,7 @@ def labels_needed(found: Estimate, labels: int, rows: int, half_width: float, fi
         finite: as for `powered`.
         confidence: as for `powered`.
     """
-    z = special.ndtri((1 + confidence) / 2)
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
     allowed = (half_width / z) ** 2 - (0 if finite else float(found.spread) / rows)
     if allowed <= 0:
         return None

@@ -9,10 +9,10 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from .accuracy import Calibration, lang_reiczigel, pooled
 from .estimation import wilson
@@ -113,7 +113,7 @@ def from_rate(
             # Lang & Reiczigel's limits are of a shifted center: near 0 and 1 they can stand beside the estimate.
             ends = {"accuracy": float(value), "low": float(min(low, value)), "high": float(max(high, value))}
             return {**ends, "method": "measured"}
-    low, high = wilson(rate, size, special.ndtri((1 + confidence) / 2))
+    low, high = wilson(rate, size, NormalDist().inv_cdf((1 + confidence) / 2))
     return {"accuracy": float(rate), "low": float(low), "high": float(high), "method": "judge"}
 
 
