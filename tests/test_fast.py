@@ -77,11 +77,9 @@ def test_kpqa_is_near_the_torch_model(fast_kpqa, tiny_encoder):
 
 
 def rounded_rows(values):
-    """Return values rounded to 255 steps between the smallest and the largest of their row, with one step on 0."""
-    low, high = values.amin(-1, keepdim=True).clamp_max(0), values.amax(-1, keepdim=True).clamp_min(1e-12)
-    step = (high - low) / 255
-    zero = (low / step).round()
-    return ((values / step).round() - zero).clamp(0, 255).add(zero) * step
+    """Return values rounded to 127 steps up and down from 0 for every row."""
+    step = values.abs().amax(-1, keepdim=True).clamp_min(1e-12) / 127
+    return (values / step).round() * step
 
 
 def rounded_columns(weight):
@@ -148,11 +146,11 @@ def test_every_large_product_is_one_of_integers(fast_kpqa):
 
 
 def test_quantization_by_hand():
-    """Row (1.55, -1, 0.004) times columns (1.27, 0.5, 1) and (-0.127, 0.1, 0.05).
+    """Row (1.27, -1, 0.004) times columns (1.27, 0.5, 1) and (-0.127, 0.1, 0.05).
 
-    The row goes from -1 to 1.55, so that a step is 2.55/255 = 0.01, and it has (155, -100, 0) of them, the last one
+    The largest of the row is 1.27, so that a step is 1.27/127 = 0.01, and it has (127, -100, 0) of them, the last one
     rounded from 0.4. The columns have (127, 50, 100) steps of 0.01 and (-127, 100, 50) steps of 0.001. The products
-    are 155*127 - 100*50 = 14685 and -155*127 - 100*100 = -29685: 1.4685 (exact would be 1.4725) and -0.29685.
+    are 127*127 - 100*50 = 11129 and -127*127 - 100*100 = -26129: 1.1129 (exact would be 1.1169) and -0.26129.
     """
     import onnxruntime
     from onnx import TensorProto, helper, numpy_helper
@@ -163,8 +161,8 @@ def test_quantization_by_hand():
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", quantization.OPSET)], ir_version=8)
     quantization._quantize(model)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    (found,) = session.run(None, {"x": np.array([[[1.55, -1, 0.004], [0, 0, 0]]], dtype=np.float32)})
-    assert found[0] == pytest.approx(np.array([[1.4685, -0.29685], [0, 0]]), abs=1e-5)
+    (found,) = session.run(None, {"x": np.array([[[1.27, -1, 0.004], [0, 0, 0]]], dtype=np.float32)})
+    assert found[0] == pytest.approx(np.array([[1.1129, -0.26129], [0, 0]]), abs=1e-5)
 
 
 def test_threads_do_not_change_the_numbers(fast_ava):

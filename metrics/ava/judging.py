@@ -279,7 +279,8 @@ class Judge:
             any(len(column[i]["input_ids"]) > loaded.max_length for column in whole) for i in range(len(full))
         )
         values = np.zeros(len(rows))
-        for batch in budgeted(lengths, budget_on(loaded.model.device.type, self.batch_tokens)):
+        fast = isinstance(loaded.model, FastModel)
+        for batch in budgeted(lengths, budget_on(loaded.model.device.type, self.batch_tokens, fast)):
             values[batch] = self._run([padded([column[i] for i in batch]) for column in columns]).reshape(-1)
         return values[[unique[triple] for triple in triples]]
 

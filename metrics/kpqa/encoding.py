@@ -37,7 +37,8 @@ class Encoder:
         self.predictor, self.tokenizer = models.predictor, models.tokenizer
         self.embedder, self.embedding_tokenizer = models.embedder, models.embedding_tokenizer
         self.layer = models.layer
-        self.batch_tokens = budget_on(self.predictor.device.type, checked_budget(batch_tokens))
+        fast = isinstance(self.predictor, FastModel)
+        self.batch_tokens = budget_on(self.predictor.device.type, checked_budget(batch_tokens), fast)
         self.settings = models.settings
         self.cut_texts = 0
 

@@ -93,7 +93,7 @@ class Kpqa(CheckedModule, evaluate.Metric):
         revision: branch, tag or commit of a checkpoint; `evaluate.load` takes this argument for the module's own.
         device: "cpu", "cuda", "cuda:1", "mps"; default: the best available.
         dtype: "float32" (default), "bfloat16" or "float16".
-        batch_tokens: word pieces per batch of the encoder at most, padding included; a CPU takes at most 1024.
+        batch_tokens: word pieces per batch of the encoder at most, padding included; a CPU takes 256 to 1024.
         progress: show a progress bar; default: where stderr is a terminal.
         embedding_model: folder or Hub id of the encoder that BERTScore compares with; default: the base encoder.
         embedding_layer: its hidden layer; default 0, the embeddings below the first (the paper took the first).

@@ -23,6 +23,7 @@ BASE_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 BASE_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 CPU_BATCH = 1024  # word pieces: larger batches hold more padding and leave the processor's cache
+FAST_BATCH = 256  # in 8-bit integers products are so quick that all else must stay in the cache of the core
 _PINNED: dict[tuple[str, str | None], Path] = {}  # what this process has from the Hub, so that it asks once
 
 
@@ -340,13 +341,18 @@ def checked_budget(batch_tokens: object) -> int:
     return batch_tokens
 
 
-def budget_on(device_type: str, batch_tokens: int) -> int:
+def budget_on(device_type: str, batch_tokens: int, fast: bool = False) -> int:
     """Return the token budget that is used on a device: on a CPU never more than CPU_BATCH.
 
-    >>> budget_on("cpu", 4096), budget_on("cuda", 4096)
-    (1024, 4096)
+    Args:
+        device_type: kind of device.
+        batch_tokens: the budget asked for.
+        fast: whether the model runs in 8-bit integers; it gets no more than FAST_BATCH.
+
+    >>> budget_on("cpu", 4096), budget_on("cpu", 4096, fast=True), budget_on("cuda", 4096)
+    (1024, 256, 4096)
     """
-    return min(batch_tokens, CPU_BATCH) if device_type == "cpu" else batch_tokens
+    return min(batch_tokens, FAST_BATCH if fast else CPU_BATCH) if device_type == "cpu" else batch_tokens
 
 
 def token_limit(model, tokenizer) -> int:

@@ -41,7 +41,8 @@ def with_exported(metric: str, settings: Mapping) -> dict:
     if not (folder / FAST_FILE).is_file():
         need("export", *NEEDED)
         source = folder
-        folder = cache_folder() / f"{metric}-{signed_digest(source, encoder_source(source))}-{__version__}"
+        made_by = f"{__version__}-{quantization.FORMAT}"
+        folder = cache_folder() / f"{metric}-{signed_digest(source, encoder_source(source))}-{made_by}"
         if not (folder / FAST_FILE).is_file():
             folder.parent.mkdir(parents=True, exist_ok=True)
             export_checkpoint(metric, str(source), folder)
