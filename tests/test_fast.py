@@ -77,8 +77,9 @@ def test_kpqa_is_near_the_torch_model(fast_kpqa, tiny_encoder):
 
 
 def rounded_rows(values):
-    """Return values rounded to 127 steps up and down from 0 for every row."""
-    step = values.abs().amax(-1, keepdim=True).clamp_min(1e-12) / 127
+    """Return values rounded to 127 steps up and 128 down from 0 for every row."""
+    up, down = values.amax(-1, keepdim=True) / 127, values.amin(-1, keepdim=True) / -128
+    step = torch.maximum(up, down).clamp_min(1e-12)
     return (values / step).round() * step
 
 
@@ -93,11 +94,13 @@ class Rounded(torch.nn.Linear):
         return torch.nn.functional.linear(rounded_rows(values), rounded_columns(self.weight), self.bias)
 
 
-def test_kpqa_is_the_torch_model_with_every_product_rounded(fast_kpqa, tiny_encoder):
+def test_kpqa_is_the_torch_model_with_every_product_rounded(tiny_checkpoint, tiny_encoder, tmp_path, monkeypatch):
     """Parity with the same rounding in torch, in floats; a value between two steps may go either way."""
+    monkeypatch.setattr(quantization, "_zero_levels", lambda whole, inputs: {})
+    exporting.export_checkpoint("kpqa", str(tiny_checkpoint), tmp_path / "kpqa")
     pairs = [(q, p) for q, p, _ in random_rows(40) if p]
-    small = load_models(fast_kpqa, embedding_model=tiny_encoder, backend="onnx")
-    model, _ = load_token_classifier(fast_kpqa)
+    small = load_models(tmp_path / "kpqa", embedding_model=tiny_encoder, backend="onnx")
+    model, _ = load_token_classifier(tmp_path / "kpqa")
     for module in model.modules():
         if isinstance(module, torch.nn.Linear):
             module.__class__ = Rounded
@@ -146,11 +149,12 @@ def test_every_large_product_is_one_of_integers(fast_kpqa):
 
 
 def test_quantization_by_hand():
-    """Row (1.27, -1, 0.004) times columns (1.27, 0.5, 1) and (-0.127, 0.1, 0.05).
+    """Row (2, -0.55, 0.004) times columns (1.27, 0.5, 1) and (-0.127, 0.1, 0.05), level 55 of 255 for 0.
 
-    The largest of the row is 1.27, so that a step is 1.27/127 = 0.01, and it has (127, -100, 0) of them, the last one
-    rounded from 0.4. The columns have (127, 50, 100) steps of 0.01 and (-127, 100, 50) steps of 0.001. The products
-    are 127*127 - 100*50 = 11129 and -127*127 - 100*100 = -26129: 1.1129 (exact would be 1.1169) and -0.26129.
+    Up there are 200 levels and down 55, so that a step is the larger of 2/200 and 0.55/55, both 0.01, and the row has
+    (200, -55, 0) of them, the last one rounded from 0.4. The columns have (127, 50, 100) steps of 0.01 and
+    (-127, 100, 50) steps of 0.001. The products are 200*127 - 55*50 = 22650 and -200*127 - 55*100 = -30900: 2.265
+    (exact would be 2.269) and -0.309.
     """
     import onnxruntime
     from onnx import TensorProto, helper, numpy_helper
@@ -159,10 +163,10 @@ def test_quantization_by_hand():
     given, result = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [None, None, None]) for n in ("x", "y"))
     graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "one", [given], [result], [weight])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", quantization.OPSET)], ir_version=8)
-    quantization._quantize(model)
+    quantization._quantize(model, {"x": 55})
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    (found,) = session.run(None, {"x": np.array([[[1.27, -1, 0.004], [0, 0, 0]]], dtype=np.float32)})
-    assert found[0] == pytest.approx(np.array([[1.1129, -0.26129], [0, 0]]), abs=1e-5)
+    (found,) = session.run(None, {"x": np.array([[[2, -0.55, 0.004], [0, 0, 0]]], dtype=np.float32)})
+    assert found[0] == pytest.approx(np.array([[2.265, -0.309], [0, 0]]), abs=1e-5)
 
 
 def test_threads_do_not_change_the_numbers(fast_ava):

@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -28,6 +28,7 @@ def export(model, names: Sequence[str], path: Path, digest: str) -> None:
     need("export", "onnx", "onnxruntime", "torch")
     from copy import deepcopy
 
+    import numpy as np
     import onnx
     import torch
 
@@ -61,7 +62,9 @@ def export(model, names: Sequence[str], path: Path, digest: str) -> None:
             dynamo=False,
         )
         exported = onnx.load(whole)
-    _quantize(exported)
+    words = np.random.default_rng(0).integers(0, model.config.vocab_size, (16, 32))
+    of_words = {"input_ids": words, "attention_mask": np.ones_like(words)}
+    _quantize(exported, _zero_levels(exported, {name: of_words.get(name, np.zeros_like(words)) for name in names}))
     positions = getattr(model.config, "max_position_embeddings", None)
     onnx.helper.set_model_props(exported, {"checkpoint": digest, "positions": str(positions or "")})
     onnx.save(exported, str(path))
@@ -105,7 +108,34 @@ def by_rows(values):
     return np.rint(values / steps).astype(np.int8), steps
 
 
-def _quantize(whole) -> None:
+def _zero_levels(whole, inputs: Mapping) -> dict[str, int]:
+    """Return the level for 0 of everything that a weight matrix is multiplied with: the median over its rows.
+
+    Args:
+        whole: ONNX model of 32-bit floats.
+        inputs: of the model. Words at random will do: the range is that of a few channels, much the same on texts.
+    """
+    import numpy as np
+    import onnxruntime
+    from onnx import ModelProto, TensorProto, helper
+
+    probed = ModelProto()
+    probed.CopyFrom(whole)
+    weights = {tensor.name for tensor in whole.graph.initializer}
+    products = (node for node in whole.graph.node if node.op_type == "MatMul" and node.input[1] in weights)
+    sources = list(dict.fromkeys(node.input[0] for node in products))
+    probed.graph.output.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in sources)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3  # errors only
+    session = onnxruntime.InferenceSession(probed.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    levels = {}
+    for name, values in zip(sources, session.run(sources, dict(inputs)), strict=True):
+        low, high = np.minimum(values.min(axis=-1), -1e-6), np.maximum(values.max(axis=-1), 1e-6)
+        levels[name] = int(np.clip(np.rint(np.median(-255 * low / (high - low))), 8, 247))
+    return levels
+
+
+def _quantize(whole, zero_levels: Mapping[str, int]) -> None:
     """Change the large matrix products and tables of an ONNX model, in place, into ones of 8-bit integers.
 
     Tables of vectors, as of word pieces, have one scale per row.
@@ -113,11 +143,12 @@ def _quantize(whole) -> None:
     A weight matrix has one scale per column. What it is multiplied with is rounded anew in every product, with one
     scale per row: a token's numbers do not depend on what stands beside it in a batch, as they would with the one
     scale per tensor of the runtime's own `quantize_dynamic`, and one large value spoils no other token. The level for
-    0 is the same everywhere, 128, so that the runtime takes off what it adds while it multiplies; one for each row
-    would cost two more passes over every product.
+    0 is the same for all rows, so that the runtime takes off what it adds while it multiplies; one for each row would
+    cost two more passes over every product. A row that goes further down or up than others gets larger steps.
 
     Args:
         whole: ONNX model of 32-bit floats.
+        zero_levels: of what is multiplied, by name: the level for 0, from 1 to 254; 128 where there is none.
     """
     import numpy as np
     from onnx import TensorProto, helper, numpy_helper
@@ -136,10 +167,7 @@ def _quantize(whole) -> None:
 
     tiny = constant("int8/tiny", np.array(1e-12, dtype=np.float32))
     one = constant("int8/one", np.array(1, dtype=np.float32))
-    steps = constant("int8/steps", np.array(1 / 127, dtype=np.float32))
-    middle = constant("int8/middle", np.array(128, dtype=np.uint8))
     flat = constant("int8/flat", np.array([-1], dtype=np.int64))
-    middles = helper.make_tensor("value", TensorProto.UINT8, [1], [128])
     for node in graph.node:
         if node.op_type == "Gather" and node.input[0] in weights and len(weights[node.input[0]].dims) == 2:
             table, places, output = *node.input, node.output[0]
@@ -160,23 +188,28 @@ def _quantize(whole) -> None:
             name = f"int8/{source}"
             high = add("ReduceMax", [source], f"{name}/max", axes=[-1], keepdims=1)
             low = add("ReduceMin", [source], f"{name}/min", axes=[-1], keepdims=1)
-            size = add("Max", [high, add("Neg", [low], f"{name}/low"), tiny], f"{name}/size")
-            scale = add("Mul", [size, steps], f"{name}/scale")
+            level = zero_levels.get(source, 128)
+            zero = constant(f"{name}/zero", np.array(level, dtype=np.uint8))
+            up = constant(f"{name}/steps_up", np.array(1 / (255 - level), dtype=np.float32))
+            down = constant(f"{name}/steps_down", np.array(-1 / level, dtype=np.float32))
+            up, down = add("Mul", [high, up], f"{name}/up"), add("Mul", [low, down], f"{name}/down")
+            scale = add("Max", [up, down, tiny], f"{name}/scale")
             row_scale = add("Reshape", [scale, flat], f"{name}/row_scale")
             count = add("Shape", [row_scale], f"{name}/count")
-            row_middle = add("ConstantOfShape", [count], f"{name}/row_middle", value=middles)
+            value = helper.make_tensor("value", TensorProto.UINT8, [1], [level])
+            row_zero = add("ConstantOfShape", [count], f"{name}/row_zero", value=value)
             rows = add("Flatten", [source], f"{name}/flat", axis=2)
-            levels = add("QuantizeLinear", [rows, row_scale, row_middle], f"{name}/levels", axis=0)
+            levels = add("QuantizeLinear", [rows, row_scale, row_zero], f"{name}/levels", axis=0)
             levels = add("Reshape", [levels, add("Shape", [source], f"{name}/shape")], f"{name}/shaped")
-            rounded[source] = levels, scale
-        levels, scale = rounded[source]
+            rounded[source] = levels, scale, zero
+        levels, scale, zero = rounded[source]
         if weight not in used:
             used.add(weight)
             values = numpy_helper.to_array(weights[weight])
             column_scale = (np.maximum(np.abs(values).max(axis=0), 1e-12) / 127).astype(np.float32)
             constant(f"int8/{weight}", np.rint(values / column_scale).astype(np.int8))
             constant(f"int8/{weight}/scale", column_scale)
-        inputs = [levels, f"int8/{weight}", one, f"int8/{weight}/scale", middle]
+        inputs = [levels, f"int8/{weight}", one, f"int8/{weight}/scale", zero]
         product = add("MatMulIntegerToFloat", inputs, f"int8/{output}", domain="com.microsoft")
         add("Mul", [product, scale], output)
     del graph.node[:]
