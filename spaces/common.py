@@ -1,4 +1,4 @@
-"""What the demos share: where the metric's code is, checks of input, what a click does, endpoints, launch.
+"""What the demos share: where the metric's code is, checks of input, endpoints, launch.
 
 Import this before gradio: it switches off what would call home.
 """
@@ -9,13 +9,9 @@ import inspect
 import os
 import re
 import sys
-import threading
-import time
-import traceback
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
@@ -23,8 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # a row is too small for two: on 
 
 import gradio as gr
 import look
-from gradio.processing_utils import move_files_to_cache
-from markupsafe import Markup, escape
+from markupsafe import escape
 
 METRICS = ("aev", "ava", "f_meta", "kpqa")
 MAX_TEXT = 2_000  # characters of a question, an answer or a reference that is typed
@@ -34,8 +29,6 @@ MAX_FILE = 5 * 2**20  # bytes of an uploaded file
 MAX_BODY = 2 * 2**20  # bytes of any other request
 KEEP = (600, 3600)  # seconds between two looks for old uploads and results, and from which age they go
 QUEUE = 64  # visitors that may wait; the next one is told that the demo is busy
-STEP = 0.3  # seconds between two looks at long work
-ALONE = 20.0  # seconds after which long work that nobody looks at any more stops
 
 # The page loads, runs and contacts nothing but itself, even with hostile text in it. Gradio needs inline scripts and
 # eval for its charts and templates.
@@ -44,19 +37,10 @@ POLICY = (
     "img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; object-src 'none'; base-uri 'self'; "
     "form-action 'self'"
 )
-UNEXPECTED = "Something went wrong here, not in your input. Please try again."
 
 
 class Problem(ValueError):
     """What a visitor typed or uploaded cannot be used; the message says why and what to do."""
-
-
-class Untouched(Exception):
-    """There is nothing to score yet; the page says what to do."""
-
-
-class Stopped(Exception):
-    """The visitor stopped long work, or is gone."""
 
 
 def find_metric(app: str, name: str) -> Path:
@@ -162,179 +146,6 @@ def checked_list(name: str, value: object, most: int = MAX_REFERENCES, limit: in
         raise Problem(f"{name}: {len(texts)} texts are too many for this page; {most} are the most.")
     alone = len(texts) == 1
     return [checked_text(name if alone else f"{name}, item {i}", text, limit) for i, text in enumerate(texts, 1)]
-
-
-class Area(NamedTuple):
-    """Where results appear: what is said of them, the results, and a button that stops long work.
-
-    The status is always there, so that screen readers notice when it changes.
-    """
-
-    status: gr.HTML
-    results: gr.Column
-    stop: gr.Button
-    hint: Markup
-
-
-def results_area(hint: str) -> Area:
-    """Return an area that shows a hint of ours; the caller fills `results`."""
-    hint = look.html('<p class="hint">Results appear here. {hint}</p>', hint=hint)
-    status = gr.HTML(hint, elem_classes="status", apply_default_css=False, js_on_load=_LIVE)
-    stop = gr.Button("Stop", visible=False, size="sm", variant="stop")
-    return Area(status, gr.Column(visible=False), stop, hint)
-
-
-_LIVE = "element.setAttribute('role', 'status'); element.setAttribute('aria-live', 'polite')"
-_SCROLL = """() => { for (const status of document.querySelectorAll('.status')) {
-  const box = status.getBoundingClientRect();
-  if (box.width && (box.top < 0 || box.top > innerHeight - 160)) status.scrollIntoView({block: 'start'}); } }"""
-
-
-def _said(area: Area, status: Markup, results: bool, running: bool = False) -> list:
-    return [status, gr.update(visible=results), gr.update(visible=running)]
-
-
-def _problem(message: str) -> Markup:
-    return look.html('<div class="problem"><b>Please check the input.</b> {message}</div>', message=message)
-
-
-def _outcome(function: Callable[[], list], area: Area, outputs: int) -> list:
-    """Return what the page shows of a function's results, or of why there are none."""
-    try:
-        status, *results = function()
-    except Untouched:
-        return [*_said(area, area.hint, False), *[gr.skip()] * outputs]
-    except Stopped:
-        return [*_said(area, look.html('<p class="hint">Stopped.</p>'), False), *[gr.skip()] * outputs]
-    except ValueError as error:
-        message = str(error)[:MAX_MESSAGE]
-    except Exception:
-        traceback.print_exc()
-        message = UNEXPECTED
-    else:
-        return [*_said(area, status, True), *results]
-    return [*_said(area, _problem(message), False), *[gr.skip()] * outputs]
-
-
-def shown(function: Callable, area: Area, outputs: int) -> Callable:
-    """Return a function whose outputs are status, results' column and stop button of an `Area`, and the results.
-
-    Args:
-        function: from inputs to what is said (HTML of ours) and a list of results; raises ValueError if input is bad.
-        area: where it is shown.
-        outputs: number of results.
-    """
-
-    @functools.wraps(function)
-    def run(*args):
-        return _outcome(lambda: function(*args), area, outputs)
-
-    return run
-
-
-def in_steps(function: Callable, area: Area, outputs: int) -> Callable:
-    """Return what `shown` does for work that takes long: it says how far it is, and stops when nobody looks at it.
-
-    Args:
-        function: takes a function `tick(what, done, of_all)` before the inputs, and calls it often.
-        area: where it is shown.
-        outputs: number of results.
-    """
-
-    def run(*args) -> Iterator[list]:
-        looked, stopped, done = [time.monotonic()], threading.Event(), threading.Event()
-        progress, found = ["Reading", 0, 0], []
-
-        def tick(what: str, so_far: int, of_all: int) -> None:
-            progress[:] = what, so_far, of_all
-            if stopped.is_set() or time.monotonic() - looked[0] > ALONE:
-                raise Stopped
-
-        def work() -> None:
-            found.append(_outcome(lambda: function(tick, *args), area, outputs))
-            done.set()
-
-        threading.Thread(target=work, daemon=True).start()
-        try:
-            while not done.wait(STEP):
-                looked[0] = time.monotonic()
-                what, so_far, of_all = progress
-                status = look.html(
-                    '<p class="hint">{what}{numbers} …</p>'
-                    '<progress aria-label="{what}" max="{of}" value="{done}"></progress>',
-                    what=what,
-                    numbers=f": {so_far:,} of {of_all:,}" if of_all else "",
-                    of=of_all or 1,
-                    done=so_far,
-                )
-                yield [*_said(area, status, False, running=True), *[gr.skip()] * outputs]
-            yield found[0]
-        finally:
-            stopped.set()
-
-    return run
-
-
-def connect(
-    triggers: object,
-    function: Callable,
-    inputs: Sequence,
-    area: Area,
-    outputs: Sequence,
-    *,
-    long: bool = False,
-    scroll: bool = True,
-    **event,
-):
-    """Run a function when one of the triggers fires; one visitor at a time, the others see their place.
-
-    Args:
-        triggers: events, such as `button.click`, or what happened before.
-        function: see `shown`, or `in_steps` if it takes long.
-        inputs: components.
-        area: where it is said what was found, or what is wrong.
-        outputs: components in `area.results`, one per result.
-        long: see `in_steps`.
-        scroll: bring the area into view; on a phone it is below what is filled in.
-        **event: other arguments of the event.
-
-    Returns:
-        The event, for what comes after it.
-    """
-    run = (in_steps if long else shown)(function, area, len(outputs))
-    event = {"concurrency_limit": 1, "concurrency_id": "page", "show_progress_on": [area.status]} | event
-    on = triggers.then if callable(getattr(triggers, "then", None)) else functools.partial(gr.on, triggers)
-    if scroll:
-        on(None, None, None, js=_SCROLL, api_visibility="private")
-    started = on(run, inputs, [*area[:3], *outputs], api_visibility="private", **event)
-    if long:
-        area.stop.click(
-            lambda: _said(area, look.html('<p class="hint">Stopped.</p>'), False),
-            None,
-            list(area[:3]),
-            cancels=[started],
-            queue=False,
-            api_visibility="private",
-        )
-    return started
-
-
-def preset(area: Area, fields: Sequence, values: Sequence, outputs: Sequence, results: Sequence) -> None:
-    """Make an example what the page shows before anybody has done anything.
-
-    Args:
-        area: where its results appear.
-        fields: what is filled in.
-        values: what with.
-        outputs: components in `area.results`.
-        results: what is said of the example, and what `outputs` show.
-    """
-    area.results.visible = True
-    for component, value in zip((*fields, area.status, *outputs), (*values, *results), strict=True):
-        if isinstance(component, gr.DownloadButton):
-            value = component.postprocess(value)
-            value = move_files_to_cache(value, component, postprocess=True, keep_in_cache=True)
-        component.value = value
 
 
 def answered(function: Callable) -> Callable:

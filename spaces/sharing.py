@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import common
+import clicks
 import gradio as gr
 import look
 from markupsafe import Markup
@@ -56,7 +56,7 @@ def gallery(
     fields: Sequence,
     function: Callable,
     inputs: Sequence,
-    area: common.Area,
+    area: clicks.Area,
     outputs: Sequence,
     **event,
 ):
@@ -66,10 +66,10 @@ def gallery(
         column: where the buttons go.
         examples: see `Example`.
         fields: what the values of an example fill in.
-        function: see `common.connect`.
-        inputs: see `common.connect`.
-        area: see `common.connect`.
-        outputs: see `common.connect`.
+        function: see `clicks.connect`.
+        inputs: see `clicks.connect`.
+        area: see `clicks.connect`.
+        outputs: see `clicks.connect`.
         **event: other arguments of the event.
     """
     with column:
@@ -81,7 +81,7 @@ def gallery(
             examples_per_page=len(examples),
             api_visibility="private",
         )
-    return common.connect(made.load_input_event, function, inputs, area, outputs, **event)
+    return clicks.connect(made.load_input_event, function, inputs, area, outputs, **event)
 
 
 def in_address(
@@ -90,7 +90,7 @@ def in_address(
     fields: Sequence,
     first: Example,
     function: Callable,
-    area: common.Area,
+    area: clicks.Area,
     outputs: Sequence,
     runs: Sequence,
     **event,
@@ -101,14 +101,14 @@ def in_address(
         demo: the page.
         names: {name in the address: makes a value of its text, or raises ValueError}, in the order of `fields`.
         fields: components.
-        first: the example that the page shows for an address that says nothing, see `common.preset`.
-        function: takes the values of the fields, see `common.connect`.
-        area: see `common.connect`.
-        outputs: see `common.connect`.
+        first: the example that the page shows for an address that says nothing, see `clicks.preset`.
+        function: takes the values of the fields, see `clicks.connect`.
+        area: see `clicks.connect`.
+        outputs: see `clicks.connect`.
         runs: events after which the address is set.
         **event: other arguments of the event.
     """
-    run = common.shown(function, area, len(outputs))
+    run = clicks.shown(function, area, len(outputs))
 
     def opened(request: gr.Request) -> list:
         asked = dict(request.query_params) if request else {}
@@ -171,7 +171,7 @@ def share_row() -> None:
     """Add the button that copies a link to what the page shows."""
     with gr.Row():
         button = gr.Button("Copy a link to this", size="sm", min_width=120)
-        gr.HTML('<span class="copied"></span>', apply_default_css=False, js_on_load=common._LIVE)
+        gr.HTML('<span class="copied"></span>', apply_default_css=False, js_on_load=clicks.LIVE)
     button.click(None, None, None, js=_COPY_LINK, api_visibility="private")
 
 

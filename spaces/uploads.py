@@ -97,7 +97,7 @@ def picker(columns: Sequence[str], example: Path, labels: Mapping[str, str] | No
                 several = name == "prediction" and "system" in columns
                 label = {**LABELS, **(labels or {})}[name]
                 info = "several, if each system has one" if several else None
-                menus.append(gr.Dropdown([], label=label, info=info, multiselect=several, min_width=150))
+                menus.append(gr.Dropdown([], label=label, info=info, multiselect=several, min_width=170))
         preview = gr.HTML(apply_default_css=False)
 
     def looked(path: str | None) -> list:
@@ -327,7 +327,7 @@ def scored(items: Sequence, scorer, tick: Callable[[str, int, int], None], what:
     Args:
         items: the rows.
         scorer: `genqa.aev.shared.Scorer`.
-        tick: see `common.in_steps`.
+        tick: see `clicks.LongWork`.
         what: is being done, for the visitor.
 
     Returns:

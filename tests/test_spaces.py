@@ -5,6 +5,7 @@ import doctest
 import gzip
 import importlib
 import io
+import itertools
 import json
 import os
 import re
@@ -50,7 +51,7 @@ files = sorted({module.__file__ for name, module in sys.modules.items() if name.
                and getattr(module, "__file__", None)})
 print(json.dumps([call, limits, files, app.get("METEOR_NOTE"), list(app.get("BASES", []))]))
 """
-MODULES = ("common", "judged", "look", "sharing", "uploads")
+MODULES = ("clicks", "common", "judged", "look", "sharing", "uploads")
 
 
 @pytest.fixture(scope="module")
@@ -76,10 +77,9 @@ def read(spaces, tmp_path):
 
 
 def test_examples_in_docstrings(spaces):
-    for name in MODULES:
-        found = doctest.testmod(getattr(spaces, name))
-        assert found.failed == 0
-        assert found.attempted > 0, name
+    found = [doctest.testmod(getattr(spaces, name)) for name in MODULES]
+    assert sum(one.failed for one in found) == 0
+    assert sum(one.attempted for one in found) > 10
 
 
 WORKBOOK = {
@@ -203,44 +203,68 @@ def area(spaces):
     import gradio as gr
 
     with gr.Blocks():
-        return spaces.common.results_area("Do something.")
+        return spaces.clicks.results_area("Do something.")
 
 
 def test_an_unexpected_error_tells_nothing_of_the_server(spaces, area, capsys):
     def broken():
         raise RuntimeError("/secret/place")
 
-    message = str(spaces.common.shown(broken, area, 1)()[0])
+    message = str(spaces.clicks.shown(broken, area, 1)()[0])
     assert "Something went wrong here, not in your input. Please try again." in message
     assert "/secret/place" not in message
     assert "/secret/place" in capsys.readouterr().err
 
 
-def test_long_work_says_how_far_it_is_and_stops_when_nobody_looks(spaces, area, monkeypatch):
-    """A visitor who stops it, or reloads the page, closes the generator; the work must not run on."""
-    monkeypatch.setattr(spaces.common, "STEP", 0.01)
-    ended, calls = threading.Event(), []
+@pytest.fixture
+def endless(spaces, area, monkeypatch):
+    """Work that only ends when it is stopped: what a click starts, and an event that is set when it has ended."""
+    monkeypatch.setattr(spaces.clicks, "STEP", 0.01)
+    ended = threading.Event()
 
-    def work(tick, count):
+    def work(tick):
         try:
-            for i in range(count):
-                calls.append(i)
-                tick("Judging", i, count)
+            for i in itertools.count():
+                tick("Judging", i, 10**6)
                 time.sleep(0.01)
-            return ["done", "result"]
         finally:
             ended.set()
 
-    run = spaces.common.in_steps(work, area, 1)
-    finished = list(run(5))
-    assert "Judging" in str([update[0] for update in finished[:-1]])
-    assert finished[-1][0] == "done"
-    ended.clear()
-    endless = run(10**6)
-    next(endless)
-    endless.close()
+    return spaces.clicks.LongWork(work, area, 1), ended
+
+
+def test_long_work_says_how_far_it_is(spaces, area, monkeypatch):
+    monkeypatch.setattr(spaces.clicks, "STEP", 0.01)
+
+    def work(tick):
+        tick("Judging", 3, 5)
+        time.sleep(0.1)
+        return ["done", "result"]
+
+    *before, last = spaces.clicks.LongWork(work, area, 1).run(None)
+    assert "Judging: 3 of 5" in before[-1][0]
+    assert [last[0], last[-1]] == ["done", "result"]
+
+
+def test_long_work_stops_for_the_visitor_who_says_so(endless):
+    work, ended = endless
+    visitor, other = (SimpleNamespace(session_hash=name) for name in "ab")
+    updates = work.run(visitor)
+    assert "Judging" in next(updates)[0]
+    work.stop(other)
+    assert "Judging" in next(updates)[0]
+    work.stop(visitor)
+    assert ["Stopped." in update[0] for update in updates] == [True], "and nothing comes after it"
     assert ended.wait(5), "the work ran on"
-    assert len(calls) < 10**4
+
+
+def test_long_work_stops_when_its_page_is_gone(endless):
+    """Gradio closes the generator when the page was closed or reloaded."""
+    work, ended = endless
+    updates = work.run(None)
+    next(updates)
+    updates.close()
+    assert ended.wait(5), "the work ran on"
 
 
 # Wrong answers to one question each: what is said of them must hold of the numbers, and claim nothing else.

@@ -401,6 +401,33 @@ def test_systems_of_a_file_that_people_have(visit, screenshots, tmp_path):
     page.screenshot(path=screenshots / "ava-phone-dark-ranking.png", full_page=True)
 
 
+@pytest.mark.xdist_group("demo-ava")
+def test_long_work_is_stopped_by_a_click_and_by_a_reload(visit, tmp_path):
+    """Who waits sees the place in the queue; the next one's turn begins when the work before it has ended."""
+    rows = "".join(f"Who won race {i} of Ann {i % 89}?,As I know Bob {i} did.,Carl {i},one\n" for i in range(2000))
+    (tmp_path / "answers.csv").write_text("question,prediction,references,system\n" + rows)
+
+    def ranked(page):
+        page.get_by_role("button", name="Rank the systems").click()
+
+    first, second = visit("ava"), visit("ava")
+    for page in (first, second):
+        page.get_by_role("tab", name="Compare systems").click()
+        upload(page, tmp_path / "answers.csv")
+        expect(page.get_by_role("table", name="The first rows of the file")).to_be_visible()
+    ranked(first)
+    result(first, "Judging")
+    ranked(second)
+    expect(second.get_by_text("queue: 1/1").first).to_be_visible()
+    first.get_by_role("button", name="Stop").click()
+    expect(status(first).first).to_have_text("Stopped.", timeout=15_000)
+    expect(first.get_by_role("button", name="Stop")).to_be_hidden()
+    expect(status(second).first).to_contain_text("Judging", timeout=15_000)
+    second.reload()
+    ranked(first)
+    expect(status(first).first).to_contain_text("Judging", timeout=15_000)
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_nothing_typed_or_uploaded_is_read_as_html(name, visit, tmp_path):
     """In every field, in names of systems, columns and files; what `visit` looks at in the end says the rest."""

@@ -7,6 +7,7 @@ from math import inf
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # a checkout has common.py there, a Space beside this file
+import clicks
 import common
 import gradio as gr
 import look
@@ -243,7 +244,7 @@ def either_page(source, answer, reference, path, prediction_column, references_c
 def moved(source, answer, reference, path, *others) -> list:
     """Return what the page shows after a control was moved, or another tab opened."""
     if not (path if source == "file" else (answer or reference)):
-        raise common.Untouched
+        raise clicks.Untouched
     return either_page(source, answer, reference, path, *others)
 
 
@@ -289,7 +290,7 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
                     picked = uploads.picker(COLUMNS, Path(__file__).with_name("example.csv"))
                     file_button = gr.Button("Show the plane of the file", variant="primary")
         with gr.Column(min_width=280):
-            area = common.results_area("Type two texts, or choose an example.")
+            area = clicks.results_area("Type two texts, or choose an example.")
             with area.results:
                 with gr.Row():
                     corners = [(gr.Button(name, size="sm", min_width=90), values) for name, values in CORNERS.items()]
@@ -325,13 +326,13 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
     fields = [answer, reference, *controls]
     inputs = [source, answer, reference, *picked.inputs, *controls]
     outputs = [plane_table, explanation, parts, code]
-    ran = common.connect([texts_button.click, file_button.click], either_page, inputs, area, outputs)
+    ran = clicks.connect([texts_button.click, file_button.click], either_page, inputs, area, outputs)
     ran_example = sharing.gallery(examples, EXAMPLES, fields[:2], either_page, inputs, area, outputs)
     quiet = {"scroll": False, "show_progress": "hidden", "trigger_mode": "always_last"}
-    ran_moved = common.connect([control.change for control in controls], moved, inputs, area, outputs, **quiet)
+    ran_moved = clicks.connect([control.change for control in controls], moved, inputs, area, outputs, **quiet)
     for tab, name in ((texts_tab, "texts"), (file_tab, "file")):
         opened = tab.select(lambda name=name: name, None, source, api_visibility="private")
-        common.connect(opened, moved, inputs, area, outputs, scroll=False, show_progress="hidden")
+        clicks.connect(opened, moved, inputs, area, outputs, scroll=False, show_progress="hidden")
 
     def clicked(event: gr.EventData) -> list:
         """Return alpha and N of the cell that was clicked."""
@@ -352,5 +353,5 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
 
 if __name__ == "__main__":
     first = (*EXAMPLES[0].values, *CORNERS["Middle (default)"])
-    common.preset(area, fields, first, outputs, page(*first))
+    clicks.preset(area, fields, first, outputs, page(*first))
     common.launch(demo, __file__, ABOUT)

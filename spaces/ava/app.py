@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # a checkout has common.py there, a Space beside this file
+import clicks
 import common
 import gradio as gr
 import judged
@@ -165,7 +166,7 @@ def ranking(tick, path: str | None, columns: Mapping) -> tuple[dict, uploads.Row
     """Return the systems of a file in order, the verdict of every row, and what was read.
 
     Args:
-        tick: see `common.in_steps`.
+        tick: see `clicks.LongWork`.
         path: the upload.
         columns: see `uploads.read`.
     """
@@ -294,7 +295,7 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
                 button = gr.Button("Judge the answer", variant="primary")
                 examples = gr.Column()
             with gr.Column(min_width=280):
-                area = common.results_area("Fill in the fields, or choose an example.")
+                area = clicks.results_area("Fill in the fields, or choose an example.")
                 with area.results:
                     chart = gr.HTML(apply_default_css=False)
                     words = gr.HTML(apply_default_css=False)
@@ -310,7 +311,7 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
                     picked = uploads.picker(COLUMNS, Path(__file__).with_name("example.csv"))
                     rank_button = gr.Button("Rank the systems", variant="primary")
                 with gr.Column(min_width=280):
-                    rank_area = common.results_area("Choose a file, or take the example.")
+                    rank_area = clicks.results_area("Choose a file, or take the example.")
                     with rank_area.results:
                         summary = gr.HTML(apply_default_css=False)
                         download = gr.DownloadButton("Download the verdicts (CSV)")
@@ -321,11 +322,11 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
         )
     sharing.card(METRIC)
     inputs, outputs = [question, answer, references], [chart, words, table, code]
-    ran = common.connect([button.click, question.submit, answer.submit], page, inputs, area, outputs)
+    ran = clicks.connect([button.click, question.submit, answer.submit], page, inputs, area, outputs)
     ran_example = sharing.gallery(examples, EXAMPLES, inputs, page, inputs, area, outputs)
     names = {"question": sharing.text, "answer": sharing.text, "references": sharing.text}
     sharing.in_address(demo, names, inputs, EXAMPLES[0], page, area, outputs, [ran, ran_example])
-    common.connect(
+    clicks.connect(
         [rank_button.click],
         file_page,
         picked.inputs,
@@ -350,5 +351,5 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
         )
 
 if __name__ == "__main__":
-    common.preset(area, inputs, EXAMPLES[0].values, outputs, page(*EXAMPLES[0].values))  # and the model is warm
+    clicks.preset(area, inputs, EXAMPLES[0].values, outputs, page(*EXAMPLES[0].values))  # and the model is warm
     common.launch(demo, __file__, ABOUT)

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # a checkout has common.py there, a Space beside this file
+import clicks
 import common
 import gradio as gr
 import judged
@@ -470,14 +471,14 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
             )
             picked = uploads.picker(COLUMNS, Path(__file__).with_name("example.csv"))
             file_button = gr.Button("Compare the file", variant="primary")
-    area = common.results_area("Paste answers, or choose a file.")
+    area = clicks.results_area("Paste answers, or choose a file.")
     with area.results:
         table = gr.HTML(apply_default_css=False)
         choices = [(label, name) for name, (_, label) in SCORES.items()]
         which = gr.Dropdown(choices, value="ava_accuracy", label="Plot of", min_width=200)
         plot = gr.HTML(apply_default_css=False)
         rows = gr.HTML(apply_default_css=False, js_on_load=WHY)
-        why = gr.HTML(apply_default_css=False, js_on_load=common._LIVE)
+        why = gr.HTML(apply_default_css=False, js_on_load=clicks.LIVE)
         gr.Markdown(
             "Everything as `genqa-metrics compare` computes it: paired permutation tests corrected for the number of "
             "pairs, bootstrap intervals over questions; AVA's intervals count the judge's own errors.",
@@ -491,8 +492,8 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
         with gr.Accordion("The same in Python", open=False):
             gr.HTML(sharing.python_code(CODE), apply_default_css=False, elem_classes="python")
     outputs = [table, which, plot, rows, why, shown, *downloads]
-    common.connect([button.click], page, fields, area, outputs, long=True)
-    common.connect([file_button.click], file_page, picked.inputs, area, outputs, long=True)
+    clicks.connect([button.click], page, fields, area, outputs, long=True)
+    clicks.connect([file_button.click], file_page, picked.inputs, area, outputs, long=True)
     which.input(
         lambda name, shown: plot_of(name, shown) if shown else "", [which, shown], plot, api_visibility="private"
     )
@@ -507,5 +508,5 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
 if __name__ == "__main__":
     results = page(lambda *_: None, *FIRST)  # and the models are warm
     values = [value.get("value") if isinstance(value, dict) and "__type__" in value else value for value in results]
-    common.preset(area, fields, FIRST, outputs, values)
+    clicks.preset(area, fields, FIRST, outputs, values)
     common.launch(demo, __file__, ABOUT)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # a checkout has common.py there, a Space beside this file
+import clicks
 import common
 import gradio as gr
 import look
@@ -280,7 +281,7 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
                 button = gr.Button("Compare the sets", variant="primary")
                 examples = gr.Column()
             with gr.Column(min_width=280):
-                area = common.results_area("Fill in both lists, or choose an example.")
+                area = clicks.results_area("Fill in both lists, or choose an example.")
                 with area.results:
                     chart = gr.HTML(apply_default_css=False)
                     matrix = gr.HTML(apply_default_css=False)
@@ -309,7 +310,7 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
                     file_base = gr.Radio(["ROUGE-L", "BLEU-4"], value="ROUGE-L", label="Base metric")
                     file_button = gr.Button("Score the file", variant="primary")
                 with gr.Column(min_width=280):
-                    file_area = common.results_area("Choose a file, or take the example.")
+                    file_area = clicks.results_area("Choose a file, or take the example.")
                     with file_area.results:
                         summary = gr.HTML(apply_default_css=False)
                         download = gr.DownloadButton("Download all scores (CSV)")
@@ -324,11 +325,11 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
     sharing.card(METRIC)
     inputs, outputs = [generated, references, base], [chart, matrix, tables, code]
     many = {"concurrency_limit": 6}  # nothing but METEOR takes long, and it keeps to its places
-    ran = common.connect([button.click], page, inputs, area, outputs, **many)
+    ran = clicks.connect([button.click], page, inputs, area, outputs, **many)
     ran_example = sharing.gallery(examples, EXAMPLES, inputs[:2], page, inputs, area, outputs, **many)
     names = {"generated": sharing.text, "references": sharing.text, "base": sharing.text}
     sharing.in_address(demo, names, inputs, EXAMPLES[0], page, area, outputs, [ran, ran_example], **many)
-    common.connect(
+    clicks.connect(
         [file_button.click],
         file_page,
         [*picked.inputs, file_base],
@@ -346,5 +347,5 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
 
 if __name__ == "__main__":
     first = (*EXAMPLES[0].values, "ROUGE-L")
-    common.preset(area, inputs, first, outputs, page(*first))
+    clicks.preset(area, inputs, first, outputs, page(*first))
     common.launch(demo, __file__, ABOUT)

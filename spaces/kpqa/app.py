@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # a checkout has common.py there, a Space beside this file
+import clicks
 import common
 import gradio as gr
 import look
@@ -269,7 +270,7 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
                 button = gr.Button("Score the answer", variant="primary")
                 examples = gr.Column()
             with gr.Column(min_width=280):
-                area = common.results_area("Fill in the fields, or choose an example.")
+                area = clicks.results_area("Fill in the fields, or choose an example.")
                 with area.results:
                     texts = gr.HTML(apply_default_css=False)
                     gr.Markdown(
@@ -294,7 +295,7 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
                     picked = uploads.picker(COLUMNS, Path(__file__).with_name("example.csv"))
                     file_button = gr.Button("Score the file", variant="primary")
                 with gr.Column(min_width=280):
-                    file_area = common.results_area("Choose a file, or take the example.")
+                    file_area = clicks.results_area("Choose a file, or take the example.")
                     with file_area.results:
                         summary = gr.HTML(apply_default_css=False)
                         download = gr.DownloadButton("Download all scores (CSV)")
@@ -312,11 +313,11 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
         )
     sharing.card(METRIC)
     inputs, outputs = [question, answer, references], [texts, chart, rare, code]
-    ran = common.connect([button.click, question.submit, answer.submit], page, inputs, area, outputs)
+    ran = clicks.connect([button.click, question.submit, answer.submit], page, inputs, area, outputs)
     ran_example = sharing.gallery(examples, EXAMPLES, inputs, page, inputs, area, outputs)
     names = {"question": sharing.text, "answer": sharing.text, "references": sharing.text}
     sharing.in_address(demo, names, inputs, EXAMPLES[0], page, area, outputs, [ran, ran_example])
-    common.connect(
+    clicks.connect(
         [file_button.click],
         file_page,
         picked.inputs,
@@ -332,5 +333,5 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
     )
 
 if __name__ == "__main__":
-    common.preset(area, inputs, EXAMPLES[0].values, outputs, page(*EXAMPLES[0].values))  # and the models are warm
+    clicks.preset(area, inputs, EXAMPLES[0].values, outputs, page(*EXAMPLES[0].values))  # and the models are warm
     common.launch(demo, __file__, ABOUT)
