@@ -1,5 +1,6 @@
 """What makes a demo worth sending: examples with notes, state in the address, the same in Python, the card."""
 
+import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -13,16 +14,24 @@ from markupsafe import Markup
 
 MAX_QUERY = 1_500  # characters of an address; longer texts stay out of it
 
-# What was scored stands in the address, so that a link shows the same. A Space lies in a frame, whose page is told.
-_REMEMBER = """(...values) => {
-  const names = %s, query = new URLSearchParams(), old = new URLSearchParams(location.search);
+# What was scored stands in the address, so that a link shows the same; what the page opens with needs no words there.
+# A Space lies in a frame, whose page is told.
+_ADDRESS = """const old = new URLSearchParams(location.search);
   if (old.has('__theme')) query.set('__theme', old.get('__theme'));
-  names.forEach((name, i) => query.set(name, values[i] ?? ''));
-  const text = query.toString().length > %d ? '' : query.toString();
+  document.documentElement.dataset.linked = linked;
+  const text = query.toString();
   history.replaceState(null, '', location.pathname + (text && '?' + text));
-  if (parent !== window) parent.postMessage({queryString: text, hash: ''}, 'https://huggingface.co');
-}"""
+  if (parent !== window) parent.postMessage({queryString: text, hash: ''}, 'https://huggingface.co');"""
+_REMEMBER = """(...values) => {
+  const names = %s, first = %s, all = new URLSearchParams();
+  names.forEach((name, i) => all.set(name, values[i] ?? ''));
+  const usual = first.every((value, i) => String(value ?? '') === String(values[i] ?? ''));
+  const linked = usual || all.toString().length <= %d, query = usual || !linked ? new URLSearchParams() : all;
+  %s }"""
+_FORGET = "() => { const linked = false, query = new URLSearchParams(); %s }" % _ADDRESS  # noqa: UP031
 _COPY_LINK = """async () => { const said = document.querySelector('.copied');
+  if (document.documentElement.dataset.linked === 'false')
+    return void (said.textContent = 'No link: long texts and files do not leave this page.');
   try { await navigator.clipboard.writeText(location.href); said.textContent = 'Link copied.'; }
   catch { said.textContent = 'Copy the address of this page from the address bar.'; } }"""
 
@@ -93,6 +102,7 @@ def in_address(
     area: clicks.Area,
     outputs: Sequence,
     runs: Sequence,
+    others: Sequence = (),
     **event,
 ) -> None:
     """Show on opening what the address says, where it says something; and keep the address up to date.
@@ -106,28 +116,31 @@ def in_address(
         area: see `clicks.connect`.
         outputs: see `clicks.connect`.
         runs: events after which the address is set.
+        others: events whose results have no place in an address, such as those of a file.
         **event: other arguments of the event.
     """
     run = clicks.shown(function, area, len(outputs))
+    given = (*first.values, *(field.value for field in fields[len(first.values) :]))
 
     def opened(request: gr.Request) -> list:
         asked = dict(request.query_params) if request else {}
+        if not set(names) & set(asked):
+            return [gr.skip()] * (len(fields) + len(area[:3]) + len(outputs))
         values = []
-        for (name, read), field, preset in zip(
-            names.items(), fields, (*first.values, *[None] * len(fields)), strict=False
-        ):
+        for place, ((name, read), preset) in enumerate(zip(names.items(), given, strict=True)):
             try:
                 values.append(read(asked[name]))
             except (KeyError, ValueError):
-                values.append(field.value if preset is None else "" if set(names) & set(asked) else preset)
-        if not set(names) & set(asked):
-            return [gr.skip()] * (len(fields) + len(area[:3]) + len(outputs))
+                values.append("" if place < len(first.values) else preset)
         return [*values, *run(*values)]
 
     event = {"concurrency_limit": 1, "concurrency_id": "page", "show_progress": "hidden"} | event
     demo.load(opened, None, [*fields, *area[:3], *outputs], api_visibility="private", **event)
+    remember = _REMEMBER % (list(names), json.dumps(given), MAX_QUERY, _ADDRESS)
     for one in runs:
-        one.then(None, list(fields), None, js=_REMEMBER % (list(names), MAX_QUERY), api_visibility="private")
+        one.then(None, list(fields), None, js=remember, api_visibility="private")
+    for one in others:
+        one.then(None, None, None, js=_FORGET, api_visibility="private")
 
 
 def text(value: str) -> str:

@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+import clicks
 import common
 import gradio as gr
 import look
@@ -119,6 +120,47 @@ def picker(columns: Sequence[str], example: Path, labels: Mapping[str, str] | No
     field.change(looked, field, [shown, *menus, preview], api_visibility="private", concurrency_id="peek")
     button.click(lambda: str(path), None, field, api_visibility="private")
     return Picked(field, tuple(columns), menus)
+
+
+def file_tab(
+    title: str,
+    columns: Sequence[str],
+    example: Path,
+    function: Callable,
+    needs: str,
+    buttons: tuple[str, str],
+    labels: Mapping[str, str] | None = None,
+    others: Sequence = (),
+) -> Picked:
+    """Add a tab in which a file is scored as a whole, with progress, what was found, and a file to download.
+
+    Args:
+        title: of the tab.
+        columns: see `picker`.
+        example: see `picker`.
+        function: takes `tick`, the file, its columns and the values of `others`; see `clicks.LongWork`. Its results are
+            HTML and the path of a file.
+        needs: which columns are needed.
+        buttons: what the buttons say that start it and that download the file.
+        labels: see `picker`.
+        others: fields beside the file, not yet rendered.
+    """
+    start, save = buttons
+    with gr.Tab(title):
+        gr.Markdown(what_is_taken(needs))
+        with gr.Row():
+            with gr.Column(min_width=280):
+                picked = picker(columns, example, labels)
+                for field in others:
+                    field.render()
+                button = gr.Button(start, variant="primary")
+            with gr.Column(min_width=280):
+                area = clicks.results_area("Choose a file, or take the example.")
+                with area.results:
+                    outputs = [gr.HTML(apply_default_css=False), gr.DownloadButton(save)]
+    inputs = [*picked.inputs, *others]  # who asks about one answer does not wait for a whole file: another queue
+    clicks.connect([button.click], function, inputs, area, outputs, long=True, concurrency_id="file")
+    return picked
 
 
 def _short(value: object, most: int = 80) -> str:

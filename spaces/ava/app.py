@@ -304,17 +304,14 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
                     sharing.share_row()
                     with gr.Accordion("The same in Python", open=False):
                         code = gr.HTML(apply_default_css=False, elem_classes="python")
-        with gr.Tab("Compare systems"):
-            gr.Markdown(uploads.what_is_taken("Columns: question, answer, accepted answers; also system and id."))
-            with gr.Row():
-                with gr.Column(min_width=280):
-                    picked = uploads.picker(COLUMNS, Path(__file__).with_name("example.csv"))
-                    rank_button = gr.Button("Rank the systems", variant="primary")
-                with gr.Column(min_width=280):
-                    rank_area = clicks.results_area("Choose a file, or take the example.")
-                    with rank_area.results:
-                        summary = gr.HTML(apply_default_css=False)
-                        download = gr.DownloadButton("Download the verdicts (CSV)")
+        picked = uploads.file_tab(
+            "Compare systems",
+            COLUMNS,
+            Path(__file__).with_name("example.csv"),
+            file_page,
+            "Columns: question, answer, accepted answers; also system and id.",
+            ("Rank the systems", "Download the verdicts (CSV)"),
+        )
     with gr.Accordion("How far to trust it", open=False):
         gr.Markdown(
             CAUTION + " Vu & Moschitti, [AVA: an Automatic eValuation Approach for Question Answering Systems]"
@@ -326,15 +323,6 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
     ran_example = sharing.gallery(examples, EXAMPLES, inputs, page, inputs, area, outputs)
     names = {"question": sharing.text, "answer": sharing.text, "references": sharing.text}
     sharing.in_address(demo, names, inputs, EXAMPLES[0], page, area, outputs, [ran, ran_example])
-    clicks.connect(
-        [rank_button.click],
-        file_page,
-        picked.inputs,
-        rank_area,
-        [summary, download],
-        long=True,
-        concurrency_id="file",  # who asks about one answer does not wait for a whole file
-    )
     common.endpoint(
         score,
         "score",

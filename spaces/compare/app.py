@@ -1,229 +1,52 @@
 """Demo of the toolkit: which of up to four systems answers best, by five metrics, and could it be chance?"""
 
+import functools
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # a checkout has common.py there, a Space beside this file
+import cases
 import clicks
 import common
+import comparing
 import gradio as gr
 import judged
 import look
 import sharing
 import uploads
+from comparing import OF_A_ROW, SCORES
 
-METRICS = common.find_metric(__file__, "")
-analysis = import_module("genqa.toolkit.analysis.compare")
-registry = import_module("genqa.toolkit.scoring.registry")
 reports = import_module("genqa.toolkit.reports.compare")
 tables = import_module("genqa.toolkit.reports.table")
 
 TITLE = "Which answers are better, and could it be chance?"
 ABOUT = "BLEU, ROUGE-L, BERTScore, KPQA and AVA side by side on answers of up to four systems, with tests and reports."
-MAX_SYSTEMS = 4
-MAX_PASTED = 100  # questions that are pasted
-DISAGREEING = 8  # answers on which the metrics disagree that are shown
-CHECKPOINTS = {name: folder for name in ("kpqa", "ava") if (folder := common.bundled_checkpoint(METRICS / name))}
-# Score -> (metric, what the page calls it); all of them are tested.
-SCORES = {
-    "ava_accuracy": ("ava", "AVA: share judged right"),
-    "rougeL_kpqa": ("kpqa", "ROUGE-L, KPQA weights"),
-    "bertscore_kpqa": ("kpqa", "BERTScore, KPQA weights"),
-    "bertscore": ("kpqa", "BERTScore"),
-    "rougeL": ("kpqa", "ROUGE-L"),
-    "bleu1": ("kpqa", "BLEU-1"),
-}
-OF_A_ROW = {
-    "ava_score": "AVA",
-    "rougeL_kpqa": "KPQA",
-    "bertscore": "BERTScore",
-    "rougeL": "ROUGE-L",
-    "bleu1": "BLEU-1",
-}
+CODE = """
+import genqa_metrics
 
-QUESTIONS = """How many eggs are in a dozen?
-Who wrote Hamlet?
-What is the capital of Australia?
-Where does the Danube end?
-When did the Berlin Wall fall?
-What do bees make?
-How long is a marathon?
-Who painted the ceiling of the Sistine Chapel?
-Which planet is closest to the sun?
-How many legs has a spider?
-What is the boiling point of water at sea level?
-In which year did the Titanic sink?"""
-REFERENCES = """12 | twelve
-William Shakespeare
-Canberra
-the Black Sea
-9 November 1989 | in 1989
-honey
-42.195 kilometres | about 26.2 miles
-Michelangelo
-Mercury
-eight
-100 degrees Celsius | 212 degrees Fahrenheit
-1912"""
-CHATTY = """There are twelve eggs in a dozen.
-Hamlet was written by William Shakespeare, around the year 1600.
-Many people think of Sydney, but the capital of Australia is Canberra.
-After flowing through ten countries the Danube ends in the Black Sea.
-The Berlin Wall fell on the 9th of November 1989.
-Bees make honey, and wax for their combs.
-A marathon is a little more than 42 kilometres long.
-The ceiling of the Sistine Chapel was painted by Michelangelo.
-The planet that is closest to the sun is Mercury.
-A spider has eight legs.
-At sea level water boils at 100 degrees Celsius.
-The Titanic sank in April 1912."""
-CARELESS = """There are ten eggs in a dozen.
-Hamlet was written by Christopher Marlowe.
-The capital of Australia is Sydney.
-The Danube ends in the Black Sea.
-The Berlin Wall fell on 9 November 1991.
-Bees make honey.
-A marathon is 26 kilometres long.
-The ceiling of the Sistine Chapel was painted by Leonardo.
-The planet that is closest to the sun is Venus.
-A spider has six legs.
-At sea level water boils at 90 degrees Celsius.
-The Titanic sank in 1921."""
-TERSE = """12
-Shakespeare
-Canberra
-Black Sea
-1989
-honey
-26.2 miles
-Michelangelo
-Mercury
-8
-100 °C
-1912"""
-FIRST = (QUESTIONS, REFERENCES, "chatty", CHATTY, "careless", CARELESS, "terse", TERSE, "", "")
-CODE = (
-    "import genqa_metrics\n\n"
-    "# rows.csv: question, references, prediction, system; in a shell: genqa-metrics compare rows.csv --metric ava\n"
-    'report = genqa_metrics.compare("rows.csv", ["kpqa", "ava"])\n'
-    "print(report.to_markdown())\n"
-)
-
-
-@cache
-def judge():
-    """Return the judge, loaded once."""
-    return registry.make_scorer("ava", settings()["ava"])
-
-
-def settings() -> dict[str, dict]:
-    """Return where the models are; without bundled ones the metrics find those of the Hub."""
-    return {name: {"checkpoint": str(CHECKPOINTS[name])} if name in CHECKPOINTS else {} for name in ("kpqa", "ava")}
-
-
-def pasted(questions: str, references: str, *named: str) -> list[dict]:
-    """Return the rows of texts that were pasted.
-
-    Args:
-        questions: one on each line.
-        references: accepted answers to each, on the same line, several with " | " between.
-        *named: name and answers of each system, one after the other; systems without answers are left out.
-    """
-    asked = common.checked_lines("Questions", questions, MAX_PASTED)
-    accepted = common.checked_lines("Accepted answers", references, MAX_PASTED)
-    if len(accepted) != len(asked):
-        raise common.Problem(
-            f"Accepted answers: {len(accepted)} lines for {len(asked)} questions; write one line for each question."
-        )
-    rows, seen = [], set()
-    for number, (name, answers) in enumerate(zip(named[::2], named[1::2], strict=True), 1):
-        text = common.checked_text(f"Answers of system {number}", answers, MAX_PASTED * common.MAX_TEXT, needed=False)
-        if not text:
-            continue
-        system = common.checked_text(f"Name of system {number}", name, 80, needed=False) or f"system {number}"
-        said = [line.strip() for line in text.splitlines()]
-        if len(said) != len(asked):
-            raise common.Problem(
-                f"Answers of {system}: {len(said)} lines for {len(asked)} questions; write one line for each, "
-                "an empty one where there is no answer."
-            )
-        if system in seen:
-            raise common.Problem(f"Name of system {number}: {system} is named twice; give it another name.")
-        seen.add(system)
-        for place, (question, accepts, answer) in enumerate(zip(asked, accepted, said, strict=True), 1):
-            texts = [part.strip() for part in accepts.split(" | ") if part.strip()]
-            row = {"id": str(place), "question": question, "references": texts, "system": system}
-            rows.append({**row, "prediction": answer})
-    if not rows:
-        raise common.Problem("Answers of system 1: this field is empty; fill it in.")
-    return rows
-
-
-def rows_of(items: Sequence) -> list[dict]:
-    """Return rows of a file as `CompareRun` takes them."""
-    systems = list(dict.fromkeys(item.system for item in items))
-    if len(systems) > MAX_SYSTEMS:
-        raise common.Problem(
-            f"File: {len(systems)} systems are too many for this page; {MAX_SYSTEMS} are the most. Is the right "
-            "column picked for the system?"
-        )
-    keys = ("id", "system", "references")
-    return [
-        {**{key: getattr(item, key) for key in keys}, "question": item.text, "prediction": item.predictions[0]}
-        for item in items
+questions = {questions}
+references = {references}
+answers = {answers}
+systems = {{
+    name: [
+        {{"question": question, "references": accepted, "prediction": answer}}
+        for question, accepted, answer in zip(questions, references, texts)
     ]
+    for name, texts in answers.items()
+}}
+report = genqa_metrics.compare(systems, ["kpqa", "ava"])
+print(report.to_markdown())
+"""
+CODE_OF_A_FILE = """
+import genqa_metrics
 
-
-def compared(tick, rows: list[dict]):
-    """Return the report of `genqa-metrics compare` on rows of two systems or more, and the run with its numbers."""
-
-    def progress(metric: str, done: int, of_all: int) -> None:
-        tick({"kpqa": "Scoring", "ava": "Judging"}[metric], done, of_all)
-
-    run = analysis.CompareRun(rows, ["kpqa", "ava"], settings())
-    run.scorers["kpqa"].tested = tuple(name for name, (metric, _) in SCORES.items() if metric == "kpqa")
-    found = run.report(skip_bad_rows=True, progress=progress)
-    return reports.CompareReport(found, lambda: analysis.explanations(run, found)), run
-
-
-def alone(tick, rows: list[dict]) -> tuple[list[str], dict, SimpleNamespace]:
-    """Return the scores of one system, in the form that those of several have; there is nothing to test."""
-    items = import_module("genqa.toolkit.rows.items").Item
-    made = [
-        items(
-            "rows", i, row["id"], row["system"], row["question"], [row["prediction"]], row["references"], (None, None)
-        )
-        for i, row in enumerate(rows, 1)
-    ]
-    values, means = {}, {}
-    for metric, what in (("kpqa", "Scoring"), ("ava", "Judging")):
-        scorer = registry.make_scorer(metric, settings()[metric])
-        statistics, _ = uploads.scored(made, scorer, tick, what)
-        values |= dict(zip(scorer.row_names, statistics.T.tolist(), strict=True))
-        means |= {
-            name: sum(column) / len(column) for name, column in zip(scorer.names, statistics.T.tolist(), strict=True)
-        }
-    return made, means, values
-
-
-def row_values(run) -> list[dict]:
-    """Return every answer with its scores: question, references, system, prediction, and one value per metric."""
-    found = []
-    for q, question in enumerate(run.matched.rows):
-        for s, row in enumerate(question):
-            values = {}
-            for metric, scorer in run.scorers.items():
-                sums = run.statistics[metric][q, s]
-                values |= dict(zip(scorer.row_names, (sums[:-1] / sums[-1]).tolist(), strict=True))
-            asked = question[0].item
-            texts = {"question": asked.text, "references": asked.references, "id": asked.id}
-            found.append({**texts, "system": row.item.system, "prediction": row.item.predictions[0], **values})
-    return found
+# rows.csv: question, references, prediction, system; in a shell: genqa-metrics compare rows.csv --metric ava
+report = genqa_metrics.compare("rows.csv", ["kpqa", "ava"])
+print(report.to_markdown())
+"""
 
 
 def said_of(report) -> tuple[str, str]:
@@ -291,16 +114,6 @@ def picture(shown: dict) -> str:
     return path
 
 
-def disagreements(values: Sequence[dict]) -> list[dict]:
-    """Return the answers on which the judge and shared words differ most: largest less least."""
-
-    def spread(row: dict) -> float:
-        scores = [row[name] for name in ("ava_score", "rougeL_kpqa", "rougeL")]
-        return max(scores) - min(scores)
-
-    return sorted(values, key=spread, reverse=True)[:DISAGREEING]
-
-
 def disagreements_html(rows: Sequence[dict]) -> look.Markup:
     """Return those answers as a table with a button each."""
     cells = []
@@ -320,13 +133,20 @@ WHY = """element.addEventListener('click', event => {
 });"""
 
 
-def shown_of(tick, rows: list[dict], bad: look.Markup = NOTHING) -> list:
-    """Return what the page shows of rows."""
+def shown_of(tick, rows: list[dict], said: Sequence[str] = (), bad: look.Markup = NOTHING) -> list:
+    """Return what the page shows of rows.
+
+    Args:
+        tick: see `clicks.LongWork`.
+        rows: of all systems.
+        said: sentences for the end of the headline.
+        bad: the rows that were left out.
+    """
     systems = list(dict.fromkeys(row["system"] for row in rows))
     if len(systems) == 1:
-        return one_system(tick, rows, systems[0], bad)
-    report, run = compared(tick, rows)
-    values = row_values(run)
+        return one_system(tick, rows, systems[0], said, bad)
+    report, run = comparing.compared(tick, rows)
+    values = comparing.row_values(run)
     facts = report.to_dict()
     accuracy = facts["metrics"]["ava"]["accuracy"]["systems"]
     intervals = {}
@@ -338,33 +158,24 @@ def shown_of(tick, rows: list[dict], bad: look.Markup = NOTHING) -> list:
             (system, value, value if low is None else low, value if high is None else high)
             for system, (value, low, high) in zip(order, ends, strict=True)
         ]
-    labels = {name: label for name, (_, label) in SCORES.items()}
+    shown = {"systems": report.systems, "intervals": intervals, "rows": comparing.disagreements(values)}
+    shown["labels"] = {name: label for name, (_, label) in SCORES.items()}
     if reports.corrected_accuracy(facts, "ava"):
-        labels["ava_accuracy"] = "AVA: accuracy, corrected for the judge's measured errors"
-    shown = {"systems": report.systems, "intervals": intervals, "rows": disagreements(values), "labels": labels}
-    notes = [f"Note: {note}." for note in report.notes[:4]]
-    status = look.headline(*said_of(report), *notes)
+        shown["labels"]["ava_accuracy"] = "AVA: accuracy, corrected for the judge's measured errors"
+    status = look.headline(*said_of(report), *(f"Note: {note}." for note in report.notes[:4]), *said)
     html_path, latex_path = uploads.fresh_path("comparison.html"), uploads.fresh_path("comparison.tex")
     Path(html_path).write_text(report.to_html(), encoding="utf-8")
     Path(latex_path).write_text(report.to_latex(), encoding="utf-8")
-    downloads = [html_path, latex_path, csv_of(values), picture(shown)]
-    found = [status + bad, winners(report), gr.update(value="ava_accuracy"), plot_of("ava_accuracy", shown)]
-    found += [disagreements_html(shown["rows"]), "", shown]
-    return [*found, *(gr.update(value=path, visible=True) for path in downloads)]
+    return results(status + bad, winners(report), shown, [html_path, latex_path, csv_of(values), picture(shown)])
 
 
-def one_system(tick, rows: list[dict], system: str, bad: look.Markup) -> list:
+def one_system(tick, rows: list[dict], system: str, said: Sequence[str], bad: look.Markup) -> list:
     """Return what the page shows of one system: its scores; there is nobody to compare it with."""
-    made, means, columns = alone(tick, rows)
-    values = [
-        {"question": item.text, "references": item.references, "id": item.id, "system": system,
-         "prediction": item.predictions[0], **{name: columns[name][i] for name in columns}}
-        for i, item in enumerate(made)
-    ]  # fmt: skip
+    means, values = comparing.alone(tick, rows)
     shown = {
         "systems": [system],
         "intervals": {name: [(system, means[name], means[name], means[name])] for name in SCORES},
-        "rows": disagreements(values),
+        "rows": comparing.disagreements(values),
         "labels": {name: label for name, (_, label) in SCORES.items()},
     }
     table = look.table(
@@ -372,12 +183,18 @@ def one_system(tick, rows: list[dict], system: str, bad: look.Markup) -> list:
     )
     right = round(means["ava_accuracy"] * len(rows))
     status = look.headline(
-        f"{right:,} of {len(rows):,} answers are judged right by AVA.", "Add a second system to compare it with."
+        f"{right:,} of {len(rows):,} answers are judged right by AVA.",
+        "Add a second system to compare it with.",
+        *said,
     )
-    hidden = gr.update(visible=False)
-    return [status + bad, table, gr.update(value="ava_accuracy"), plot_of("ava_accuracy", shown),
-            disagreements_html(shown["rows"]), "", shown, hidden, hidden,
-            gr.update(value=csv_of(values), visible=True), gr.update(value=picture(shown), visible=True)]  # fmt: skip
+    return results(status + bad, table, shown, [None, None, csv_of(values), picture(shown)])
+
+
+def results(status: look.Markup, table: look.Markup, shown: dict, files: Sequence[str | None]) -> list:
+    """Return what the page shows, in the order of its outputs but for the code; a file that is None is not offered."""
+    found = [status, table, gr.update(value="ava_accuracy"), plot_of("ava_accuracy", shown)]
+    found += [disagreements_html(shown["rows"]), "", shown]
+    return [*found, *(gr.update(value=path, visible=path is not None) for path in files)]
 
 
 def csv_of(values: Sequence[dict]) -> str:
@@ -389,7 +206,14 @@ def csv_of(values: Sequence[dict]) -> str:
 
 def page(tick, *texts: str) -> list:
     """Return what the page shows of pasted texts."""
-    return shown_of(tick, pasted(*texts))
+    rows = comparing.pasted(*texts)
+    found = shown_of(tick, rows, [note] if (note := sharing.note_of(cases.CASES, texts)) else [])
+    answers: dict[str, list[str]] = {}
+    for row in rows:
+        answers.setdefault(row["system"], []).append(row["prediction"])
+    asked = rows[: len(next(iter(answers.values())))]
+    columns = {"questions": [row["question"] for row in asked], "references": [row["references"] for row in asked]}
+    return [*found, sharing.python_code(CODE, **columns, answers=answers)]
 
 
 COLUMNS = ("question", "prediction", "references", "system", "id")
@@ -398,7 +222,7 @@ COLUMNS = ("question", "prediction", "references", "system", "id")
 def file_page(tick, path: str | None, *columns) -> list:
     """Return what the page shows of a file."""
     rows = uploads.read(path, dict(zip(COLUMNS, columns, strict=True)), "ava")
-    return shown_of(tick, rows_of(rows.items), rows.said())
+    return [*shown_of(tick, comparing.rows_of(rows.items), bad=rows.said()), sharing.python_code(CODE_OF_A_FILE)]
 
 
 def explained(shown: dict | None, event: gr.EventData) -> look.Markup:
@@ -407,8 +231,10 @@ def explained(shown: dict | None, event: gr.EventData) -> look.Markup:
     if not 0 <= int(event.row) < len(rows):
         return NOTHING
     row = rows[int(event.row)]
-    verdict = judged.verdict(judge(), row["question"], row["prediction"], row["references"])
-    said = look.headline(judged.said(verdict["probability"], judge().threshold), row["question"], verdict["reason"])
+    verdict = judged.verdict(comparing.judge(), row["question"], row["prediction"], row["references"])
+    said = look.headline(
+        judged.said(verdict["probability"], comparing.judge().threshold), row["question"], verdict["reason"]
+    )
     return said + judged.words_html(f"Answer of {row['system']}", row["prediction"], verdict["words"])
 
 
@@ -422,7 +248,7 @@ def compare(rows: list[dict]) -> dict:
         raise common.Problem("rows: expected a list of objects with question, prediction, references and system.")
     if len(rows) > uploads.MAX_ROWS:
         raise common.Problem(f"rows: {len(rows):,} are too many for this page; {uploads.MAX_ROWS:,} are the most.")
-    report, _ = compared(lambda *_: None, rows)
+    report, _ = comparing.compared(lambda *_: None, rows)
     return report.to_dict()
 
 
@@ -462,6 +288,7 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
                             )
                             fields += [name, answers]
             button = gr.Button("Compare", variant="primary")
+            examples = gr.Column()
         with gr.Tab("A file"):
             gr.Markdown(
                 uploads.what_is_taken(
@@ -489,11 +316,19 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
                 gr.DownloadButton(label, size="sm", min_width=120)
                 for label in ("HTML report", "LaTeX tables", "All scores (CSV)", "Plots (PNG)")
             ]
+        sharing.share_row()
         with gr.Accordion("The same in Python", open=False):
-            gr.HTML(sharing.python_code(CODE), apply_default_css=False, elem_classes="python")
-    outputs = [table, which, plot, rows, why, shown, *downloads]
-    clicks.connect([button.click], page, fields, area, outputs, long=True)
-    clicks.connect([file_button.click], file_page, picked.inputs, area, outputs, long=True)
+            code = gr.HTML(apply_default_css=False, elem_classes="python")
+    outputs = [table, which, plot, rows, why, shown, *downloads, code]
+    ran = clicks.connect([button.click], page, fields, area, outputs, long=True)
+    ran_example = sharing.gallery(examples, cases.CASES, fields, page, fields, area, outputs, long=True)
+    ran_file = clicks.connect([file_button.click], file_page, picked.inputs, area, outputs, long=True)
+    systems = [f"{what}{number}" for number in range(1, comparing.MAX_SYSTEMS + 1) for what in ("name", "answers")]
+    names = dict.fromkeys(["questions", "references", *systems], sharing.text)
+    at_once = functools.partial(page, lambda *_: None)
+    sharing.in_address(
+        demo, names, fields, cases.CASES[0], at_once, area, outputs, [ran, ran_example], others=[ran_file]
+    )
     which.input(
         lambda name, shown: plot_of(name, shown) if shown else "", [which, shown], plot, api_visibility="private"
     )
@@ -506,7 +341,8 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
     )  # fmt: skip
 
 if __name__ == "__main__":
-    results = page(lambda *_: None, *FIRST)  # and the models are warm
-    values = [value.get("value") if isinstance(value, dict) and "__type__" in value else value for value in results]
-    clicks.preset(area, fields, FIRST, outputs, values)
+    first = cases.CASES[0].values
+    values = [value.get("value") if isinstance(value, dict) and "__type__" in value else value
+              for value in at_once(*first)]  # and the models are warm  # fmt: skip
+    clicks.preset(area, fields, first, outputs, values)
     common.launch(demo, __file__, ABOUT)

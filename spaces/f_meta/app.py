@@ -148,6 +148,23 @@ def matrix_html(matrix, matches: dict) -> look.Markup:
     )
 
 
+def matches_html(caption: str, marks: str, questions: list[str], matches: list[dict]) -> look.Markup:
+    """Return the questions of one side with their best matches.
+
+    Args:
+        caption: which side it is.
+        marks: a letter for this side, and one for the other.
+        questions: of this side.
+        matches: see `scoring.best_matches`.
+    """
+    this, other = marks
+    rows = [
+        [f"{this}{i}", text, f"{other}{place + 1}", f"{score:.3f}"]
+        for i, (text, (place, score)) in enumerate(zip(questions, map(dict.values, matches), strict=True), 1)
+    ]
+    return look.table(("", "question", "best match", "score"), rows, caption, {3})
+
+
 def said(scores: dict, matches: dict) -> tuple[str, ...]:
     """Return what the numbers show; which questions mean the same they do not say."""
     first = (
@@ -174,29 +191,12 @@ def page(generated: str, references: str, base: str) -> list:
     values = [(label, scores[name]) for label, name in parts.items()]
     values += [("conventional", scores["f_meta_conventional"])]
     chart = look.bars([("", values)], f"Scores from 0 to 1, base {base}", muted={"conventional"})
-    headers = ("", "question", "best match", "score")
-    of_generated = look.table(
-        headers,
-        [
-            [f"G{i}", text, f"R{match['reference'] + 1}", f"{match['score']:.3f}"]
-            for i, (text, match) in enumerate(zip(generated, matches["predictions"], strict=True), 1)
-        ],
-        "Generated questions",
-        {3},
-    )
-    of_references = look.table(
-        headers,
-        [
-            [f"R{j}", text, f"G{match['prediction'] + 1}", f"{match['score']:.3f}"]
-            for j, (text, match) in enumerate(zip(references, matches["references"], strict=True), 1)
-        ],
-        "Reference questions",
-        {3},
-    )
     words = None if BASES[base] == "meteor" else WORDS
     code = sharing.python_code(CODE, generated=generated, references=references, base=BASES[base], words=words)
     status = look.headline(*said(scores, matches), note)
-    return [status, chart, matrix_html(matrix, matches), of_generated + of_references, code]
+    tables = matches_html("Generated questions", "GR", generated, matches["predictions"])
+    tables += matches_html("Reference questions", "RG", references, matches["references"])
+    return [status, chart, matrix_html(matrix, matches), tables, code]
 
 
 def score(
@@ -294,26 +294,19 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
                     sharing.share_row()
                     with gr.Accordion("The same in Python", open=False):
                         code = gr.HTML(apply_default_css=False, elem_classes="python")
-        with gr.Tab("A file"):
-            gr.Markdown(
-                uploads.what_is_taken(
-                    'Columns: generated questions and references of a context, lists such as `["Who?", "When?"]`.'
-                )
-            )
-            with gr.Row():
-                with gr.Column(min_width=280):
-                    labels = {
-                        "prediction": "Column with the generated questions",
-                        "references": "Column with the reference questions",
-                    }
-                    picked = uploads.picker(COLUMNS, Path(__file__).with_name("example.jsonl"), labels)
-                    file_base = gr.Radio(["ROUGE-L", "BLEU-4"], value="ROUGE-L", label="Base metric")
-                    file_button = gr.Button("Score the file", variant="primary")
-                with gr.Column(min_width=280):
-                    file_area = clicks.results_area("Choose a file, or take the example.")
-                    with file_area.results:
-                        summary = gr.HTML(apply_default_css=False)
-                        download = gr.DownloadButton("Download all scores (CSV)")
+        uploads.file_tab(
+            "A file",
+            COLUMNS,
+            Path(__file__).with_name("example.jsonl"),
+            file_page,
+            'Columns: generated questions and references of a context, lists such as `["Who?", "When?"]`.',
+            ("Score the file", "Download all scores (CSV)"),
+            {
+                "prediction": "Column with the generated questions",
+                "references": "Column with the reference questions",
+            },
+            [gr.Radio(["ROUGE-L", "BLEU-4"], value="ROUGE-L", label="Base metric", render=False)],
+        )
     with gr.Accordion("The paper's example", open=False):
         gr.Markdown(
             '"which event did the 2014 world cup" is no good question, but its words stand in two references, one '
@@ -329,15 +322,6 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
     ran_example = sharing.gallery(examples, EXAMPLES, inputs[:2], page, inputs, area, outputs, **many)
     names = {"generated": sharing.text, "references": sharing.text, "base": sharing.text}
     sharing.in_address(demo, names, inputs, EXAMPLES[0], page, area, outputs, [ran, ran_example], **many)
-    clicks.connect(
-        [file_button.click],
-        file_page,
-        [*picked.inputs, file_base],
-        file_area,
-        [summary, download],
-        long=True,
-        concurrency_id="file",
-    )
     common.endpoint(
         score,
         "score",

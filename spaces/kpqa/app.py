@@ -288,17 +288,14 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
                             "The paper's plain BERTScore weighs a word by how few texts have it, whatever the "
                             f"question is: here of {len(CORPUS)} answers to other questions, 1 for the rarest."
                         )
-        with gr.Tab("A file"):
-            gr.Markdown(uploads.what_is_taken("Columns: question, answer, references."))
-            with gr.Row():
-                with gr.Column(min_width=280):
-                    picked = uploads.picker(COLUMNS, Path(__file__).with_name("example.csv"))
-                    file_button = gr.Button("Score the file", variant="primary")
-                with gr.Column(min_width=280):
-                    file_area = clicks.results_area("Choose a file, or take the example.")
-                    with file_area.results:
-                        summary = gr.HTML(apply_default_css=False)
-                        download = gr.DownloadButton("Download all scores (CSV)")
+        uploads.file_tab(
+            "A file",
+            COLUMNS,
+            Path(__file__).with_name("example.csv"),
+            file_page,
+            "Columns: question, answer, references.",
+            ("Score the file", "Download all scores (CSV)"),
+        )
     with gr.Accordion("What the paper reports of its examples", open=False):
         gr.Markdown(
             "| | people | BLEU-1 | BLEU-1-KPQA | ROUGE-L | ROUGE-L-KPQA | BERTScore | BERTScore-KPQA |\n"
@@ -317,15 +314,6 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
     ran_example = sharing.gallery(examples, EXAMPLES, inputs, page, inputs, area, outputs)
     names = {"question": sharing.text, "answer": sharing.text, "references": sharing.text}
     sharing.in_address(demo, names, inputs, EXAMPLES[0], page, area, outputs, [ran, ran_example])
-    clicks.connect(
-        [file_button.click],
-        file_page,
-        picked.inputs,
-        file_area,
-        [summary, download],
-        long=True,
-        concurrency_id="file",  # who asks about one answer does not wait for a whole file
-    )
     common.endpoint(
         score,
         "score",
