@@ -104,7 +104,7 @@ def in_address(
     runs: Sequence,
     others: Sequence = (),
     **event,
-) -> None:
+):
     """Show on opening what the address says, where it says something; and keep the address up to date.
 
     Args:
@@ -118,6 +118,9 @@ def in_address(
         runs: events after which the address is set.
         others: events whose results have no place in an address, such as those of a file.
         **event: other arguments of the event.
+
+    Returns:
+        The event of the page's opening, for what comes after it.
     """
     run = clicks.shown(function, area, len(outputs))
     given = (*first.values, *(field.value for field in fields[len(first.values) :]))
@@ -135,12 +138,13 @@ def in_address(
         return [*values, *run(*values)]
 
     event = {"concurrency_limit": 1, "concurrency_id": "page", "show_progress": "hidden"} | event
-    demo.load(opened, None, [*fields, *area[:3], *outputs], api_visibility="private", **event)
+    started = demo.load(opened, None, [*fields, *area[:3], *outputs], api_visibility="private", **event)
     remember = _REMEMBER % (list(names), json.dumps(given), MAX_QUERY, _ADDRESS)
     for one in runs:
         one.then(None, list(fields), None, js=remember, api_visibility="private")
     for one in others:
         one.then(None, None, None, js=_FORGET, api_visibility="private")
+    return started
 
 
 def text(value: str) -> str:

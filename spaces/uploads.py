@@ -108,11 +108,14 @@ def picker(columns: Sequence[str], example: Path, labels: Mapping[str, str] | No
             message = look.html('<div class="problem">{text}</div>', text=str(error)[: common.MAX_MESSAGE])
             return [gr.update(visible=bool(path)), *[gr.skip()] * len(menus), message if path else ""]
         guesses = guessed(found)
+        rest = [name for name in found if name not in guesses.values()]  # a column for each system, if none is theirs
         updates = []
         for name, menu in zip(columns, menus, strict=True):
             choices = [NONE, *found] if name in ("system", "id") else found
             guess = guesses.get(name) or (NONE if name in ("system", "id") else None)
-            updates.append(gr.update(choices=choices, value=([guess] if guess else []) if menu.multiselect else guess))
+            if menu.multiselect:
+                guess = [guess] if guess else rest
+            updates.append(gr.update(choices=choices, value=guess))
         cells = [[str(i), *(_short(row.get(name)) for name in found)] for i, row in enumerate(rows[:3], 1)]
         table = look.table(["", *found], cells, "The first rows of the file")
         return [gr.update(visible=True), *updates, table]
@@ -138,7 +141,7 @@ def file_tab(
         title: of the tab.
         columns: see `picker`.
         example: see `picker`.
-        function: takes `tick`, the file, its columns and the values of `others`; see `clicks.LongWork`. Its results are
+        function: takes `tick`, the file, its columns and the values of `others`; see `clicks.LongWork`. Results are
             HTML and the path of a file.
         needs: which columns are needed.
         buttons: what the buttons say that start it and that download the file.

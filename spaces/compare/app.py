@@ -163,10 +163,7 @@ def shown_of(tick, rows: list[dict], said: Sequence[str] = (), bad: look.Markup 
     if reports.corrected_accuracy(facts, "ava"):
         shown["labels"]["ava_accuracy"] = "AVA: accuracy, corrected for the judge's measured errors"
     status = look.headline(*said_of(report), *(f"Note: {note}." for note in report.notes[:4]), *said)
-    html_path, latex_path = uploads.fresh_path("comparison.html"), uploads.fresh_path("comparison.tex")
-    Path(html_path).write_text(report.to_html(), encoding="utf-8")
-    Path(latex_path).write_text(report.to_latex(), encoding="utf-8")
-    return results(status + bad, winners(report), shown, [html_path, latex_path, csv_of(values), picture(shown)])
+    return results(status + bad, winners(report), shown, values, report)
 
 
 def one_system(tick, rows: list[dict], system: str, said: Sequence[str], bad: look.Markup) -> list:
@@ -187,14 +184,32 @@ def one_system(tick, rows: list[dict], system: str, said: Sequence[str], bad: lo
         "Add a second system to compare it with.",
         *said,
     )
-    return results(status + bad, table, shown, [None, None, csv_of(values), picture(shown)])
+    return results(status + bad, table, shown, values)
 
 
-def results(status: look.Markup, table: look.Markup, shown: dict, files: Sequence[str | None]) -> list:
-    """Return what the page shows, in the order of its outputs but for the code; a file that is None is not offered."""
+def results(status: look.Markup, table: look.Markup, shown: dict, values: Sequence[dict], report=None) -> list:
+    """Return what the page shows, in the order of its outputs, without the code; files come later, see `files_of`."""
+    shown["to write"] = values, report
     found = [status, table, gr.update(value="ava_accuracy"), plot_of("ava_accuracy", shown)]
-    found += [disagreements_html(shown["rows"]), "", shown]
-    return [*found, *(gr.update(value=path, visible=path is not None) for path in files)]
+    return [*found, disagreements_html(shown["rows"]), "", shown, *[gr.update(visible=False)] * len(FILES)]
+
+
+FILES = ("HTML report", "LaTeX tables", "All scores (CSV)", "Plots (PNG)")
+
+
+def files_of(shown: dict | None) -> list:
+    """Write the files of what is shown, once, and return them for their buttons; nobody waits for them to read."""
+    values, report = (shown or {}).pop("to write", (None, None))
+    if not values:
+        return [gr.skip()] * len(FILES)
+    paths = [csv_of(values), picture(shown)]
+    if report:
+        texts = {"comparison.html": report.to_html(), "comparison.tex": report.to_latex()}
+        paths[:0] = map(uploads.fresh_path, texts)
+        for path, text in zip(paths, texts.values(), strict=False):
+            Path(path).write_text(text, encoding="utf-8")
+    hidden = [gr.update(visible=False)] * (len(FILES) - len(paths))
+    return [*hidden, *(gr.update(value=path, visible=True) for path in paths)]
 
 
 def csv_of(values: Sequence[dict]) -> str:
@@ -312,10 +327,7 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
             elem_classes="note",
         )
         with gr.Row():
-            downloads = [
-                gr.DownloadButton(label, size="sm", min_width=120)
-                for label in ("HTML report", "LaTeX tables", "All scores (CSV)", "Plots (PNG)")
-            ]
+            downloads = [gr.DownloadButton(label, size="sm", min_width=120) for label in FILES]
         sharing.share_row()
         with gr.Accordion("The same in Python", open=False):
             code = gr.HTML(apply_default_css=False, elem_classes="python")
@@ -326,9 +338,10 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
     systems = [f"{what}{number}" for number in range(1, comparing.MAX_SYSTEMS + 1) for what in ("name", "answers")]
     names = dict.fromkeys(["questions", "references", *systems], sharing.text)
     at_once = functools.partial(page, lambda *_: None)
-    sharing.in_address(
-        demo, names, fields, cases.CASES[0], at_once, area, outputs, [ran, ran_example], others=[ran_file]
-    )
+    address = demo, names, fields, cases.CASES[0], at_once, area, outputs
+    opened = sharing.in_address(*address, [ran, ran_example], others=[ran_file])
+    for one in (ran, ran_example, ran_file, opened):
+        one.then(files_of, shown, downloads, api_visibility="private", show_progress="hidden", concurrency_id="files")
     which.input(
         lambda name, shown: plot_of(name, shown) if shown else "", [which, shown], plot, api_visibility="private"
     )
@@ -342,7 +355,8 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
 
 if __name__ == "__main__":
     first = cases.CASES[0].values
-    values = [value.get("value") if isinstance(value, dict) and "__type__" in value else value
-              for value in at_once(*first)]  # and the models are warm  # fmt: skip
-    clicks.preset(area, fields, first, outputs, values)
+    *values, code_of_first = at_once(*first)  # and the models are warm
+    values[-len(FILES) :] = files_of(values[-len(FILES) - 1])
+    values = [value.get("value") if isinstance(value, dict) and "__type__" in value else value for value in values]
+    clicks.preset(area, fields, first, outputs, [*values, code_of_first])
     common.launch(demo, __file__, ABOUT)
