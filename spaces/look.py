@@ -292,7 +292,8 @@ table.matrix td, table.matrix thead th { text-align: right; border: 1px solid va
 table.matrix td { background: color-mix(in srgb, var(--match) var(--strength, 0%), transparent); --match: #fdba74; }
 .dark table.matrix td { --match: #9a3412; }
 table.matrix.many { font-size: .7rem; }
-table.matrix.many th, table.matrix.many td { padding: .05rem .15rem; }
+table.matrix.many th, table.matrix.many td { padding: .05rem .1rem; line-height: 1.15; text-align: center; }
+table.matrix.many small { display: block; font-size: .6rem; line-height: 1; }
 table.matrix tbody th { position: sticky; left: 0; background: var(--body-background-fill); }
 footer { flex-wrap: wrap; }
 @media (max-width: 480px) {

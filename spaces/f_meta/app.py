@@ -125,8 +125,8 @@ def _results(generated, references, scorer) -> tuple:
 def matrix_html(matrix, matches: dict) -> look.Markup:
     """Return the matrix as an HTML table of numbers, the best of every row and column marked."""
     many = matrix.shape[1] > MANY
-    digits = 1 if many else 2
-    head = "".join(f'<th scope="col">R{j}</th>' for j in range(1, matrix.shape[1] + 1))
+    letter = "<small>R</small>" if many else "R"
+    head = "".join(f'<th scope="col">{letter}{j}</th>' for j in range(1, matrix.shape[1] + 1))
     rows = []
     for i, scores in enumerate(matrix.tolist()):
         cells = []
@@ -136,16 +136,25 @@ def matrix_html(matrix, matches: dict) -> look.Markup:
             marks = "→" * of_row + "↓" * of_column
             strength = 15 + 60 * min(1.0, max(0.0, value)) if marks else 0
             title = f'title="G{i + 1}, R{j + 1}: {value:.3f}"'
-            shown = f"{value:.{digits}f}".removeprefix("0") if many else f"{value:.{digits}f}"
-            cells.append(f'<td {title} style="--strength: {strength:.0f}%">{marks}{"" if many else " "}{shown}</td>')
+            shown = f"<small>{marks}</small>{_short(value)}" if many else f"{marks} {value:.2f}"
+            cells.append(f'<td {title} style="--strength: {strength:.0f}%">{shown}</td>')
         rows.append(f'<tr><th scope="row">G{i + 1}</th>{"".join(cells)}</tr>')
-    wide = " It scrolls sideways." if many else ""
+    wide = " A narrow screen scrolls it sideways." if many else ""
     return look.Markup(
         '<div class="wide" role="region" tabindex="0" aria-label="Matrix of scores">'
         f'<table class="numbers matrix{" many" * many}"><caption>Generated questions (G) against references (R).{wide}'
         f'</caption><thead><tr><th scope="col">G \\ R</th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
         "</div>"
     )
+
+
+def _short(value: float) -> str:
+    """Return a score in two characters.
+
+    >>> _short(0.26), _short(0.98), _short(0.0)
+    ('.3', '1', '0')
+    """
+    return f"{value:.1f}".removesuffix(".0").replace("0.", ".")
 
 
 def matches_html(caption: str, marks: str, questions: list[str], matches: list[dict]) -> look.Markup:
