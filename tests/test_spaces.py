@@ -325,6 +325,18 @@ def test_the_headline_of_f_meta_says_what_the_numbers_show(spaces):
         assert re.findall(r"is ([\d.]+) \([RG]", said) == lowest
 
 
+def test_a_matrix_of_20_questions_is_narrow(spaces):
+    app = load_app("f_meta")
+    questions = [f"Who won race {i}?" for i in range(20)]
+    matrix, _ = app.results_of(questions, questions, "ROUGE-L")
+    cells = re.findall(
+        r"<small>([→↓]*)</small>([^<]*)</td>", app.matrix_html(matrix, app.scoring.best_matches(matrix))
+    )
+    assert len(cells) == 400
+    assert max(len(score) for _, score in cells) == 2
+    assert sum(marks == "→↓" for marks, _ in cells) == 20
+
+
 def packed(name: str, folder: Path) -> Path:
     """Put together a Space as `training/publish.py` does, with the checkpoint beside it where the Hub has it else."""
     publish.write_space(name, "ns", "v0", folder)

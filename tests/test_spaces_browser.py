@@ -298,8 +298,27 @@ def test_systems_are_compared(view, visit, screenshots):
             with page.expect_download() as download:
                 page.get_by_role("link", name=label).or_(page.get_by_role("button", name=label)).first.click()
             assert Path(download.value.path()).read_bytes()[:20].lower().startswith(start.lower()), label
+        assert_compared_by_link_and_by_file(page)
     check_accessibility(page)
     page.screenshot(path=screenshots / f"compare-{view}.png", full_page=True)
+
+
+def assert_compared_by_link_and_by_file(page):
+    """Short pasted texts are in the address, and nothing of a file."""
+    example(page, "The metrics disagree: right words, wrong facts")
+    page.wait_for_url(re.compile("name1=echo"))
+    page.reload()
+    result(page, "By AVA own words is ahead of echo, and that is more than chance")
+    expect(field(page, "Name of system 2")).to_have_value("own words")
+    expect(python(page)).to_contain_text("answers = {'echo': ['An insect has eight legs.'")
+    page.get_by_role("tab", name="A file").click()
+    page.get_by_role("button", name="Take the example file").click()
+    expect(page.get_by_role("table", name="The first rows of the file")).to_be_visible()
+    page.locator("button.primary:visible").click()  # the columns of the systems are guessed
+    page.wait_for_url(re.compile(r"^[^?]*$"))
+    result(page, "By AVA")
+    page.get_by_role("button", name="Copy a link to this").click()
+    expect(page.locator(".copied")).to_contain_text("No link")
 
 
 FIELDS = {
