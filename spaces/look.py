@@ -216,6 +216,10 @@ THEME = gr.themes.Default(
     button_primary_background_fill_hover="*primary_800",
     button_primary_background_fill_dark="*primary_700",
     button_primary_background_fill_hover_dark="*primary_600",
+    button_cancel_background_fill="#b91c1c",
+    button_cancel_background_fill_hover="#991b1b",
+    button_cancel_background_fill_dark="#b91c1c",
+    button_cancel_background_fill_hover_dark="#991b1b",
     link_text_color="*primary_700",
     link_text_color_dark="*primary_300",
 )

@@ -1,5 +1,6 @@
 """The demos without a browser: reading of input, limits, and the folder that becomes a Space."""
 
+import ast
 import configparser
 import doctest
 import gzip
@@ -395,17 +396,14 @@ def test_a_space_says_what_it_needs(name, tmp_path):
         "genqa",
     }
     own = {path.stem for path in space.glob("*.py")}
-    imported = {
-        line.split()[1].partition(".")[0]
-        for path in space.glob("*.py")
-        for line in path.read_text().splitlines()
-        if re.match(r"(import|from) \w", line)
-    }
+    at_top = [node for path in space.glob("*.py") for node in ast.parse(path.read_text()).body]
+    imported = {alias.name for node in at_top if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {node.module for node in at_top if isinstance(node, ast.ImportFrom) and not node.level}
     everywhere = "".join(path.read_text() for path in space.rglob("*.py"))
     for line in (ROOT / "spaces" / name / "requirements.txt").read_text().split():
         module = re.split(r"[<>=]", line)[0].replace("-", "_")
         assert re.search(rf"\b{module}\b", everywhere), f"{line} is required and not imported"
-    unknown = {module for module in imported if module not in sys.stdlib_module_names | own | names}
+    unknown = {name.partition(".")[0] for name in imported} - sys.stdlib_module_names - own - names
     assert unknown == set()
 
 
