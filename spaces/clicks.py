@@ -14,6 +14,7 @@ from gradio.processing_utils import move_files_to_cache
 from markupsafe import Markup
 
 STEP = 0.3  # seconds between two looks at long work
+AGAIN = 3.0  # seconds after which the page is told again what it knows; a slow one drowns in more
 ALONE = 20.0  # seconds after which long work that nobody looks at any more stops
 UNEXPECTED = "Something went wrong here, not in your input. Please try again."
 
@@ -129,9 +130,12 @@ class LongWork:
         self._news[session] = news, stopped
         threading.Thread(target=work, daemon=True).start()
         try:
+            told, when = None, 0.0
             while not news.wait(STEP):
                 looked[0] = time.monotonic()
-                yield self._shown(_progress(*progress), running=True)
+                if told != progress or looked[0] - when > AGAIN:
+                    told, when = progress.copy(), looked[0]
+                    yield self._shown(_progress(*told), running=True)
             yield self._shown(STOPPED) if stopped.is_set() else found[0]
         finally:
             stopped.set()

@@ -438,7 +438,6 @@ def test_long_work_is_stopped_by_a_click_and_by_a_reload(visit, tmp_path):
     result(first, "Judging")
     ranked(second)
     expect(second.get_by_text("queue: 1/1").first).to_be_visible()
-    check_accessibility(first)
     first.get_by_role("button", name="Stop").click()
     expect(status(first).first).to_have_text("Stopped.", timeout=15_000)
     expect(first.get_by_role("button", name="Stop")).to_be_hidden()
