@@ -119,6 +119,7 @@ class KpqaModule(Module, Protocol):
         rouge_weights: str = "both",
         idf: bool | Sequence[str] = False,
         negation: bool = True,
+        values: bool = True,
         explain: bool = False,
         per_example: bool = False,
     ) -> dict[str, Any]:

@@ -484,8 +484,9 @@ def test_whole_matrices_are_folded_into_an_adapter(monkeypatch, files, tiny_enco
     assert torch.allclose(0.75 * parts[0] + 0.25 * parts[1], parts[2], atol=1e-3)
     assert "training.ava.mix_judges --judges" in (mixed / "README.md").read_text()
     assert models_of.checkpoint_digest(mixed) in (mixed / "README.md").read_text()
+    monkeypatch.setattr(sys, "argv", ["mix", "--judges", f"{final}=0.5", f"{small}=0.2", "--output", str(mixed)])
     with pytest.raises(ValueError, match=r"judges: expected weights that sum to 1, got 0\.5, 0\.2"):
-        mix_judges.mixed([(final, 0.5), (small, 0.2)])
+        mix_judges.main()
 
 
 def test_it_stops_early_and_keeps_the_best(monkeypatch, capsys, files, tiny_encoder, tmp_path):

@@ -323,12 +323,12 @@ def test_the_paper_as_printed(tiny_checkpoint, tiny_encoder, repository):
     paper = load(repository, tiny_checkpoint, tiny_encoder, settings="paper")
     plain = load(repository, tiny_checkpoint, tiny_encoder, embedding_layer=1)
     texts = [text for row in columns["references"] for text in row]
-    expected = plain.compute(**columns, rouge_weights="candidate", idf=texts, negation=False)
+    expected = plain.compute(**columns, rouge_weights="candidate", idf=texts, negation=False, values=False)
     assert paper.compute(**columns) == expected
     assert paper.signature() == plain.signature()
     assert "|layer:1|" in paper.signature()
     assert "|rouge_weights:candidate|idf:" in paper.signature()
-    default = plain.compute(**columns, negation=False)
+    default = plain.compute(**columns, negation=False, values=False)
     changed = {name for name in default if default[name] != expected[name]}
     assert {"rougeL_kpqa", "bertscore"} <= changed
     assert changed <= {"rougeL_kpqa", "rougeL_kpqa_precision", "rougeL_kpqa_recall", "bertscore"}
@@ -340,6 +340,7 @@ def test_the_paper_as_printed(tiny_checkpoint, tiny_encoder, repository):
     [
         ({"rouge_weights": "half"}, "rouge_weights: expected one of both, candidate, code, got 'half'"),
         ({"negation": "no"}, "negation: expected True or False, got 'no'"),
+        ({"values": 1}, "values: expected True or False, got 1"),
         ({"idf": []}, "idf: expected True, False or at least one text, got an empty list"),
         ({"idf": ["it", 3]}, "idf, row 1: expected a string, got int 3.*idf is True, False or a list of texts"),
         ({"idf": "it"}, "idf: expected a list"),

@@ -7,6 +7,7 @@ import pytest
 from genqa_metrics.kpqa import scoring
 from genqa_metrics.kpqa.negation import denied_pieces
 from genqa_metrics.kpqa.scoring import METRICS, PAIR_STATISTICS, Tokens, f_score, pair_statistics, row_scores
+from genqa_metrics.kpqa.values import values_of
 from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import _score_lcs
@@ -170,6 +171,48 @@ def test_what_is_denied(text, expected):
     denied = denied_pieces(text, offsets, np.ones(len(offsets)))
     assert "".join(text[a:b] for (a, b), is_so in zip(offsets, denied, strict=True) if is_so) == expected
     assert not denied_pieces(text, offsets, np.full(len(offsets), 0.4)).any()
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces", "alike"),
+    [
+        ("2 two", ["2", "two"], True),
+        ("Two two", ["Two", "two"], True),
+        ("thirteen 13", ["thirteen", "13"], True),
+        ("2 three", ["2", "three"], False),
+        ("1945 5", ["5", "5"], False),  # the tail of a number is not that number
+        ("3.5 5", ["5", "5"], False),
+        ("Yes no", ["Yes", "no"], False),
+    ],
+)
+def test_values_that_exclude_each_other(text, pieces, alike):
+    ends = [text.index(pieces[0]) + len(pieces[0]), len(text)]
+    values = values_of(text, [(end - len(piece), end) for end, piece in zip(ends, pieces, strict=True)])
+    assert (values > 0).all()
+    assert (values[0] == values[1]) == alike
+
+
+def test_words_have_no_value():
+    assert not values_of("nobody often yesterday", [(0, 6), (7, 12), (13, 22), (0, 2)])[:3].any()
+    assert values_of("", []).tolist() == []
+
+
+def test_another_value_is_half_as_alike():
+    """One token each with the cosine 0.6: of another value 0.3, of the same one 1; no value, or equal weights, 0.6."""
+    vectors = np.array([[1, 0]], np.float32), np.array([[0.6, 0.8]], np.float32)
+
+    def found(*values):
+        texts = (
+            [Tokens(np.array([i]), np.ones(1), vectors[i], values=np.array([value]))] for i, value in enumerate(values)
+        )
+        return dict(zip(PAIR_STATISTICS, pair_statistics(*texts)[0], strict=True))
+
+    expected = {(7, 8): 0.3, (7, 7): 1.0, (7, 0): 0.6, (0, 0): 0.6}
+    for values, likeness in expected.items():
+        scores = found(*values)
+        assert scores["bertscore_kpqa_precision"] == scores["bertscore_kpqa_recall"] == pytest.approx(likeness)
+        assert scores["bertscore_precision"] == pytest.approx(0.6)
+        assert scores["rougeL_precision"] == scores["bleu1_kpqa"] == 0
 
 
 def test_idf_weighs_bertscore_without_keyphrase_weights_only():

@@ -10,6 +10,7 @@ from .fast import FastModel
 from .models import budget_on, checked_budget, run_padded, tensors, token_limit
 from .negation import denied_pieces
 from .scoring import Tokens
+from .values import values_of
 
 MIN_ANSWER = 64  # word pieces left to an answer, however long its question is
 
@@ -164,7 +165,8 @@ class Encoder:
             pieces, weights = weighted[pair]
             vectors, offsets = embedded[pair[1]]
             denied = denied_pieces(pair[1], pieces.offsets, weights)
-            tokens = Tokens(pieces.ids, weights, aligned(vectors, offsets, pieces.offsets), denied)
+            values = values_of(pair[1], pieces.offsets)
+            tokens = Tokens(pieces.ids, weights, aligned(vectors, offsets, pieces.offsets), denied, values)
             made[pair] = (tokens, pieces.offsets)
         return [made[pair][0] for pair in pairs], [made[pair][1] for pair in pairs]
 

@@ -50,6 +50,8 @@ Args:
         of your own, as the paper did. Default False.
     negation (bool): a keyphrase behind "not", "never" or a minus sign matches only where the other text denies it too.
         Default True; the paper has no such rule.
+    values (bool): in bertscore_kpqa two different numbers, or yes and no, are half as alike as their vectors say, and
+        "2" and "two" are the same. Default True; the paper has no such rule.
     per_example (bool): add "<name>_per_example" for every result, a list with one value per row, and
         "<metric>_reference_per_example", the number of the reference that counted. Default False.
     explain (bool): add "explanation": per row the word pieces, weights and character offsets of all texts.
@@ -69,7 +71,7 @@ Examples:
 """
 
 PRESETS = {  # section 3.2 and appendix C.4 as printed: eq. 5, the first hidden layer, IDF in BERTScore
-    "paper": {"rouge_weights": "candidate", "idf": True, "negation": False, "embedding_layer": 1},
+    "paper": {"rouge_weights": "candidate", "idf": True, "negation": False, "values": False, "embedding_layer": 1},
 }
 
 _CITATION = """\

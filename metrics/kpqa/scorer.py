@@ -38,6 +38,7 @@ class KpqaScorer(Scorer):
         idf: weigh the word pieces of BERTScore by their rarity, as the paper did: in the references of a call (True)
             or in texts of your own.
         negation: whether a keyphrase that a text denies matches only where the other denies it too, see `negation`.
+        values: whether BERTScore-KPQA knows that two numbers, or yes and no, exclude each other, see `values`.
         batch_tokens: word pieces of a batch at most, padding included.
         checkpoint, revision, device, dtype, embedding_model, embedding_layer, backend, base_model: see
             `loading.load_models`.
@@ -67,6 +68,7 @@ class KpqaScorer(Scorer):
         rouge_weights: str = "both",
         idf: bool | Sequence[str] = False,
         negation: bool = True,
+        values: bool = True,
         batch_tokens: int = 4096,
         checkpoint: str | None = None,
         revision: str | None = None,
@@ -80,9 +82,10 @@ class KpqaScorer(Scorer):
         self.beta = checked_beta(beta)
         self.rouge_weights = checked_rouge_weights(rouge_weights)
         self._idf_of = idf if isinstance(idf, bool) else _checked_corpus(idf)
-        if not isinstance(negation, bool):
-            raise ValueError(f"negation: expected True or False, got {negation!r}")
-        self.negation = negation
+        for name, value in (("negation", negation), ("values", values)):
+            if not isinstance(value, bool):
+                raise ValueError(f"{name}: expected True or False, got {value!r}")
+        self.negation, self.values = negation, values
         self.batch_tokens = checked_budget(batch_tokens)
         self._process = os.getpid()
         self.models = load_models(
@@ -98,7 +101,7 @@ class KpqaScorer(Scorer):
         parts = [f"kpqa|{self.models.signature}|beta:{self.beta:g}"]
         parts += [f"rouge_weights:{self.rouge_weights}"] * (self.rouge_weights != "both")
         parts += [f"idf:{idf}"] * bool(idf)
-        parts += ["negation:False"] * (not self.negation)
+        parts += ["negation:False"] * (not self.negation) + ["values:False"] * (not self.values)
         self.signature = "|".join([*parts, f"version:{VERSION}"])
 
     def _set_frequencies(self, texts: Sequence[str]) -> None:
@@ -147,6 +150,8 @@ class KpqaScorer(Scorer):
         tokens, offsets = encoder.tokens(list(zip(asked, texts, strict=True)))
         if not self.negation:
             tokens = [one._replace(denied=None) for one in tokens]
+        if not self.values:
+            tokens = [one._replace(values=None) for one in tokens]
         numbers = np.repeat(np.arange(rows), [len(row) for row in references])
         candidates = [tokens[n] for n in numbers]
         pairs = pair_statistics(candidates, tokens[rows:], self.rouge_weights, self._frequencies)

@@ -11,6 +11,8 @@ appendix A. Where the paper leaves a choice:
   sums the reference's weights for both ratios, and its table takes every match it meets, which can miss the heaviest
   subsequence. (Its BLEU-1-KPQA has a brevity penalty and gives equal tokens their mean weight; eq. 1 has neither.)
 - The paper's BERTScore weighs word pieces by their inverse document frequency in the references: `idf`.
+- Vectors of words that exclude each other, two numbers or yes and no, are near: in BERTScore-KPQA their cosine is
+  multiplied by `OTHER_VALUE`, and "2" and "two" are the same. The paper has no such rule; people agree better with it.
 - Weights that are all 0 mean that no token stands out: they count as equal weights. A text without tokens scores 0.
 """
 
@@ -50,6 +52,7 @@ RESULTS = (
 
 ROUGE_WEIGHTS = ("both", "candidate", "code")
 
+OTHER_VALUE = 0.5
 _DENIED = 2**32  # above all token ids
 _CELLS = 2**20  # candidate x reference cells that are compared at once: 8 MB of similarities
 
@@ -62,12 +65,14 @@ class Tokens(NamedTuple):
         weights: (tokens,) keyphrase weights of at least 0.
         vectors: (tokens, size) unit vectors.
         denied: (tokens,) booleans, see `negation`; None for nowhere.
+        values: (tokens,) integers, see `values`; None if values are compared like other words.
     """
 
     ids: np.ndarray
     weights: np.ndarray
     vectors: np.ndarray
     denied: np.ndarray | None = None
+    values: np.ndarray | None = None
 
     def keyphrase_ids(self) -> np.ndarray:
         """Return (tokens,) integers, equal where tokens match for the weighted metrics: a denied one is another."""
@@ -230,6 +235,14 @@ def _block_statistics(
         _padded([t.keyphrase_ids() for t in side], pad) for side, pad in ((candidates, -1), (references, -2))
     ]
     as_denied = (keyphrase_ids[0] >= _DENIED)[:, :, None] == (keyphrase_ids[1] >= _DENIED)[:, None, :]
+    values = [
+        _padded([np.zeros(len(t.ids), np.int64) if t.values is None else t.values for t in side], 0)
+        for side in (candidates, references)
+    ]
+    values_of_candidate, values_of_reference = values[0][:, :, None], values[1][:, None, :]
+    both = (values_of_candidate > 0) & (values_of_reference > 0)
+    by_value = np.where(values_of_candidate == values_of_reference, 1.0, OTHER_VALUE * cosines)
+    keyphrase_cosines = np.where(as_denied, np.where(both, by_value, cosines), 0.0)
 
     def nearest(similarities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         similarities[candidate_ids < 0] = -np.inf
@@ -242,7 +255,7 @@ def _block_statistics(
     rare = equal if idf is None else (_frequency_weights(candidates, idf), _frequency_weights(references, idf))
     columns = []
     for ids, of_texts, of_vectors, similarities in (
-        (keyphrase_ids, keyphrase, keyphrase, np.where(as_denied, cosines, 0.0)),
+        (keyphrase_ids, keyphrase, keyphrase, keyphrase_cosines),
         ([candidate_ids, reference_ids], equal, rare, cosines),
     ):
         of_candidate, of_reference = of_texts

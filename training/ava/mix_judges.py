@@ -1,8 +1,4 @@
-"""Mix judges into one: the mean of their weights, written as an adapter.
-
-A judge that was trained further on hard rows and the judge that it started from lie close together; between them is
-one that keeps most of what each of them can (Wortsman et al., "Robust fine-tuning of zero-shot models", CVPR 2022).
-"""
+"""Mix judges into one: the mean of their weights, written as an adapter; see `training.folding` for why."""
 
 import argparse
 import json
@@ -13,32 +9,25 @@ from genqa_metrics.ava import loading
 from genqa_metrics.ava.models import checkpoint_digest
 
 from training.ava import train_ava
+from training.folding import mean_model, weighted_folders
 
 
 def mixed(parts: list[tuple[Path, float]]):
     """Return the model whose weights are the weighted mean of those of some judges of one configuration.
 
     Args:
-        parts: folders of judges and their weights, which sum to 1.
+        parts: folders of judges and their weights.
 
     Raises:
-        ValueError: if the weights do not sum to 1, or the configurations differ.
+        ValueError: if the configurations differ.
     """
-    if abs(sum(weight for _, weight in parts) - 1) > 1e-6:
-        raise ValueError(f"judges: expected weights that sum to 1, got {', '.join(f'{w:g}' for _, w in parts)}")
     settings = [loading.read_settings(folder) for folder, _ in parts]
     if len({s["configuration"] for s in settings}) > 1:
         raise ValueError("judges: expected judges of one configuration")
     models = [
         loading.load_model(f, s["configuration"], s["marks"])[0] for (f, _), s in zip(parts, settings, strict=True)
     ]
-    states = [model.state_dict() for model in models]
-    mean = {}
-    for name, tensor in states[0].items():
-        if tensor.is_floating_point():
-            mean[name] = sum(weight * state[name] for (_, weight), state in zip(parts, states, strict=True))
-    models[0].load_state_dict(mean, strict=False)
-    return models[0]
+    return mean_model(models, [weight for _, weight in parts])
 
 
 def main() -> None:
@@ -49,7 +38,7 @@ def main() -> None:
     parser.add_argument("--max_length", type=int, help="word pieces of a pair; default: the first judge's")
     parser.add_argument("--output", type=Path, required=True, help="folder of the new checkpoint")
     args = parser.parse_args()
-    parts = [(Path(text.rpartition("=")[0]), float(text.rpartition("=")[2])) for text in args.judges]
+    parts = weighted_folders("judges", args.judges)
     settings = loading.read_settings(parts[0][0])
     adapter = json.loads((parts[0][0] / "adapter_config.json").read_text(encoding="utf-8"))
     arguments = train_ava.Arguments(

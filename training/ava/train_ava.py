@@ -175,25 +175,14 @@ def adapter(model, args: Arguments, rank: int, alpha: int):
 
 def folded(model, args: Arguments):
     """Return a judge as an adapter on the bare encoder: the best approximation of every matrix's change by rank."""
-    import torch
     from genqa_metrics.ava import modeling, models
 
+    from training.folding import fold
+
     encoder = str(models.base_encoder()) if args.encoder == models.BASE_MODEL else args.encoder
-    result = adapter(
-        modeling.judge_model(encoder, args.configuration, args.marks), args, args.fold_rank, args.fold_rank
-    )
-    trained = dict(model.named_modules())
-    with torch.no_grad():
-        for name, module in result.base_model.model.named_modules():
-            if hasattr(module, "lora_A"):
-                change = (trained[name].weight - module.base_layer.weight).float()
-                left, values, right = torch.linalg.svd(change, full_matrices=False)
-                kept = min(args.fold_rank, len(values))
-                root = values[:kept].sqrt()
-                down, up = module.lora_A["default"].weight.zero_(), module.lora_B["default"].weight.zero_()
-                down[:kept], up[:, :kept] = root[:, None] * right[:kept], left[:, :kept] * root
-            elif hasattr(module, "modules_to_save"):
-                module.modules_to_save["default"].load_state_dict(trained[name].state_dict())
+    bare = modeling.judge_model(encoder, args.configuration, args.marks)
+    result = adapter(bare, args, args.fold_rank, args.fold_rank)
+    fold(result, model)
     return result
 
 

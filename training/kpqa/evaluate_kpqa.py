@@ -68,7 +68,9 @@ def question_text_pairs(rows: list[dict]) -> list[tuple[str, str]]:
     return pairs + [(row["question"], text) for row in rows for text in row["references"]]
 
 
-def scores_of_tokens(rows: list[dict], tokens: list, idf: bool = False, negation: bool = True, **settings) -> dict:
+def scores_of_tokens(
+    rows: list[dict], tokens: list, idf: bool = False, negation: bool = True, values: bool = True, **settings
+) -> dict:
     """Return metric -> (rows,) scores of the candidates, the maximum over the references.
 
     Args:
@@ -76,6 +78,7 @@ def scores_of_tokens(rows: list[dict], tokens: list, idf: bool = False, negation
         tokens: of `question_text_pairs`.
         idf: weigh BERTScore by rarity in the references.
         negation: see the metric.
+        values: see the metric.
         **settings: of `pair_statistics`.
     """
     from genqa_metrics.kpqa.scoring import inverse_document_frequencies, pair_statistics, row_scores
@@ -84,6 +87,8 @@ def scores_of_tokens(rows: list[dict], tokens: list, idf: bool = False, negation
         settings["idf"] = inverse_document_frequencies([np.asarray(one.ids) for one in tokens[len(rows) :]])
     if not negation:
         tokens = [one._replace(denied=None) for one in tokens]
+    if not values:
+        tokens = [one._replace(values=None) for one in tokens]
     numbers = np.repeat(np.arange(len(rows)), [len(row["references"]) for row in rows])
     statistics = pair_statistics([tokens[n] for n in numbers], tokens[len(rows) :], **settings)
     scores, _ = row_scores(statistics, numbers)

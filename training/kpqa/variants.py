@@ -21,15 +21,16 @@ VARIANTS = {
     "rouge_weights=candidate (eq. 5)": (("rougeL_kpqa",), {"rouge_weights": "candidate"}),
     "rouge_weights=code": (("rougeL_kpqa",), {"rouge_weights": "code"}),
     "negation=False": (("bleu1_kpqa", "rougeL_kpqa", "bertscore_kpqa"), {"negation": False}),
+    "values=False": (("bertscore_kpqa",), {"values": False}),
     "embedding_layer=1": (("bertscore", "bertscore_kpqa"), {"layer": PAPER_LAYER}),
     "idf=True": (("bertscore",), {"idf": True}),
     'settings="paper"': (
         ("bertscore", "bleu1_kpqa", "rougeL_kpqa", "bertscore_kpqa"),
-        {"rouge_weights": "candidate", "negation": False, "idf": True, "layer": PAPER_LAYER},
+        {"rouge_weights": "candidate", "negation": False, "values": False, "idf": True, "layer": PAPER_LAYER},
     ),
     "published code, layer 1": (
         ("bertscore", "bleu1_kpqa", "rougeL_kpqa", "bertscore_kpqa"),
-        {"rouge_weights": "code", "negation": False, "idf": True, "layer": PAPER_LAYER},
+        {"rouge_weights": "code", "negation": False, "values": False, "idf": True, "layer": PAPER_LAYER},
     ),
 }
 SIGNIFICANT = 0.05

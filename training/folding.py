@@ -1,0 +1,62 @@
+"""The mean of several models of one kind, and a model as an adapter on the encoder that it was trained from.
+
+A model that was trained further, or from another beginning, and one that was not lie close together; between them is
+one that keeps most of what each of them can (Wortsman et al., "Robust fine-tuning of zero-shot models", CVPR 2022).
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def weighted_folders(name: str, parts: Sequence[str]) -> list[tuple[Path, float]]:
+    """Return the folders and weights of "FOLDER=WEIGHT".
+
+    Args:
+        name: of the argument, for the error.
+        parts: what was given for it.
+
+    Raises:
+        ValueError: if the weights do not sum to 1.
+
+    >>> weighted_folders("judges", ["a=0.8", "b=0.2"])[1]
+    (PosixPath('b'), 0.2)
+    """
+    found = [(Path(text.rpartition("=")[0]), float(text.rpartition("=")[2])) for text in parts]
+    if abs(sum(weight for _, weight in found) - 1) > 1e-6:
+        given = ", ".join(f"{weight:g}" for _, weight in found)
+        raise ValueError(f"{name}: expected weights that sum to 1, got {given}")
+    return found
+
+
+def mean_model(models: Sequence, weights: Sequence[float]):
+    """Return the first of some models of one shape, with the weighted mean of the weights of all."""
+    states = [model.state_dict() for model in models]
+    mean = {}
+    for name, tensor in states[0].items():
+        if tensor.is_floating_point():
+            mean[name] = sum(weight * state[name] for weight, state in zip(weights, states, strict=True))
+    models[0].load_state_dict(mean, strict=False)
+    return models[0]
+
+
+def fold(bare, trained) -> None:
+    """Fill an untrained adapter with the best approximation of every matrix's change by its rank.
+
+    Args:
+        bare: model with an adapter on its linear layers (PEFT), over the encoder before training.
+        trained: the model after training, without an adapter.
+    """
+    import torch
+
+    modules = dict(trained.named_modules())
+    with torch.no_grad():
+        for name, module in bare.base_model.model.named_modules():
+            if hasattr(module, "lora_A"):
+                change = (modules[name].weight - module.base_layer.weight).float()
+                left, values, right = torch.linalg.svd(change, full_matrices=False)
+                down, up = module.lora_A["default"].weight.zero_(), module.lora_B["default"].weight.zero_()
+                kept = min(len(down), len(values))
+                root = values[:kept].sqrt()
+                down[:kept], up[:, :kept] = root[:, None] * right[:kept], left[:, :kept] * root
+            elif hasattr(module, "modules_to_save"):
+                module.modules_to_save["default"].load_state_dict(modules[name].state_dict())

@@ -1,0 +1,35 @@
+"""Take the encoder of a judge as the first stage of a predictor: verdicts and sentence pairs have taught it to read.
+
+python -m training.kpqa.judge_encoder --output ENCODER
+python -m training.kpqa.train_kpqa --config training/kpqa/bundled.args --encoder ENCODER ...
+"""
+
+import argparse
+from pathlib import Path
+
+
+def main() -> None:
+    """Write the encoder of a judge, with its own adapter merged, and the tokenizer."""
+    import torch
+    from genqa_metrics.ava import loading, models
+    from transformers import AutoModel, AutoTokenizer
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--judge", type=Path, default=Path("metrics/ava/checkpoint"), help="folder of the judge")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the encoder")
+    args = parser.parse_args()
+
+    settings = loading.read_settings(args.judge)
+    judge = loading.load_model(args.judge, settings["configuration"], settings["marks"])[0]
+    encoder = AutoModel.from_pretrained(models.base_encoder())
+    learned = judge.base_model.state_dict()
+    with torch.no_grad():
+        for name, tensor in encoder.state_dict().items():
+            if name in learned and learned[name].shape == tensor.shape:  # a judge has more types of tokens
+                tensor.copy_(learned[name])
+    encoder.save_pretrained(args.output)
+    AutoTokenizer.from_pretrained(models.base_encoder()).save_pretrained(args.output)
+
+
+if __name__ == "__main__":
+    main()

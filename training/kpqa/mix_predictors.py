@@ -1,0 +1,87 @@
+"""Mix keyphrase predictors into one: the mean of their weights, written as an adapter; see `training.folding` for why.
+
+python -m training.kpqa.mix_predictors --predictors RUN/final=0.5 OTHER/final=0.5 --output PREDICTOR
+"""
+
+import argparse
+import shlex
+from pathlib import Path
+
+from training.folding import fold, mean_model, weighted_folders
+
+
+def mixed(parts: list[tuple[Path, float]]):
+    """Return the predictor whose weights are the weighted mean of those of some predictors.
+
+    Args:
+        parts: folders of predictors and their weights.
+
+    Raises:
+        ValueError: if they are not used alike; names the first that differs.
+    """
+    from genqa_metrics.kpqa import loading
+
+    settings = [loading.checked_settings(folder) for folder, _ in parts]
+    for (folder, _), own in zip(parts, settings, strict=True):
+        if own != settings[0]:
+            raise ValueError(f"predictors: {folder}: expected the settings of {parts[0][0]}, got {own}")
+    models = [loading.load_token_classifier(folder)[0] for folder, _ in parts]
+    return mean_model(models, [weight for _, weight in parts])
+
+
+def main() -> None:
+    """Mix, write the checkpoint with the settings of the first predictor, and its card with what was mixed."""
+    from genqa_metrics.kpqa import loading, models
+    from genqa_metrics.kpqa.settings import write_settings
+    from peft import LoraConfig, TaskType, get_peft_model
+    from safetensors.torch import load_file, save_file
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--predictors", nargs="+", required=True, help="FOLDER=WEIGHT")
+    parser.add_argument("--encoder", default=models.BASE_MODEL, help="folder of the encoder; the base encoder if none")
+    parser.add_argument("--fold_rank", type=int, default=128, help="rank of the adapter that is written")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the new checkpoint")
+    args = parser.parse_args()
+    parts = weighted_folders("predictors", args.predictors)
+    first = parts[0][0]
+    settings = loading.checked_settings(first)
+    encoder = models.base_encoder() if args.encoder == models.BASE_MODEL else args.encoder
+    config = LoraConfig(
+        task_type=TaskType.TOKEN_CLS,
+        r=args.fold_rank,
+        lora_alpha=args.fold_rank,
+        target_modules=["query", "key", "value", "dense"],
+    )
+    bare = get_peft_model(loading.token_classifier(encoder, settings.head), config)
+    fold(bare, mixed(parts))
+    own = bare.peft_config["default"]
+    own.base_model_name_or_path = args.encoder
+    own.revision = models.BASE_REVISION if args.encoder == models.BASE_MODEL else None
+    bare.save_pretrained(args.output)
+    path = args.output / "adapter_model.safetensors"
+    save_file({name: tensor.half() for name, tensor in load_file(path).items()}, path, metadata={"format": "pt"})
+    write_settings(args.output, settings)
+
+    command = ["python", "-m", "training.kpqa.mix_predictors", "--predictors"]
+    command += [f"{'/'.join(folder.parts[-2:])}={weight:g}" for folder, weight in parts]
+    lines = [
+        f"| {'/'.join(folder.parts[-2:])} | {weight:g} | `{models.checkpoint_digest(folder)}` |"
+        for folder, weight in parts
+    ]
+    made = "\n".join(
+        [
+            "## Mixed\n",
+            f"```bash\n{shlex.join([*command, '--fold_rank', str(args.fold_rank)])}\n```\n",
+            "| predictor | weight | SHA-256 of its weights |\n| --- | --- | --- |",
+            *lines,
+            "\nWhat follows is what the card of the first says.\n",
+        ]
+    )
+    card = (first / "README.md").read_text(encoding="utf-8")
+    card = card.replace(models.checkpoint_digest(first), models.checkpoint_digest(args.output), 1)
+    head, title, rest = card.partition("## ")
+    (args.output / "README.md").write_text(f"{head}{made}\n{title}{rest}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
