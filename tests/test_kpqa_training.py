@@ -10,10 +10,13 @@ from typing import get_type_hints
 
 import numpy as np
 import pytest
+import torch
+from genqa_metrics.ava import loading as ava_loading
 from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa import models as models_of
 from genqa_metrics.kpqa.settings import PredictorSettings
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
+from transformers import AutoModel
 
 from training.kpqa import (
     ablate,
@@ -21,6 +24,8 @@ from training.kpqa import (
     data,
     evaluate_kpqa,
     hub,
+    judge_encoder,
+    mix_predictors,
     predictor_f1,
     rank_gaps,
     seeds,
@@ -130,7 +135,6 @@ def test_coreference_is_for_multi_hop_rows():
 @pytest.fixture(scope="module")
 def coreference_model(tiny_encoder, tmp_path_factory):
     """A model of stanza's over a tiny encoder, its weights drawn from a seed."""
-    import torch
     from stanza.models.coref.config import Config
     from stanza.models.coref.model import CorefModel
 
@@ -384,6 +388,53 @@ def page_with(tmp_path, marker):
     page = tmp_path / "README.md"
     page.write_text(f"<!-- {marker} -->\n<!-- end of {marker} -->\n", encoding="utf-8")
     return page
+
+
+def test_predictors_are_mixed(monkeypatch, tiny_checkpoint, tiny_encoder, tmp_path):
+    """Every matrix is the mean, in half precision; the card has both digests; settings must be the same."""
+    folders = [shutil.copytree(tiny_checkpoint, tmp_path / name) for name in "ab"]
+    weights = load_file(folders[1] / "model.safetensors")
+    name = next(name for name in weights if name.endswith("query.weight"))
+    weights[name] *= 3.0
+    save_file(weights, folders[1] / "model.safetensors", metadata={"format": "pt"})
+    (folders[0] / "README.md").write_text("# Card\n\n## Data\n", encoding="utf-8")
+    given = [
+        "--encoder",
+        tiny_encoder,
+        "--fold_rank",
+        64,
+        "--max_length",
+        100,
+        "--output",
+        tmp_path / "mixed",
+        "--predictors",
+    ]
+    run_script(monkeypatch, mix_predictors, *given, *(f"{folder}=0.5" for folder in folders))
+    found = loading.load_token_classifier(tmp_path / "mixed")[0].state_dict()
+    assert torch.allclose(found[name], 2 / 3 * weights[name], atol=1e-3)
+    assert torch.allclose(found["classifier.weight"], weights["classifier.weight"], atol=1e-3)
+    assert loading.checked_settings(tmp_path / "mixed").max_length == 100
+    card = (tmp_path / "mixed/README.md").read_text(encoding="utf-8")
+    assert all(models_of.checkpoint_digest(folder) in card for folder in folders)
+    with pytest.raises(ValueError, match=r"predictors: expected weights that sum to 1, got 0\.5, 0\.4"):
+        run_script(monkeypatch, mix_predictors, *given, f"{folders[0]}=0.5", f"{folders[1]}=0.4")
+    (folders[1] / "kpqa_config.json").write_text(json.dumps({"max_length": 64}), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"predictors: .*b: expected the settings of .*max_length=64"):
+        run_script(monkeypatch, mix_predictors, *given, *(f"{folder}=0.5" for folder in folders))
+
+
+def test_a_predictor_can_begin_as_a_judge(monkeypatch, tmp_path):
+    """The encoder has the shapes of the base encoder and the weights of the judge."""
+    run_script(monkeypatch, judge_encoder, "--output", tmp_path)
+    encoder = AutoModel.from_pretrained(tmp_path).state_dict()
+    base = load_file(models_of.base_encoder() / "model.safetensors")
+    judge = ava_loading.load_model(judge_encoder.BUNDLED, "a1-r_qt", "valued")[0].base_model.state_dict()
+    name = "encoder.layer.5.attention.self.query.weight"
+    assert torch.equal(encoder[name], judge[name])
+    assert not torch.equal(encoder[name], base[name])
+    assert torch.equal(
+        encoder["embeddings.token_type_embeddings.weight"], base["embeddings.token_type_embeddings.weight"]
+    )
 
 
 def test_variants(monkeypatch, judgments, tiny_checkpoint, tmp_path):

@@ -16,6 +16,7 @@ from .scoring import METRICS
 from .settings import SETTINGS_FILE
 from .shared import VERSION
 from .trust import CheckpointError
+from .values import values_of
 
 __all__ = [
     "BACKENDS",
@@ -30,6 +31,7 @@ __all__ = [
     "denied_pieces",
     "language_warnings",
     "load_models",
+    "values_of",
 ]
 
 _DESCRIPTION = """\

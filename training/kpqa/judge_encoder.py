@@ -7,6 +7,8 @@ python -m training.kpqa.train_kpqa --config training/kpqa/bundled.args --encoder
 import argparse
 from pathlib import Path
 
+BUNDLED = Path(__file__).parents[2] / "metrics/ava/checkpoint"
+
 
 def main() -> None:
     """Write the encoder of a judge, with its own adapter merged, and the tokenizer."""
@@ -15,7 +17,7 @@ def main() -> None:
     from transformers import AutoModel, AutoTokenizer
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--judge", type=Path, default=Path("metrics/ava/checkpoint"), help="folder of the judge")
+    parser.add_argument("--judge", type=Path, default=BUNDLED, help="folder of the judge")
     parser.add_argument("--output", type=Path, required=True, help="folder of the encoder")
     args = parser.parse_args()
 

@@ -5,6 +5,7 @@ python -m training.kpqa.mix_predictors --predictors RUN/final=0.5 OTHER/final=0.
 
 import argparse
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 from training.folding import fold, mean_model, weighted_folders
@@ -40,11 +41,13 @@ def main() -> None:
     parser.add_argument("--predictors", nargs="+", required=True, help="FOLDER=WEIGHT")
     parser.add_argument("--encoder", default=models.BASE_MODEL, help="folder of the encoder; the base encoder if none")
     parser.add_argument("--fold_rank", type=int, default=128, help="rank of the adapter that is written")
+    parser.add_argument("--max_length", type=int, help="word pieces that the metric reads; default: the first's")
     parser.add_argument("--output", type=Path, required=True, help="folder of the new checkpoint")
     args = parser.parse_args()
     parts = weighted_folders("predictors", args.predictors)
     first = parts[0][0]
     settings = loading.checked_settings(first)
+    settings = replace(settings, max_length=args.max_length or settings.max_length)
     encoder = models.base_encoder() if args.encoder == models.BASE_MODEL else args.encoder
     config = LoraConfig(
         task_type=TaskType.TOKEN_CLS,
@@ -64,6 +67,7 @@ def main() -> None:
 
     command = ["python", "-m", "training.kpqa.mix_predictors", "--predictors"]
     command += [f"{'/'.join(folder.parts[-2:])}={weight:g}" for folder, weight in parts]
+    command += ["--fold_rank", str(args.fold_rank), "--max_length", str(settings.max_length)]
     lines = [
         f"| {'/'.join(folder.parts[-2:])} | {weight:g} | `{models.checkpoint_digest(folder)}` |"
         for folder, weight in parts
@@ -71,7 +75,7 @@ def main() -> None:
     made = "\n".join(
         [
             "## Mixed\n",
-            f"```bash\n{shlex.join([*command, '--fold_rank', str(args.fold_rank)])}\n```\n",
+            f"```bash\n{shlex.join(command)}\n```\n",
             "| predictor | weight | SHA-256 of its weights |\n| --- | --- | --- |",
             *lines,
             "\nWhat follows is what the card of the first says.\n",

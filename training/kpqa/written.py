@@ -53,6 +53,15 @@ def parts_of(rows: list[dict]) -> dict[str, np.ndarray]:
     return {"short, several references": short & several, "short, one reference": short & ~several, "long": ~short}
 
 
+def with_ends(values: list[float]) -> str:
+    """Return a value with the ends of its interval, if there are any.
+
+    >>> with_ends([0.5, 0.25, 0.75]), with_ends([0.5])
+    ('0.500 (0.25 to 0.75)', '0.500 (-)')
+    """
+    return "{:.3f} ({:.2f} to {:.2f})".format(*values) if values[1:] else f"{values[0]:.3f} (-)"
+
+
 def main() -> None:
     """Measure, print the table and write it if asked."""
     from genqa_metrics.kpqa.encoding import Encoder
@@ -80,15 +89,17 @@ def main() -> None:
                 ]
                 ends = interval(np.concatenate(samples), questions.max() + 1)
                 whole = auc(*values, np.ones((1, own.sum())))[0]
-                found[label][metric][part] = [round(float(value), 4) for value in (whole, *ends)]
+                shown = (whole, *ends) if np.isfinite(ends).all() else (whole,)  # too few questions for an interval
+                found[label][metric][part] = [round(float(value), 4) for value in shown]
     parts = {part: int(own.sum()) for part, own in parts_of(rows).items() if own.any()}
     lines = [
-        [label, metric, *("{:.3f} ({:.2f} to {:.2f})".format(*values[part]) for part in parts)]
+        [label, metric, *(with_ends(values[part]) for part in parts)]
         for label, metrics in found.items()
         for metric, values in metrics.items()
     ]
     header = ["setting", "metric", *(f"{part} ({count} rows)" for part, count in parts.items())]
-    text = f"Area under the curve with 95% intervals; 0.5 is chance.\n\n{evaluation.table(header, lines)}"
+    title = 'Area under the curve with 95% intervals, "-" where questions are too few for one; 0.5 is chance.'
+    text = f"{title}\n\n{evaluation.table(header, lines)}"
     print(text)
     if args.write:
         result = {"auc": found, "rows": parts, "checkpoint": models[0].signature}
