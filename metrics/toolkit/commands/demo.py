@@ -30,7 +30,10 @@ def _row_score(metric: str, name: str, prediction: str, references: list[str], t
 
 def _answer_remarks(scores: Scores) -> list[str]:
     terse, chatty = (scores["aev"][system] for system in ("terse", "chatty"))
-    rouge = {system: found["rougeL_kpqa"] for system, found in scores["kpqa"].items()}
+    by_weight, plain = (
+        f"{scores['kpqa']['chatty'][name]:.2f} against {scores['kpqa']['terse'][name]:.2f}"
+        for name in ("rougeL_kpqa", "rougeL")
+    )
     judged = {system: found["ava_accuracy"] for system, found in scores["ava"].items()}
     steps = SEVEN_STEPS, ["Four steps are involved in a hypothesis test."], HOW_MANY_STEPS
     seven = {"aev": _row_score("aev", "aev", *steps), "kpqa": _row_score("kpqa", "rougeL_kpqa", *steps)}
@@ -38,8 +41,8 @@ def _answer_remarks(scores: Scores) -> list[str]:
         "Judged by hand (column 'label' of the file), chatty is right 36 times (0.82) and terse 29 times (0.66). AVA, "
         f"a judge that reads question, references and answer, says {judged['chatty']:.2f} and {judged['terse']:.2f}: "
         "the right order, and within three answers of each, though these were written to be hard.",
-        "ROUGE-L-KPQA, which weighs each word by how much it answers the question, agrees with the order: "
-        f"{rouge['chatty']:.2f} against {rouge['terse']:.2f}. Without the weights ROUGE-L has it the other way round.",
+        "ROUGE-L-KPQA, which weighs each word by how much it answers the question, closes most of the gap that the "
+        f"many words of chatty make: {by_weight}. Without the weights ROUGE-L has {plain}.",
         f"AEv puts terse first: {terse['aev']:.2f} against {chatty['aev']:.2f}. Their recall is alike "
         f"({terse['aev_recall']:.2f}, {chatty['aev_recall']:.2f}), but chatty adds much that nobody asked for "
         f"(precision {chatty['aev_precision']:.2f} against {terse['aev_precision']:.2f}). Whether that should count "
