@@ -173,6 +173,14 @@ def test_what_is_denied(text, expected):
     assert not denied_pieces(text, offsets, np.full(len(offsets), 0.4)).any()
 
 
+def test_a_heavy_not_hides_no_denial():
+    """The cue may weigh more than what it denies, another word may not: then that is the answer."""
+    offsets = [(0, 3), (4, 12)]  # Not Canberra
+    assert denied_pieces("Not Canberra", offsets, np.array([0.9, 0.6])).tolist() == [False, True]
+    offsets = [(0, 5), (7, 10), (11, 15)]  # Paris, not Rome
+    assert not denied_pieces("Paris, not Rome", offsets, np.array([0.9, 0.0, 0.6])).any()
+
+
 @pytest.mark.parametrize(
     ("text", "pieces", "alike"),
     [

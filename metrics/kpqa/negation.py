@@ -1,7 +1,7 @@
 """Keyphrases that a text denies: "not Canberra" does not say Canberra, and -12 is not 12.
 
-The keyphrase predictor gives "not" and a minus sign next to no weight, and the word behind them all of it. A denied
-keyphrase is another token than the same one affirmed: it matches only where the other text denies it too.
+The words match all the same, whatever the predictor makes of the "not" beside them. So a denied keyphrase is another
+token than the same one affirmed: it matches only where the other text denies it too.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 LEAST = 0.5  # a denied keyphrase weighs as much,
-SHARE = 0.9  # and as large a part of the heaviest piece of its text: what the answer is, not a word beside it
+SHARE = 0.9  # and as large a part of the heaviest other piece but the cue: what the answer is, not a word beside it
 
 _NEGATION = re.compile(
     r"\b(?:not|never|cannot|nor|neither)\b|n['\N{RIGHT SINGLE QUOTATION MARK}]\s?t\b", re.IGNORECASE
@@ -37,11 +37,11 @@ def denied_pieces(text: str, offsets: Sequence, weights: np.ndarray) -> np.ndarr
     denied = np.zeros(len(weights), dtype=bool)
     if not len(weights) or weights.max() < LEAST:
         return denied
-    heavy = weights >= max(LEAST, SHARE * weights.max())
-    for pattern in (_NEGATION, _MINUS):
-        for found in pattern.finditer(text):
-            word = _NEXT_WORD.match(text, found.end())
-            if word:
-                inside = [found.end() <= start and end <= word.end() for start, end in offsets]
-                denied |= heavy & np.array(inside)
+    cues = [found.span() for pattern in (_NEGATION, _MINUS) for found in pattern.finditer(text)]
+    in_cue = np.array([any(a <= start and end <= b for a, b in cues) for start, end in offsets])
+    heavy = weights >= max(LEAST, SHARE * weights[~in_cue].max(initial=0.0))
+    for _, behind in cues:
+        word = _NEXT_WORD.match(text, behind)
+        if word:
+            denied |= heavy & np.array([behind <= start and end <= word.end() for start, end in offsets])
     return denied
