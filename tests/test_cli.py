@@ -416,6 +416,8 @@ def test_a_file_name_that_is_not_utf8(tmp_path):
         (("{}", "-o", "scores.txt"), "expected a name that ends in .jsonl"),
         (("{}", "-o", "-"), "standard output has the table"),
         (("{}", "-o", "no/such/folder.csv"), "there is no folder"),
+        (("{}", "-o", "s3://bucket/scores.csv"), "only --engine ray writes to an address"),
+        (("{}", "-o", "s3://bucket/scores/"), "only --engine ray writes to an address"),
         (("{}", "-s", "aev.alpha=2"), "aev.alpha: expected a number from 0 to 1, got 2"),
         (("{}", "-s", "aev.alpha=high"), "aev.alpha: expected a number from 0 to 1, got 'high'"),
         (

@@ -34,6 +34,8 @@ def output_path(path: str | os.PathLike, inputs: Iterable[str | os.PathLike | No
     """
     if not os.fspath(path):
         raise FileError("output: expected the name of a file, got an empty one; is a shell variable unset?")
+    if "://" in os.fspath(path):
+        raise FileError(f"{path}: only --engine ray writes to an address; name a file here")
     real = Path(os.path.realpath(path))
     try:
         if not real.parent.is_dir():

@@ -151,6 +151,8 @@ class Parts:
     """
 
     def __init__(self, folder: str, settings: Mapping, sources: Sequence[Source], resume: bool):
+        if "://" in str(folder):
+            raise FileError(f"{folder}: only --engine ray writes to an address; name a folder here")
         self.folder = Path(folder).resolve()
         self.settings = json.loads(json.dumps(settings))
         self._sources = sources
