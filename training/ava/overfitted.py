@@ -122,8 +122,10 @@ def experiment(
 def main() -> None:
     """Train, measure, print."""
     from genqa_metrics.ava import loading
+    from genqa_metrics.ava.models import file_digest
 
     from training.ava.triples import as2_rows
+    from training.common import local_file
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data_dir", required=True, help="folder of the answer-sentence selection files")
@@ -144,7 +146,10 @@ def main() -> None:
         ]
 
     result = experiment(read("test"), read("dev"), judge, args.output_dir, args.seed)
-    result["judge"] = loaded.signature
+    files = [
+        local_file(f"{c}.{split}", args.data_dir) for c in rank_systems.CORPORA.values() for split in ("dev", "test")
+    ]
+    result |= {"judge": loaded.signature, "seed": args.seed, "data": {f.name: file_digest(f) for f in files if f}}
     print(json.dumps(result, indent=2))
     if args.json:
         command = rank_systems.command_line(sys.argv[1:], "overfitted")
