@@ -1,4 +1,4 @@
-"""The mean of several models of one kind, and a model as an adapter on the encoder that it was trained from.
+"""The mean of several models of one kind, a model as an adapter on the encoder that it was trained from, and its file.
 
 A model that was trained further, or from another beginning, and one that was not lie close together; between them is
 one that keeps most of what each of them can (Wortsman et al., "Robust fine-tuning of zero-shot models", CVPR 2022).
@@ -60,3 +60,22 @@ def fold(bare, trained) -> None:
                 down[:kept], up[:, :kept] = root[:, None] * right[:kept], left[:, :kept] * root
             elif hasattr(module, "modules_to_save"):
                 module.modules_to_save["default"].load_state_dict(modules[name].state_dict())
+
+
+def save_adapter(model, encoder: str, folder: Path) -> None:
+    """Write an adapter in half precision, and what it belongs to.
+
+    Args:
+        model: with an adapter (PEFT).
+        encoder: folder or Hub id of its encoder; the base encoder's revision is named too.
+        folder: is made if it is not there.
+    """
+    from genqa_metrics.kpqa.models import BASE_MODEL, BASE_REVISION
+    from safetensors.torch import load_file, save_file
+
+    config = model.peft_config["default"]
+    config.base_model_name_or_path = encoder
+    config.revision = BASE_REVISION if encoder == BASE_MODEL else None
+    model.save_pretrained(folder)
+    path = folder / "adapter_model.safetensors"
+    save_file({name: tensor.half() for name, tensor in load_file(path).items()}, path, metadata={"format": "pt"})

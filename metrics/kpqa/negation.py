@@ -38,6 +38,8 @@ def denied_pieces(text: str, offsets: Sequence, weights: np.ndarray) -> np.ndarr
     if not len(weights) or weights.max() < LEAST:
         return denied
     cues = [found.span() for pattern in (_NEGATION, _MINUS) for found in pattern.finditer(text)]
+    if not cues:
+        return denied
     in_cue = np.array([any(a <= start and end <= b for a, b in cues) for start, end in offsets])
     heavy = weights >= max(LEAST, SHARE * weights[~in_cue].max(initial=0.0))
     for _, behind in cues:

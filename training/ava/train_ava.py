@@ -198,18 +198,12 @@ def train_matrices_only(model) -> None:
 
 def write_checkpoint(model, tokenizer, args: Arguments, folder: Path) -> None:
     """Write the trained model: an adapter in half precision, or the whole model with its tokenizer."""
-    from genqa_metrics.ava.models import BASE_MODEL, BASE_REVISION
-    from safetensors.torch import load_file, save_file
+    from training.folding import save_adapter
 
     if args.fold_rank:
         model = folded(model, args)
     if args.lora_rank or args.fold_rank:
-        config = model.peft_config["default"]
-        config.base_model_name_or_path = args.encoder
-        config.revision = BASE_REVISION if args.encoder == BASE_MODEL else None
-        model.save_pretrained(folder)
-        path = folder / "adapter_model.safetensors"
-        save_file({name: tensor.half() for name, tensor in load_file(path).items()}, path, metadata={"format": "pt"})
+        save_adapter(model, args.encoder, folder)
     else:
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)

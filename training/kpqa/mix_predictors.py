@@ -8,7 +8,7 @@ import shlex
 from dataclasses import replace
 from pathlib import Path
 
-from training.folding import fold, mean_model, weighted_folders
+from training.folding import fold, mean_model, save_adapter, weighted_folders
 
 
 def mixed(parts: list[tuple[Path, float]]):
@@ -35,7 +35,6 @@ def main() -> None:
     from genqa_metrics.kpqa import loading, models
     from genqa_metrics.kpqa.settings import write_settings
     from peft import LoraConfig, TaskType, get_peft_model
-    from safetensors.torch import load_file, save_file
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--predictors", nargs="+", required=True, help="FOLDER=WEIGHT")
@@ -57,12 +56,7 @@ def main() -> None:
     )
     bare = get_peft_model(loading.token_classifier(encoder, settings.head), config)
     fold(bare, mixed(parts))
-    own = bare.peft_config["default"]
-    own.base_model_name_or_path = args.encoder
-    own.revision = models.BASE_REVISION if args.encoder == models.BASE_MODEL else None
-    bare.save_pretrained(args.output)
-    path = args.output / "adapter_model.safetensors"
-    save_file({name: tensor.half() for name, tensor in load_file(path).items()}, path, metadata={"format": "pt"})
+    save_adapter(bare, args.encoder, args.output)
     write_settings(args.output, settings)
 
     command = ["python", "-m", "training.kpqa.mix_predictors", "--predictors"]

@@ -130,21 +130,16 @@ def token_f1(predictions) -> dict[str, float]:
 def write_checkpoint(model, tokenizer, args: Arguments, folder: Path) -> None:
     """Write the trained model (an adapter in half precision, or all of it with its tokenizer) and its settings."""
     import torch
-    from genqa_metrics.kpqa.models import BASE_MODEL, BASE_REVISION
     from genqa_metrics.kpqa.settings import PredictorSettings, write_settings
-    from safetensors.torch import load_file, save_file
+
+    from training.folding import save_adapter
 
     with torch.no_grad():
         for module in model.modules():
             if isinstance(module, torch.nn.Linear) and module.out_features == 2:
                 module.bias[1] += args.logit_shift
     if args.lora_rank:
-        config = model.peft_config["default"]
-        config.base_model_name_or_path = args.encoder
-        config.revision = BASE_REVISION if args.encoder == BASE_MODEL else None
-        model.save_pretrained(folder)
-        path = folder / "adapter_model.safetensors"
-        save_file({name: tensor.half() for name, tensor in load_file(path).items()}, path, metadata={"format": "pt"})
+        save_adapter(model, args.encoder, folder)
     else:
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
