@@ -10,6 +10,7 @@ import pytest
 from tests.factories.answer_sentences import ROWS, gold_judge, questions
 from training.ava import compare_aggregate, rank_systems, rankers, ranking, transfer
 from training.ava.rankers import Question
+from training.common import around_markers
 
 
 def overlap_judge(asked, references, answers):
@@ -228,5 +229,5 @@ def test_a_file_without_markers_is_left_alone(tmp_path):
     with pytest.raises(
         ValueError, match="write: expected the lines <!-- systems --> and <!-- end of systems --> once"
     ):
-        rank_systems.around_markers(markdown)
+        around_markers(markdown, "systems")
     assert markdown.read_text(encoding="utf-8") == "<!-- systems -->"

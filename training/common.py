@@ -40,3 +40,21 @@ def local_file(name: str, folders: str | Path | Sequence[str] | None) -> Path | 
         folders = [folders or "."]
     paths = [Path(folder, f"{name}{suffix}") for folder in folders for suffix in (".jsonl.gz", ".jsonl")]
     return next((path for path in paths if path.is_file()), None)
+
+
+def around_markers(markdown: str | Path, name: str) -> tuple[str, str]:
+    """Return a Markdown file up to the end of the line `<!-- NAME -->`, and from `<!-- end of NAME -->` on.
+
+    Raises:
+        ValueError: if the two lines are not in the file, each once.
+    """
+    content, start, end = Path(markdown).read_text(encoding="utf-8"), f"<!-- {name} -->", f"<!-- end of {name} -->"
+    if content.count(start) != 1 or content.count(end) != 1:
+        raise ValueError(f"write: expected the lines {start} and {end} once each in {markdown}; add them")
+    return content.split(start)[0] + start, end + content.split(end)[1]
+
+
+def put_between_markers(markdown: str | Path, name: str, text: str) -> None:
+    """Replace what a Markdown file has between the lines of a name, see `around_markers`."""
+    before, after = around_markers(markdown, name)
+    Path(markdown).write_text(f"{before}\n\n{text}\n\n{after}", encoding="utf-8")

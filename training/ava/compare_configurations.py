@@ -28,6 +28,7 @@ from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
 
 from training.ava import triples as t
 from training.ava.transfer import reading_encoder
+from training.common import put_between_markers
 
 FOLDER = Path(__file__).parent
 TESTS = {"TREC-QA": "trecqa.test", "WikiQA": "wikiqa.test"}
@@ -53,7 +54,6 @@ CLAIMS = (  # of section 6.2: what is said, the better configuration, the worse 
     ("a third triple brings nothing", "a1-r_qt-t_qr", "a1-all"),
     ("peer attention is above the same pairs without", "a2", "a1-r_qt-t_qr"),
 )
-MARKS = "<!-- configurations -->", "<!-- end of configurations -->"
 
 
 def run_folder(args: argparse.Namespace, block: str, configuration: str, seed: int) -> Path:
@@ -291,7 +291,7 @@ def main() -> None:
     parser.add_argument("--encoder", help="folder or Hub id of the encoder; default: that of KPQA's predictor")
     parser.add_argument("--trained", action="store_true", help="measure the runs that are there, train none")
     parser.add_argument("--dtype", help="floating type when measuring; default float32")
-    parser.add_argument("--write", type=Path, help=f"Markdown file with {MARKS[0]} marks to write the tables into")
+    parser.add_argument("--write", type=Path, help="file with <!-- configurations --> marks, for the tables")
     parser.add_argument("--json", type=Path, help="result file")
     args, args.more = parser.parse_known_args()
     if args.judgments is None and args.blocks != ["answer sentences"]:
@@ -322,9 +322,7 @@ def main() -> None:
         }
         args.json.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     if args.write:
-        old = args.write.read_text(encoding="utf-8")
-        before, after = old.split(MARKS[0])[0], old.split(MARKS[1])[1]
-        args.write.write_text(f"{before}{MARKS[0]}\n\n{text}\n\n{MARKS[1]}{after}", encoding="utf-8")
+        put_between_markers(args.write, "configurations", text)
 
 
 if __name__ == "__main__":

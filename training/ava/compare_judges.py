@@ -28,6 +28,7 @@ from sklearn.metrics import roc_auc_score
 
 from training.ava import evaluate_ava as e
 from training.ava import triples as t
+from training.common import put_between_markers
 
 WRITTEN = "written.dev"
 BURIED = "written.dev in 400 words"
@@ -302,9 +303,7 @@ def main() -> None:
         command = f"{kept['command']}; {command}" if "command" in kept else command
         args.json.write_text(json.dumps({"command": command, "data": digests, "results": results}, indent=2) + "\n")
     if args.write:
-        old = args.write.read_text(encoding="utf-8")
-        before, after = old.split("<!-- judges -->")[0], old.split("<!-- end of judges -->")[1]
-        args.write.write_text(f"{before}<!-- judges -->\n\n{text}\n\n<!-- end of judges -->{after}", encoding="utf-8")
+        put_between_markers(args.write, "judges", text)
 
 
 if __name__ == "__main__":

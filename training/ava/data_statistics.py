@@ -15,9 +15,9 @@ from pathlib import Path
 from genqa_metrics.ava.models import file_digest
 
 from training.ava import triples as t
+from training.common import put_between_markers
 
 CORPORA = tuple(f"{corpus}.{part}" for corpus in ("wikiqa", "trecqa") for part in ("train", "dev", "test"))
-MARKS = "<!-- data -->", "<!-- end of data -->"
 
 
 def statistics(rows: list[dict]) -> dict[str, float]:
@@ -64,7 +64,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--as2", type=Path, required=True, help="folder of the answer-sentence selection files")
     parser.add_argument("--corpora", nargs="+", default=CORPORA, help="files, or names on the Hub")
-    parser.add_argument("--write", type=Path, help=f"Markdown file with {MARKS[0]} marks to write the table into")
+    parser.add_argument("--write", type=Path, help="Markdown file with <!-- data --> marks to write the table into")
     parser.add_argument("--json", type=Path, help="result file")
     args = parser.parse_args()
     found = {name: statistics(t.as2_rows(name, args.as2)) for name in args.corpora}
@@ -76,9 +76,7 @@ def main() -> None:
         content["digests"] = {path.name: file_digest(path) for path in files}
         args.json.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     if args.write:
-        old = args.write.read_text(encoding="utf-8")
-        before, after = old.split(MARKS[0])[0], old.split(MARKS[1])[1]
-        args.write.write_text(f"{before}{MARKS[0]}\n\n{text}\n\n{MARKS[1]}{after}", encoding="utf-8")
+        put_between_markers(args.write, "data", text)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from sklearn.metrics import roc_auc_score
 
 from training.ava import triples as t
 from training.ava.ranking import rank_agreement
+from training.common import put_between_markers
 
 BINARY = ("evouna_nq.dev", "evouna_tq.dev", "scientsbank.dev", "beetle.dev")
 GRADED = (
@@ -42,7 +43,6 @@ CALIBRATION = (
     "evouna_tq.dev",
 )  # the verdicts of people on answers of systems; they give the threshold
 BINS = 10
-MARKS = "<!-- scores -->", "<!-- end of scores -->"
 
 
 def calibration_error(probabilities: np.ndarray, labels: np.ndarray) -> float:
@@ -289,7 +289,7 @@ def main() -> None:
     )
     parser.add_argument("--references", choices=AGGREGATIONS, help="how several are put together; default: by EVOUNA")
     parser.add_argument("--calibrate", action="store_true", help=f"write the fitted settings to its {SETTINGS_FILE}")
-    parser.add_argument("--write", type=Path, nargs="+", default=[], help=f"files with {MARKS[0]}, for the tables")
+    parser.add_argument("--write", type=Path, nargs="+", default=[], help="files with <!-- scores -->, for the tables")
     parser.add_argument("--json", type=Path, help="result file")
     args = parser.parse_args()
 
@@ -306,9 +306,7 @@ def main() -> None:
         result |= {"settings": settings, "scores": scores, "minimal_pairs": passed}
         args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     for path in args.write:
-        old = path.read_text(encoding="utf-8")
-        before, after = old.split(MARKS[0])[0], old.split(MARKS[1])[1]
-        path.write_text(f"{before}{MARKS[0]}\n\n{text}\n\n{MARKS[1]}{after}", encoding="utf-8")
+        put_between_markers(path, "scores", text)
 
 
 if __name__ == "__main__":

@@ -17,12 +17,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from training.common import around_markers, put_between_markers
+
 CORPORA = {"TREC-QA": "trecqa", "WikiQA": "wikiqa"}  # name -> NAME.train, NAME.dev, NAME.test in the folder of data
 SPLITS = ("dev", "test")
 AGGREGATIONS = ("mean", "max")
 SAMPLES = 1000  # of questions, for intervals
 TITLES = {"p_at_1": "P@1", "map": "MAP", "mrr": "MRR"}
-MARKERS = ("<!-- systems -->", "<!-- end of systems -->")
 
 Judge = Callable[[list[str], list[str], list[str]], Sequence[float]]
 
@@ -237,25 +238,12 @@ def tables(result: dict) -> str:
     return "\n\n".join(parts)
 
 
-def around_markers(markdown: str | Path) -> tuple[str, str]:
-    """Return the text of a Markdown file before and after its markers.
-
-    Raises:
-        ValueError: if the markers are not in the file, each once.
-    """
-    content, (start, end) = Path(markdown).read_text(encoding="utf-8"), MARKERS
-    if content.count(start) != 1 or content.count(end) != 1:
-        raise ValueError(f"write: expected the lines {start} and {end} once each in {markdown}; add them")
-    return content.split(start)[0], content.split(end)[1]
-
-
 def write_result(markdown: str | Path, text: str, result: dict) -> None:
     """Put tables between the markers of a Markdown file, and the result as JSON into the folder results beside it."""
     path = Path(markdown)
     (path.parent / "results").mkdir(exist_ok=True)
     (path.parent / "results/systems.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    before, after = around_markers(path)
-    path.write_text(f"{before}{MARKERS[0]}\n\n{text}\n\n{MARKERS[1]}{after}", encoding="utf-8")
+    put_between_markers(path, "systems", text)
 
 
 def command_line(given: Sequence[str], script: str = "rank_systems") -> str:
@@ -293,7 +281,7 @@ def main() -> None:
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     if args.write:
-        around_markers(args.write)  # what is wrong with it is said before the work
+        around_markers(args.write, "systems")  # what is wrong with it is said before the work
     loaded = {}
     for text in args.judges:
         name, _, folder = text.partition("=")

@@ -19,7 +19,7 @@ from genqa_metrics.toolkit.analysis import correlation as agreement
 from genqa_metrics.toolkit.analysis.question_types import question_type
 from genqa_metrics.toolkit.analysis.resampling import bootstrap, interval
 
-from training.common import json_rows
+from training.common import json_rows, put_between_markers
 
 SETS = ("kpqa_marco", "kpqa_avsd", "kpqa_narrativeqa", "kpqa_semeval", "kpqa_marcomulti")
 METRICS = ("bleu1", "bleu1_kpqa", "rougeL", "rougeL_kpqa", "bertscore", "bertscore_kpqa")
@@ -29,7 +29,6 @@ FEWEST_ROWS = 15  # of a question type that is reported
 SEED = 0  # of the bootstrap
 FIGURE_4 = ("PERSON", "NUMERIC", "DESCRIPTION", "LOCATION", "ENTITY")
 FIGURE_4_SET = "kpqa_marco"
-MARKERS = ("<!-- {} -->", "<!-- end of {} -->")
 
 
 @dataclass
@@ -335,12 +334,7 @@ def write_result(markdown: str | Path, marker: str, text: str, name: str, result
         ValueError: if the markers are not in the file, each once.
     """
     path = Path(markdown)
-    start, end = (m.format(marker) for m in MARKERS)
-    content = path.read_text(encoding="utf-8")
-    if content.count(start) != 1 or content.count(end) != 1:
-        raise ValueError(f"write: expected the lines {start} and {end} once each in {path}; add them")
-    before, after = content.split(start)[0], content.split(end)[1]
-    path.write_text(f"{before}{start}\n\n{text}\n\n{end}{after}", encoding="utf-8")
+    put_between_markers(path, marker, text)
     folder = path.parent / "results"
     folder.mkdir(exist_ok=True)
     content = json.dumps(result, indent=1)
