@@ -251,6 +251,7 @@ def with_adapter(model, folder: Path):
     check_weights(folder / WEIGHTS[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of missing keys, which are refused below
+        warnings.simplefilter("ignore", FutureWarning)  # of libraries about each other
         adapted = PeftModel.from_pretrained(model, str(folder), config=LoraConfig(**settings))
     with safe_open(folder / WEIGHTS[0], framework="pt") as tensors:
         given = set(tensors.keys())
