@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := metrics training spaces tests
 
-.PHONY: demo docs test test-all quality style copies lock bench sizes matrix integrations resolve licences dist clean
+.PHONY: demo docs test test-all quality style copies lock bench bench-quality bench-parts sizes matrix integrations resolve licences dist clean
 
 demo: $(VENV)/installed-base
 	@$(BIN)/genqa-metrics demo
@@ -27,9 +27,16 @@ style: $(VENV)/installed-test
 	$(BIN)/ruff check --fix $(SOURCES)
 	$(BIN)/ruff format $(SOURCES)
 
-bench: $(VENV)/installed-test
-	@test -n "$(DATA)" || { echo "make bench DATA=folder: the folder with system_level/, question_generation/ and judgments/"; exit 2; }
-	$(BIN)/python -m tests.benchmarks.bench_all --data $(DATA)
+bench: $(VENV)/installed-test  # writes its tables into training/BENCHMARKS.md
+	@test -n "$(DATA)" || { echo "make bench DATA=folder: the folder with question_generation/ and judgments/"; exit 2; }
+	$(BIN)/python -m tests.benchmarks.bench_all --data $(DATA) --write training/BENCHMARKS.md
+
+bench-quality: $(VENV)/installed-test  # the same, of what the faster ways cost
+	@test -n "$(DATA)" || { echo "make bench-quality DATA=folder: the folder with judgments/ and written/"; exit 2; }
+	$(BIN)/python -m tests.benchmarks.bench_fast --data $(DATA) --write training/BENCHMARKS.md
+
+bench-parts: $(VENV)/installed-test  # one metric after the other, in more detail; prints JSON
+	@test -n "$(DATA)" || { echo "make bench-parts DATA=folder: the folder with system_level/, question_generation/ and judgments/"; exit 2; }
 	$(BIN)/python -m tests.benchmarks.bench_aev --data $(DATA)/system_level/mt_wmt21_deen.jsonl.gz
 	$(BIN)/python -m tests.benchmarks.bench_f_meta --data $(DATA)/question_generation/qamr.test.jsonl.gz
 	$(BIN)/python -m tests.benchmarks.bench_kpqa --data $(DATA)/judgments/kpqa_marco.dev.jsonl.gz

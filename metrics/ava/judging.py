@@ -1,7 +1,7 @@
 """From rows of texts to probabilities: references in order, each different triple judged once, in token budgets."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 
@@ -45,16 +45,27 @@ def joined_references(references: Sequence[str], candidate: str) -> str:
     >>> joined_references(["CA", "California", "california"], "It is in California.")
     'California; CA'
     """
-    said = words(candidate)
-    text, known = f" {' '.join(said)} ", set(said)
-    ranked = {}
+    spoken, ranked = words(candidate), {}
     for reference in references:
-        own = words(reference)
-        key = " ".join(own) or reference
+        key = " ".join(words(reference)) or reference
         if key not in ranked:
-            share = sum(word in known for word in own) / max(1, len(own))
-            ranked[key] = (not (own and f" {key} " in text), -share, len(ranked), reference)
+            ranked[key] = (*unlikeness(reference, spoken), len(ranked), reference)
     return SEPARATOR.join(reference for *_, reference in sorted(ranked.values()))
+
+
+def unlikeness(reference: str, spoken: Sequence[str]) -> tuple[bool, float]:
+    """Return what sorts references, the most like an answer first: see `joined_references`.
+
+    Args:
+        reference: the reference.
+        spoken: words of the answer.
+
+    >>> unlikeness("Paris, France", ["in", "paris"]), unlikeness("Paris", ["in", "paris"])
+    ((True, -0.5), (False, -1.0))
+    """
+    own, known = words(reference), set(spoken)
+    inside = own and f" {' '.join(own)} " in f" {' '.join(spoken)} "
+    return not inside, -sum(word in known for word in own) / max(1, len(own))
 
 
 def reference_words(references: Sequence[Sequence[str]]) -> np.ndarray:
@@ -303,6 +314,7 @@ class Judge:
         predictions: Sequence[str],
         reference_aggregation: str | None = None,
         short_answers: Sequence[str] | None = None,
+        enough: float | None = None,
     ) -> np.ndarray:
         """Return the calibrated probability that each prediction is a correct answer.
 
@@ -313,14 +325,20 @@ class Judge:
             reference_aggregation: "joined" reads all references of a row at once, "max" and "mean" one at a time;
                 None takes the checkpoint's own.
             short_answers: n short answers, "" for none; read by the linear judge only.
+            enough: with "max", probability from which no further reference of a row is read; None reads all.
 
         Returns:
             (n,) probabilities; 0 for a prediction without any letter or digit.
         """
-        how = reference_aggregation or self.loaded.reference_aggregation
-        logits, rows = self.pairs(questions, references, predictions, how == "joined", how == "max", short_answers)
-        lengths = reference_words(references)[rows]
-        return aggregated(self.loaded.calibrated(logits, lengths), rows, len(predictions), how)
+        how, lengths = reference_aggregation or self.loaded.reference_aggregation, reference_words(references)
+
+        def probabilities(logits: np.ndarray, rows: np.ndarray) -> np.ndarray:
+            return self.loaded.calibrated(logits, lengths[rows])
+
+        settled = None if enough is None else lambda logits, rows: probabilities(logits, rows) >= enough
+        ways = how == "joined", how == "max", short_answers, settled
+        logits, rows = self.pairs(questions, references, predictions, *ways)
+        return aggregated(probabilities(logits, rows), rows, len(predictions), how)
 
     def pairs(
         self,
@@ -330,6 +348,7 @@ class Judge:
         joined: bool,
         best: bool = False,
         short_answers: Sequence[str] | None = None,
+        settled: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return what the model says of every pair of a row and one of its references, before calibration.
 
@@ -345,9 +364,11 @@ class Judge:
             joined: whether the references of a row make one text.
             best: whether the best reference decides: beside one that is the answer itself no other makes a pair.
             short_answers: see `probabilities`.
+            settled: says of (pairs,) logits and their (pairs,) rows which of them leave no need to read more of their
+                row. None reads all.
 
         Returns:
-            (pairs,) logits and (pairs,) rows that they belong to.
+            (pairs,) logits, -inf for pairs that were not read, and (pairs,) rows that they belong to.
         """
         rows, triples, ruled = [], [], {}
         short = short_answers if short_answers is not None and self.loaded.configuration == LINEAR else None
@@ -367,11 +388,36 @@ class Judge:
                 ruled |= {len(rows) + k: CERTAIN for k, text in enumerate(given) if joined or text in same}
             triples += [(question, text, prediction, *([short[i] or None] if short else [])) for text in given]
             rows += [i] * len(given)
-        asked = [number for number in range(len(triples)) if number not in ruled]
-        logits = np.zeros(len(triples))
-        logits[asked] = self.logits([triples[number] for number in asked])
+        logits, of_row = np.full(len(triples), -np.inf), np.array(rows, dtype=int)
         logits[list(ruled)] = list(ruled.values())
-        return logits, np.array(rows, dtype=int)
+        asked = [number for number in range(len(triples)) if number not in ruled]
+        if settled is not None:
+            asked.sort(key=lambda number: _order(triples[number]))
+        while asked:
+            now, asked = asked, []
+            if settled is not None:
+                read = np.isfinite(logits)
+                done = of_row[read][settled(logits[read], of_row[read])]
+                now, asked = _next(now, rows, set(done.tolist()))
+            logits[now] = self.logits([triples[number] for number in now])
+        return logits, of_row
+
+
+def _order(triple: tuple) -> tuple:
+    _, reference, candidate, *_ = triple
+    return *unlikeness(reference, words(candidate)), reference
+
+
+def _next(asked: Sequence[int], rows: Sequence[int], done: Container[int]) -> tuple[list[int], list[int]]:
+    """Return the first pair of every row that is not done, and the other pairs of these rows.
+
+    >>> _next([0, 1, 2, 3, 4], [7, 7, 8, 9, 9], {8})
+    ([0, 3], [1, 4])
+    """
+    first: dict[int, int] = {}
+    left = [number for number in asked if rows[number] not in done]
+    later = [number for number in left if first.setdefault(rows[number], number) != number]
+    return list(first.values()), later
 
 
 def aggregated(probabilities: np.ndarray, rows: np.ndarray, count: int, how: str) -> np.ndarray:

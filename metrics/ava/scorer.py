@@ -9,7 +9,7 @@ import numpy as np
 from .explaining import explanations
 from .judging import Judge
 from .languages import language_counts, language_warnings
-from .loading import checked_aggregation, checked_threshold, load_judge
+from .loading import checked_aggregation, checked_enough, checked_threshold, load_judge
 from .modeling import LINEAR
 from .models import check_fork, checked_budget
 from .shared import VERSION, Scorer
@@ -21,6 +21,8 @@ class AvaScorer(Scorer):
     Args:
         threshold: probability from which an answer counts as correct; None for the checkpoint's own.
         reference_aggregation: "joined", "max" or "mean"; None for the checkpoint's own.
+        enough: probability from which no further reference of a row is read, not below the threshold: no verdict
+            changes, and of probabilities only those above it. None reads all references.
         batch_tokens: word pieces of a batch at most, padding included.
         checkpoint, revision, device, dtype, backend, base_model: see `loading.load_judge`.
     """
@@ -46,6 +48,7 @@ class AvaScorer(Scorer):
         dtype: object = None,
         backend: str | None = None,
         base_model: str | None = None,
+        enough: float | None = None,
     ):
         threshold = checked_threshold(threshold)
         aggregation = checked_aggregation(reference_aggregation)
@@ -55,8 +58,10 @@ class AvaScorer(Scorer):
         self.threshold = self.loaded.threshold if threshold is None else threshold
         self.verdicts_from = {"ava_score": self.threshold}
         self.aggregation = aggregation or self.loaded.reference_aggregation
+        self.enough = checked_enough(enough, self.aggregation, self.threshold)
         self.device = self.loaded.model.device.type if hasattr(self.loaded.model, "device") else "cpu"
         settings = f"threshold:{self.threshold:g}|references:{self.aggregation}"
+        settings += "" if self.enough is None else f"|enough:{self.enough:g}"
         self.signature = f"ava|{self.loaded.signature}|{settings}|version:{VERSION}"
 
     def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
@@ -66,9 +71,8 @@ class AvaScorer(Scorer):
         """
         check_fork(self.device, self._process)
         judge, short = Judge(self.loaded, self.batch_tokens), columns.get("short_answers")
-        scores = judge.probabilities(
-            columns["questions"], columns["references"], columns["predictions"], self.aggregation, short
-        )
+        rows = columns["questions"], columns["references"], columns["predictions"]
+        scores = judge.probabilities(*rows, self.aggregation, short, self.enough)
         statistics = np.stack([scores >= self.threshold, scores], axis=1).astype(float)
         unread = sum(map(bool, short or ())) if self.loaded.configuration != LINEAR else 0
         return statistics, language_counts(columns) + Counter(truncated=judge.cut_triples, unread=unread)

@@ -75,6 +75,11 @@ def write(result: dict, output: Path | None) -> None:
         output.write_text(text + "\n", encoding="utf-8")
 
 
+def table(header: list, rows: list[list]) -> list[str]:
+    """Return the lines of a table in Markdown."""
+    return [f"| {' | '.join(map(str, row))} |" for row in (header, ["---"] * len(header), *rows)]
+
+
 def clock(device: str = "cpu") -> float:
     """Return seconds: of this process's processor time, or of the wall once another device has done what it was told.
 
