@@ -1,5 +1,6 @@
 """Tests of how the paper's configurations are compared: scores of resampled questions, claims, the command."""
 
+import argparse
 import json
 import shutil
 import sys
@@ -65,7 +66,7 @@ def files(tmp_path, judges):
         else:
             shutil.copytree(judges(configuration), run / "final")
         (run / "final/README.md").write_text("card", encoding="utf-8")
-        (run / "seconds.json").write_text("36.0", encoding="utf-8")
+        (run / "seconds.json").write_text('{"wall": 72.0, "core": 36.0}', encoding="utf-8")
     return tmp_path
 
 
@@ -85,12 +86,24 @@ def test_the_command_measures_the_runs_that_are_there(files, monkeypatch, capsys
     assert "old" not in content
     assert "| a0-all - linear |" in content
     block = json.loads((files / "found.json").read_text(encoding="utf-8"))["blocks"]["answer sentences"]
-    assert [(run["configuration"], run["hours"]) for run in block["runs"]] == [("a0-all", 0.01), ("linear", 0.01)]
+    hours = {"wall": 0.02, "core": 0.01}
+    assert [(run["configuration"], run["hours"]) for run in block["runs"]] == [("a0-all", hours), ("linear", hours)]
     assert block["tests"]["WikiQA"]["triples"] == 6 * 4  # two with the other correct one, two with the wrong one
 
     monkeypatch.setattr(c, "load_judge", None)  # not judged again
     run(monkeypatch, files)
     assert content.split("\n\n")[1] in capsys.readouterr().out
+
+
+def test_the_time_of_a_run_that_goes_on_is_added(tmp_path, monkeypatch):
+    args = argparse.Namespace(as2="as2", output=tmp_path, judgments=None, encoder="encoder", more=[])
+    noted = tmp_path / "answer_sentences/a0-rt/seed1/seconds.json"
+    noted.parent.mkdir(parents=True)
+    noted.write_text('{"wall": 50.0}', encoding="utf-8")
+    monkeypatch.setattr(c.subprocess, "run", lambda *given, **kwargs: None)
+    monkeypatch.setattr(c, "clocks", iter([{"wall": 1.0, "core": 2.0}, {"wall": 8.0, "core": 6.0}]).__next__)
+    c.train(args, "answer sentences", "a0-rt", 1)
+    assert json.loads(noted.read_text(encoding="utf-8")) == {"wall": 57.0, "core": 4.0}
 
 
 def test_nothing_trained_is_said(files, monkeypatch, capsys):

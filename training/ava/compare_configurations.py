@@ -62,20 +62,26 @@ def run_folder(args: argparse.Namespace, block: str, configuration: str, seed: i
 
 
 def train(args: argparse.Namespace, block: str, configuration: str, seed: int) -> None:
-    """Make a run unless it is there, and note how long it took."""
+    """Make a run unless it is there, and note how long it took on the clock and on cores."""
     folder = run_folder(args, block, configuration, seed)
     if (folder / "final/README.md").is_file():
         return
     command = [sys.executable, "-m", "training.ava.train_ava", "--config", FOLDER / "configurations.args"]
     command += ["--configuration", configuration, "--seed", seed, "--as2_dir", args.as2, "--output_dir", folder]
     command += ["--judged_dir", args.judgments or ".", "--encoder", args.encoder, *BLOCKS[block], *args.more]
-    begun, noted = time.monotonic(), folder / "seconds.json"
-    before = json.loads(noted.read_text()) if noted.is_file() else 0.0
+    before, noted = clocks(), folder / "seconds.json"
+    seconds = json.loads(noted.read_text(encoding="utf-8")) if noted.is_file() else {}
     try:
         subprocess.run([str(word) for word in command], check=True, env=dict(os.environ))
     finally:
         folder.mkdir(parents=True, exist_ok=True)
-        noted.write_text(json.dumps(before + time.monotonic() - begun), encoding="utf-8")
+        seconds = {name: seconds.get(name, 0.0) + value - before[name] for name, value in clocks().items()}
+        noted.write_text(json.dumps(seconds), encoding="utf-8")
+
+
+def clocks() -> dict[str, float]:
+    """Return the seconds of the clock, and those that cores have worked for this process and its children."""
+    return {"wall": time.monotonic(), "core": sum(os.times()[:4])}
 
 
 def measured_rows(as2: Path) -> dict[str, list[t.Triple]]:
@@ -239,14 +245,15 @@ def tables(blocks: dict[str, dict]) -> str:
 
 
 def run_facts(folder: Path, threshold: float) -> dict:
-    """Return what is noted of a run: its steps, how dev F1 went, its hours, threshold and digest."""
+    """Return what is noted of a run: steps, dev F1 over them, hours on the clock and on cores, threshold, digest."""
     states = sorted(folder.glob("checkpoint-*/trainer_state.json"), key=lambda path: int(path.parent.name[11:]))
     history = json.loads(states[-1].read_text(encoding="utf-8"))["log_history"] if states else []
     dev = [[row["step"], value] for row in history for name, value in row.items() if name.endswith("_f1")]
+    seconds = json.loads((folder / "seconds.json").read_text(encoding="utf-8"))
     return {
         "steps": history[-1]["step"] if history else 0,
         "dev_f1": dev,
-        "hours": round(json.loads((folder / "seconds.json").read_text()) / 3600, 3),
+        "hours": {name: round(value / 3600, 3) for name, value in seconds.items()},
         "threshold": threshold,
         "checkpoint": checkpoint_digest(folder / "final"),
     }

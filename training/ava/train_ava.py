@@ -289,7 +289,7 @@ def main() -> None:
     for name, rows in dev.items():
         if args.dev_rows:
             rows = random.Random(0).sample(rows, min(args.dev_rows, len(rows)))
-        dev[name] = examples(rows, args, tokenizer)
+        dev[name] = sorted(examples(rows, args, tokenizer), key=lambda row: len(row["input_ids"]))  # less padding
     print(f"{len(train)} training examples, {sum(len(e['input_ids']) for e in train)} tokens", flush=True)
 
     # 2. The model: all weights, or an adapter on every linear layer.
