@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -58,3 +60,13 @@ def put_between_markers(markdown: str | Path, name: str, text: str) -> None:
     """Replace what a Markdown file has between the lines of a name, see `around_markers`."""
     before, after = around_markers(markdown, name)
     Path(markdown).write_text(f"{before}\n\n{text}\n\n{after}", encoding="utf-8")
+
+
+def clocks() -> dict[str, float]:
+    """Return the seconds of the clock, and those that cores have worked for this process and its ended children."""
+    return {"wall": time.monotonic(), "core": sum(os.times()[:4])}
+
+
+def hours_since(before: dict[str, float]) -> dict[str, float]:
+    """Return the hours on the clock and on cores since `clocks` returned `before`."""
+    return {name: round((value - before[name]) / 3600, 3) for name, value in clocks().items()}

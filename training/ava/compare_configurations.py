@@ -15,7 +15,6 @@ import os
 import random
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,7 +27,7 @@ from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
 
 from training.ava import triples as t
 from training.ava.transfer import reading_encoder
-from training.common import put_between_markers
+from training.common import clocks, put_between_markers
 
 FOLDER = Path(__file__).parent
 TESTS = {"TREC-QA": "trecqa.test", "WikiQA": "wikiqa.test"}
@@ -77,11 +76,6 @@ def train(args: argparse.Namespace, block: str, configuration: str, seed: int) -
         folder.mkdir(parents=True, exist_ok=True)
         seconds = {name: seconds.get(name, 0.0) + value - before[name] for name, value in clocks().items()}
         noted.write_text(json.dumps(seconds), encoding="utf-8")
-
-
-def clocks() -> dict[str, float]:
-    """Return the seconds of the clock, and those that cores have worked for this process and its children."""
-    return {"wall": time.monotonic(), "core": sum(os.times()[:4])}
 
 
 def measured_rows(as2: Path) -> dict[str, list[t.Triple]]:

@@ -24,6 +24,7 @@ from training.ava.rankers import Question, cross_encoder, questions_of, trained_
 
 EPOCHS = 4.0  # of the training on test questions: enough to know them by heart
 SAMPLES = 1000  # of questions, for intervals
+FITTED = "fitted_to_answers"  # folder of the ranker that has one correct answer of every test question by heart
 
 
 def split_answers(question: Question, rng: np.random.Generator) -> tuple[Question, Question]:
@@ -47,6 +48,20 @@ def split_answers(question: Question, rng: np.random.Generator) -> tuple[Questio
         replace(question, candidates=trained, labels=(1, *[0] * len(seen))),
         replace(question, candidates=tuple(t for t, _ in rest), labels=tuple(label for _, label in rest)),
     )
+
+
+def known_and_unseen(questions: Sequence[Question], seed: int) -> list[tuple[Question, Question]]:
+    """Return `split_answers` of the questions that keep a correct and an incorrect answer to choose from."""
+    rng = np.random.default_rng(seed)
+    halves = [split_answers(question, rng) for question in questions]
+    return [(known, unseen) for known, unseen in halves if 0 < sum(unseen.labels) < len(unseen.labels)]
+
+
+def judge_of_unseen(halves: Sequence[tuple[Question, Question]], judge: Callable) -> list[np.ndarray]:
+    """Return the judge's probabilities of the answers to choose from, with the known correct answer as reference."""
+    rows = [(unseen.text, known.candidates[0], text) for known, unseen in halves for text in unseen.candidates]
+    values = iter(judge(*map(list, zip(*rows, strict=True))))
+    return [np.array([next(values) for _ in unseen.candidates]) for _, unseen in halves]
 
 
 def judged_labels(questions: Sequence[Question], probabilities: list, threshold: float) -> list[Question]:
@@ -83,16 +98,13 @@ def experiment(
         folder: with the cross-encoder "tanda"; the new ones are put there too.
         seed: of halves and training.
     """
-    rng, tanda = np.random.default_rng(seed), folder / "tanda"
+    tanda = folder / "tanda"
     tests, dev = ([q for q in own if rank_systems.references_of(q)] for own in (tests, dev))
-    halves = [split_answers(question, rng) for question in tests]
-    usable = [(a, b) for a, b in halves if 0 < sum(b.labels) < len(b.labels)]
-    trained, unseen = (list(own) for own in zip(*usable, strict=True))
-    fitted = trained_cross_encoder(trained, folder / "fitted_to_answers", seed, tanda, EPOCHS)
-    rows = [(q.text, known.candidates[0], text) for known, q in usable for text in q.candidates]
-    values = iter(judge(*map(list, zip(*rows, strict=True))))
+    halves = known_and_unseen(tests, seed)
+    trained, unseen = (list(own) for own in zip(*halves, strict=True))
+    fitted = trained_cross_encoder(trained, folder / FITTED, seed, tanda, EPOCHS)
     found = {
-        "judge with the answer as reference": [np.array([next(values) for _ in q.candidates]) for q in unseen],
+        "judge with the answer as reference": judge_of_unseen(halves, judge),
         "ranker fitted to the answer": cross_encoder(unseen, seed, fitted),
         "the same before": cross_encoder(unseen, seed, tanda),
     }

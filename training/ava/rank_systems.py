@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from training.common import around_markers, put_between_markers
+from training.common import around_markers, clocks, hours_since, put_between_markers
 
 CORPORA = {"TREC-QA": "trecqa", "WikiQA": "wikiqa"}  # name -> NAME.train, NAME.dev, NAME.test in the folder of data
 SPLITS = ("dev", "test")
@@ -280,6 +280,7 @@ def main() -> None:
     from training.ava.triples import as2_rows, local_file
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    begun = clocks()
     if args.write:
         around_markers(args.write, "systems")  # what is wrong with it is said before the work
     loaded = {}
@@ -304,6 +305,7 @@ def main() -> None:
         facts = {
             "command": command_line(sys.argv[1:]),
             "seed": args.seed,
+            "hours": hours_since(begun),  # without the training of rankers that were there
             "versions": {name: version(name) for name in ("genqa-metrics", "bm25s", "torch", "transformers")},
             "judges": {name: judge.signature for name, judge in loaded.items()},
             "rankers": {folder.name: file_digest(folder / "model.safetensors") for folder in trained},
