@@ -1,5 +1,6 @@
 """Train a judge of answers: for a question, references and a candidate, the probability that it is correct."""
 
+import random
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -65,6 +66,13 @@ class Arguments:
         default=None,
         metadata={"help": "shared or asked: what token types say of words, see the README; default nothing"},
     )
+    shuffled_batches: bool = field(
+        default=False,
+        metadata={
+            "help": "batches of like length in an order by chance, the same in every epoch; group_by_length takes them "
+            "from long to short, 50 at a time, so that loss and dev scores go up and down with them"
+        },
+    )
     passes: int = field(default=1, metadata={"help": "times that every row is seen, made anew each time"})
     class_weight: float = field(default=1.0, metadata={"help": "weight of incorrect rows in the loss"})
     stop_at: int = field(
@@ -117,6 +125,29 @@ def examples(rows: list, args: Arguments, tokenizer, rng=None) -> list[dict]:
         {"pairs": [column[i] for column in columns], "input_ids": columns[0][i]["input_ids"], "labels": row.label}
         for i, row in enumerate(rows)
     ]
+
+
+def shuffled_batches(rows: list[dict], size: int, rng) -> list[dict]:
+    """Return rows in an order whose batches have rows of like length, while lengths follow each other by chance.
+
+    Args:
+        rows: examples with `input_ids`.
+        size: rows of a batch.
+        rng: source of randomness.
+
+    >>> rows = [{"input_ids": [0] * length} for length in (1, 9, 2, 8)]
+    >>> found = shuffled_batches(rows, 2, random.Random(0))
+    >>> sorted(sorted(len(row["input_ids"]) for row in found[i : i + 2]) for i in (0, 2))
+    [[1, 2], [8, 9]]
+    """
+    rows = rng.sample(rows, len(rows))
+    whole = len(rows) // size * size  # the last batch may be smaller
+    batches = []
+    for start in range(0, whole, 50 * size):  # as transformers does, so that batches differ from seed to seed
+        near = sorted(rows[start : min(start + 50 * size, whole)], key=lambda row: len(row["input_ids"]))
+        batches += [near[i : i + size] for i in range(0, len(near), size)]
+    rng.shuffle(batches)
+    return [row for batch in [*batches, rows[whole:]] for row in batch]
 
 
 def collate(batch: list[dict]) -> dict:
@@ -242,8 +273,6 @@ def train_linear(rows: list, args: Arguments, folder: Path, seed: int) -> None:
 
 def main() -> None:
     """Train, log the dev scores, write the checkpoint."""
-    import random
-
     import torch
     from genqa_metrics.ava import loading, modeling, models
     from huggingface_hub import HfApi
@@ -290,6 +319,9 @@ def main() -> None:
         if args.dev_rows:
             rows = random.Random(0).sample(rows, min(args.dev_rows, len(rows)))
         dev[name] = sorted(examples(rows, args, tokenizer), key=lambda row: len(row["input_ids"]))  # less padding
+    if args.shuffled_batches:
+        train = shuffled_batches(train, training.train_batch_size, rng)
+        training.train_sampling_strategy = "sequential"
     print(f"{len(train)} training examples, {sum(len(e['input_ids']) for e in train)} tokens", flush=True)
 
     # 2. The model: all weights, or an adapter on every linear layer.
