@@ -25,7 +25,7 @@ import numpy as np
 from training.ava import overfitted, rank_systems
 from training.ava.compare_judges import columns, read, token_f1
 from training.ava.rankers import Question, cross_encoder, questions_of, words
-from training.common import around_markers, clocks, hours_since, put_between_markers
+from training.common import around_markers, clocks, hours_since, local_file, put_between_markers
 
 RANKER = "tanda"  # of `rank_systems.py`, as in the paper
 SURE = 0.5  # probability from which the ranker takes its first answer for right
@@ -214,6 +214,15 @@ def measured(args: argparse.Namespace, loaded) -> dict:
     return result
 
 
+def digests(args: argparse.Namespace) -> dict[str, str]:
+    """Return the digests of the files that are measured on, by name."""
+    from genqa_metrics.ava.models import file_digest
+
+    names = [f"{name}.{split}" for name in rank_systems.CORPORA.values() for split in rank_systems.SPLITS]
+    files = [local_file(name, args.data_dir) for name in names] + [local_file(n, args.judgments) for n in VERDICTS]
+    return {path.name: file_digest(path) for path in files if path}
+
+
 def main() -> None:
     """Measure, print, write the counts."""
     from genqa_metrics.ava import loading
@@ -244,8 +253,13 @@ def main() -> None:
     text = tables(result)
     print(f"\n{text}")
     if args.write:
-        command = rank_systems.command_line(sys.argv[1:], "error_tables")
-        facts = {"command": command, "judge": loaded.signature, "seed": args.seed, "hours": hours_since(begun)}
+        facts = {
+            "command": rank_systems.command_line(sys.argv[1:], "error_tables"),
+            "judge": loaded.signature,
+            "seed": args.seed,
+            "hours": hours_since(begun),
+            "data": digests(args),
+        }
         path = args.write.parent / "results/errors.json"
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(facts | result, indent=1) + "\n", encoding="utf-8")

@@ -69,8 +69,8 @@ class Arguments:
     shuffled_batches: bool = field(
         default=False,
         metadata={
-            "help": "batches of like length in an order by chance, the same in every epoch; group_by_length takes them "
-            "from long to short, 50 at a time, so that loss and dev scores go up and down with them"
+            "help": "batches of like length in an order by chance, the same in every epoch; group_by_length takes "
+            "them from long to short, 50 at a time, so that loss and dev scores go up and down with them"
         },
     )
     passes: int = field(default=1, metadata={"help": "times that every row is seen, made anew each time"})
