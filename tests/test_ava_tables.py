@@ -2,11 +2,14 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
 from tests.factories.answer_sentences import ROWS
-from training.ava import compare_judges, data_statistics
+from training.ava import choose, compare_judges, data_statistics
+
+ROOT = Path(__file__).parent.parent
 
 
 def test_statistics_by_hand():
@@ -71,3 +74,42 @@ def test_what_cannot_be_kept_is_said(keep, capsys):
     with pytest.raises(SystemExit):
         keep({"command": "earlier", "data": {"beetle.dev": "1"}, "results": {}})
     assert "--keep: beetle.dev is not the file that" in capsys.readouterr().err
+
+
+@pytest.fixture
+def chosen(tmp_path, monkeypatch):
+    """Run choose.py with the bundled judge on four answers of written.dev alone."""
+    rows = [
+        {"question": question, "references": references, "candidate": said, "label": label}
+        for question, references in (
+            ("Who wrote Hamlet?", ["William Shakespeare", "Shakespeare"]),
+            ("Where?", ["Rome"]),
+        )
+        for said, label in (("It was Shakespeare, in Rome.", 1), ("Nobody knows.", 0))
+    ]
+    lines = [json.dumps({"source": "own", "system": "s", "score": None} | row) for row in rows]
+    (tmp_path / "written.dev.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for name in ("SETS", "COLUMNS"):
+        monkeypatch.setattr(choose, name, {"written.dev": getattr(choose, name)["written.dev"]})
+
+    def run(*more):
+        command = ["x", "--judgments", tmp_path, "--judges", f"a={ROOT / 'metrics/ava/checkpoint'}", *more]
+        monkeypatch.setattr(sys, "argv", [*map(str, command), "--json", str(tmp_path / "choices.json")])
+        choose.main()
+        return json.loads((tmp_path / "choices.json").read_text(encoding="utf-8"))
+
+    return run
+
+
+def test_judges_made_of_judges(chosen, capsys):
+    found = chosen("--weights", "same=a*0.5,a*0.5", "--turned", "back=a", "--logits", "both=a,back")["results"]
+    assert list(found) == ["a", "same", "back", "both"]
+    assert found["same"]["sets"] == found["a"]["sets"]
+    assert found["a"]["sets"]["written.dev"]["right above wrong"] == 1
+    assert "| a | 1.000 | 1.000 | " in capsys.readouterr().out
+
+
+def test_a_part_that_is_no_judge_is_said(chosen, capsys):
+    with pytest.raises(SystemExit):
+        chosen("--logits", "both=a,b")
+    assert "both: no judge 'b' among a" in capsys.readouterr().err

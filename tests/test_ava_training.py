@@ -19,6 +19,7 @@ from safetensors.torch import load_file
 from tests.factories.ava import load, random_rows
 from training.ava import constructed, evaluate_ava, mix_judges, other_words, relations, spans, train_ava, wrong_answers
 from training.ava import triples as t
+from training.common import shuffled_batches
 from training.kpqa.data import Answer
 
 FOLDER = Path(__file__).parent.parent / "training/ava"
@@ -442,15 +443,15 @@ def test_every_configuration_trains_and_is_loaded(
 
 
 def test_batches_have_rows_of_like_length_and_come_in_any_order():
-    rows = [{"input_ids": [0] * (1 + i % 50), "row": i} for i in range(403)]
-    found = train_ava.shuffled_batches(rows, 4, random.Random(0))
-    assert sorted(row["row"] for row in found) == list(range(403))
-    lengths = [[len(row["input_ids"]) for row in found[i : i + 4]] for i in range(0, 400, 4)]
+    rows = [1 + i % 50 for i in range(403)]
+    found = shuffled_batches(rows, 4, random.Random(0))
+    assert sorted(found) == list(range(403))
+    lengths = [[rows[row] for row in found[i : i + 4]] for i in range(0, 400, 4)]
     assert max(max(own) - min(own) for own in lengths) <= 5
     firsts = [own[0] for own in lengths]
     assert abs(np.corrcoef(firsts, range(100))[0, 1]) < 0.3
     assert len({np.sign(b - a) for a, b in itertools.pairwise(firsts[:50])}) > 1  # not from long to short
-    assert found != train_ava.shuffled_batches(rows, 4, random.Random(1))
+    assert found != shuffled_batches(rows, 4, random.Random(1))
 
 
 def test_an_adapter_resumes_where_it_was_killed(monkeypatch, files, tiny_encoder, tmp_path):

@@ -16,6 +16,7 @@ from tests.factories.question_generation import PAIRS, WORDS, Vectors, batch_of,
 from training.question_generation import contexts as data
 from training.question_generation import decoding, train_generator
 from training.question_generation import generator as m
+from training.question_generation.batches import LikeLengthSampler
 
 FOLDER = Path(__file__).parent.parent / "training/question_generation"
 
@@ -355,6 +356,15 @@ def test_states_of_words_are_means_over_their_pieces(tiny_encoder, tmp_path):
     assert not torch.equal(batch["context"], batch["context_words"])
 
 
+def test_batches_come_in_another_order_in_every_epoch():
+    sampler = LikeLengthSampler([i % 40 for i in range(103)], 10, seed=1)
+    first, again = list(sampler), list(sampler)
+    assert first == again
+    sampler.set_epoch(1)
+    assert sorted(sampler) == sorted(first) == list(range(103))
+    assert list(sampler) != first
+
+
 def test_a_tiny_run_goes_on_where_it_was_killed(made_up, tiny_encoder, tmp_path):
     """Killed in the middle of the second of two epochs, of 4 batches each."""
     more = [
@@ -415,7 +425,7 @@ def test_an_odd_hidden_size_is_refused():
 
 def test_an_encoder_that_is_nowhere_is_refused():
     with pytest.raises(ValueError, match="encoder: expected a folder or a Hub id, got 'no/such'"):
-        train_generator.encoder_folder("no/such")
+        data.encoder_folder("no/such")
 
 
 def test_the_examples_in_the_docstrings():

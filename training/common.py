@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import random
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,6 +23,32 @@ TRAINING_SETTINGS = (
     "train_sampling_strategy",
     "seed",
 )
+
+
+def shuffled_batches(lengths: Sequence[int], size: int, rng: random.Random) -> list[int]:
+    """Return an order of rows whose batches have rows of like length, while batches follow each other by chance.
+
+    That of transformers goes from long to short, 50 batches at a time: a model that has just seen short rows alone is
+    wrong about long ones, and a generator of questions ended every one early.
+
+    Args:
+        lengths: of the rows.
+        size: rows of a batch; the last one may have fewer.
+        rng: source of randomness.
+
+    >>> lengths = [1, 9, 2, 8]
+    >>> order = shuffled_batches(lengths, 2, random.Random(0))
+    >>> sorted(sorted(lengths[row] for row in order[i : i + 2]) for i in (0, 2))
+    [[1, 2], [8, 9]]
+    """
+    rows = rng.sample(range(len(lengths)), len(lengths))
+    whole = len(rows) // size * size
+    batches = []
+    for start in range(0, whole, 50 * size):  # as transformers does, so that batches differ from seed to seed
+        near = sorted(rows[start : min(start + 50 * size, whole)], key=lambda row: lengths[row])
+        batches += [near[i : i + size] for i in range(0, len(near), size)]
+    rng.shuffle(batches)
+    return [row for batch in [*batches, rows[whole:]] for row in batch]
 
 
 def json_rows(path: str | Path) -> Iterator[dict]:

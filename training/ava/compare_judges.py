@@ -103,6 +103,7 @@ def simple_scores(rows: list[dict], kpqa, encode) -> dict[str, np.ndarray]:
         encode: from a list of texts to their (texts, size) vectors of length 1.
     """
     questions, references, candidates = columns(rows)
+    questions = [question or "What is true?" for question in questions]  # one row of sas_squad.dev has none
     found = kpqa.compute(questions=questions, references=references, predictions=candidates, per_example=True)
     texts = list(dict.fromkeys([*candidates, *(text for given in references for text in given)]))
     vectors = dict(zip(texts, encode(texts), strict=True))

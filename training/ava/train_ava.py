@@ -1,6 +1,5 @@
 """Train a judge of answers: for a question, references and a candidate, the probability that it is correct."""
 
-import random
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -127,29 +126,6 @@ def examples(rows: list, args: Arguments, tokenizer, rng=None) -> list[dict]:
     ]
 
 
-def shuffled_batches(rows: list[dict], size: int, rng) -> list[dict]:
-    """Return rows in an order whose batches have rows of like length, while lengths follow each other by chance.
-
-    Args:
-        rows: examples with `input_ids`.
-        size: rows of a batch.
-        rng: source of randomness.
-
-    >>> rows = [{"input_ids": [0] * length} for length in (1, 9, 2, 8)]
-    >>> found = shuffled_batches(rows, 2, random.Random(0))
-    >>> sorted(sorted(len(row["input_ids"]) for row in found[i : i + 2]) for i in (0, 2))
-    [[1, 2], [8, 9]]
-    """
-    rows = rng.sample(rows, len(rows))
-    whole = len(rows) // size * size  # the last batch may be smaller
-    batches = []
-    for start in range(0, whole, 50 * size):  # as transformers does, so that batches differ from seed to seed
-        near = sorted(rows[start : min(start + 50 * size, whole)], key=lambda row: len(row["input_ids"]))
-        batches += [near[i : i + size] for i in range(0, len(near), size)]
-    rng.shuffle(batches)
-    return [row for batch in [*batches, rows[whole:]] for row in batch]
-
-
 def collate(batch: list[dict]) -> dict:
     """Return padded inputs: those of an encoder if there is one pair, else `pairs`, a list of such inputs."""
     import torch
@@ -273,6 +249,8 @@ def train_linear(rows: list, args: Arguments, folder: Path, seed: int) -> None:
 
 def main() -> None:
     """Train, log the dev scores, write the checkpoint."""
+    import random
+
     import torch
     from genqa_metrics.ava import loading, modeling, models
     from huggingface_hub import HfApi
@@ -290,6 +268,7 @@ def main() -> None:
     from training.ava import triples as t
     from training.ava.judge_card import write_card
     from training.ava.mixture import training_triples
+    from training.common import shuffled_batches
 
     parser = HfArgumentParser((Arguments, TrainingArguments))
     args, training = parser.parse_args_into_dataclasses(args_file_flag="--config")
@@ -320,7 +299,8 @@ def main() -> None:
             rows = random.Random(0).sample(rows, min(args.dev_rows, len(rows)))
         dev[name] = sorted(examples(rows, args, tokenizer), key=lambda row: len(row["input_ids"]))  # less padding
     if args.shuffled_batches:
-        train = shuffled_batches(train, training.train_batch_size, rng)
+        order = shuffled_batches([len(row["input_ids"]) for row in train], training.train_batch_size, rng)
+        train = [train[i] for i in order]
         training.train_sampling_strategy = "sequential"
     print(f"{len(train)} training examples, {sum(len(e['input_ids']) for e in train)} tokens", flush=True)
 

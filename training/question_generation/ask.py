@@ -103,8 +103,8 @@ class QuestionGenerator:
         Raises:
             ValueError: if a text has no words, or count is below 1.
         """
+        from training.question_generation.contexts import treebank
         from training.question_generation.decoding import generate
-        from training.question_generation.prepare_pairs import treebank
 
         if isinstance(texts, str):
             raise ValueError("texts: expected a list of texts, got one; put it into a list")

@@ -23,6 +23,20 @@ class Context:
     references: tuple[str, ...]
 
 
+def treebank(text: str) -> str:
+    r"""Return the lower-case tokens of the Penn treebank with blanks between them, as in the files of Du et al.
+
+    >>> treebank('Bell (1847) didn\'t say "hello".')
+    "bell -lrb- 1847 -rrb- did n't say `` hello '' ."
+    """
+    from nltk.tokenize import NLTKWordTokenizer
+
+    text = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").replace("\N{LEFT SINGLE QUOTATION MARK}", "'")
+    text = text.replace("\N{LEFT DOUBLE QUOTATION MARK}", '"').replace("\N{RIGHT DOUBLE QUOTATION MARK}", '"')
+    text = text.replace("\N{EM DASH}", " -- ").replace("\N{EN DASH}", " -- ")
+    return " ".join(NLTKWordTokenizer().tokenize(text, convert_parentheses=True)).lower()
+
+
 def _tokenised(text: str, done: bool) -> str:
     from genqa_metrics.f_meta.overlap import words
 
@@ -86,6 +100,23 @@ def is_dev(text: str, share: float = DEV_SHARE) -> bool:
     [False, False, False, True, False, False]
     """
     return int(hashlib.sha256(text.encode()).hexdigest()[:8], 16) / 2**32 < share
+
+
+def encoder_folder(name: str) -> Path:
+    """Return the folder of an encoder: the bundled one by its Hub id, a local folder, or a download.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    from genqa_metrics.kpqa.models import BASE_MODEL, base_encoder, hub_folder, is_checkpoint
+
+    if name == BASE_MODEL:
+        return base_encoder()
+    tried: list[str] = []
+    folder = Path(name) if Path(name).is_dir() else hub_folder(name, None, is_checkpoint, tried)
+    if folder is None:
+        raise ValueError(f"encoder: expected a folder or a Hub id, got {name!r}; {'; '.join(tried)}")
+    return folder
 
 
 class WordVectors:

@@ -335,8 +335,7 @@ def word_vectors(config: Config):
     """
     from genqa_metrics.kpqa.models import checkpoint_digest
 
-    from training.question_generation.contexts import WordVectors
-    from training.question_generation.train_generator import encoder_folder
+    from training.question_generation.contexts import WordVectors, encoder_folder
 
     folder = encoder_folder(config.encoder)
     if config.encoder_sha256 and (digest := checkpoint_digest(folder)) != config.encoder_sha256:

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from training.question_generation.contexts import treebank
+
 # Names of files, and whether the titles in them are names of articles: "Filtered_Reddit_Comments" is not one.
 SOURCES = {
     "squad_du2017.dev": False,
@@ -69,20 +71,6 @@ def letters(text: str) -> str:
     ('bell1847didnt', 'bell1847didnt')
     """
     return re.sub(r"[\W_]", "", re.sub(r"-[lr][rsc]b-", "", text.lower()))
-
-
-def treebank(text: str) -> str:
-    r"""Return the lower-case tokens of the Penn treebank with blanks between them, as in the files of Du et al.
-
-    >>> treebank('Bell (1847) didn\'t say "hello".')
-    "bell -lrb- 1847 -rrb- did n't say `` hello '' ."
-    """
-    from nltk.tokenize import NLTKWordTokenizer
-
-    text = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").replace("\N{LEFT SINGLE QUOTATION MARK}", "'")
-    text = text.replace("\N{LEFT DOUBLE QUOTATION MARK}", '"').replace("\N{RIGHT DOUBLE QUOTATION MARK}", '"')
-    text = text.replace("\N{EM DASH}", " -- ").replace("\N{EN DASH}", " -- ")
-    return " ".join(NLTKWordTokenizer().tokenize(text, convert_parentheses=True)).lower()
 
 
 def sentence_of(passage: str, start: int, length: int) -> str:

@@ -104,10 +104,9 @@ def sampled(source: str, folder: str, number: int) -> list:
 
 def asked(args: Arguments, contexts: Sequence, seed: int) -> dict[str, list[list[str]]]:
     """Return system -> as many questions for every context as there are references."""
-    from training.question_generation.contexts import Examples, WordVectors
+    from training.question_generation.contexts import Examples, WordVectors, encoder_folder
     from training.question_generation.decoding import generate
     from training.question_generation.generator import load
-    from training.question_generation.train_generator import encoder_folder
 
     counts = [len(context.references) for context in contexts]
     texts = [context.text for context in contexts]

@@ -74,23 +74,6 @@ def check(args: Arguments) -> None:
         raise ValueError("patience: stopping early needs held-out contexts; set dev_share above 0")
 
 
-def encoder_folder(name: str) -> Path:
-    """Return the folder of an encoder: the bundled one by its Hub id, a local folder, or a download.
-
-    Raises:
-        ValueError: if there is none.
-    """
-    from genqa_metrics.kpqa.models import BASE_MODEL, base_encoder, hub_folder, is_checkpoint
-
-    if name == BASE_MODEL:
-        return base_encoder()
-    tried: list[str] = []
-    folder = Path(name) if Path(name).is_dir() else hub_folder(name, None, is_checkpoint, tried)
-    if folder is None:
-        raise ValueError(f"encoder: expected a folder or a Hub id, got {name!r}; {'; '.join(tried)}")
-    return folder
-
-
 def measures(predictions) -> dict[str, float]:
     """Return what is logged of held-out pairs: loss per word, perplexity and the dimensions in use."""
     import numpy as np
@@ -121,11 +104,11 @@ def train(args: Arguments, training) -> dict:
     import numpy as np
     import torch
     from genqa_metrics.kpqa.models import checkpoint_digest, quiet
-    from transformers import EarlyStoppingCallback, Trainer, set_seed
-    from transformers.trainer_pt_utils import get_length_grouped_indices
+    from transformers import EarlyStoppingCallback, set_seed
     from transformers.trainer_utils import get_last_checkpoint
 
     from training.question_generation import contexts as data
+    from training.question_generation.batches import LikeLengthTrainer
     from training.question_generation.generator import Config, Generator, save
 
     check(args)
@@ -144,7 +127,7 @@ def train(args: Arguments, training) -> dict:
         held_out = random.Random(0).sample(held_out, min(args.dev_rows, len(held_out)))
 
     # 2. Their words as vectors, the mean states of the questions.
-    encoder = encoder_folder(args.encoder)
+    encoder = data.encoder_folder(args.encoder)
     with quiet():
         vectors = data.WordVectors(encoder, args.vector)
         questions = list(dict.fromkeys(text for _, text in pairs + held_out))
@@ -181,32 +164,9 @@ def train(args: Arguments, training) -> dict:
         training.metric_for_best_model = "eval_loss"
         training.greater_is_better = False
 
-    class BucketSampler(torch.utils.data.Sampler):
-        """Contexts of like length together, in an order that depends on seed and epoch alone.
-
-        That of transformers takes its order from the global state, and finds another one in a run that was killed in
-        the middle of an epoch.
-        """
-
-        def __init__(self, lengths, batch_size, seed):
-            self.lengths, self.batch_size, self.seed, self.epoch = lengths, batch_size, seed, 0
-
-        def set_epoch(self, epoch):
-            self.epoch = epoch
-
-        def __len__(self):
-            return len(self.lengths)
-
-        def __iter__(self):
-            generator = torch.Generator().manual_seed(1000 * self.seed + self.epoch)
-            return iter(get_length_grouped_indices(self.lengths, self.batch_size, generator=generator))
-
-    class BucketTrainer(Trainer):
-        def _get_train_sampler(self, train_dataset=None):
-            lengths = [len(row["input_ids"]) for row in train_dataset or self.train_dataset]
-            return BucketSampler(lengths, self.args.train_batch_size, self.args.seed)
-
-    trainer = BucketTrainer(
+    trainer = LikeLengthTrainer(
+        # A word more of the question costs more than one of the context: the decoder takes a step for it.
+        length_of=lambda row: len(row["question"]) * (args.max_context + 1) + len(row["input_ids"]),
         model=model,
         args=training,
         train_dataset=made[0],
