@@ -198,7 +198,7 @@ WHY = {
     "measured peak": "softmax, GELU and normalization are in the time and not in the count, and the peak is the best "
     "of 50 products while the encoder's time is an average, slowed by other work on the machine.",
     "rows a second and core": "the encoder has nearly all of the time, and runs on a hyperthread whose core another "
-    "program may share. Where rows have several references, `enough` saves a third to a half of it, see below.",
+    "program may share. Where rows have several references, `enough` saves a part of it, see below.",
     "from the command": "most of it are torch's and transformers' own imports; in 8-bit integers neither is imported.",
 }
 TITLES = {
