@@ -20,6 +20,7 @@ def cluster():
     """A cluster of two workers on this machine."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     options = {"num_cpus": 2, "object_store_memory": 80 * 2**20, "include_dashboard": False, "log_to_driver": False}
+    options["address"] = "local"  # another cluster of this machine is none of ours
     for attempt in range(3):  # a machine that is busy can miss the half minute that Ray gives its own processes
         try:
             ray.init(**options)
