@@ -380,6 +380,10 @@ def test_wrong_arguments_are_named(ava, judges, repository, tmp_path):
         ({"enough": 2}, "enough: expected a number from 0 to 1, got 2"),
         ({"enough": 0.4, "threshold": 0.5, "reference_aggregation": "max"}, "enough: 0.4 is below the threshold, 0.5"),
         ({"enough": 0.9, "reference_aggregation": "mean"}, "enough: only for reference_aggregation='max', here it is"),
+        (
+            {"enough": 0.9, "reference_aggregation": "max", "explain": True},
+            "explain: it reads all references",
+        ),
     ):
         with pytest.raises(ValueError, match=message):
             ava.compute(**rows, **settings)

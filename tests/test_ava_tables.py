@@ -109,7 +109,14 @@ def test_judges_made_of_judges(chosen, capsys):
     assert "| a | 1.000 | 1.000 | " in capsys.readouterr().out
 
 
-def test_a_part_that_is_no_judge_is_said(chosen, capsys):
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("--logits", "both=a,b"), "both: no judge 'b' among a"),
+        (("--weights", "half=a*0.5"), "half: expected weights that sum to 1, got 0.5"),
+    ],
+)
+def test_parts_that_make_no_judge_are_said(chosen, capsys, given, message):
     with pytest.raises(SystemExit):
-        chosen("--logits", "both=a,b")
-    assert "both: no judge 'b' among a" in capsys.readouterr().err
+        chosen(*given)
+    assert message in capsys.readouterr().err

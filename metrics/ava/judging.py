@@ -47,23 +47,24 @@ def joined_references(references: Sequence[str], candidate: str) -> str:
     """
     spoken, ranked = words(candidate), {}
     for reference in references:
-        key = " ".join(words(reference)) or reference
+        own = words(reference)
+        key = " ".join(own) or reference
         if key not in ranked:
-            ranked[key] = (*unlikeness(reference, spoken), len(ranked), reference)
+            ranked[key] = (*unlikeness(own, spoken), len(ranked), reference)
     return SEPARATOR.join(reference for *_, reference in sorted(ranked.values()))
 
 
-def unlikeness(reference: str, spoken: Sequence[str]) -> tuple[bool, float]:
+def unlikeness(own: Sequence[str], spoken: Sequence[str]) -> tuple[bool, float]:
     """Return what sorts references, the most like an answer first: see `joined_references`.
 
     Args:
-        reference: the reference.
+        own: words of the reference.
         spoken: words of the answer.
 
-    >>> unlikeness("Paris, France", ["in", "paris"]), unlikeness("Paris", ["in", "paris"])
+    >>> unlikeness(["paris", "france"], ["in", "paris"]), unlikeness(["paris"], ["in", "paris"])
     ((True, -0.5), (False, -1.0))
     """
-    own, known = words(reference), set(spoken)
+    known = set(spoken)
     inside = own and f" {' '.join(own)} " in f" {' '.join(spoken)} "
     return not inside, -sum(word in known for word in own) / max(1, len(own))
 
@@ -405,7 +406,7 @@ class Judge:
 
 def _order(triple: tuple) -> tuple:
     _, reference, candidate, *_ = triple
-    return *unlikeness(reference, words(candidate)), reference
+    return *unlikeness(words(reference), words(candidate)), reference
 
 
 def _next(asked: Sequence[int], rows: Sequence[int], done: Container[int]) -> tuple[list[int], list[int]]:

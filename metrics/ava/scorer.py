@@ -81,6 +81,8 @@ class AvaScorer(Scorer):
         """Return the same, and of every row why it was judged so, see `explaining.explanations`."""
         if explain and self.loaded.configuration == LINEAR and any(columns.get("short_answers", ())):
             raise ValueError("explain: what short answers do is not explained; leave explain or short_answers out")
+        if explain and self.enough is not None:
+            raise ValueError("explain: it reads all references of a row; leave explain or enough out")
         found = self.statistics(columns)
         if not explain:
             return *found, {}

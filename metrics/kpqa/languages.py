@@ -22,11 +22,9 @@ MIN_SHARE = 0.02  # of rows that are not English, from which they are reported
 def _identifier():
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    whole = LanguageIdentifier.from_model_file(MODEL_FILE)
-    whole.set_languages([name for name in LANGUAGES if name in whole.labels])
-    # One that never knew the other languages: `whole` keeps their 27 MB to return to them.
-    weights = whole.nb_ptc, whole.nb_pc, whole.nb_classes
-    return LanguageIdentifier(*weights, whole.tk_nextmove, whole.tk_output, norm_probs=True, tk_row=whole.tk_row)
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    identifier.set_languages([name for name in LANGUAGES if name in identifier.labels])
+    return identifier
 
 
 def language_counts(columns: Mapping[str, Sequence]) -> Counter:

@@ -27,6 +27,7 @@ from training.ava import compare_judges as c
 from training.ava import evaluate_ava as e
 from training.ava.mix_judges import mixed
 from training.common import local_file, put_between_markers
+from training.folding import weighted_folders
 
 # Of every set, and of how many of its questions one is taken.
 SETS = {
@@ -111,7 +112,7 @@ def parts_of(texts: list[str], known: Mapping) -> dict[str, list[str]]:
     """Return the names of judges that others are made of.
 
     Args:
-        texts: NAME=JUDGE,JUDGE.
+        texts: NAME=JUDGE,JUDGE; a weight may follow each: JUDGE*0.8.
         known: judges that there are.
 
     Raises:
@@ -141,6 +142,10 @@ def main() -> None:
     folders = {text.rpartition("=")[0]: Path(text.rpartition("=")[2]) for text in args.judges}
     try:
         weights, turned = parts_of(args.weights, folders), parts_of(args.turned, folders)
+        weighted = {
+            name: weighted_folders(name, [f"{folders[n.partition('*')[0]]}={n.partition('*')[2] or 1}" for n in names])
+            for name, names in weights.items()
+        }
         means = parts_of(args.logits, folders | weights | turned)
     except ValueError as error:
         parser.error(str(error))
@@ -153,7 +158,7 @@ def main() -> None:
         first = folders[names[0].partition("*")[0]]
         loaded = load_judge(first, device="cpu", dtype=args.dtype)
         if name in weights:
-            model = mixed([(folders[n.partition("*")[0]], float(n.partition("*")[2])) for n in names])
+            model = mixed(weighted[name])
             loaded = replace(loaded, model=model.to(loaded.model.dtype).eval())
         logits[name] = logits_of(Judge(loaded), sets, name in turned)
         results[name] = {"sets": scores(logits[name], sets)}
