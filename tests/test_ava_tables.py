@@ -109,9 +109,17 @@ def test_judges_made_of_judges(chosen, capsys):
     assert "| a | 1.000 | 1.000 | " in capsys.readouterr().out
 
 
+def test_more_judges_are_added_to_the_table(chosen):
+    chosen()
+    found = chosen("--keep", "--logits", "alone=a")
+    assert list(found["results"]) == ["a", "alone"]
+    assert found["command"].count("training.ava.choose") == 2
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
+        (("--keep",), "--keep: no result file"),
         (("--logits", "both=a,b"), "both: no judge 'b' among a"),
         (("--weights", "half=a*0.5"), "half: expected weights that sum to 1, got 0.5"),
     ],

@@ -7,9 +7,6 @@ questions; Pearson's r is that of probabilities without calibration.
 
 import argparse
 import hashlib
-import json
-import re
-import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -135,12 +132,16 @@ def main() -> None:
     parser.add_argument("--weights", nargs="*", default=[], help="NAME=JUDGE*0.8,JUDGE*0.2: the mean of their weights")
     parser.add_argument("--turned", nargs="*", default=[], help="NAME=JUDGE: takes the reference for the answer")
     parser.add_argument("--logits", nargs="*", default=[], help="NAME=JUDGE,JUDGE: the mean of their logits")
+    parser.add_argument("--keep", action="store_true", help="keep what else the result file has, from the same data")
     parser.add_argument("--dtype", help="floating type of all models; default float32")
     parser.add_argument("--json", type=Path, help="result file")
     parser.add_argument("--write", type=Path, help="file with <!-- choices -->, for the table")
     args = parser.parse_args()
     folders = {text.rpartition("=")[0]: Path(text.rpartition("=")[2]) for text in args.judges}
+    sets = {name: part(c.read(name, args.judgments), of) for name, of in SETS.items()}
+    digests = {n: hashlib.sha256(local_file(n, args.judgments).read_bytes()).hexdigest() for n in sets}
     try:
+        kept = c.kept_of(args.json, args.keep, digests)
         weights, turned = parts_of(args.weights, folders), parts_of(args.turned, folders)
         weighted = {
             name: weighted_folders(name, [f"{folders[n.partition('*')[0]]}={n.partition('*')[2] or 1}" for n in names])
@@ -149,8 +150,6 @@ def main() -> None:
         means = parts_of(args.logits, folders | weights | turned)
     except ValueError as error:
         parser.error(str(error))
-    sets = {name: part(c.read(name, args.judgments), of) for name, of in SETS.items()}
-    digests = {n: hashlib.sha256(local_file(n, args.judgments).read_bytes()).hexdigest() for n in sets}
 
     logits, results = {}, {}
     for name in [*folders, *weights, *turned]:
@@ -168,12 +167,11 @@ def main() -> None:
     for name, names in means.items():
         mean = {of: np.mean([logits[n][of] for n in names], axis=0) for of in sets}
         results[name] = {"sets": scores(mean, sets)}
+    results = {name: found for name, found in kept["results"].items() if name not in results} | results
     text = table(results)
     print(text)
     if args.json:
-        words = [re.sub(r"(^|=)/\S*/", r"\1", word) for word in sys.argv[1:]]  # folders without their paths
-        command = shlex.join(["python", "-m", "training.ava.choose", *words])
-        args.json.write_text(json.dumps({"command": command, "data": digests, "results": results}, indent=2) + "\n")
+        c.write_results(args.json, "training.ava.choose", kept, digests, results)
     if args.write:
         put_between_markers(args.write, "choices", text)
 

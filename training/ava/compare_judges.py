@@ -16,6 +16,7 @@ import re
 import shlex
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -242,6 +243,45 @@ def table(results: dict[str, dict]) -> str:
     return "\n".join(lines)
 
 
+def kept_of(path: Path | None, keep: bool, digests: Mapping[str, str]) -> dict:
+    """Return "data", "results" and, if there are some, the "command" of a result file to which more is added.
+
+    Args:
+        path: the file.
+        keep: whether something is kept at all.
+        digests: SHA-256 of the files that are measured on now, by set.
+
+    Raises:
+        ValueError: if there is no such file, or it was measured on other data.
+    """
+    if not keep:
+        return {"data": {}, "results": {}}
+    if not (path and path.is_file()):
+        raise ValueError(f"--keep: no result file {path} to keep; name one with --json, or leave --keep out")
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    for name, digest in digests.items():
+        if kept["data"].get(name, digest) != digest:
+            raise ValueError(f"--keep: {name} is not the file that {path} was measured on; leave --keep out")
+    return kept
+
+
+def write_results(path: Path, module: str, kept: Mapping, digests: Mapping[str, str], results: Mapping) -> None:
+    """Write a result file: the command of this process behind those that are kept, digests, results.
+
+    Args:
+        path: the file.
+        module: what `python -m` was given.
+        kept: see `kept_of`.
+        digests: SHA-256 of the files that were measured on, by set.
+        results: all of them, kept ones too.
+    """
+    words = [re.sub(r"(^|=)/\S*/", r"\1", word) for word in sys.argv[1:]]  # folders without their paths
+    command = shlex.join(["python", "-m", module, *words])
+    command = f"{kept['command']}; {command}" if "command" in kept else command
+    found = {"command": command, "data": kept["data"] | dict(digests), "results": results}
+    path.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+
+
 def main() -> None:
     """Read, judge, write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -256,17 +296,15 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="result file")
     parser.add_argument("--write", type=Path, help="file with <!-- judges -->, for the table")
     args = parser.parse_args()
-    if args.keep and not (args.json and args.json.is_file()):
-        parser.error(f"--keep: no result file {args.json} to keep; name one with --json, or leave --keep out")
     sets = {name: read(name, args.judgments) for name in args.sets or (*VERDICTS, *GRADES)}
     digests = {}
     for name in sets:
         path = t.local_file(WRITTEN if name == BURIED else name, args.judgments)
         digests[name] = hashlib.sha256(path.read_bytes()).hexdigest()
-    kept = json.loads(args.json.read_text(encoding="utf-8")) if args.keep else {"data": {}, "results": {}}
-    for name, digest in digests.items():
-        if kept["data"].get(name, digest) != digest:
-            parser.error(f"--keep: {name} is not the file that {args.json} was measured on; leave --keep out")
+    try:
+        kept = kept_of(args.json, args.keep, digests)
+    except ValueError as error:
+        parser.error(str(error))
     results = {}
     for text in args.judges:
         name, _, folder = text.partition("=")
@@ -295,14 +333,10 @@ def main() -> None:
     known = {name: found for name, found in kept["results"].items() if name not in results}
     both = [*known.items(), *results.items()]
     results = dict(sorted(both, key=lambda item: "checkpoint" not in item[1]))  # judges before simple metrics
-    digests = kept["data"] | digests
     text = table(results)
     print(text)
     if args.json:
-        words = [re.sub(r"(^|=)/\S*/", r"\1", word) for word in sys.argv[1:]]  # folders without their paths
-        command = shlex.join(["python", "-m", "training.ava.compare_judges", *words])
-        command = f"{kept['command']}; {command}" if "command" in kept else command
-        args.json.write_text(json.dumps({"command": command, "data": digests, "results": results}, indent=2) + "\n")
+        write_results(args.json, "training.ava.compare_judges", kept, digests, results)
     if args.write:
         put_between_markers(args.write, "judges", text)
 
