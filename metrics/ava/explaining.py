@@ -12,13 +12,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .modeling import WORD
+from .quantities import NUMBER_WORD
 
 MOST_PARTS = 64  # longer answers are taken apart into as many phrases, so that the time for a row is bounded
 UNCERTAIN = 0.1  # a probability that is nearer to the threshold is called uncertain
 STRONG = 0.02  # effects below it are not named in the reason
 NAMED = 2  # words that the reason names at most
 _PART = re.compile(r"\S*\w\S*")
-_NUMBER = re.compile(r"[$€£+-]*\d(?:[\d.,:]*\d)?%?")
+_NUMBER = re.compile(rf"(?i)[$€£+-]*\d(?:[\d.,:]*\d)?%?|(?<!\w)(?:{NUMBER_WORD})(?!\w)")
 _NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w'’-]+(?: (?:(?:da|de|der|van|von|of|the) )*[^\W\d_a-zß-öø-ÿ][\w'’-]+)*")
 _NEGATION = re.compile(r"(?i)\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b")
 
@@ -67,7 +68,7 @@ def instead(question: str, reference: str, answer: str, part: str) -> str | None
         question: the question.
         reference: the reference.
         answer: the answer.
-        part: the part; a number gives way to a number, a name (with a capital letter) to a name.
+        part: the part; a number, also in words, gives way to a number, a name (with a capital letter) to a name.
 
     Returns:
         The first that neither question nor answer has, numbers of as many digits before others; None if there is none,
@@ -75,6 +76,8 @@ def instead(question: str, reference: str, answer: str, part: str) -> str | None
 
     >>> instead("When?", "on 8 May 1945", "In May 1944", "1944"), instead("When?", "1945", "In May 1944", "In")
     ('1945', None)
+    >>> instead("How many eggs are in a dozen?", "twelve", "There are ten.", "ten")
+    'twelve'
     >>> instead("Who painted it?", "Leonardo da Vinci", "Michelangelo did", "Michelangelo")
     'Leonardo da Vinci'
     """

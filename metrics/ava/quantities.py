@@ -58,7 +58,7 @@ _UNITS = {
     for word in words.split()
 }
 _MONEY = {"$": "dollars", "€": "euros", "£": "pounds"}
-_WORD = "|".join(sorted([*_SMALL, *_TENS, *_SCALES], key=len, reverse=True))
+NUMBER_WORD = "|".join(sorted([*_SMALL, *_TENS, *_SCALES], key=len, reverse=True))
 _CLOCK = (
     r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s?(?P<half>[ap])\.?m\b\.?|(?P<hour24>\d{1,2}):(?P<minute24>\d\d)\b"
 )
@@ -66,7 +66,7 @@ _QUANTITY = re.compile(
     rf"(?i)(?<![\w.])(?:{_CLOCK}"
     rf"|(?P<sign>(?<![\w-])[-−]|(?<!\w)minus )?(?:(?P<money>[$€£])\s?)?"
     rf"(?:(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:(?:st|nd|rd|th)\b)?"
-    rf"|(?P<words>\b(?:{_WORD})(?:(?:[ -]|(?<=hundred) and |(?<=thousand) and )(?:{_WORD}))*\b))"
+    rf"|(?P<words>\b(?:{NUMBER_WORD})(?:(?:[ -]|(?<=hundred) and |(?<=thousand) and )(?:{NUMBER_WORD}))*\b))"
     rf"(?:[ -]?(?P<scale>hundred|thousand|million|billion|trillion)\b|(?P<letter>k|mn|m|bn|b)\b)?"
     rf"(?:[ -]?(?P<unit>%|per cent\b|°\s?[cf]\b|degrees? (?:celsius|centigrade|fahrenheit)\b|km/h|kilomet(?:er|re)s "
     rf"per hour\b|miles per hour\b|[a-z]+\b))?)"
