@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := metrics training spaces tests
 
-.PHONY: demo docs test test-all quality style copies lock bench bench-quality bench-parts sizes matrix integrations resolve licences dist clean
+.PHONY: demo docs test test-all quality style copies lock bench bench-quality bench-parts sizes matrix integrations s3 resolve licences dist clean
 
 demo: $(VENV)/installed-base
 	@$(BIN)/genqa-metrics demo
@@ -51,6 +51,9 @@ matrix: $(VENV)/installed-test  # the modules under the oldest and the newest ev
 
 integrations: $(VENV)/installed-test  # each tool of genqa_metrics.integrations in an environment of its own; TOOLS="ragas mlflow" for some
 	$(BIN)/python -m tests.packaging.integrations $(TOOLS)
+
+s3: $(VENV)/installed-test  # rows of a bucket into a bucket, on a server of S3 in an environment of its own
+	$(BIN)/python -m tests.packaging.s3
 
 resolve: $(VENV)/installed-test  # every version of Python that the package is for
 	$(BIN)/python -m tests.packaging.resolve
