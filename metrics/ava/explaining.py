@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .modeling import WORD
+from .passages import COMMON
 from .quantities import NUMBER_WORD
 
 MOST_PARTS = 64  # longer answers are taken apart into as many phrases, so that the time for a row is bounded
@@ -21,6 +22,8 @@ NAMED = 2  # words that the reason names at most
 _PART = re.compile(r"\S*\w\S*")
 _NUMBER = re.compile(rf"(?i)[$€£+-]*\d(?:[\d.,:]*\d)?%?|(?<!\w)(?:{NUMBER_WORD})(?!\w)")
 _NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w'’-]+(?: (?:(?:da|de|der|van|von|of|the) )*[^\W\d_a-zß-öø-ÿ][\w'’-]+)*")
+# Words that begin sentences with a capital letter and are no names.
+_FIRST = COMMON | set("after because before but here i if many most our some then there these those we yes".split())
 _NEGATION = re.compile(r"(?i)\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b")
 
 Probabilities = Callable[[Sequence[str], Sequence[Sequence[str]], Sequence[str]], np.ndarray]
@@ -78,14 +81,19 @@ def instead(question: str, reference: str, answer: str, part: str) -> str | None
     ('1945', None)
     >>> instead("How many eggs are in a dozen?", "twelve", "There are ten.", "ten")
     'twelve'
+    >>> instead("How many?", "Four steps.", "There are seven steps.", "There")
+    >>> instead("Where?", "Berlin", "There was a wall in Bonn.", "There")
     >>> instead("Who painted it?", "Leonardo da Vinci", "Michelangelo did", "Michelangelo")
     'Leonardo da Vinci'
     """
     kind = next((kind for kind in (_NUMBER, _NAME) if kind.fullmatch(part)), None)
+    if kind is _NAME and part.lower() in _FIRST:
+        return None
     if kind is None or any(re.search(rf"(?i)(?<!\w){re.escape(part)}(?!\w)", text) for text in (question, reference)):
         return None
     known = f"{question} {answer}".lower()
     found = [text for text in kind.findall(reference) if text.lower() not in known]
+    found = [text for text in found if kind is _NUMBER or not _NUMBER.fullmatch(text)]
     alike = [text for text in found if len(text) == len(part)] if kind is _NUMBER else []
     return (alike or found or [None])[0]
 

@@ -11,7 +11,7 @@ LONG_ANSWER = 150  # words of an answer, above which a passage is taken from it
 PASSAGE = 40  # words of a passage at most, unless its one sentence is longer
 _END = re.compile(r"(?<=[.!?])[\"')\]]*\s+|\n+")
 # Words that say nothing of what a text is about.
-_COMMON = frozenset(
+COMMON = frozenset(
     "a an and are as at be been by did do does for from had has have he her his how in is it its no not of on or she "
     "that the their they this to was were what when where which who why with you your".split()
 )
@@ -60,7 +60,7 @@ def passage(answer: str, question: str, references: Sequence[str], keys: Callabl
         return answer
 
     def content(text: str) -> set[str]:
-        return {key for key in keys(text) if key not in _COMMON}
+        return {key for key in keys(text) if key not in COMMON}
 
     asked, wanted = content(question), [content(text) for text in references]
 
