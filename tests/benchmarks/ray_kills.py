@@ -47,7 +47,7 @@ def slow(pids: Path, seconds: float):
     def base(predictions, references):
         (pids / str(os.getpid())).touch()
         time.sleep(seconds * len(predictions))
-        return [float(p == r) for p, r in zip(predictions, references, strict=True)]
+        return exact(predictions, references)
 
     return base
 

@@ -35,7 +35,9 @@ def server(folder: Path) -> Iterator[None]:
     uv = [sys.executable, "-m", "uv"]
     subprocess.run([*uv, "venv", "--quiet", "--python", sys.executable, str(folder)], check=True)
     python = str(folder / "bin/python")
-    environment = os.environ | {"UV_FIND_LINKS": os.environ.get("PIP_FIND_LINKS", "")}
+    environment = dict(os.environ)
+    if "PIP_FIND_LINKS" in environment:  # uv does not read the settings of pip
+        environment.setdefault("UV_FIND_LINKS", environment["PIP_FIND_LINKS"])
     subprocess.run([*uv, "pip", "install", "--quiet", "--python", python, "moto[server]"], check=True, env=environment)
     command = [str(folder / "bin/moto_server"), "-p", str(PORT)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
@@ -44,6 +46,8 @@ def server(folder: Path) -> Iterator[None]:
                 with contextlib.suppress(OSError), urlopen(ADDRESS):
                     break
                 time.sleep(0.5)
+            else:
+                raise SystemExit(f"no server at {ADDRESS} after a minute")
             yield
         finally:
             process.terminate()
