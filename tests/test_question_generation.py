@@ -77,6 +77,15 @@ def test_padding_changes_nothing(latent):
                 torch.testing.assert_close(found[name][0], together[name][i])
 
 
+def test_scaled_attention_is_that_of_a_smaller_w_a():
+    plain, scaled = generator(), generator(scaled=True)
+    batch = batch_of(PAIRS)
+    assert not torch.allclose(plain(**batch)["nll"], scaled(**batch)["nll"])
+    with torch.no_grad():
+        plain.keys.weight /= plain.config.hidden**0.5
+    torch.testing.assert_close(plain(**batch)["nll"], scaled(**batch)["nll"])
+
+
 def test_padding_gets_no_attention():
     model = generator()
     batch = batch_of(PAIRS)
@@ -90,6 +99,19 @@ def test_padding_gets_no_attention():
     again, last = model.encode(noisy, batch["lengths"], batch["context_words"])
     assert torch.equal(again.states, encoded.states)
     assert torch.equal(last.hidden[0], state.hidden[0])
+
+
+def test_a_question_does_not_repeat_itself():
+    model = generator()
+    with torch.no_grad():
+        model.bias[data.END] = -8  # a model that does not want to end
+
+    def said(no_repeat):
+        words = decoding.generate(model, examples(), ["ann won"], [1], no_repeat=no_repeat)[0][0].split()
+        return [tuple(words[i : i + 2]) for i in range(len(words) - 1)]
+
+    assert len(set(said(0))) < len(said(0))
+    assert len(set(said(2))) == len(said(2)) > 2
 
 
 def test_kl_by_hand():
@@ -147,6 +169,8 @@ def test_the_kl_term_is_annealed_and_leaves_free_bits():
     torch.testing.assert_close(found["loss"], found["nll"].mean() + 2 * 1e3)
     found["loss"].backward()
     assert all(weight.grad is None or not weight.grad.any() for weight in model.posterior.parameters())
+    found = model.eval()(**batch_of(PAIRS))  # dev chooses by what is trained
+    torch.testing.assert_close(found["loss"], found["nll"].mean() + 2 * 1e3)
 
 
 def test_the_latent_variable_is_dropped_whole():

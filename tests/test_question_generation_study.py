@@ -1,6 +1,7 @@
 """The study of the question generators: scores by hand, intervals, findings, made-up sets; the human scales."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -8,12 +9,21 @@ import numpy as np
 import pytest
 
 from tests.factories.question_generation import TINY
-from training.question_generation import check_bases, measures, study, tables
+from training.question_generation import check_bases, differences, measures, study, tables
 from training.question_generation import contexts as data
 
 FOLDER = Path(__file__).parent.parent / "training/question_generation"
 
-MARKS = ("findings", "all contexts", "several references", "differences", "diversity", "transfer", "bases")
+MARKS = (
+    "findings",
+    "all contexts",
+    "several references",
+    "differences",
+    "diversity",
+    "transfer",
+    "bases",
+    "each difference",
+)
 
 
 def readme(folder):
@@ -124,6 +134,20 @@ def test_the_sample_of_contexts_is_fixed(made_up):
     assert len(study.sampled("squad_du2017.test", made_up, 1000)) == len(everything)
 
 
+def test_questions_are_known_while_model_and_contexts_are_the_same(tmp_path):
+    contexts = [data.Context("a", ("who won ?",)), data.Context("b", ("where is it ?", "why ?"))]
+    model, path = tmp_path / "model.safetensors", tmp_path / "questions" / "set.jsonl"
+    model.write_bytes(b"")
+    said = {"baseline": [["who ?"], ["why ?", "why ?"]]}
+    assert study.known_questions(path, contexts, {"baseline": tmp_path}) is None
+    study.write_questions(path, contexts, said)
+    assert study.known_questions(path, contexts, {"baseline": tmp_path}) == said
+    assert study.known_questions(path, contexts[:1], {"baseline": tmp_path}) is None
+    assert study.known_questions(path, contexts, {"baseline": tmp_path, "cvae_25": tmp_path}) is None
+    os.utime(model, (path.stat().st_mtime + 10,) * 2)  # trained again
+    assert study.known_questions(path, contexts, {"baseline": tmp_path}) is None
+
+
 def test_renewing_a_readme(tmp_path):
     path = readme(tmp_path)
     tables.renew(path, "findings", "new")
@@ -166,6 +190,8 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
         "bleu",
         "--resamples",
         "50",
+        "--transfer",
+        "fairytaleqa.test",
         "--transfer_contexts",
         "5",
     ]
@@ -194,7 +220,7 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
     assert results["several_references"]["contexts"] + results["one_reference"]["contexts"] == 20
     assert results["transfer"]["contexts"] == 5
     text = (tmp_path / "README.md").read_text()
-    assert text.count("old") == 1  # the marks of check_bases.py
+    assert text.count("old") == 2  # the marks of check_bases.py and of differences.py
     assert "| CVAE 100 + RBS | " in text
 
     path = tmp_path / "work/questions/squad_du2017.test.seed_1.jsonl"
@@ -212,6 +238,41 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
     config.write_text(config.read_text() + " --hidden 8", encoding="utf-8")
     with pytest.raises(ValueError, match=r"work: .*baseline_1 was trained with another hidden; choose another folder"):
         study.main()
+
+
+def test_each_difference_is_trained_and_measured_once(made_up, tiny_encoder, tmp_path, monkeypatch):
+    config = tmp_path / "tiny.args"
+    config.write_text(f"{TINY} --encoder {tiny_encoder} --dev_sources squad_du2017.test", encoding="utf-8")
+    words = ["differences.py", "--train_dir", str(made_up), "--work", str(tmp_path / "work"), "--config", str(config)]
+    words += ["--steps", "3", "--resamples", "30", "--use_cpu", "True"]
+    words += ["--results", str(tmp_path / "differences.json"), "--readme", str(readme(tmp_path))]
+    monkeypatch.setattr(sys, "argv", words)
+    differences.main()
+    results = json.loads((tmp_path / "differences.json").read_text())
+    assert list(results["runs"]) == list(differences.RUNS)
+    for name, run in results["runs"].items():
+        folder = tmp_path / "work" / name.replace(" ", "_").replace(",", "") / "final"
+        settings = json.loads((folder / "config.json").read_text())
+        printed = (settings["output"], settings["skip"], settings["copies"], settings["free_bits"], settings["scaled"])
+        if name == "all six, as printed":
+            assert printed == ("free", False, False, 0, False)
+        else:  # one thing of the variant is gone, or nothing
+            changed = sum(x != y for x, y in zip(printed, ("vectors", True, True, 0.1, True), strict=True))
+            assert changed == (name in differences.PRINTED and name != "KL annealed by 0.03 a step")
+        low, high = run["measured"]["recall"].get("difference", [0, 0, 0])[1:]
+        assert low <= high
+    assert "difference" not in results["runs"]["variant"]["measured"]["recall"]
+    text = (tmp_path / "README.md").read_text()
+    assert all(f"| {name} | " in text for name in differences.RUNS)
+
+
+def test_differences_are_of_the_same_contexts():
+    """Contexts differ much, and the second run is 0.1 above the first on each: nothing is left to chance."""
+    rng = np.random.default_rng(0)
+    first = rng.uniform(size=(60, 1, len(differences.COLUMNS)))
+    found = differences.report_of(np.concatenate([first, first + 0.1], axis=1), 100)
+    assert found[1]["recall"]["difference"] == pytest.approx([0.1] * 3, abs=1e-5)
+    assert found[1]["recall"]["mean"] == pytest.approx(first[:, 0, 4].mean() + 0.1, abs=1e-5)
 
 
 def test_corpus_bleu_is_that_of_sacrebleu():
@@ -237,6 +298,23 @@ def test_a_system_with_fewer_seeds_is_put_down_with_its_own():
     place = list(measures.SYSTEMS).index("cvae_25")
     assert np.array_equal(rows[:, place, 0], rows[:, place, 1])
     assert not np.array_equal(rows[:, 0, 0], rows[:, 0, 1])
+
+
+def test_answers_covered_are_of_contexts_with_several_references():
+    text = "ada lovelace was born in london ."
+    contexts = [
+        data.Context("it rains in may .", ("when does it rain ?",)),
+        data.Context(text, ("where was ada lovelace born ?", "who was born in london ?")),
+    ]
+    said = {
+        name: [["when does it rain ?"], ["where was ada lovelace born ?"] * 2]
+        if name == "baseline"
+        else [["when does it rain ?"], ["who was born in london ?", "where was ada lovelace born ?"]]
+        for name in measures.SYSTEMS
+    }
+    found = measures.statistics_of({1: said}, contexts, ["rouge"], answers=True)["answers"][:, :, 0, 0]
+    assert np.isnan(found[0]).all()
+    assert found[1].tolist() == [0.5, 1, 1, 1, 1, 1]
 
 
 def test_answers_are_the_words_that_the_question_asks_for():

@@ -13,6 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 MAX_DRAWS = 4  # draws for one wanted question, where the draws repeat questions
+ORDINARY = frozenset(  # words that a sentence begins with and that are no names
+    "a about after all although an and another any as at because before both but by despite during each every for "
+    "from he her here his how however i if in into it its many more most much my no not of on once one only or "
+    "other our over several she since so some such that the their there these they this those three through to "
+    "two under until we what when where which while who with you your".split()
+)
 _CLOSE = {"-rrb-": ")", "-rsb-": "]", "-rcb-": "}"}
 _OPEN = {"-lrb-": "(", "-lsb-": "[", "-lcb-": "{"}
 
@@ -38,13 +44,14 @@ def readable(question: str, context: str) -> str:
 
     >>> readable("where did ada 's mother -lrb- anne -rrb- live ?", "Ada's mother (Anne) lived in London.")
     "Where did Ada's mother (Anne) live?"
+    >>> readable("when did the heart stop ?", "The heart stopped in May.")
+    'When did the heart stop?'
     """
     from nltk.tokenize import NLTKWordTokenizer, TreebankWordDetokenizer
 
     written = {}
     for i, token in enumerate(NLTKWordTokenizer().tokenize(context)):
-        # The first word of a text has a capital whatever it is: of ordinary words it says nothing.
-        if i or not token.islower():
+        if i or token.lower() not in ORDINARY:  # the first word of a text has a capital whatever it is
             written.setdefault(token.lower(), token)
     words = [written.get(word, word) for word in question.split()]
     words = [_OPEN.get(word, _CLOSE.get(word, {"``": '"', "''": '"'}.get(word, word))) for word in words]
@@ -86,6 +93,7 @@ class QuestionGenerator:
         width: int = 3,
         distinct: bool = True,
         raw: bool = True,
+        no_repeat: int = 3,
     ) -> list[list[str]]:
         """Return questions about every text.
 
@@ -99,6 +107,7 @@ class QuestionGenerator:
                 generator without a latent variable then gives its `width` best.
             raw: the texts are as people write them, and so are the questions; else both are lower-case tokens with
                 blanks between them.
+            no_repeat: words in a row that no question says twice; 0 lets it, as in the study.
 
         Raises:
             ValueError: if a text has no words, or count is below 1.
@@ -117,7 +126,9 @@ class QuestionGenerator:
         draws = count * MAX_DRAWS if distinct else count
         if distinct and not self.is_diverse:
             top = width  # its only variety is in the beams
-        asked = generate(self.model, self.examples, contexts, [draws] * len(contexts), seed, width, top)
+        asked = generate(
+            self.model, self.examples, contexts, [draws] * len(contexts), seed, width, top, no_repeat=no_repeat
+        )
         if distinct:
             asked = [list(dict.fromkeys(questions))[:count] for questions in asked]
         if raw:

@@ -46,7 +46,12 @@ def _chosen(state: State, rows: torch.Tensor) -> State:
 
 @torch.inference_mode()
 def beam_search(
-    model: Generator, batch: dict, latent: torch.Tensor | None = None, width: int = 3, max_words: int = MAX_WORDS
+    model: Generator,
+    batch: dict,
+    latent: torch.Tensor | None = None,
+    width: int = 3,
+    max_words: int = MAX_WORDS,
+    no_repeat: int = 0,
 ) -> Beams:
     """Return the `width` likeliest questions that a beam search finds for every row.
 
@@ -60,6 +65,7 @@ def beam_search(
         latent: (B, d), one draw per row; None for a model without a latent variable.
         width: beams of a row.
         max_words: words after which a question is cut off.
+        no_repeat: no question says the same n words in a row twice (Paulus et al. 2018); 0 lets it, as the paper does.
     """
     encoded, state = model.encode(batch["context"], batch["lengths"], batch["context_words"])
     rows, device = len(batch["context"]), batch["context"].device
@@ -87,6 +93,11 @@ def beam_search(
             copies = torch.zeros_like(copyable).scatter(1, place, True) & copyable
             steps[:, UNKNOWN] += copy_log_probability(attention[:, None], copyable, copies[:, None])[:, 0]
         place = place[:, 0]
+        if no_repeat and words.shape[1] >= no_repeat:
+            said = words.unfold(1, no_repeat, 1)
+            start = words[:, words.shape[1] - no_repeat + 1 :]
+            beam, where = (said[..., :-1] == start[:, None]).all(-1).nonzero(as_tuple=True)
+            steps[beam, said[beam, where, -1]] = -torch.inf
         steps[ended] = only_pad
         totals = (scores[:, :, None] + steps.view(rows, width, -1)).flatten(1)
         scores, best = totals.topk(width, dim=1)
@@ -120,6 +131,7 @@ def generate(
     width: int = 3,
     top: int = 1,
     batch_size: int = 64,
+    no_repeat: int = 0,
 ) -> list[list[str]]:
     """Return `counts[i]` questions for every context: the latent variable is drawn, and a beam chosen, once for each.
 
@@ -133,6 +145,7 @@ def generate(
         top: b of random beam selection: a question is drawn from the b best beams with equal probability; 1 takes the
             best, so that a model without a latent variable asks the same question again and again.
         batch_size: rows that are decoded together.
+        no_repeat: see `beam_search`.
 
     Raises:
         ValueError: if `top` is not from 1 to `width`.
@@ -157,7 +170,7 @@ def generate(
         inputs = [rows[searches[n][0]] for n in numbers]
         batch = {name: tensor.to(device) for name, tensor in examples.collate(inputs).items()}
         latent = None if noise is None else draws_of_prior(model, batch, noise[numbers])
-        beams = beam_search(model, batch, latent, width)
+        beams = beam_search(model, batch, latent, width, no_repeat=no_repeat)
         found = np.isfinite(beams.scores).sum(axis=1)
         for row, n in enumerate(numbers):
             i, j = searches[n]

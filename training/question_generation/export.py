@@ -13,7 +13,6 @@ _CARD = """\
 base_model: {encoder}
 library_name: genqa-metrics
 pipeline_tag: text2text-generation
-license: cc-by-sa-4.0
 language: en
 tags: [question-generation, evaluation]
 ---
@@ -31,12 +30,12 @@ generator = load("{repository}")
 generator.ask(["Ada Lovelace wrote the first program in 1843."], count=3)
 ```
 
-The weights are in float16 (SHA-256 of model.safetensors: `{digest}`). The vectors of words are those of the encoder
-{encoder}, which is loaded beside it.
+The weights are in float16 (SHA-256 of model.safetensors: `{digest}`).
+The vectors of words are those of the encoder {encoder}, which is loaded beside it.
 
 ## Training
 
-{pairs} pairs of sentence and question, {steps} steps, seed {seed}. On {held_out} held-out pairs: perplexity
+{pairs:,} pairs of sentence and question, {steps:,} steps, seed {seed}. On {held_out} held-out pairs: perplexity
 {perplexity}{kl}.
 
 {sources}
@@ -84,7 +83,7 @@ def card(model, facts: Mapping, pairs: Mapping | None, digest: str, repository: 
         sources = "\n".join(lines)
         sources += (
             f"\n\nNothing of {', '.join(pairs['arguments']['test'])} is in it: no article, sentence or question. The "
-            "licences of the sources are their own; SQuAD is CC BY-SA 4.0."
+            "licences of the sources are their own, and some state none: look before you use the weights."
         )
     arguments = {n: v for n, v in facts["arguments"].items() if n not in ("data_dir", "cache", "encoder")}
     return _CARD.format(

@@ -36,6 +36,8 @@ class Config:
         output: "vectors" is W_o c = E (P c) with the words' vectors E; "free" is the matrix W_o of equation 8 itself.
         skip: add a linear map of the word's vector to the context states b.
         copies: learn which word of the context UNKNOWN stands for; see contexts.Examples.
+        scaled: divide the scores of the attention by the root of H. Equation 9 does not, and W_a could learn it; but
+            at first the softmax is then nearly all at one word and has next to no gradient.
         max_context, max_question, contextual: see contexts.Examples.
         encoder, encoder_sha256: Hub id or folder of the encoder whose vectors are read, and the digest of its weights.
     """
@@ -55,6 +57,7 @@ class Config:
     output: str = "vectors"
     skip: bool = True
     copies: bool = True
+    scaled: bool = False
     max_context: int = 60
     max_question: int = 20
     contextual: bool = False
@@ -214,6 +217,8 @@ class Generator(nn.Module):
             cells.append(memory)
         query = hidden[-1]
         scores = (encoded.keys * query[:, None]).sum(-1)  # for one query this is 5 times as fast as bmm on a CPU
+        if self.config.scaled:
+            scores = scores / self.config.hidden**0.5
         attention = scores.masked_fill(~encoded.mask, -torch.inf).softmax(-1)
         seen = (encoded.states * attention[..., None]).sum(1)
         context = self.combines(torch.cat([seen, query], -1)).tanh()
@@ -233,7 +238,7 @@ class Generator(nn.Module):
     def forward(
         self, context, lengths, context_words, copyable, previous, target, copies, question_mean
     ) -> dict[str, torch.Tensor]:
-        """Return the loss of a batch, the negative ELBO of equation 10 per question, and its parts.
+        """Return the loss of a batch, the negative ELBO of equation 10 per question but for free bits, and its parts.
 
         Args:
             context: (B, T, read), see contexts.Examples.collate, as all others.
@@ -249,7 +254,7 @@ class Generator(nn.Module):
             "loss"; "nll": (B,) negative log-likelihood of the questions; "tokens": (B,) words of the questions that
             can be said, the end included; "kl": (B, d) KL of every dimension. In training mode z is a draw from the
             posterior, is dropped whole for some examples, and the KL term is annealed; else z is the posterior's mean
-            and the loss the whole negative ELBO.
+            and the KL term whole. The free bits count in both, so that dev chooses by what is trained.
         """
         encoded, state = self.encode(context, lengths, context_words)
         latent, kl = None, context.new_zeros(len(context), 1)
@@ -273,13 +278,10 @@ class Generator(nn.Module):
         losses = functional.cross_entropy(logits, target[asked], reduction="none")
         losses = losses - copy_log_probability(torch.stack(attentions, 1), copyable, copies)[asked]
         nll = losses.new_zeros(target.shape).masked_scatter(asked, losses).sum(1)
-        if self.training:
-            weight = self.kl_weight()
-            self.steps += 1
-            penalty = kl.mean(0).clamp(min=self.config.free_bits).sum() if self.config.latent else kl.sum()
-            loss = nll.mean() + weight * penalty
-        else:
-            loss = (nll + kl.sum(1)).mean()
+        penalty = kl.mean(0).clamp(min=self.config.free_bits).sum() if self.config.latent else kl.sum()
+        weight = self.kl_weight() if self.training else 1.0
+        self.steps += self.training
+        loss = nll.mean() + weight * penalty
         return {"loss": loss, "nll": nll, "tokens": asked.sum(1), "kl": kl}
 
 

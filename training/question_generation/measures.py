@@ -75,13 +75,14 @@ def diversity(questions: Sequence[Sequence[str]]) -> np.ndarray:
     if not rows:
         return result
     others = [[*questions[i][:j], *questions[i][j + 1 :]] for i, j in rows]
-    self_bleu = base_function("bleu").multiple([questions[i][j] for i, j in rows], others)
+    scores = base_function("bleu").multiple([questions[i][j] for i, j in rows], others)
+    self_bleu = np.bincount([i for i, _ in rows], scores, len(questions))
     for i in dict.fromkeys(i for i, _ in rows):
         words = [text.split() for text in questions[i]]
         for column, n in ((0, 1), (1, 2)):
             grams = [tuple(w[k : k + n]) for w in words for k in range(len(w) - n + 1)]
             result[i, column] = len(set(grams)) / max(len(grams), 1)
-        result[i, 2] = np.mean([score for (row, _), score in zip(rows, self_bleu, strict=True) if row == i])
+        result[i, 2] = self_bleu[i] / len(words)
         result[i, 3] = len(set(questions[i])) / len(questions[i])
     return result
 
@@ -180,7 +181,7 @@ def statistics_of(
 
     Returns:
         Base -> columns `PARTS`, "corpus" -> `corpus_counts` of the first question of every context, "diversity" ->
-        columns `DIVERSITY`, and if wanted "answers" -> one column, see `covered`.
+        columns `DIVERSITY`, and if wanted "answers" -> one column, see `covered`, NaN for one reference.
     """
     from genqa_metrics.f_meta.scoring import statistics
 
@@ -196,12 +197,15 @@ def statistics_of(
         found[name] = statistics(predictions, references * len(columns), base_of(name))
     found["corpus"] = corpus_counts([texts[0] for texts in predictions], references * len(columns))
     found["diversity"] = diversity(predictions)
-    if answers:
-        texts = [context.text for context in contexts] * len(columns)
-        asked = [*zip(texts, predictions, strict=True), *zip(texts, references * len(columns), strict=True)]
+    if answers:  # as with diversity: only where there is more than one thing to ask
+        rows = np.array([i for i, context in enumerate(contexts) if len(context.references) > 1] * len(columns))
+        rows += np.repeat(np.arange(len(columns)), len(rows) // len(columns)) * len(contexts)
+        texts = [contexts[i % len(contexts)].text for i in rows]
+        asked, wanted = [predictions[i] for i in rows], [references[i % len(contexts)] for i in rows]
         print("reading the answers", file=sys.stderr, flush=True)
-        known = answers_of([(text, question) for text, questions in asked for question in questions])
-        found["answers"] = covered(predictions, references * len(columns), texts, known)
+        pairs = [(text, q) for side in (asked, wanted) for text, qs in zip(texts, side, strict=True) for q in qs]
+        found["answers"] = np.full(len(predictions), np.nan)
+        found["answers"][rows] = covered(asked, wanted, texts, answers_of(pairs))
     return {name: np.moveaxis(rows.reshape(shape), 2, 0) for name, rows in found.items()}
 
 

@@ -38,15 +38,15 @@ class Arguments:
     data_dir: str = field(metadata={"help": "folder of squad_du2017.dev, squad_du2017.test and the other sets"})
     work: str = field(metadata={"help": "folder of the trained models and of the generated questions"})
     train_dir: str | None = field(default=None, metadata={"help": "folder of the training sources; default data_dir"})
-    config: str = field(default=str(FOLDER / "squad.args"), metadata={"help": "arguments of train_generator.py"})
+    config: str = field(default=str(FOLDER / "sentences.args"), metadata={"help": "arguments of train_generator.py"})
     seeds: list[int] = field(default_factory=lambda: [1, 2, 3], metadata={"help": "one training each"})
     seeds_of_others: int = field(
         default=0, metadata={"help": "seeds of CVAE 25 and 50, the first of `seeds`; 0: all of them"}
     )
     test: str = field(default="squad_du2017.test", metadata={"help": "set that the results are of"})
-    transfer: str = field(default="fairytaleqa.test", metadata={"help": "second set, nothing is trained on"})
+    transfer: str = field(default="qamr.test", metadata={"help": "second set, nothing is trained on"})
     contexts: int = field(default=500, metadata={"help": "contexts of the test set asked about, by chance; 0: all"})
-    transfer_contexts: int = field(default=60, metadata={"help": "contexts of the second set, likewise"})
+    transfer_contexts: int = field(default=40, metadata={"help": "contexts of the second set, likewise"})
     bases: list[str] = field(default_factory=lambda: list(BASES), metadata={"help": f"some of {', '.join(BASES)}"})
     answers: bool = field(default=False, metadata={"help": "measure the answers covered, with KPQA's predictor"})
     resamples: int = field(default=1000, metadata={"help": "bootstrap samples"})
@@ -63,34 +63,12 @@ def seeds_of(args: Arguments, model: str) -> list[int]:
 
 def trained(args: Arguments, model: str, seed: int) -> Path:
     """Return the folder of a trained model; train it, or go on with its training, if it is not there."""
-    from transformers import HfArgumentParser, TrainingArguments
+    from training.question_generation.train_generator import trained as trained_in
 
-    from training.question_generation.train_generator import Arguments as TrainingFacts
-    from training.question_generation.train_generator import train
-
-    folder = Path(args.work) / "models" / f"{model}_{seed}"
-    words = [
-        "--config",
-        args.config,
-        "--data_dir",
-        args.train_dir or args.data_dir,
-        "--cache",
-        str(Path(args.work) / "cache"),
-    ]
-    words += ["--latent", str(MODELS[model]), "--seed", str(seed), "--output_dir", str(folder)]
-    words += ["--use_cpu", str(args.use_cpu)]
-    parser = HfArgumentParser((TrainingFacts, TrainingArguments))
-    facts, training = parser.parse_args_into_dataclasses(words, args_file_flag="--config")
-    path = folder / "final" / "train.json"
-    if path.is_file():
-        known = json.loads(path.read_text(encoding="utf-8"))["arguments"]
-        other = [n for n, value in vars(facts).items() if n not in ("data_dir", "cache") and known[n] != value]
-        if other:
-            raise ValueError(f"work: {folder} was trained with another {', '.join(other)}; choose another folder")
-    else:
-        print(f"training {model}, seed {seed}", file=sys.stderr, flush=True)
-        train(facts, training)
-    return folder / "final"
+    words = ["--config", args.config, "--data_dir", args.train_dir or args.data_dir]
+    words += ["--cache", str(Path(args.work) / "cache"), "--use_cpu", str(args.use_cpu)]
+    words += ["--latent", str(MODELS[model]), "--seed", str(seed)]
+    return trained_in(Path(args.work) / "models" / f"{model}_{seed}", words)
 
 
 def sampled(source: str, folder: str, number: int) -> list:
@@ -102,19 +80,39 @@ def sampled(source: str, folder: str, number: int) -> list:
     return [contexts[i] for i in sorted(picks)]
 
 
-def asked(args: Arguments, contexts: Sequence, seed: int) -> dict[str, list[list[str]]]:
-    """Return system -> as many questions for every context as there are references."""
+def known_questions(path: Path, contexts: Sequence, models: Mapping[str, Path]) -> dict[str, list[list[str]]] | None:
+    """Return the questions that an earlier run wrote, None if they are of other contexts, systems or models.
+
+    Args:
+        path: file of `write_questions`.
+        contexts: the contexts that are to be asked about.
+        models: system -> folder of its model; questions that are older were asked by another one.
+    """
+    newest = max((folder / "model.safetensors").stat().st_mtime for folder in models.values())
+    if not path.is_file() or path.stat().st_mtime < newest:
+        return None
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    wanted = [(context.text, list(context.references), set(models)) for context in contexts]
+    if [(row["context"], row["references"], set(row["predictions"])) for row in rows] != wanted:
+        return None
+    return {system: [row["predictions"][system] for row in rows] for system in models}
+
+
+def asked(args: Arguments, source: str, contexts: Sequence, seed: int) -> dict[str, list[list[str]]]:
+    """Return system -> as many questions for every context as there are references; they are written to a file too."""
     from training.question_generation.contexts import Examples, WordVectors, encoder_folder
     from training.question_generation.decoding import generate
     from training.question_generation.generator import load
 
     counts = [len(context.references) for context in contexts]
     texts = [context.text for context in contexts]
+    models = {s: trained(args, name, seed) for s, (name, _) in SYSTEMS.items() if seed in seeds_of(args, name)}
+    path = Path(args.work) / "questions" / f"{source}.seed_{seed}.jsonl"
+    if known := known_questions(path, contexts, models):
+        return known
     said, vectors = {}, None
-    for system, (name, top) in SYSTEMS.items():
-        if seed not in seeds_of(args, name):
-            continue
-        folder = trained(args, name, seed)
+    for system, folder in models.items():
+        print(f"questions of {system} on {source}, seed {seed}", file=sys.stderr, flush=True)
         model = load(folder)
         config = model.config
         if vectors is None:
@@ -123,8 +121,20 @@ def asked(args: Arguments, contexts: Sequence, seed: int) -> dict[str, list[list
         examples = Examples(
             config.words, vectors, config.max_context, config.max_question, config.contextual, config.copies
         )
-        said[system] = generate(model, examples, texts, counts, seed=seed, top=top)
+        said[system] = generate(model, examples, texts, counts, seed=seed, top=SYSTEMS[system][1])
+    write_questions(path, contexts, said)
     return said
+
+
+def given_words(args: Arguments) -> dict[str, str]:
+    """Return the arguments of the command line that decide the numbers, by name; folders by what they are."""
+    words = {"config": Path(args.config).name, "data_dir": "DATA/question_generation", "work": "FOLDER"}
+    if args.train_dir:
+        words["train_dir"] = "PAIRS"
+    for name in ("seeds", "seeds_of_others", "test", "transfer", "contexts", "transfer_contexts", "bases", "answers"):
+        value = getattr(args, name)
+        words[name] = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return words
 
 
 def write_questions(path: Path, contexts: Sequence, said: Mapping[str, Sequence[Sequence[str]]]) -> None:
@@ -168,28 +178,27 @@ def main() -> None:
     }
     reports = {}
     for source, contexts in sets.items():
-        said = {}
-        for seed in args.seeds:
-            print(f"questions on {source}, seed {seed}", file=sys.stderr, flush=True)
-            said[seed] = asked(args, contexts, seed)
-            write_questions(Path(args.work) / "questions" / f"{source}.seed_{seed}.jsonl", contexts, said[seed])
+        said = {seed: asked(args, source, contexts, seed) for seed in args.seeds}
         statistics = statistics_of(said, contexts, args.bases, args.answers)
         several = np.array([len(context.references) > 1 for context in contexts])
         for group, kept in (("all", several | True), ("several", several), ("one", ~several)):
             if kept.any():
                 reports[source, group] = report_of(statistics, kept, args.resamples)
     main_report = reports[args.test, "all"]
+    arguments = {
+        n: v for n, v in next(iter(facts["cvae_100"].values()))["arguments"].items() if n not in ("data_dir", "cache")
+    }
+    read = [(args.data_dir, name) for name in sets]
+    read += [(args.train_dir or args.data_dir, name) for name in arguments["sources"] + arguments["dev_sources"]]
+    paths = [Path(folder) / f"{name}.jsonl.gz" for folder, name in read]
     results = {
         "systems": main_report["systems"],
         "active_latent_dimensions": {system: min(values) for system, values in active.items()},
-        "command": "python -m training.question_generation.study --data_dir DATA/question_generation --work FOLDER",
+        "command": "python -m training.question_generation.study "
+        + " ".join(f"--{name} {value}" for name, value in given_words(args).items()),
         "seeds": args.seeds,
         "seeds_of": {model: seeds_of(args, model) for model in MODELS},
-        "data_digests": {
-            path.name: file_digest(path)
-            for path in sorted(Path(args.data_dir).glob("*.jsonl.gz"))
-            if path.name.startswith(("squad_du2017", args.transfer))
-        },
+        "data_digests": {path.name: file_digest(path) for path in paths if path.is_file()},
         "test": args.test,
         "contexts": main_report["contexts"],
         "resamples": args.resamples,
@@ -206,9 +215,8 @@ def main() -> None:
             }
             for model, found in facts.items()
         },
-        "arguments": {n: v for n, v in next(iter(facts["cvae_100"].values()))["arguments"].items() if n != "data_dir"},
+        "arguments": arguments,
     }
-    del results["arguments"]["cache"]
     Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     readme = Path(args.readme)
     several = reports[args.test, "several"]

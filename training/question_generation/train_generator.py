@@ -1,5 +1,8 @@
 """Train a generator of questions: the deterministic baseline, or the variational one with a latent variable."""
 
+import json
+import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -9,6 +12,7 @@ SHARED += (
     "output",
     "skip",
     "copies",
+    "scaled",
     "max_context",
     "max_question",
     "contextual",
@@ -50,6 +54,7 @@ class Arguments:
     output: str = field(default="vectors", metadata={"help": "W_o: 'free' (equation 8), or 'vectors', of the words"})
     skip: bool = field(default=True, metadata={"help": "add a map of the word's vector to the context states"})
     copies: bool = field(default=True, metadata={"help": "learn which word of the context is copied"})
+    scaled: bool = field(default=True, metadata={"help": "divide the attention's scores by the root of --hidden"})
     patience: int = field(default=0, metadata={"help": "evaluations without a better loss before it stops; 0 never"})
     cache: str | None = field(default=None, metadata={"help": "folder for the encoder's states of the questions"})
 
@@ -98,7 +103,6 @@ def train(args: Arguments, training) -> dict:
     Returns:
         What was written to train.json: measures of the held-out part with the mean KL of every dimension, and facts.
     """
-    import json
     import random
 
     import numpy as np
@@ -190,6 +194,34 @@ def train(args: Arguments, training) -> dict:
     (folder / "train.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
     print(f"written to {folder}: {facts['dev']}", flush=True)
     return facts
+
+
+def trained(folder: Path, words: Sequence[str]) -> Path:
+    """Return the folder `final` of a training; train, or go on with the training, if it is not there.
+
+    Args:
+        folder: of the training.
+        words: arguments of the command line, without --output_dir.
+
+    Raises:
+        ValueError: if what is there was trained with other arguments.
+    """
+    from transformers import HfArgumentParser, TrainingArguments
+
+    parser = HfArgumentParser((Arguments, TrainingArguments))
+    args, training = parser.parse_args_into_dataclasses(
+        [*words, "--output_dir", str(folder)], args_file_flag="--config"
+    )
+    path = folder / "final" / "train.json"
+    if path.is_file():
+        known = json.loads(path.read_text(encoding="utf-8"))["arguments"]
+        other = [n for n, value in vars(args).items() if n not in ("data_dir", "cache") and known[n] != value]
+        if other:
+            raise ValueError(f"work: {folder} was trained with another {', '.join(other)}; choose another folder")
+    else:
+        print(f"training {folder.name}", file=sys.stderr, flush=True)
+        train(args, training)
+    return folder / "final"
 
 
 def main() -> None:

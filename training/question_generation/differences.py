@@ -1,0 +1,156 @@
+"""What each part of this repository's variant gives: short trainings of CVAE 100, each with one thing as printed."""
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from training.question_generation.tables import renew
+
+FOLDER = Path(__file__).parent
+LATENT = 100
+QUESTIONS = 4  # asked about every held-out context
+PRINTED = {  # what is as in the paper -> arguments of train_generator.py
+    "no free bits": ["--free_bits", "0"],
+    "KL annealed by 0.03 a step": ["--kl_steps", "1"],
+    "no loss for copies": ["--copies", "False"],
+    "context states b alone": ["--skip", "False"],
+    "W_o free": ["--output", "free"],
+    "attention not scaled": ["--scaled", "False"],
+}
+RUNS = {"variant": [], **PRINTED, "all six, as printed": [word for words in PRINTED.values() for word in words]}
+COLUMNS = {  # measured for every context: name -> title
+    "different": "different questions",
+    "self_bleu": "self-BLEU",
+    "conventional": "ROUGE-L, conventional",
+    "precision": "precision",
+    "recall": "recall",
+}
+
+
+@dataclass
+class Arguments:
+    """What is trained, and where it is written."""
+
+    train_dir: str = field(metadata={"help": "folder of prepare_pairs.py"})
+    work: str = field(metadata={"help": "folder of the trained models; a run that was killed goes on where it was"})
+    config: str = field(default=str(FOLDER / "sentences.args"), metadata={"help": "arguments of train_generator.py"})
+    steps: int = field(default=500, metadata={"help": "of every training; in the last third the rate decays"})
+    seed: int = field(default=1, metadata={"help": "of the trainings and of the questions"})
+    resamples: int = field(default=1000, metadata={"help": "bootstrap samples"})
+    use_cpu: bool = field(default=False, metadata={"help": "train on the CPU also where there is another device"})
+    results: str = field(default=str(FOLDER / "differences.json"), metadata={"help": "file that is written"})
+    readme: str = field(default=str(FOLDER / "README.md"), metadata={"help": "file whose marked table is renewed"})
+
+
+def trained(args: Arguments, name: str) -> Path:
+    """Return the folder of the trained model of a run; train it if it is not there."""
+    from training.question_generation.train_generator import trained as trained_in
+
+    words = ["--config", args.config, "--data_dir", args.train_dir, "--cache", str(Path(args.work) / "cache")]
+    words += ["--latent", str(LATENT), "--seed", str(args.seed), "--use_cpu", str(args.use_cpu), "--patience", "0"]
+    words += ["--max_steps", str(args.steps), "--eval_strategy", "no", "--save_steps", str(max(args.steps // 4, 1))]
+    words += [
+        "--lr_scheduler_type",
+        "warmup_stable_decay",
+        "--lr_scheduler_kwargs",
+        json.dumps({"num_decay_steps": args.steps // 3}),
+    ]
+    return trained_in(Path(args.work) / name.replace(" ", "_").replace(",", ""), words + RUNS[name])
+
+
+def rows_of(questions: list[list[str]], references: list[list[str]]) -> np.ndarray:
+    """Return what is measured of every context: (contexts, columns of `COLUMNS`)."""
+    from genqa_metrics.f_meta.bases import base_function
+    from genqa_metrics.f_meta.scoring import statistics
+
+    from training.question_generation.measures import DIVERSITY, PARTS, diversity
+
+    found = dict(zip(DIVERSITY, diversity(questions).T, strict=True))
+    found |= dict(zip(PARTS, statistics(questions, references, base_function("rouge")).T, strict=True))
+    return np.column_stack([found[name] for name in COLUMNS])
+
+
+def report_of(rows: np.ndarray, resamples: int) -> list[dict]:
+    """Return per run the means and, against the first run, the differences with 95% intervals.
+
+    Args:
+        rows: (contexts, runs, columns).
+        resamples: bootstrap samples of contexts.
+    """
+    from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval, resampled_sums
+
+    differences = rows - rows[:, :1]
+    low, high = interval(resampled_sums(bootstrap_counts(len(rows), resamples, 0), differences) / len(rows), len(rows))
+    means, middle = rows.mean(axis=0), differences.mean(axis=0)
+    return [
+        {
+            column: {"mean": round(float(means[run, j]), 5)}
+            | ({"difference": [round(float(x[run, j]), 5) for x in (middle, low, high)]} if run else {})
+            for j, column in enumerate(COLUMNS)
+        }
+        for run in range(rows.shape[1])
+    ]
+
+
+def table(runs: Mapping[str, Mapping]) -> str:
+    """Return the runs as Markdown, in percent but for perplexity and nats."""
+    titles = ["perplexity", "KL, nats", "active dimensions", *COLUMNS.values()]
+    lines = ["| CVAE 100 | " + " | ".join(titles) + " |", "| --- |" + " ---: |" * len(titles)]
+    for name, run in runs.items():
+        cells = [f"{run['dev']['perplexity']:.1f}", f"{run['dev']['kl']:.1f}", str(run["dev"]["active_dimensions"])]
+        for column in COLUMNS:
+            value = run["measured"][column]
+            change = (
+                "; {:+.1f} ({:+.1f}, {:+.1f})".format(*(100 * x for x in value["difference"]))
+                if ("difference" in value)
+                else ""
+            )
+            cells.append(f"{100 * value['mean']:.1f}{change}")
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Train, ask, measure, write."""
+    from genqa_metrics.kpqa.models import file_digest
+    from transformers import HfArgumentParser
+
+    from training.question_generation.ask import load
+    from training.question_generation.contexts import read_contexts
+
+    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    folders = {name: trained(args, name) for name in RUNS}
+    facts = {name: json.loads((f / "train.json").read_text(encoding="utf-8")) for name, f in folders.items()}
+    sources = facts["variant"]["arguments"]["sources"] + facts["variant"]["arguments"]["dev_sources"]
+    contexts = read_contexts(sources[-1], args.train_dir)
+    texts, references = [c.text for c in contexts], [list(c.references) for c in contexts]
+    rows = []
+    for name, folder in folders.items():
+        print(f"questions of {name}", file=sys.stderr, flush=True)
+        asked = load(folder).ask(texts, QUESTIONS, args.seed, distinct=False, raw=False, no_repeat=0)
+        rows.append(rows_of(asked, references))
+    reports = report_of(np.stack(rows, axis=1), args.resamples)
+    runs = {
+        name: {"arguments": RUNS[name], "dev": facts[name]["dev"], "measured": report}
+        for name, report in zip(RUNS, reports, strict=True)
+    }
+    results = {
+        "command": "python -m training.question_generation.differences --train_dir PAIRS --work FOLDER",
+        "data_digests": {source: file_digest(Path(args.train_dir) / f"{source}.jsonl.gz") for source in sources},
+        "seed": args.seed,
+        "steps": args.steps,
+        "contexts": len(contexts),
+        "questions": QUESTIONS,
+        "runs": runs,
+    }
+    Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    renew(Path(args.readme), "each difference", table(runs))
+    print(args.results)
+
+
+if __name__ == "__main__":
+    main()
