@@ -4,15 +4,17 @@ import dataclasses
 import doctest
 import io
 import json
+import re
 import shutil
 import sys
 
 import numpy as np
 import pytest
 import torch
+from genqa_metrics.kpqa.models import file_digest
 
 from tests.factories.question_generation import PAIRS, WORDS, batch_of, examples, generator, run
-from training.question_generation import ask, decoding, export
+from training.question_generation import ask, decoding, export, prepare_pairs
 from training.question_generation import contexts as data
 
 
@@ -77,7 +79,7 @@ def test_nothing_to_load(tmp_path, monkeypatch):
 def test_the_small_checkpoint_asks_the_same(trained, tmp_path, monkeypatch):
     args = export.Arguments(str(trained[3]), str(tmp_path / "small"))
     pairs = {"data_digests": {"made.jsonl.gz": "ab12"}, "pairs": {"by source": {"made": 7}}}
-    pairs["arguments"] = {"test": ["squad_du2017.test"]}
+    pairs |= {"arguments": {"test": ["squad_du2017.test"]}, "licences": {"made": "MIT"}}
     (tmp_path / "pairs.json").write_text(json.dumps(pairs))
     folder = export.export(dataclasses.replace(args, pairs=str(tmp_path / "pairs.json")))
     whole, small = (path.stat().st_size for path in (trained[3] / "model.safetensors", folder / "model.safetensors"))
@@ -85,9 +87,20 @@ def test_the_small_checkpoint_asks_the_same(trained, tmp_path, monkeypatch):
     assert ask.load(folder).ask(TEXTS, seed=2) == ask.load(trained[3]).ask(TEXTS, seed=2)
     card = (folder / "README.md").read_text()
     facts = json.loads((trained[3] / "train.json").read_text())
-    for part in ("latent variable of 3 dimensions", "| made | 7 | `ab12` |", f"{facts['pairs']} pairs of sentence"):
+    for part in (
+        "latent variable of 3 dimensions",
+        "| made | 7 | MIT | `ab12` |",
+        "license: cc-by-sa-4.0",
+        f"{facts['pairs']} pairs of sentence",
+    ):
         assert part in card
     assert str(tmp_path) not in card
+    pairs["licences"]["made"] = prepare_pairs.NOT_STATED
+    (tmp_path / "pairs.json").write_text(json.dumps(pairs))
+    export.export(dataclasses.replace(args, pairs=str(tmp_path / "pairs.json")))
+    card = (folder / "README.md").read_text()
+    assert "license:" not in card
+    assert "**No licence, or a non-commercial one, is stated of: made.**" in card
     with pytest.raises(ValueError, match=r"its encoder is the folder .*, which nobody else has"):
         export.export(dataclasses.replace(args, hub_model_id="ns/generator"))
     monkeypatch.setattr(export, "MAX_BYTES", 1000)
@@ -161,3 +174,23 @@ def test_without_copies_unknown_is_a_word_like_any_other():
     assert beams.text(0, 0, WORDS, ["who", "won"]) == ["who", "won"][int(attention.argmax())]
     expected = model.speak(state.context).log_softmax(-1)[0, unknown]
     np.testing.assert_allclose(beams.scores[0, 0], expected.detach().numpy(), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ask.BUNDLED)
+def test_the_bundled_generators(name):
+    folder = ask.CHECKPOINTS / name
+    loaded = ask.load(name)
+    assert loaded.is_diverse == (name == "diverse")
+    asked = loaded.ask(["The museum in Rome was opened in 1997."], count=4, distinct=False, top=loaded.is_diverse + 1)[
+        0
+    ]
+    assert len(asked) == 4
+    assert all(re.fullmatch(r"[A-Z].+\?", question) for question in asked)
+    assert len(set(asked)) > 1 if loaded.is_diverse else len(set(asked)) == 1
+    assert sum(path.stat().st_size for path in folder.iterdir()) < export.MAX_BYTES
+    card = (folder / "README.md").read_text()
+    assert file_digest(folder / "model.safetensors") in card
+    licences = json.loads(prepare_pairs.LICENCES.read_text())
+    rows = re.findall(r"^\| ([\w.]+) \| \d+ \| (.+?) \|", card, flags=re.M)
+    assert len(rows) > 5
+    assert all(licences[source] == licence for source, licence in rows)

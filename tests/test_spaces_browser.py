@@ -390,6 +390,28 @@ def test_a_file_is_scored(name, visit, screenshots):
     page.screenshot(path=screenshots / f"{name}-phone-light-file.png", full_page=True)
 
 
+@pytest.mark.xdist_group("demo-f_meta")
+@pytest.mark.parametrize("view", [(1200, "light"), (375, "dark")], ids=["desktop-light", "phone-dark"])
+def test_two_generators_ask(visit, screenshots, view):
+    page = visit("f_meta", *view)
+    page.get_by_role("tab", name="Ask a sentence").click()
+    page.get_by_role("button", name="Let them ask").click()
+    result(page, "for the baseline one and")
+    expect(page.get_by_role("table", name="What they ask")).to_contain_text("3 times")  # the baseline's one question
+    expect(page.get_by_role("table", name="Against your questions, base ROUGE-L")).to_be_visible()
+    check_accessibility(page)
+    page.screenshot(path=screenshots / f"f_meta-{view[0]}-ask.png", full_page=True)
+    field(page, "Sentence").fill("They met in <b>Rome</b>.")
+    page.get_by_role("button", name="Let them ask").click()
+    expect(page.get_by_role("table", name="What they ask")).not_to_contain_text("Armstrong")
+    field(page, "Draw").fill("-1")
+    page.get_by_role("button", name="Let them ask").click()
+    says(page, "draw: expected a whole number from 0 to 999")
+    field(page, "Sentence").fill("")
+    page.get_by_role("button", name="Let them ask").click()
+    says(page, "Sentence: this field is empty; fill it in.")
+
+
 @pytest.mark.xdist_group("demo-ava")
 def test_systems_of_a_file_that_people_have(visit, screenshots, tmp_path):
     """Semicolons, names of columns of their own, one to be picked by hand, a bad row."""
@@ -520,8 +542,9 @@ def test_programs_get_messages_and_help(name, client):
     with pytest.raises(AppError, match=re.escape(message)):
         client(name).predict(*arguments, api_name=endpoint)
     found = client(name).view_api(return_format="dict")["named_endpoints"]
-    assert set(found) == {endpoint, *(["/rank"] if name == "ava" else [])}
-    for parameter in found[endpoint]["parameters"]:
+    others = {"ava": ["/rank"], "f_meta": ["/ask"]}.get(name, [])
+    assert set(found) == {endpoint, *others}
+    for parameter in [one for each in found.values() for one in each["parameters"]]:
         assert len(parameter["label"]) > 10
         assert parameter["python_type"]["type"] != "Any"
         assert parameter["example_input"] not in (None, "...")

@@ -50,14 +50,22 @@ def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
     included = [path for line in lines for path in sorted(ROOT.glob(line)) if path.name != "__init__.py"]
     own = [path for path in module.iterdir() if path.is_file() and path.name != "__init__.py"] if alone else []
     for path in [demo / "app.py", *own, *included]:
-        if path.name != "requirements.txt":
-            text = path.read_text(encoding="utf-8")
-            text = text.replace(f'evaluate.load("metrics/{name}', f'evaluate.load("{namespace}/{name}')
-            # Layers of the toolkit stay in their folders: they import each other.
-            inside = "toolkit" in path.parts or not (alone or ROOT / "spaces" in path.parents)
-            place = folder / (path.relative_to(ROOT / "metrics" if alone else ROOT) if inside else path.name)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, encoding="utf-8")
+        if path.name == "requirements.txt":
+            continue
+        # Layers of the toolkit, and training, stay in their folders: they import each other.
+        if ROOT / "training" in path.parents:
+            place = folder / path.relative_to(ROOT)
+        elif "toolkit" in path.parts or not (alone or ROOT / "spaces" in path.parents):
+            place = folder / path.relative_to(ROOT / "metrics" if alone else ROOT)
+        else:
+            place = folder / path.name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".safetensors":
+            shutil.copyfile(path, place)
+            continue
+        text = path.read_text(encoding="utf-8")
+        text = text.replace(f'evaluate.load("metrics/{name}', f'evaluate.load("{namespace}/{name}')
+        place.write_text(text, encoding="utf-8")
     wanted = {line for part in (module, demo) if (part / "requirements.txt").is_file() for line in _lines(part)}
     (folder / "requirements.txt").write_text("\n".join(on_cpu(wanted)) + "\n", encoding="utf-8")
     card = folder / "README.md"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # a checkout has common.py there, a Space beside this file
+import asking
 import clicks
 import common
 import gradio as gr
@@ -223,6 +224,26 @@ def score(
     return results_of(generated, references, base)[1]
 
 
+def ask(
+    sentence: str,
+    references: list[str] | str,
+    base: Literal["ROUGE-L", "BLEU-4", "METEOR"] = "ROUGE-L",
+    draw: int = 0,
+) -> dict[str, dict]:
+    """Let two generators ask about a sentence, and score what they ask against questions of a person.
+
+    Args:
+        sentence: what is asked about, one sentence in English.
+        references: a person's questions about it, a list of texts; the generators ask as many.
+        base: what scores a pair: ROUGE-L, BLEU-4, or METEOR where Java is there.
+        draw: a whole number from 0 to 999; another one draws other questions.
+    """
+    sentence = common.checked_text("sentence", sentence, asking.MAX_SENTENCE)
+    references = common.checked_list("references", references, asking.MAX_QUESTIONS, MAX_LENGTH)
+    found = asking.asked(sentence, references, base, asking.checked_draw(draw), results_of)
+    return {name: {"questions": one.questions, **one.scores} for name, one in found.items()}
+
+
 COLUMNS = ("prediction", "references", "id")
 
 
@@ -316,6 +337,7 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
             },
             [gr.Radio(["ROUGE-L", "BLEU-4"], value="ROUGE-L", label="Base metric", render=False)],
         )
+        asking.tab(results_of, list(BASES))
     with gr.Accordion("The paper's example", open=False):
         gr.Markdown(
             '"which event did the 2014 world cup" is no good question, but its words stand in two references, one '
@@ -337,6 +359,8 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
         {"generated": EXAMPLES[0].values[0].split("\n"), "references": AMAZON.split("\n"), "base": "ROUGE-L"},
         **many,
     )
+    first = {"sentence": asking.SENTENCE, "references": asking.OWN.split("\n"), "base": "ROUGE-L", "draw": 0}
+    common.endpoint(ask, "ask", first)
 
 if __name__ == "__main__":
     first = (*EXAMPLES[0].values, "ROUGE-L")

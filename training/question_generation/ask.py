@@ -1,9 +1,10 @@
 """A trained generator in use: `load(...)` one, and ask questions about texts of your own.
 
-    python -m training.question_generation.ask --model NAME_OR_FOLDER --text "Ada Lovelace wrote the first program."
+    python -m training.question_generation.ask --text "Ada Lovelace wrote the first program."
 
-Without --text it reads one sentence a line from standard input. It writes JSON lines with `context` and `predictions`,
-which `genqa-metrics score --metric f_meta` reads once `references` are added.
+--model is "diverse" (the default) or "baseline", which come with the repository, a folder or a Hub id. Without --text
+it reads one sentence a line from standard input. It writes JSON lines with `context` and `predictions`, which
+`genqa-metrics score --metric f_meta` reads once `references` are added.
 """
 
 import json
@@ -12,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+CHECKPOINTS = Path(__file__).with_name("checkpoints")
+BUNDLED = ("baseline", "diverse")  # without and with a latent variable
 MAX_DRAWS = 4  # draws for one wanted question, where the draws repeat questions
 ORDINARY = frozenset(  # words that a sentence begins with and that are no names
     "a about after all although an and another any as at because before both but by despite during each every for "
@@ -27,7 +30,9 @@ _OPEN = {"-lrb-": "(", "-lsb-": "[", "-lcb-": "{"}
 class Arguments:
     """What is asked about what, by which generator."""
 
-    model: str = field(metadata={"help": "folder, or Hub id, of a generator of train_generator.py or export.py"})
+    model: str = field(
+        default="diverse", metadata={"help": "diverse, baseline, or folder or Hub id of a generator of export.py"}
+    )
     text: list[str] = field(default_factory=list, metadata={"help": "sentences; default: lines of standard input"})
     count: int = field(default=3, metadata={"help": "questions wanted of every sentence"})
     top: int = field(default=1, metadata={"help": "beams that a question is drawn from (random beam selection)"})
@@ -44,7 +49,7 @@ def readable(question: str, context: str) -> str:
 
     >>> readable("where did ada 's mother -lrb- anne -rrb- live ?", "Ada's mother (Anne) lived in London.")
     "Where did Ada's mother (Anne) live?"
-    >>> readable("when did the heart stop ?", "The heart stopped in May.")
+    >>> readable("when did the heart stop", "The heart stopped in May.")
     'When did the heart stop?'
     """
     from nltk.tokenize import NLTKWordTokenizer, TreebankWordDetokenizer
@@ -55,8 +60,8 @@ def readable(question: str, context: str) -> str:
             written.setdefault(token.lower(), token)
     words = [written.get(word, word) for word in question.split()]
     words = [_OPEN.get(word, _CLOSE.get(word, {"``": '"', "''": '"'}.get(word, word))) for word in words]
-    text = TreebankWordDetokenizer().detokenize(words)
-    return text[:1].upper() + text[1:]
+    text = TreebankWordDetokenizer().detokenize(words).rstrip("?. ")
+    return f"{text[:1].upper()}{text[1:]}?"
 
 
 class QuestionGenerator:
@@ -129,18 +134,17 @@ class QuestionGenerator:
         asked = generate(
             self.model, self.examples, contexts, [draws] * len(contexts), seed, width, top, no_repeat=no_repeat
         )
-        if distinct:
-            asked = [list(dict.fromkeys(questions))[:count] for questions in asked]
         if raw:
             asked = [[readable(q, text) for q in questions] for questions, text in zip(asked, texts, strict=True)]
-        return asked
+        return [list(dict.fromkeys(questions))[:count] for questions in asked] if distinct else asked
 
 
-def load(name: str | Path, revision: str | None = None, device: str = "cpu") -> QuestionGenerator:
+def load(name: str | Path = "diverse", revision: str | None = None, device: str = "cpu") -> QuestionGenerator:
     """Load a generator.
 
     Args:
-        name: folder of a checkpoint, or its Hub id; a revision may follow: "org/name@v1".
+        name: "diverse" or "baseline", which are bundled, the folder of a checkpoint, or its Hub id; a revision may
+            follow: "org/name@v1".
         revision: branch, tag or commit of a Hub id.
         device: where it runs.
 
@@ -155,7 +159,7 @@ def load(name: str | Path, revision: str | None = None, device: str = "cpu") -> 
         return (folder / "config.json").is_file() and (folder / "model.safetensors").is_file()
 
     tried: list[str] = []
-    folder = Path(name)
+    folder = CHECKPOINTS / name if name in BUNDLED else Path(name)
     if not folder.is_dir():
         found = hub_folder(str(name), revision, is_generator, tried)
         if found is None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from training.question_generation.prepare_pairs import NOT_STATED
+
 MAX_BYTES = 25 * 2**20
 
 _CARD = """\
@@ -15,10 +17,10 @@ library_name: genqa-metrics
 pipeline_tag: text2text-generation
 language: en
 tags: [question-generation, evaluation]
----
+{licence}---
 
 # Question generator, {kind}
-
+{warning}
 Asks questions about a sentence. The encoder-decoder of Du et al., "Learning to Ask" (2017){latent}, as in
 Schlichtkrull & Cheng, "Evaluating for Diversity in Question Generation over Text" (2020). It was made to show what
 the metric `f_meta` of genqa-metrics sees, not to write good quizzes.
@@ -72,19 +74,22 @@ def card(model, facts: Mapping, pairs: Mapping | None, digest: str, repository: 
         repository: Hub id or folder, for the example.
     """
     config, dev = model.config, facts["dev"]
-    sources = ""
+    sources = licence = warning = ""
     if pairs:
-        digests = pairs["data_digests"]
-        lines = ["| source | pairs | SHA-256 of the file |", "| --- | ---: | --- |"]
+        digests, licences = pairs["data_digests"], pairs["licences"]
+        lines = ["| source | pairs | licence | SHA-256 of the file |", "| --- | ---: | --- | --- |"]
         lines += [
-            f"| {name} | {count} | `{digests[name + '.jsonl.gz']}` |"
+            f"| {name} | {count} | {licences[name]} | `{digests[name + '.jsonl.gz']}` |"
             for name, count in pairs["pairs"]["by source"].items()
         ]
         sources = "\n".join(lines)
         sources += (
-            f"\n\nNothing of {', '.join(pairs['arguments']['test'])} is in it: no article, sentence or question. The "
-            "licences of the sources are their own, and some state none: look before you use the weights."
+            f"\n\nNothing of {', '.join(pairs['arguments']['test'])} is in it: no article, sentence or question."
         )
+        unknown = [name for name, text in licences.items() if text == NOT_STATED]
+        licence = "" if unknown else "license: cc-by-sa-4.0\n"  # the strictest of licences.json
+        if unknown:
+            warning = f"\n**No licence, or a non-commercial one, is stated of: {', '.join(unknown)}.**\n"
     arguments = {n: v for n, v in facts["arguments"].items() if n not in ("data_dir", "cache", "encoder")}
     return _CARD.format(
         encoder=config.encoder,
@@ -99,6 +104,8 @@ def card(model, facts: Mapping, pairs: Mapping | None, digest: str, repository: 
         perplexity=f"{dev['perplexity']:.1f}" if dev else "not measured",
         kl=f", KL {dev['kl']:.2f} nats" if dev and config.latent else "",
         sources=sources,
+        licence=licence,
+        warning=warning,
         arguments=json.dumps(arguments, indent=1),
         words=len(config.words),
     )

@@ -39,6 +39,8 @@ SOURCES = {
     "wikiqa_ans.train": False,
     "subjqa.train": False,
 }
+LICENCES = Path(__file__).with_name("licences.json")  # sources with a stated licence that allows every use
+NOT_STATED = "not stated, or non-commercial"
 SHORTEST = 3  # words of a sentence and of a question that are worth learning
 LONGEST = 100  # words of a sentence; what is longer is a table or a list
 EVIDENCE = 20  # letters of a test sentence below which finding it in a passage says nothing
@@ -55,6 +57,7 @@ class Arguments:
     sources: list[str] = field(
         default_factory=lambda: list(SOURCES), metadata={"help": "files that pairs are made of"}
     )
+    licensed: bool = field(default=False, metadata={"help": "in place of `sources` those of licences.json"})
     test: list[str] = field(
         default_factory=lambda: ["squad_du2017.test"], metadata={"help": "sets that nothing may come near"}
     )
@@ -227,6 +230,9 @@ def prepare(args: Arguments) -> dict:
 
     folder, output = Path(args.data_dir), Path(args.output_dir)
     output.mkdir(parents=True, exist_ok=True)
+    licences = json.loads(LICENCES.read_text(encoding="utf-8"))
+    if args.licensed:
+        args.sources = list(licences)
     check = LeakCheck(row for name in args.test for row in read(folder, name))
     kept, report = [], {}
     for name in args.sources:
@@ -247,6 +253,7 @@ def prepare(args: Arguments) -> dict:
         "command": "python -m training.question_generation.prepare_pairs --data_dir DATA --output_dir FOLDER",
         "arguments": {n: v for n, v in vars(args).items() if n not in ("data_dir", "output_dir")},
         "sources": report,
+        "licences": {name: licences.get(name, NOT_STATED) for name in args.sources},
         "pairs": {
             "train": len(train),
             "dev": len(dev),
