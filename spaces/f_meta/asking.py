@@ -86,14 +86,14 @@ def shown(found: dict[str, Asked], base: str) -> list:
     different = " and ".join(f"{len(set(one.questions))} of {len(one.questions)}" for one in found.values())
     status = look.headline(f"F-meta is {both}; recall {recall}.", f"Different questions: {different}.")
     rows = [
-        [name, question, f"{times} times" if times > 1 else "once"]
+        [name, question, str(times)]
         for name, one in found.items()
         for question, times in Counter(one.questions).items()
     ]
     chart = [(name, [(label, one.scores[part]) for label, part in PARTS.items()]) for name, one in found.items()]
     return [
         status,
-        look.table(("generator", "question", "asked"), rows, "What they ask"),
+        look.table(("generator", "question", "times"), rows, "What they ask", {2}),
         look.bars(chart, f"Against your questions, base {base}", muted={"conventional"}),
     ]
 
