@@ -90,9 +90,18 @@ def test_the_command_measures_the_runs_that_are_there(files, monkeypatch, capsys
     assert [(run["configuration"], run["hours"]) for run in block["runs"]] == [("a0-all", hours), ("linear", hours)]
     assert block["tests"]["WikiQA"]["triples"] == 6 * 4  # two with the other correct one, two with the wrong one
 
+    run(monkeypatch, files, "--kept", files / "kept.npz")
     monkeypatch.setattr(c, "load_judge", None)  # not judged again
     run(monkeypatch, files)
     assert content.split("\n\n")[1] in capsys.readouterr().out
+
+    shutil.rmtree(files / "runs")  # what was measured can be compared without the checkpoints
+    run(monkeypatch, files, "--kept", files / "kept.npz", "--json", files / "again.json")
+    assert json.loads((files / "again.json").read_text(encoding="utf-8"))["blocks"]["answer sentences"] == block
+    path = files / "as2/wikiqa.test.jsonl"
+    path.write_text(path.read_text(encoding="utf-8").replace("cup 5", "cup 7"), encoding="utf-8")
+    with pytest.raises(ValueError, match="kept: the logits in .* are of other files than those in --as2"):
+        run(monkeypatch, files, "--kept", files / "kept.npz")
 
 
 def test_the_time_of_a_run_that_goes_on_is_added(tmp_path, monkeypatch):

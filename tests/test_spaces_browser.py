@@ -397,7 +397,9 @@ def test_two_generators_ask(visit, screenshots, view):
     page.get_by_role("tab", name="Ask a sentence").click()
     page.get_by_role("button", name="Let them ask").click()
     result(page, "for the baseline one and")
-    expect(page.get_by_role("row").filter(has=page.get_by_role("cell", name="3", exact=True))).to_contain_text("baseline")
+    expect(page.get_by_role("row").filter(has=page.get_by_role("cell", name="3", exact=True))).to_contain_text(
+        "baseline"
+    )
     expect(page.get_by_role("table", name="Against your questions, base ROUGE-L")).to_be_visible()
     check_accessibility(page)
     page.screenshot(path=screenshots / f"f_meta-{view[0]}-ask.png", full_page=True)

@@ -100,8 +100,41 @@ def run_logits(folder: Path, rows: dict[str, list[t.Triple]], dtype: str | None)
             return {name: known[name] for name in rows}
     judge = Judge(load_judge(folder / "final", device="cpu", dtype=dtype))
     found = {n: judge.logits([(r.question, r.references[0], r.candidate) for r in own]) for n, own in rows.items()}
+    found = {name: logits.astype(np.float16) for name, logits in found.items()}  # as they are kept
     np.savez(path, digest=digest, **found)
     return found
+
+
+def read_kept(path: Path | None, digests: dict[str, str]) -> dict[str, dict]:
+    """Return "block/configuration/seed" -> logits by part, and `facts`, of runs whose checkpoints may be gone.
+
+    Args:
+        path: file that `write_kept` wrote; None or a missing one holds nothing.
+        digests: of the files that are measured on now.
+
+    Raises:
+        ValueError: if the logits are of other files.
+    """
+    if path is None or not path.is_file():
+        return {}
+    stored = dict(np.load(path))
+    if json.loads(str(stored.pop("digests"))) != digests:
+        raise ValueError(f"kept: the logits in {path} are of other files than those in --as2; name another file")
+    runs: dict[str, dict] = {}
+    for name, values in stored.items():
+        run, _, part = name.rpartition("/")
+        runs.setdefault(run, {})[part] = json.loads(str(values)) if part == "facts" else values
+    return runs
+
+
+def write_kept(path: Path, digests: dict[str, str], runs: dict[str, dict]) -> None:
+    """Write the logits and facts of runs, so that later ones can be compared with them."""
+    values = {
+        f"{run}/{part}": json.dumps(value) if part == "facts" else value
+        for run, parts in runs.items()
+        for part, value in parts.items()
+    }
+    np.savez_compressed(path, digests=json.dumps(digests), **values)
 
 
 def best_threshold(logits: np.ndarray, labels: np.ndarray) -> float:
@@ -238,8 +271,8 @@ def tables(blocks: dict[str, dict]) -> str:
     return "\n\n".join(parts)
 
 
-def run_facts(folder: Path, threshold: float) -> dict:
-    """Return what is noted of a run: steps, dev F1 over them, hours on the clock and on cores, threshold, digest."""
+def run_facts(folder: Path) -> dict:
+    """Return what is noted of a run: steps, dev F1 over them, hours on the clock and on cores, digest."""
     states = sorted(folder.glob("checkpoint-*/trainer_state.json"), key=lambda path: int(path.parent.name[11:]))
     history = json.loads(states[-1].read_text(encoding="utf-8"))["log_history"] if states else []
     dev = [[row["step"], value] for row in history for name, value in row.items() if name.endswith("_f1")]
@@ -248,24 +281,29 @@ def run_facts(folder: Path, threshold: float) -> dict:
         "steps": history[-1]["step"] if history else 0,
         "dev_f1": dev,
         "hours": {name: round(value / 3600, 3) for name, value in seconds.items()},
-        "threshold": threshold,
         "checkpoint": checkpoint_digest(folder / "final"),
     }
 
 
-def measured(args: argparse.Namespace, block: str, rows: dict[str, list[t.Triple]]) -> dict | None:
-    """Return runs, scores and claims of a block; None if it has no run yet."""
+def measured(
+    args: argparse.Namespace, block: str, rows: dict[str, list[t.Triple]], kept: dict[str, dict]
+) -> dict | None:
+    """Return runs, scores and claims of a block; None if it has no run yet. What is measured is added to `kept`."""
     runs, facts = {}, []
     for configuration in ORDER:
         for seed in args.seeds:
-            folder = run_folder(args, block, configuration, seed)
-            if configuration not in args.only or not (folder / "final/README.md").is_file():
+            folder, name = run_folder(args, block, configuration, seed), f"{block}/{configuration}/{seed}"
+            if configuration not in args.only:
                 continue
-            logits = run_logits(folder, rows, args.dtype)
+            if (folder / "final/README.md").is_file():
+                kept[name] = {**run_logits(folder, rows, args.dtype), "facts": run_facts(folder)}
+            if name not in kept:
+                continue
+            logits = kept[name]
             dev = np.concatenate([logits[name] for name in DEV])
             threshold = best_threshold(dev, np.array([int(row.label) for name in DEV for row in rows[name]]))
             runs.setdefault(configuration, []).append((logits, threshold))
-            facts.append({"configuration": configuration, "seed": seed} | run_facts(folder, threshold))
+            facts.append({"configuration": configuration, "seed": seed, "threshold": threshold} | logits["facts"])
     if not runs:
         return None
     runs = {name: runs[name] for name in (LINEAR, *CONFIGURATIONS) if name in runs}
@@ -291,6 +329,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1], help="seeds of training")
     parser.add_argument("--encoder", help="folder or Hub id of the encoder; default: that of KPQA's predictor")
     parser.add_argument("--trained", action="store_true", help="measure the runs that are there, train none")
+    parser.add_argument(
+        "--kept", type=Path, help="npz file of logits: runs that it holds are not made, new ones added"
+    )
     parser.add_argument("--dtype", help="floating type when measuring; default float32")
     parser.add_argument("--write", type=Path, help="file with <!-- configurations --> marks, for the tables")
     parser.add_argument("--json", type=Path, help="result file")
@@ -300,25 +341,29 @@ def main() -> None:
 
     if not args.encoder and not args.trained:
         args.encoder = reading_encoder(args.output / "encoder")
+    files = [t.local_file(name, args.as2) for name in ("trecqa.train", "wikiqa.train", *DEV, *TESTS.values())]
+    digests = {path.name: file_digest(path) for path in files}
+    kept = read_kept(args.kept, digests)
     rows, blocks = measured_rows(args.as2), {}
     for block in args.blocks:
         for seed in [] if args.trained else args.seeds:
             for configuration in ORDER:
-                if configuration in args.only:
+                if configuration in args.only and f"{block}/{configuration}/{seed}" not in kept:
                     train(args, block, configuration, seed)
-        found = measured(args, block, rows)
+        found = measured(args, block, rows, kept)
         if found:
             blocks[block] = found
     if not blocks:
         parser.error(f"--trained: no run of {', '.join(args.blocks)} in {args.output}; leave --trained out")
+    if args.kept:
+        write_kept(args.kept, digests, kept)
     text = tables(blocks)
     print(text)
     if args.json:
-        files = [t.local_file(name, args.as2) for name in ("trecqa.train", "wikiqa.train", *DEV, *TESTS.values())]
         content = {
             "command": "python -m training.ava.compare_configurations --as2 AS2 --output RUNS",
             "settings": (FOLDER / "configurations.args").read_text(encoding="utf-8").split() + args.more,
-            "digests": {path.name: file_digest(path) for path in files},
+            "digests": digests,
             "blocks": blocks,
         }
         args.json.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
