@@ -100,7 +100,7 @@ def test_the_command_measures_the_runs_that_are_there(files, monkeypatch, capsys
     assert json.loads((files / "again.json").read_text(encoding="utf-8"))["blocks"]["answer sentences"] == block
     path = files / "as2/wikiqa.test.jsonl"
     path.write_text(path.read_text(encoding="utf-8").replace("cup 5", "cup 7"), encoding="utf-8")
-    with pytest.raises(ValueError, match="kept: the logits in .* are of other files than those in --as2"):
+    with pytest.raises(ValueError, match=r"kept: the logits in .* are of other files than those in --as2"):
         run(monkeypatch, files, "--kept", files / "kept.npz")
 
 

@@ -300,8 +300,8 @@ def measured(
             if name not in kept:
                 continue
             logits = kept[name]
-            dev = np.concatenate([logits[name] for name in DEV])
-            threshold = best_threshold(dev, np.array([int(row.label) for name in DEV for row in rows[name]]))
+            dev = np.concatenate([logits[part] for part in DEV])
+            threshold = best_threshold(dev, np.array([int(row.label) for part in DEV for row in rows[part]]))
             runs.setdefault(configuration, []).append((logits, threshold))
             facts.append({"configuration": configuration, "seed": seed, "threshold": threshold} | logits["facts"])
     if not runs:
@@ -329,9 +329,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1], help="seeds of training")
     parser.add_argument("--encoder", help="folder or Hub id of the encoder; default: that of KPQA's predictor")
     parser.add_argument("--trained", action="store_true", help="measure the runs that are there, train none")
-    parser.add_argument(
-        "--kept", type=Path, help="npz file of logits: runs that it holds are not made, new ones added"
-    )
+    parser.add_argument("--kept", type=Path, help="npz file of logits: its runs are not made again, others are added")
     parser.add_argument("--dtype", help="floating type when measuring; default float32")
     parser.add_argument("--write", type=Path, help="file with <!-- configurations --> marks, for the tables")
     parser.add_argument("--json", type=Path, help="result file")
