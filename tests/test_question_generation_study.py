@@ -312,9 +312,12 @@ def test_answers_covered_are_of_contexts_with_several_references():
         else [["when does it rain ?"], ["who was born in london ?", "where was ada lovelace born ?"]]
         for name in measures.SYSTEMS
     }
-    found = measures.statistics_of({1: said}, contexts, ["rouge"], answers=True)["answers"][:, :, 0, 0]
+    found = measures.statistics_of({1: said}, contexts, ["rouge"], answers=5)["answers"][:, :, 0, 0]
     assert np.isnan(found[0]).all()
     assert found[1].tolist() == [0.5, 1, 1, 1, 1, 1]
+    twice = {name: [*questions, questions[1]] for name, questions in said.items()}
+    found = measures.statistics_of({1: twice}, [*contexts, contexts[1]], ["rouge"], answers=1)["answers"][:, :, 0, 0]
+    assert np.isnan(found).all(axis=1).sum() == 2  # one of the two by chance
 
 
 def test_answers_are_the_words_that_the_question_asks_for():

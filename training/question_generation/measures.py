@@ -1,5 +1,6 @@
 """What is measured of generated questions in the study of F-meta: arrays in, numbers and findings out."""
 
+import random
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -123,7 +124,7 @@ def answers_of(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], frozen
     """
     import genqa_metrics
 
-    kpqa = genqa_metrics.load("kpqa", progress=False)
+    kpqa = genqa_metrics.load("kpqa", progress=False, dtype="bfloat16")  # in half the time
     found = {}
     pairs = list(dict.fromkeys(pair for pair in pairs if pair[1].strip()))
     for start in range(0, len(pairs), CHUNK):
@@ -168,7 +169,7 @@ def covered(
 
 
 def statistics_of(
-    said: Mapping[int, Mapping[str, list]], contexts: Sequence, bases: Sequence[str], answers: bool = False
+    said: Mapping[int, Mapping[str, list]], contexts: Sequence, bases: Sequence[str], answers: int = 0
 ) -> dict:
     """Return arrays of (contexts, systems, seeds, k) numbers.
 
@@ -177,11 +178,11 @@ def statistics_of(
             several times with each, so that its mean is that of its own seeds.
         contexts: the contexts.
         bases: bases of F-meta.
-        answers: measure the answers covered.
+        answers: contexts with several references, by chance, on which the answers covered are measured.
 
     Returns:
         Base -> columns `PARTS`, "corpus" -> `corpus_counts` of the first question of every context, "diversity" ->
-        columns `DIVERSITY`, and if wanted "answers" -> one column, see `covered`, NaN for one reference.
+        columns `DIVERSITY`, and if wanted "answers" -> one column, see `covered`, NaN for the other contexts.
     """
     from genqa_metrics.f_meta.scoring import statistics
 
@@ -198,7 +199,8 @@ def statistics_of(
     found["corpus"] = corpus_counts([texts[0] for texts in predictions], references * len(columns))
     found["diversity"] = diversity(predictions)
     if answers:  # as with diversity: only where there is more than one thing to ask
-        rows = np.array([i for i, context in enumerate(contexts) if len(context.references) > 1] * len(columns))
+        several = [i for i, context in enumerate(contexts) if len(context.references) > 1]
+        rows = np.array(random.Random(0).sample(several, min(answers, len(several))) * len(columns))
         rows += np.repeat(np.arange(len(columns)), len(rows) // len(columns)) * len(contexts)
         texts = [contexts[i % len(contexts)].text for i in rows]
         asked, wanted = [predictions[i] for i in rows], [references[i % len(contexts)] for i in rows]

@@ -48,7 +48,9 @@ class Arguments:
     contexts: int = field(default=500, metadata={"help": "contexts of the test set asked about, by chance; 0: all"})
     transfer_contexts: int = field(default=40, metadata={"help": "contexts of the second set, likewise"})
     bases: list[str] = field(default_factory=lambda: list(BASES), metadata={"help": f"some of {', '.join(BASES)}"})
-    answers: bool = field(default=False, metadata={"help": "measure the answers covered, with KPQA's predictor"})
+    answers: int = field(
+        default=0, metadata={"help": "contexts with several references on which the answers covered are measured"}
+    )
     resamples: int = field(default=1000, metadata={"help": "bootstrap samples"})
     use_cpu: bool = field(default=False, metadata={"help": "train on the CPU also where there is another device"})
     train_only: bool = field(default=False, metadata={"help": "stop after the trainings"})
