@@ -102,10 +102,15 @@ def available() -> tuple[dict[str, str], str]:
 BASES, METEOR_NOTE = available()
 
 
-def results_of(generated: list[str], references: list[str], base: object) -> tuple:
-    """Return the matrix of checked lists of questions, and the scores."""
+def check_base(base: object) -> None:
+    """Raise common.Problem if a base is not offered."""
     if base not in BASES:
         raise common.Problem(f"base: expected one of {', '.join(BASES)}, got {base!s:.40}.{METEOR_NOTE}")
+
+
+def results_of(generated: list[str], references: list[str], base: object) -> tuple:
+    """Return the matrix of checked lists of questions, and the scores."""
+    check_base(base)
     scorer = base_of(BASES[base])
     if BASES[base] != "meteor":
         return _results(generated, references, scorer)
@@ -240,6 +245,7 @@ def ask(
     """
     sentence = common.checked_text("sentence", sentence, asking.MAX_SENTENCE)
     references = common.checked_list("references", references, asking.MAX_QUESTIONS, MAX_LENGTH)
+    check_base(base)
     found = asking.asked(sentence, references, base, asking.checked_draw(draw), results_of)
     return {name: {"questions": one.questions, **one.scores} for name, one in found.items()}
 
