@@ -68,6 +68,19 @@ def chromium():
 
 
 @pytest.fixture(scope="session")
+def browser(chromium):
+    """Chromium, started once: Playwright cannot be started a second time on the same worker."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
 def repository() -> Path:
     """Root of the checkout."""
     return REPOSITORY

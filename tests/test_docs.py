@@ -11,7 +11,7 @@ from threading import Thread
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from tests.factories.pages import PAGES, Page
 
@@ -138,21 +138,19 @@ def address(site):
 
 
 @pytest.mark.needs("Chromium")
-def test_pages_fit_a_phone_and_the_search_works_alone(address, chromium):
+def test_pages_fit_a_phone_and_the_search_works_alone(address, browser):
     """In the dark, with no other host; wide tables and code scroll by themselves."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page(viewport={"width": 390, "height": 800}, color_scheme="dark")
-        page.set_default_timeout(120_000)
-        errors, asked = [], []
-        page.on("pageerror", lambda error: errors.append(error))
-        page.on("request", lambda request: asked.append(request.url))
-        for name in ("index", "how-to/2b-compare", "reference/f_meta", "explanation/2-intervals"):
-            page.goto(f"{address}{name}.html")
-            assert page.evaluate("document.documentElement.scrollWidth") == 390, name
-        assert page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
-        page.goto(f"{address}search.html?q=krippendorff")
-        expect(page.locator("#search-results li a").first).to_be_visible(timeout=120_000)
-        assert not errors
-        assert all(url.startswith((address, "data:")) for url in asked)
-        browser.close()
+    page = browser.new_page(viewport={"width": 390, "height": 800}, color_scheme="dark")
+    page.set_default_timeout(120_000)
+    errors, asked = [], []
+    page.on("pageerror", lambda error: errors.append(error))
+    page.on("request", lambda request: asked.append(request.url))
+    for name in ("index", "how-to/2b-compare", "reference/f_meta", "explanation/2-intervals"):
+        page.goto(f"{address}{name}.html")
+        assert page.evaluate("document.documentElement.scrollWidth") == 390, name
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+    page.goto(f"{address}search.html?q=krippendorff")
+    expect(page.locator("#search-results li a").first).to_be_visible(timeout=120_000)
+    assert not errors
+    assert all(url.startswith((address, "data:")) for url in asked)
+    page.close()

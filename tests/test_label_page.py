@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 TIMEOUT = 120_000  # milliseconds; the machine may be busy
 ROWS = [
@@ -26,9 +26,9 @@ SET = {"context": "Ada met Bo in Rome.", "references": ["Who met Bo?"], "predict
 
 
 @pytest.fixture
-def open_page(chromium, tmp_path):
+def open_page(browser, tmp_path):
     """Start the command on rows, and open its page in windows of some width; nothing outside is asked for."""
-    processes, problems = [], []
+    processes, problems, pages = [], [], []
 
     def start(rows, *arguments):
         (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -48,6 +48,7 @@ def open_page(chromium, tmp_path):
 
         def window(width, rater):
             page = browser.new_page(viewport={"width": width, "height": 800})
+            pages.append(page)
             page.set_default_timeout(TIMEOUT)
             page.on("request", lambda asked: asked.url.startswith((address, "data:")) or problems.append(asked.url))
             page.on("pageerror", lambda error: problems.append(str(error)))
@@ -60,12 +61,9 @@ def open_page(chromium, tmp_path):
         return window
 
     expect.set_options(timeout=TIMEOUT)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"]
-        )
-        yield start
-        browser.close()
+    yield start
+    for page in pages:
+        page.close()
     for process in processes:
         process.terminate()
         process.wait(20)

@@ -17,7 +17,7 @@ import httpx
 import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from tests.factories.spaces import CALLS, assert_same_scores
 
@@ -115,16 +115,6 @@ def client(address):
         return clients[name]
 
     return connect
-
-
-@pytest.fixture(scope="session")
-def browser(chromium):
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"]
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")
