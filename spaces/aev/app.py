@@ -331,8 +331,9 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
     quiet = {"scroll": False, "show_progress": "hidden", "trigger_mode": "always_last"}
     ran_moved = clicks.connect([control.change for control in controls], moved, inputs, area, outputs, **quiet)
     for tab, name in ((texts_tab, "texts"), (file_tab, "file")):
-        opened = tab.select(lambda name=name: name, None, source, api_visibility="private")
-        clicks.connect(opened, moved, inputs, area, outputs, scroll=False, show_progress="hidden")
+        tab.select(lambda name=name: name, None, source, api_visibility="private")
+    # Not of select, which also fires when the page opens: its result would take the place of what a link asked for.
+    clicks.connect([source.change], moved, inputs, area, outputs, scroll=False, show_progress="hidden")
 
     def clicked(event: gr.EventData) -> list:
         """Return alpha and N of the cell that was clicked."""
