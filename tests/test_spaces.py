@@ -42,6 +42,9 @@ sys.meta_path.insert(0, Absent())
 app = runpy.run_path(sys.argv[1], run_name="demo")
 assert "genqa_metrics" not in sys.modules
 limits = [function.concurrency_limit for function in app["demo"].fns.values() if function.inputs]
+queues = {(f.concurrency_id, f.concurrency_limit) for f in app["demo"].fns.values() if f.fn and f.inputs}
+named = [name for name, _ in queues if name in ("page", "file", "ask")]
+assert len(named) == len(set(named)), "the lowest limit of a queue is that of all its events"
 call = app[sys.argv[2]](*json.loads(sys.argv[3]))
 space = pathlib.Path(sys.argv[1]).parent
 example = next(path for path in space.glob("example.*"))

@@ -202,9 +202,7 @@ def page(generated: str, references: str, base: str) -> list:
     references = common.checked_lines("Reference questions", references, MAX_QUESTIONS, MAX_LENGTH)
     matrix, scores = results_of(generated, references, base)
     matches = scoring.best_matches(matrix)
-    parts = {"F-meta": "f_meta", "precision": "f_meta_precision", "recall": "f_meta_recall"}
-    values = [(label, scores[name]) for label, name in parts.items()]
-    values += [("conventional", scores["f_meta_conventional"])]
+    values = [(label, scores[name]) for label, name in asking.PARTS.items()]
     chart = look.bars([("", values)], f"Scores from 0 to 1, base {base}", muted={"conventional"})
     words = None if BASES[base] == "meteor" else WORDS
     code = sharing.python_code(CODE, generated=generated, references=references, base=BASES[base], words=words)
@@ -366,7 +364,7 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
         **many,
     )
     first = {"sentence": asking.SENTENCE, "references": asking.OWN.split("\n"), "base": "ROUGE-L", "draw": 0}
-    common.endpoint(ask, "ask", first)
+    common.endpoint(ask, "ask", first, **asking.ALONE)
 
 if __name__ == "__main__":
     first = (*EXAMPLES[0].values, "ROUGE-L")

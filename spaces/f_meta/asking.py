@@ -16,6 +16,7 @@ import look
 MAX_SENTENCE = 500  # characters
 MAX_QUESTIONS = 8  # each is a search
 MAX_DRAW = 999
+ALONE = {"concurrency_id": "ask"}  # one at a time; in the queue of the page, its limit would be everybody's
 TOP = {"baseline": 1, "diverse": 2}  # generators that come with the repository, and the beams that they draw from
 PARTS = {"F-meta": "f_meta", "precision": "f_meta_precision", "recall": "f_meta_recall"}
 PARTS |= {"conventional": "f_meta_conventional"}
@@ -125,4 +126,4 @@ def tab(results_of: Callable, bases: Sequence[str]) -> None:
                 area = clicks.results_area("The first click takes seconds: it loads the generators.")
                 with area.results:
                     outputs = [gr.HTML(apply_default_css=False), gr.HTML(apply_default_css=False)]
-    clicks.connect([button.click], page, [sentence, own, base, draw], area, outputs)
+    clicks.connect([button.click], page, [sentence, own, base, draw], area, outputs, **ALONE)
