@@ -199,6 +199,11 @@ def marked_text(label: str, pieces: Iterable[tuple[str, str, str]]) -> Markup:
     )
 
 
+def tabs() -> gr.Tabs:
+    """Return tabs that go on in a second line: Gradio's menu for those without room hides tabs that have it on phones."""
+    return gr.Tabs(overflow_behavior="wrap")
+
+
 THEME = gr.themes.Default(
     primary_hue="blue",
     font=["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"],  # Gradio's own come from the network

@@ -45,6 +45,8 @@ limits = [function.concurrency_limit for function in app["demo"].fns.values() if
 queues = {(f.concurrency_id, f.concurrency_limit) for f in app["demo"].fns.values() if f.fn and f.inputs}
 named = [name for name, _ in queues if name in ("page", "file", "ask")]
 assert len(named) == len(set(named)), "the lowest limit of a queue is that of all its events"
+tabs = [block for block in app["demo"].blocks.values() if block.get_block_name() == "tabs"]
+assert tabs and all(each.overflow_behavior == "wrap" for each in tabs), "Gradio's menu hides tabs on phones"
 call = app[sys.argv[2]](*json.loads(sys.argv[3]))
 space = pathlib.Path(sys.argv[1]).parent
 example = next(path for path in space.glob("example.*"))

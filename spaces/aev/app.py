@@ -279,7 +279,7 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
     source = gr.State("texts")
     with gr.Row():
         with gr.Column(min_width=280):
-            with gr.Tabs():
+            with look.tabs():
                 with gr.Tab("Two texts") as texts_tab:
                     answer = gr.Textbox(label="Answer to be scored", lines=2, max_lines=8)
                     reference = gr.Textbox(label="Reference answer", lines=2, max_lines=8)

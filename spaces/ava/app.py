@@ -281,7 +281,7 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
         "AVA reads a question, accepted answers and an answer, and says how probable it is that the answer is right. "
         "Its verdicts on many answers say which system is better. **English only.**"
     )
-    with gr.Tabs():
+    with look.tabs():
         with gr.Tab("One answer"), gr.Row():
             with gr.Column(min_width=280):
                 question = gr.Textbox(label="Question", lines=1, max_lines=6)

@@ -276,7 +276,7 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
     )
     shown = gr.State(None)
     fields = []
-    with gr.Tabs():
+    with look.tabs():
         with gr.Tab("Paste"):
             with gr.Row():
                 questions = gr.Textbox(

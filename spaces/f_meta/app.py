@@ -300,7 +300,7 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
         "how close every reference is to its best generated question. Close means shared words, as the base metric "
         "counts them; texts are cut into words as in **English**."
     )
-    with gr.Tabs():
+    with look.tabs():
         with gr.Tab("Two lists"), gr.Row():
             with gr.Column(min_width=280):
                 limits = f"One on each line, at most {MAX_QUESTIONS}."

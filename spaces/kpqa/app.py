@@ -259,7 +259,7 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
         "BLEU-1, ROUGE-L and BERTScore count them more. It compares words with reference answers; it does not judge "
         "whether an answer is right. **English only.**"
     )
-    with gr.Tabs():
+    with look.tabs():
         with gr.Tab("One answer"), gr.Row():
             with gr.Column(min_width=280):
                 question = gr.Textbox(label="Question", placeholder="How many ...?", lines=1, max_lines=6)
