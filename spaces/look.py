@@ -200,7 +200,7 @@ def marked_text(label: str, pieces: Iterable[tuple[str, str, str]]) -> Markup:
 
 
 def tabs() -> gr.Tabs:
-    """Return tabs that go on in a second line: Gradio's menu for those without room hides tabs that have it on phones."""
+    """Return tabs that go on in a second line; Gradio's menu for those without room hides some that have it."""
     return gr.Tabs(overflow_behavior="wrap")
 
 

@@ -11,6 +11,7 @@ from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 
 from training.ava import evaluate_ava, minimal_pairs
+from training.common import json_rows
 
 FOLDER = Path(__file__).parent.parent
 CHECKPOINT = FOLDER / "metrics/ava/checkpoint"
@@ -73,7 +74,7 @@ def test_agreement_with_people(shared_data):
     judge = Judge(load_judge())
     rows = []
     for name in evaluate_ava.CALIBRATION:
-        rows += evaluate_ava.t.read_rows(shared_data / "judgments" / f"{name}.jsonl.gz")[::4]
+        rows += list(json_rows(shared_data / "judgments" / f"{name}.jsonl.gz"))[::4]
     columns = [[row[name] for row in rows] for name in ("question", "references", "candidate")]
     probabilities = judge.probabilities(*columns)
     labels = np.array([row["label"] for row in rows])

@@ -19,7 +19,7 @@ from safetensors.torch import load_file
 from tests.factories.ava import load, random_rows
 from training.ava import constructed, evaluate_ava, mix_judges, other_words, relations, spans, train_ava, wrong_answers
 from training.ava import triples as t
-from training.common import shuffled_batches
+from training.common import local_file, shuffled_batches
 from training.kpqa.data import Answer
 
 FOLDER = Path(__file__).parent.parent / "training/ava"
@@ -117,9 +117,9 @@ def test_files_of_several_folders(tmp_path):
         (tmp_path / name).mkdir()
         (tmp_path / name / f"{name}.jsonl").write_text("{}")
     folders = [str(tmp_path / "a"), str(tmp_path / "b")]
-    assert t.local_file("b", folders) == tmp_path / "b/b.jsonl"
-    assert t.local_file("a", str(tmp_path / "a")) == tmp_path / "a/a.jsonl"
-    assert t.local_file("c", folders) is None
+    assert local_file("b", folders) == tmp_path / "b/b.jsonl"
+    assert local_file("a", str(tmp_path / "a")) == tmp_path / "a/a.jsonl"
+    assert local_file("c", folders) is None
 
 
 def test_buried_answers_stand_in_long_text_without_the_reference():

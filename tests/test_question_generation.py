@@ -13,10 +13,10 @@ import torch
 from safetensors.torch import load_file
 
 from tests.factories.question_generation import PAIRS, WORDS, Vectors, batch_of, examples, generator, run
+from training.batches import LikeLengthSampler
 from training.question_generation import contexts as data
 from training.question_generation import decoding, train_generator
 from training.question_generation import generator as m
-from training.question_generation.batches import LikeLengthSampler
 
 FOLDER = Path(__file__).parent.parent / "training/question_generation"
 

@@ -214,7 +214,7 @@ def test_the_command_writes_tables_and_result(tmp_path, monkeypatch, capsys, jud
     systems = set(result["judged"]["tiny"]["mean"]["WikiQA"]["test"]["systems"])
     assert systems == {*rankers.RANKERS, "compare_aggregate", "cross_encoder", "transferred", "tanda", "ensemble"}
     assert set(result["rankers"]) == {"compare_aggregate", "cross_encoder", "transferred", "tanda"}
-    assert len(result["data"]) == 6
+    assert len(result["data"]) == 6 + len(transfer.SOURCES)
     assert set(result["hours"]) == {"wall", "core"}
     assert str(tmp_path.parent) not in json.dumps(result)
     capsys.readouterr()

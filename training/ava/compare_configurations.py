@@ -27,7 +27,7 @@ from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
 
 from training.ava import triples as t
 from training.ava.transfer import reading_encoder
-from training.common import clocks, put_between_markers
+from training.common import clocks, local_file, put_between_markers
 
 FOLDER = Path(__file__).parent
 TESTS = {"TREC-QA": "trecqa.test", "WikiQA": "wikiqa.test"}
@@ -339,7 +339,7 @@ def main() -> None:
 
     if not args.encoder and not args.trained:
         args.encoder = reading_encoder(args.output / "encoder")
-    files = [t.local_file(name, args.as2) for name in ("trecqa.train", "wikiqa.train", *DEV, *TESTS.values())]
+    files = [local_file(name, args.as2) for name in ("trecqa.train", "wikiqa.train", *DEV, *TESTS.values())]
     digests = {path.name: file_digest(path) for path in files}
     kept = read_kept(args.kept, digests)
     rows, blocks = measured_rows(args.as2), {}

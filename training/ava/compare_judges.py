@@ -29,7 +29,7 @@ from sklearn.metrics import roc_auc_score
 
 from training.ava import evaluate_ava as e
 from training.ava import triples as t
-from training.common import put_between_markers
+from training.common import json_rows, local_file, put_between_markers
 
 WRITTEN = "written.dev"
 BURIED = "written.dev in 400 words"
@@ -67,10 +67,10 @@ def buried_rows(rows: list[dict], words: int = BURIED_WORDS) -> list[dict]:
 
 def read(name: str, folders: list[Path]) -> list[dict]:
     """Return the rows of a dev set that have a verdict or a grade."""
-    path = t.local_file(WRITTEN if name == BURIED else name, folders)
+    path = local_file(WRITTEN if name == BURIED else name, folders)
     if path is None:
         raise FileNotFoundError(f"--judgments: no {name}.jsonl.gz in {', '.join(map(str, folders))}")
-    rows = t.read_rows(path)
+    rows = list(json_rows(path))
     if name in VERDICTS:
         rows = [row for row in rows if row["label"] is not None]
     return buried_rows(rows) if name == BURIED else rows
@@ -299,7 +299,7 @@ def main() -> None:
     sets = {name: read(name, args.judgments) for name in args.sets or (*VERDICTS, *GRADES)}
     digests = {}
     for name in sets:
-        path = t.local_file(WRITTEN if name == BURIED else name, args.judgments)
+        path = local_file(WRITTEN if name == BURIED else name, args.judgments)
         digests[name] = hashlib.sha256(path.read_bytes()).hexdigest()
     try:
         kept = kept_of(args.json, args.keep, digests)

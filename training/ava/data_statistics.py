@@ -15,7 +15,7 @@ from pathlib import Path
 from genqa_metrics.ava.models import file_digest
 
 from training.ava import triples as t
-from training.common import put_between_markers
+from training.common import local_file, put_between_markers
 
 CORPORA = tuple(f"{corpus}.{part}" for corpus in ("wikiqa", "trecqa") for part in ("train", "dev", "test"))
 
@@ -71,7 +71,7 @@ def main() -> None:
     text = table(found)
     print(text)
     if args.json:
-        files = [path for name in args.corpora if (path := t.local_file(name, args.as2))]
+        files = [path for name in args.corpora if (path := local_file(name, args.as2))]
         content = {"command": "python -m training.ava.data_statistics --as2 AS2", "corpora": found}
         content["digests"] = {path.name: file_digest(path) for path in files}
         args.json.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

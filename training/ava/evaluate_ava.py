@@ -22,9 +22,8 @@ from scipy.stats import pearsonr, spearmanr
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from training.ava import triples as t
 from training.ava.ranking import rank_agreement
-from training.common import put_between_markers
+from training.common import json_rows, put_between_markers
 
 BINARY = ("evouna_nq.dev", "evouna_tq.dev", "scientsbank.dev", "beetle.dev")
 GRADED = (
@@ -194,7 +193,7 @@ def report(folder: Path, judgments: Path, by: str, how: str | None = None) -> tu
     """
     judge = Judge(load_judge(folder))
     paths = {name: judgments / f"{name}.jsonl.gz" for name in (*BINARY, *GRADED)}
-    devs = {name: Dev(t.read_rows(paths[name]), judge, AGGREGATIONS) for name in BINARY}
+    devs = {name: Dev(list(json_rows(paths[name])), judge, AGGREGATIONS) for name in BINARY}
     labels = np.concatenate([devs[name].labels for name in CALIBRATION])
     systems = [system for name in CALIBRATION for system in devs[name].systems]
 
@@ -212,7 +211,7 @@ def report(folder: Path, judgments: Path, by: str, how: str | None = None) -> tu
         if name in CALIBRATION:
             scores["systems"][name] = system_scores(verdicts, devs[name].labels, devs[name].systems)
     for name in GRADED:
-        dev = devs[name] = Dev(t.read_rows(paths[name]), judge, (how,))
+        dev = devs[name] = Dev(list(json_rows(paths[name])), judge, (how,))
         probabilities = scaled(dev, how, settings)
         scores["graded"][name] = {
             "pearson": float(pearsonr(probabilities, dev.labels)[0]),

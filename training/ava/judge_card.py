@@ -86,7 +86,7 @@ def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str
     """
     from genqa_metrics.ava.models import checkpoint_digest, file_digest
 
-    from training.ava.triples import local_file
+    from training.common import local_file
 
     licences = json.loads(Path(args.licences).read_text(encoding="utf-8")) if args.licences else {}
     lines, unlicensed = [], []

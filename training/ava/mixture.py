@@ -2,6 +2,7 @@
 
 from training.ava import constructed, other_words, relations, spans, wrong_answers
 from training.ava import triples as t
+from training.common import json_rows, local_file
 
 
 def weighted(names: list[str]) -> list[tuple[str, float]]:
@@ -32,11 +33,11 @@ def training_triples(args, rng) -> tuple[list, list[dict]]:
     makers = {"off_topic": wrong_answers.off_topic, **other_words.MAKERS}
 
     def judged_rows(name):
-        path = t.local_file(name, args.judged_dir)
+        path = local_file(name, args.judged_dir)
         if path is None:
             folders = ", ".join(args.judged_dir)
             raise ValueError(f"judged: no {name}.jsonl.gz or {name}.jsonl in {folders}")
-        return t.judged_triples(t.read_rows(path), name)
+        return t.judged_triples(json_rows(path), name)
 
     made, facts, base = [], [], []
 
@@ -50,10 +51,10 @@ def training_triples(args, rng) -> tuple[list, list[dict]]:
         made += share(rows, weight, rng)
         noted(name, rows, weight, "judged")
     for name, weight in weighted(args.pairs):
-        path = t.local_file(name, args.pairs_dir)
+        path = local_file(name, args.pairs_dir)
         if path is None:
             raise ValueError(f"pairs: no {name}.jsonl.gz or {name}.jsonl in {args.pairs_dir}")
-        rows = t.pair_triples(t.read_rows(path), name, rng)
+        rows = t.pair_triples(json_rows(path), name, rng)
         made += share(rows, weight, rng)
         noted(name, rows, weight, "pairs")
     for name, weight in weighted(args.as2):

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from training.common import around_markers, clocks, hours_since, put_between_markers
+from training.common import around_markers, clocks, hours_since, local_file, put_between_markers
 
 CORPORA = {"TREC-QA": "trecqa", "WikiQA": "wikiqa"}  # name -> NAME.train, NAME.dev, NAME.test in the folder of data
 SPLITS = ("dev", "test")
@@ -277,7 +277,8 @@ def main() -> None:
     from transformers import HfArgumentParser
 
     from training.ava.rankers import all_rankers, questions_of
-    from training.ava.triples import as2_rows, local_file
+    from training.ava.transfer import SOURCES
+    from training.ava.triples import as2_rows
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     begun = clocks()
@@ -301,6 +302,7 @@ def main() -> None:
     print(text)
     if args.write:
         files = [local_file(f"{c}.{split}", args.data_dir) for c in CORPORA.values() for split in ("train", *SPLITS)]
+        files += [path for name in SOURCES if (path := local_file(name, args.spans_dir))]
         trained = sorted(path.parent for path in Path(args.output_dir).glob("*/model.safetensors"))
         facts = {
             "command": command_line(sys.argv[1:]),

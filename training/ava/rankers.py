@@ -165,10 +165,11 @@ def trained_cross_encoder(
         AutoModelForSequenceClassification,
         AutoTokenizer,
         DataCollatorWithPadding,
-        Trainer,
         TrainingArguments,
         set_seed,
     )
+
+    from training.batches import LikeLengthTrainer
 
     set_seed(seed)
     tokenizer = AutoTokenizer.from_pretrained(start)
@@ -194,13 +195,18 @@ def trained_cross_encoder(
         num_train_epochs=epochs,
         warmup_steps=20,
         per_device_train_batch_size=32,
-        train_sampling_strategy="group_by_length",
         save_strategy="no",
         logging_steps=25,
         report_to="none",
         disable_tqdm=True,
     )
-    Trainer(model, settings, train_dataset=rows, data_collator=DataCollatorWithPadding(tokenizer)).train()
+    LikeLengthTrainer(
+        length_of=lambda row: len(row["input_ids"]),
+        model=model,
+        args=settings,
+        train_dataset=rows,
+        data_collator=DataCollatorWithPadding(tokenizer),
+    ).train()
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

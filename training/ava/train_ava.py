@@ -268,7 +268,7 @@ def main() -> None:
     from training.ava import triples as t
     from training.ava.judge_card import write_card
     from training.ava.mixture import training_triples
-    from training.common import shuffled_batches
+    from training.common import json_rows, local_file, shuffled_batches
 
     parser = HfArgumentParser((Arguments, TrainingArguments))
     args, training = parser.parse_args_into_dataclasses(args_file_flag="--config")
@@ -292,7 +292,7 @@ def main() -> None:
         train += examples(rows, args, tokenizer, rng)
     for fact in facts:
         print("{name}: {rows} triples, weight {weight:g}".format(**fact), flush=True)
-    dev = {name: t.judged_triples(t.read_rows(t.local_file(name, args.judged_dir)), name) for name in args.dev}
+    dev = {name: t.judged_triples(json_rows(local_file(name, args.judged_dir)), name) for name in args.dev}
     dev |= {name: list(t.as2_triples(t.as2_rows(name, args.as2_dir), None, rng)) for name in args.as2_dev}
     for name, rows in dev.items():
         if args.dev_rows:

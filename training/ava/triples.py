@@ -3,14 +3,14 @@
 Vu & Moschitti, "AVA: an Automatic eValuation Approach for Question Answering Systems", NAACL 2021, section 3.2.
 """
 
-import gzip
-import json
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from training.common import json_rows, local_file
 
 _NOT_A_WORD = re.compile(r"[^\w\s]")
 _ARTICLE = re.compile(r"\b(a|an|the)\b")
@@ -61,19 +61,6 @@ def detokenized(text: str) -> str:
     return " ".join(text.split())
 
 
-def read_rows(path: Path) -> list[dict]:
-    """Return the rows of a file of JSON lines, compressed or not."""
-    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
-
-
-def local_file(name: str, folders: str | Path | Sequence[str] | None) -> Path | None:
-    """Return the file of a source, or None if there is none in the folder or folders."""
-    folders = [folders or "."] if folders is None or isinstance(folders, str | Path) else folders
-    paths = [Path(folder) / f"{name}{suffix}" for folder in folders for suffix in (".jsonl.gz", ".jsonl")]
-    return next((path for path in paths if path.is_file()), None)
-
-
 def as2_rows(name: str, folder: str | Path | None, plain: bool = True) -> list[dict]:
     """Return question, answer and label of an answer-sentence selection corpus: a local file or one of the Hub.
 
@@ -89,7 +76,7 @@ def as2_rows(name: str, folder: str | Path | None, plain: bool = True) -> list[d
     clean = detokenized if plain else str.strip
     path = local_file(name, folder)
     if path:
-        rows = read_rows(path)
+        rows = list(json_rows(path))
         return [row | {"question": clean(row["question"]), "answer": clean(row["answer"])} for row in rows]
     if "/" not in name:
         raise ValueError(f"as2: no {name}.jsonl.gz or {name}.jsonl in {folder}, and no Hub name with '/'")

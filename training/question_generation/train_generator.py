@@ -111,8 +111,8 @@ def train(args: Arguments, training) -> dict:
     from transformers import EarlyStoppingCallback, set_seed
     from transformers.trainer_utils import get_last_checkpoint
 
+    from training.batches import LikeLengthTrainer
     from training.question_generation import contexts as data
-    from training.question_generation.batches import LikeLengthTrainer
     from training.question_generation.generator import Config, Generator, save
 
     check(args)
