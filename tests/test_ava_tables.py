@@ -47,24 +47,32 @@ def keep(tmp_path, monkeypatch):
     row = {"question": "q", "references": ["r"], "candidate": "c", "label": 1}
     (tmp_path / "beetle.dev.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
 
-    def run(content=None):
+    def run(content=None, *more):
         if content:
             (tmp_path / "judges.json").write_text(json.dumps(content), encoding="utf-8")
         command = ["x", "--judgments", tmp_path, "--sets", "beetle.dev", "--keep", "--json", tmp_path / "judges.json"]
-        monkeypatch.setattr(sys, "argv", list(map(str, command)))
+        monkeypatch.setattr(sys, "argv", list(map(str, [*command, *more])))
         compare_judges.main()
         return json.loads((tmp_path / "judges.json").read_text(encoding="utf-8"))
 
     return run
 
 
-def test_results_that_are_kept_stay(keep, capsys):
+def test_results_that_are_kept_stay(keep, tmp_path, capsys):
     kept = {"first": {"sets": {"beetle.dev": {"accuracy": 0.5}}, "checkpoint": "0"}}
-    found = keep({"command": "earlier", "data": {"other.dev": "1"}, "results": kept})
+    markdown = tmp_path / "README.md"
+    places = [f"<!-- {name} -->\n<!-- end of {name} -->\n" for name in ("judges", "own")]
+    markdown.write_text("".join(places), encoding="utf-8")
+    given = {"command": "earlier", "data": {"other.dev": "1"}, "results": kept}
+    found = keep(given, "--write", markdown, "--place", "own")
     assert found["results"] == kept
     assert set(found["data"]) == {"other.dev", "beetle.dev"}
     assert found["command"].startswith("earlier; python -m training.ava.compare_judges")
-    assert "| beetle.dev | accuracy | 0.500 |" in capsys.readouterr().out
+    row = "| beetle.dev | accuracy | 0.500 |"
+    assert row in capsys.readouterr().out
+    before, after = markdown.read_text(encoding="utf-8").split("<!-- own -->")
+    assert "|" not in before
+    assert row in after
 
 
 def test_what_cannot_be_kept_is_said(keep, capsys):

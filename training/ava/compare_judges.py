@@ -294,7 +294,8 @@ def main() -> None:
     parser.add_argument("--simple", action="store_true", help="also the simple metrics")
     parser.add_argument("--dtype", help="floating type of all models; default float32")
     parser.add_argument("--json", type=Path, help="result file")
-    parser.add_argument("--write", type=Path, help="file with <!-- judges -->, for the table")
+    parser.add_argument("--write", type=Path, help="file with <!-- PLACE -->, for the table")
+    parser.add_argument("--place", default="judges", help="name of that place")
     args = parser.parse_args()
     sets = {name: read(name, args.judgments) for name in args.sets or (*VERDICTS, *GRADES)}
     digests = {}
@@ -338,7 +339,7 @@ def main() -> None:
     if args.json:
         write_results(args.json, "training.ava.compare_judges", kept, digests, results)
     if args.write:
-        put_between_markers(args.write, "judges", text)
+        put_between_markers(args.write, args.place, text)
 
 
 if __name__ == "__main__":
