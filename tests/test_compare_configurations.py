@@ -39,13 +39,17 @@ def test_intervals_are_over_questions_and_claims_over_differences():
     labels = np.array([row.label for row in rows])
     worse = np.where(np.arange(60) % 4 < 2, 2 * labels - 1, -1.0)
     runs = {"a1-r_qt": [(2 * labels - 1, 0.0)] * 2, "a0-all": [(worse, 0.0)]}
-    found = c.summary(c.resampled(rows, runs, 0), 30)
+    scores = c.resampled(rows, runs, 0)
+    found = c.summary(scores, 30, scores)
     assert found["scores"]["a1-r_qt"]["f1"] == [1, 1, 1]
     value, low, high = found["scores"]["a0-all"]["f1"]
     assert value == pytest.approx(2 * 0.5 / 1.5)  # precision 1, recall 1/2
     assert 0.4 < low < value < high < 0.9
     (claim,) = found["claims"]
     assert (claim["better"], claim["worse"], c.verdict(claim["f1"])) == ("a1-r_qt", "a0-all", "holds")
+    assert found["added"] == {}  # nothing to compare with but itself
+    verdicts = c.resampled(rows, {"a0-all": runs["a1-r_qt"]}, 0)
+    assert c.summary(verdicts, 30, scores)["added"]["a0-all"] == {n: claim[n] for n in ("f1", "auc")}
 
 
 @pytest.fixture

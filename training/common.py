@@ -4,6 +4,8 @@ import gzip
 import json
 import os
 import random
+import re
+import shlex
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -87,6 +89,19 @@ def put_between_markers(markdown: str | Path, name: str, text: str) -> None:
     """Replace what a Markdown file has between the lines of a name, see `around_markers`."""
     before, after = around_markers(markdown, name)
     Path(markdown).write_text(f"{before}\n\n{text}\n\n{after}", encoding="utf-8")
+
+
+def command_line(module: str, given: Sequence[str]) -> str:
+    """Return the command that was given, files and folders without their paths.
+
+    Args:
+        module: what `python -m` was given.
+        given: the words after it.
+
+    >>> command_line("training.x", ["--data_dir", "/data/as2/", "--judges", "own=/my runs/judge"])
+    'python -m training.x --data_dir as2/ --judges own=judge'
+    """
+    return shlex.join(["python", "-m", module, *(re.sub("(^|=)/.*/(?=[^/])", r"\1", word) for word in given)])
 
 
 def clocks() -> dict[str, float]:

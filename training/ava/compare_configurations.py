@@ -27,7 +27,7 @@ from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
 
 from training.ava import triples as t
 from training.ava.transfer import reading_encoder
-from training.common import clocks, local_file, put_between_markers
+from training.common import clocks, command_line, local_file, put_between_markers
 
 FOLDER = Path(__file__).parent
 TESTS = {"TREC-QA": "trecqa.test", "WikiQA": "wikiqa.test"}
@@ -52,6 +52,7 @@ CLAIMS = (  # of section 6.2: what is said, the better configuration, the worse 
     ("two triples are above one", "a1-r_qt-t_qr", "a1-r_qt"),
     ("a third triple brings nothing", "a1-r_qt-t_qr", "a1-all"),
     ("peer attention is above the same pairs without", "a2", "a1-r_qt-t_qr"),
+    ("peer attention is above one concatenated triple", "a2", "a1-r_qt"),
 )
 
 
@@ -209,21 +210,30 @@ def resampled(
     return scores
 
 
-def summary(scores: dict[str, np.ndarray], questions: int) -> dict:
-    """Return scores, and for every claim of the paper the difference of F1 and AUC, with intervals."""
+def summary(scores: dict[str, np.ndarray], questions: int, plain: dict[str, np.ndarray]) -> dict:
+    """Return scores, and with intervals the differences of F1 and AUC: for the paper's claims, and from another block.
+
+    Args:
+        scores: configuration -> what `resampled` returns.
+        questions: number of them.
+        plain: scores of the block that is compared with, in the same samples.
+    """
 
     def noted(values: np.ndarray) -> list[float]:
         return [float(values[0]), *map(float, interval(values[1:], questions))]
 
+    def difference(better: np.ndarray, worse: np.ndarray) -> dict[str, list[float]]:
+        return {n: noted(better[:, i] - worse[:, i]) for i, n in enumerate(names) if n in ("f1", "auc")}
+
     names = "precision", "recall", "f1", "auc"
     result = {c: {n: noted(found[:, i]) for i, n in enumerate(names)} for c, found in scores.items()}
     claims = [
-        {"claim": claim, "better": better, "worse": worse}
-        | {n: noted(scores[better][:, i] - scores[worse][:, i]) for i, n in enumerate(names) if n in ("f1", "auc")}
+        {"claim": claim, "better": better, "worse": worse} | difference(scores[better], scores[worse])
         for claim, better, worse in CLAIMS
         if better in scores and worse in scores
     ]
-    return {"scores": result, "claims": claims}
+    added = {c: difference(found, plain[c]) for c, found in scores.items() if c in plain and found is not plain[c]}
+    return {"scores": result, "claims": claims, "added": added}
 
 
 def verdict(difference: list[float]) -> str:
@@ -240,9 +250,13 @@ def _cell(values: list[float], form: str = "{:.3f} [{:.3f}, {:.3f}]") -> str:
     return form.format(*values)
 
 
+def _difference_cells(found: dict[str, list[float]]) -> list[str]:
+    return [f"{_cell(found[score], '{:+.3f} [{:+.3f}, {:+.3f}]')} {verdict(found[score])}" for score in ("f1", "auc")]
+
+
 def tables(blocks: dict[str, dict]) -> str:
-    """Return the scores of all blocks and what they say of the paper's claims, as Markdown."""
-    parts = []
+    """Return the scores of all blocks, what they say of the paper's claims and what blocks add, as Markdown."""
+    parts, first = [], next(iter(blocks))
     for block, found in blocks.items():
         tests = found["tests"]
         head = [f"{name}: P / R | F1 | AUC" for name in tests]
@@ -262,10 +276,11 @@ def tables(blocks: dict[str, dict]) -> str:
         lines.append("| --- | --- |" + " --- |" * (2 * len(tests)))
         for i, claim in enumerate(next(iter(tests.values()))["claims"]):
             cells = [claim["claim"], f"{claim['better']} - {claim['worse']}"]
-            for test in tests.values():
-                for score in ("f1", "auc"):
-                    values = test["claims"][i][score]
-                    cells.append(f"{_cell(values, '{:+.3f} [{:+.3f}, {:+.3f}]')} {verdict(values)}")
+            cells += [cell for test in tests.values() for cell in _difference_cells(test["claims"][i])]
+            lines.append(f"| {' | '.join(cells)} |")
+        for configuration in next(iter(tests.values()))["added"]:
+            cells = [f"(not the paper's) better than with {first} alone", configuration]
+            cells += [cell for test in tests.values() for cell in _difference_cells(test["added"][configuration])]
             lines.append(f"| {' | '.join(cells)} |")
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
@@ -286,9 +301,16 @@ def run_facts(folder: Path) -> dict:
 
 
 def measured(
-    args: argparse.Namespace, block: str, rows: dict[str, list[t.Triple]], kept: dict[str, dict]
+    args: argparse.Namespace,
+    block: str,
+    rows: dict[str, list[t.Triple]],
+    kept: dict[str, dict],
+    plain: dict[str, dict[str, np.ndarray]],
 ) -> dict | None:
-    """Return runs, scores and claims of a block; None if it has no run yet. What is measured is added to `kept`."""
+    """Return runs, scores and claims of a block; None if it has no run yet.
+
+    What is measured is added to `kept`, and to `plain` by test if no block is there that this one is compared with.
+    """
     runs, facts = {}, []
     for configuration in ORDER:
         for seed in args.seeds:
@@ -312,7 +334,8 @@ def measured(
         own = {c: [(logits[part], threshold) for logits, threshold in found] for c, found in runs.items()}
         questions = len({row.question for row in rows[part]})
         tests[name] = {"questions": questions, "triples": len(rows[part])}
-        tests[name] |= summary(resampled(rows[part], own, 0), questions)
+        scores = resampled(rows[part], own, 0)
+        tests[name] |= summary(scores, questions, plain.setdefault(name, scores))
     return {"runs": facts, "tests": tests}
 
 
@@ -342,13 +365,13 @@ def main() -> None:
     files = [local_file(name, args.as2) for name in ("trecqa.train", "wikiqa.train", *DEV, *TESTS.values())]
     digests = {path.name: file_digest(path) for path in files}
     kept = read_kept(args.kept, digests)
-    rows, blocks = measured_rows(args.as2), {}
+    rows, blocks, plain = measured_rows(args.as2), {}, {}
     for block in args.blocks:
         for seed in [] if args.trained else args.seeds:
             for configuration in ORDER:
                 if configuration in args.only and f"{block}/{configuration}/{seed}" not in kept:
                     train(args, block, configuration, seed)
-        found = measured(args, block, rows, kept)
+        found = measured(args, block, rows, kept, plain)
         if found:
             blocks[block] = found
     if not blocks:
@@ -359,7 +382,7 @@ def main() -> None:
     print(text)
     if args.json:
         content = {
-            "command": "python -m training.ava.compare_configurations --as2 AS2 --output RUNS",
+            "command": command_line("training.ava.compare_configurations", sys.argv[1:]),
             "settings": (FOLDER / "configurations.args").read_text(encoding="utf-8").split() + args.more,
             "digests": digests,
             "blocks": blocks,

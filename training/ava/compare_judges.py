@@ -12,8 +12,6 @@ import argparse
 import hashlib
 import json
 import random
-import re
-import shlex
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -29,7 +27,7 @@ from sklearn.metrics import roc_auc_score
 
 from training.ava import evaluate_ava as e
 from training.ava import triples as t
-from training.common import json_rows, local_file, put_between_markers
+from training.common import command_line, json_rows, local_file, put_between_markers
 
 WRITTEN = "written.dev"
 BURIED = "written.dev in 400 words"
@@ -275,8 +273,7 @@ def write_results(path: Path, module: str, kept: Mapping, digests: Mapping[str, 
         digests: SHA-256 of the files that were measured on, by set.
         results: all of them, kept ones too.
     """
-    words = [re.sub(r"(^|=)/\S*/", r"\1", word) for word in sys.argv[1:]]  # folders without their paths
-    command = shlex.join(["python", "-m", module, *words])
+    command = command_line(module, sys.argv[1:])
     command = f"{kept['command']}; {command}" if "command" in kept else command
     found = {"command": command, "data": kept["data"] | dict(digests), "results": results}
     path.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")

@@ -25,7 +25,7 @@ import numpy as np
 from training.ava import overfitted, rank_systems
 from training.ava.compare_judges import columns, read, token_f1
 from training.ava.rankers import Question, cross_encoder, questions_of, words
-from training.common import around_markers, clocks, hours_since, local_file, put_between_markers
+from training.common import around_markers, clocks, command_line, hours_since, local_file, put_between_markers
 
 RANKER = "tanda"  # of `rank_systems.py`, as in the paper
 SURE = 0.5  # probability from which the ranker takes its first answer for right
@@ -254,7 +254,7 @@ def main() -> None:
     print(f"\n{text}")
     if args.write:
         facts = {
-            "command": rank_systems.command_line(sys.argv[1:], "error_tables"),
+            "command": command_line("training.ava.error_tables", sys.argv[1:]),
             "judge": loaded.signature,
             "seed": args.seed,
             "hours": hours_since(begun),

@@ -137,7 +137,7 @@ def main() -> None:
     from genqa_metrics.ava.models import file_digest
 
     from training.ava.triples import as2_rows
-    from training.common import local_file
+    from training.common import command_line, local_file
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data_dir", required=True, help="folder of the answer-sentence selection files")
@@ -164,7 +164,7 @@ def main() -> None:
     result |= {"judge": loaded.signature, "seed": args.seed, "data": {f.name: file_digest(f) for f in files if f}}
     print(json.dumps(result, indent=2))
     if args.json:
-        command = rank_systems.command_line(sys.argv[1:], "overfitted")
+        command = command_line("training.ava.overfitted", sys.argv[1:])
         args.json.write_text(json.dumps({"command": command} | result, indent=1) + "\n", encoding="utf-8")
 
 

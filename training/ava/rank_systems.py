@@ -10,14 +10,12 @@ over the systems on dev. Questions without a correct or without an incorrect ans
 """
 
 import json
-import re
-import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from training.common import around_markers, clocks, hours_since, local_file, put_between_markers
+from training.common import around_markers, clocks, command_line, hours_since, local_file, put_between_markers
 
 CORPORA = {"TREC-QA": "trecqa", "WikiQA": "wikiqa"}  # name -> NAME.train, NAME.dev, NAME.test in the folder of data
 SPLITS = ("dev", "test")
@@ -246,16 +244,6 @@ def write_result(markdown: str | Path, text: str, result: dict) -> None:
     put_between_markers(path, "systems", text)
 
 
-def command_line(given: Sequence[str], script: str = "rank_systems") -> str:
-    """Return the command that was given, folders without their paths.
-
-    >>> command_line(["--data_dir", "/data/as2", "--judges", "own=/runs/judge"])
-    'python -m training.ava.rank_systems --data_dir as2 --judges own=judge'
-    """
-    folders = [re.sub(r"(^|=)/\S*/", r"\1", word) for word in given]
-    return shlex.join(["python", "-m", f"training.ava.{script}", *folders])
-
-
 def probabilities(loaded) -> Judge:
     """Return a loaded judge as `judged` takes it: what the model says, calibrated, without any rule around it."""
     from genqa_metrics.ava.judging import Judge, reference_words
@@ -305,7 +293,7 @@ def main() -> None:
         files += [path for name in SOURCES if (path := local_file(name, args.spans_dir))]
         trained = sorted(path.parent for path in Path(args.output_dir).glob("*/model.safetensors"))
         facts = {
-            "command": command_line(sys.argv[1:]),
+            "command": command_line("training.ava.rank_systems", sys.argv[1:]),
             "seed": args.seed,
             "hours": hours_since(begun),  # without the training of rankers that were there
             "versions": {name: version(name) for name in ("genqa-metrics", "bm25s", "torch", "transformers")},

@@ -8,7 +8,6 @@ is trained on them.
 
 import json
 import re
-import shlex
 import sys
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,7 +18,7 @@ from genqa_metrics.toolkit.analysis import correlation as agreement
 from genqa_metrics.toolkit.analysis.question_types import question_type
 from genqa_metrics.toolkit.analysis.resampling import bootstrap, interval
 
-from training.common import json_rows, put_between_markers
+from training.common import command_line, json_rows, put_between_markers
 
 SETS = ("kpqa_marco", "kpqa_avsd", "kpqa_narrativeqa", "kpqa_semeval", "kpqa_marcomulti")
 METRICS = ("bleu1", "bleu1_kpqa", "rougeL", "rougeL_kpqa", "bertscore", "bertscore_kpqa")
@@ -311,9 +310,8 @@ def facts(data_files: list[Path]) -> dict:
 
     from genqa_metrics.kpqa.models import file_digest
 
-    words = [re.sub(r"/\S*/", "", word) if "=/" in word or word.startswith("/") else word for word in sys.argv[1:]]
     return {
-        "command": shlex.join(["python", "-m", f"training.kpqa.{Path(sys.argv[0]).stem}", *words]),
+        "command": command_line(f"training.kpqa.{Path(sys.argv[0]).stem}", sys.argv[1:]),
         "bootstrap_seed": SEED,
         "versions": {name: version(name) for name in ("genqa-metrics", "scipy", "torch", "transformers")},
         "data": {path.name: file_digest(path) for path in data_files},
