@@ -502,11 +502,15 @@ def test_whole_matrices_are_folded_into_an_adapter(monkeypatch, files, tiny_enco
         mix_judges.main()
 
 
-def test_it_stops_early_and_keeps_the_best(monkeypatch, capsys, files, tiny_encoder, tmp_path):
+@pytest.mark.parametrize("score", ["f1", "auc"])
+def test_it_stops_early_and_keeps_the_best(monkeypatch, capsys, files, tiny_encoder, tmp_path, score):
     more = "--patience 1 --eval_strategy steps --eval_steps 4 --max_steps 40 --learning_rate 0".split()
-    train(monkeypatch, files, tiny_encoder, tmp_path, *more)
+    train(monkeypatch, files, tiny_encoder, tmp_path, *more, "--best_by", score)
     steps = sorted(int(path.name.split("-")[1]) for path in tmp_path.glob("checkpoint-*"))
     assert max(steps) == 8  # nothing gets better at a learning rate of 0: the second evaluation is the last
+    state = json.loads((tmp_path / "checkpoint-8/trainer_state.json").read_text(encoding="utf-8"))
+    (name,) = {name for row in state["log_history"] for name in row if name.endswith(f".dev_{score}")}
+    assert state["best_metric"] == next(row[name] for row in state["log_history"] if name in row)
 
 
 @pytest.mark.parametrize(

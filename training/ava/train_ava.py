@@ -77,7 +77,13 @@ class Arguments:
     stop_at: int = field(
         default=0, metadata={"help": "step that ends the run, before the learning rate is at 0; 0 runs to its end"}
     )
-    patience: int = field(default=0, metadata={"help": "evaluations without a better dev F1 before it stops; 0 never"})
+    patience: int = field(
+        default=0, metadata={"help": "evaluations without a better score on dev before it stops; 0 never"}
+    )
+    best_by: str = field(
+        default="f1",
+        metadata={"help": "that score: auc depends on no threshold", "choices": ["f1", "auc"]},
+    )
 
 
 def check(args: Arguments) -> None:
@@ -338,7 +344,7 @@ def main() -> None:
     callbacks = []
     if args.patience:
         training.load_best_model_at_end = True
-        training.metric_for_best_model = f"eval_{next(iter(dev))}_f1"
+        training.metric_for_best_model = f"eval_{next(iter(dev))}_{args.best_by}"
         training.greater_is_better = True
         callbacks = [EarlyStoppingCallback(early_stopping_patience=args.patience)]
 
