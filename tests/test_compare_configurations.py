@@ -119,6 +119,23 @@ def test_the_time_of_a_run_that_goes_on_is_added(tmp_path, monkeypatch):
     assert json.loads(noted.read_text(encoding="utf-8")) == {"wall": 57.0, "core": 4.0}
 
 
+def test_the_second_step_starts_from_the_first(files, tmp_path, monkeypatch, capsys):
+    commands = []
+    monkeypatch.setattr(c.subprocess, "run", lambda command, **kwargs: commands.append(command))
+    args = argparse.Namespace(as2="as2", output=tmp_path / "new", judgments=None, encoder="encoder", more=[])
+    args.only, args.transferred = c.ORDER, "transfer/final"
+    (configuration,) = c.chosen(args, c.TWO_STEPS)
+    for block in (c.TWO_STEPS, "answer sentences"):
+        c.train(args, block, configuration, 1)
+    assert commands[0][-2:] == ["--start", "transfer/final"]
+    assert "--start" not in commands[1]
+    words = ["x", "--as2", files / "as2", "--output", files / "runs", "--encoder", "encoder", "--blocks", c.TWO_STEPS]
+    monkeypatch.setattr(sys, "argv", list(map(str, words)))
+    with pytest.raises(SystemExit):
+        c.main()
+    assert "--transferred: the block 'in two steps' needs the folder of a judge to" in capsys.readouterr().err
+
+
 def test_nothing_trained_is_said(files, monkeypatch, capsys):
     with pytest.raises(SystemExit):
         run(monkeypatch, files, "--seeds", "2")

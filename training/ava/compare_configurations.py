@@ -37,8 +37,11 @@ SAMPLES = 1000  # of the bootstrap
 DECISIVE = ("a1-r_qt-t_qr", "a2", "a1-r_qt", "a0-all", "a0-rt")  # decide the paper's claims, so they come first
 ORDER = (*DECISIVE, LINEAR, *(name for name in CONFIGURATIONS if name not in DECISIVE))
 VERDICTS = ("--judged", "evouna_nq.train=0.3", "evouna_tq.train=0.3", "scientsbank.train", "beetle.train")
+TWO_STEPS = "in two steps"
+TRANSFERRED = "a1-r_qt"  # the configuration of paper_transfer.args
 BLOCKS: dict[str, tuple[str, ...]] = {  # more arguments of train_ava.py
     "answer sentences": (),
+    TWO_STEPS: (),  # after paper_transfer.args
     "and verdicts": VERDICTS,
     "and marks": (*VERDICTS, "--marks", "valued"),
 }
@@ -61,6 +64,11 @@ def run_folder(args: argparse.Namespace, block: str, configuration: str, seed: i
     return args.output / block.replace(" ", "_") / configuration / f"seed{seed}"
 
 
+def chosen(args: argparse.Namespace, block: str) -> list[str]:
+    """Return the configurations of a block that are asked for."""
+    return [c for c in ORDER if c in args.only and (block != TWO_STEPS or c == TRANSFERRED)]
+
+
 def train(args: argparse.Namespace, block: str, configuration: str, seed: int) -> None:
     """Make a run unless it is there, and note how long it took on the clock and on cores."""
     folder = run_folder(args, block, configuration, seed)
@@ -69,6 +77,7 @@ def train(args: argparse.Namespace, block: str, configuration: str, seed: int) -
     command = [sys.executable, "-m", "training.ava.train_ava", "--config", FOLDER / "configurations.args"]
     command += ["--configuration", configuration, "--seed", seed, "--as2_dir", args.as2, "--output_dir", folder]
     command += ["--judged_dir", args.judgments or ".", "--encoder", args.encoder, *BLOCKS[block], *args.more]
+    command += ["--start", args.transferred] if block == TWO_STEPS else []
     before, noted = clocks(), folder / "seconds.json"
     seconds = json.loads(noted.read_text(encoding="utf-8")) if noted.is_file() else {}
     try:
@@ -312,11 +321,9 @@ def measured(
     What is measured is added to `kept`, and to `plain` by test if no block is there that this one is compared with.
     """
     runs, facts = {}, []
-    for configuration in ORDER:
+    for configuration in chosen(args, block):
         for seed in args.seeds:
             folder, name = run_folder(args, block, configuration, seed), f"{block}/{configuration}/{seed}"
-            if configuration not in args.only:
-                continue
             if (folder / "final/README.md").is_file():
                 kept[name] = {**run_logits(folder, rows, args.dtype), "facts": run_facts(folder)}
             if name not in kept:
@@ -344,6 +351,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--as2", type=Path, required=True, help="folder of the answer-sentence selection files")
     parser.add_argument("--judgments", type=Path, help="folder of the files of human verdicts, for other blocks")
+    parser.add_argument(
+        "--transferred", type=Path, help=f"folder of what paper_transfer.args made, for the block {TWO_STEPS!r}"
+    )
     parser.add_argument("--output", type=Path, required=True, help="folder for the checkpoints")
     parser.add_argument(
         "--blocks", nargs="+", default=["answer sentences"], choices=BLOCKS, help="what is learnt from"
@@ -357,8 +367,10 @@ def main() -> None:
     parser.add_argument("--write", type=Path, help="file with <!-- configurations --> marks, for the tables")
     parser.add_argument("--json", type=Path, help="result file")
     args, args.more = parser.parse_known_args()
-    if args.judgments is None and args.blocks != ["answer sentences"]:
+    if args.judgments is None and any(BLOCKS[block] for block in args.blocks):
         parser.error("--judgments: blocks with verdicts need the folder of the files of human verdicts")
+    if args.transferred is None and TWO_STEPS in args.blocks and not args.trained:
+        parser.error(f"--transferred: the block {TWO_STEPS!r} needs the folder of a judge to start from")
 
     if not args.encoder and not args.trained:
         args.encoder = reading_encoder(args.output / "encoder")
@@ -368,8 +380,8 @@ def main() -> None:
     rows, blocks, plain = measured_rows(args.as2), {}, {}
     for block in args.blocks:
         for seed in [] if args.trained else args.seeds:
-            for configuration in ORDER:
-                if configuration in args.only and f"{block}/{configuration}/{seed}" not in kept:
+            for configuration in chosen(args, block):
+                if f"{block}/{configuration}/{seed}" not in kept:
                     train(args, block, configuration, seed)
         found = measured(args, block, rows, kept, plain)
         if found:
