@@ -13,7 +13,7 @@ from pathlib import Path
 from training.ava.rankers import Question
 
 SOURCES = ("squad.train", "nq_oracle", "squadshifts_new_wiki")  # questions about Wikipedia
-QUESTIONS = 3000  # of each source at most: about 40,000 pairs, a quarter of an hour on one core
+QUESTIONS = 3000  # of each source at most: about 28,000 pairs, ten minutes on one core
 LONGEST = 60  # words of a sentence
 
 
