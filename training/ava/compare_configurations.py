@@ -2,7 +2,7 @@
 
     python -m training.ava.compare_configurations --as2 AS2 --output RUNS --seeds 1 2 3 --write training/ava/README.md
 
-Each run is made by `train_ava.py` with the settings of `configurations.args` and stops when dev F1 no longer rises;
+Each run is made by `train_ava.py` with the settings of `configurations.args` and stops when dev AUC no longer rises;
 one that is there is not made again, so that the command can be stopped and given again. Precision, recall and F1 of
 "correct" and AUC are of all AVA-Pos and AVA-Neg of the test parts, without any rule around the model. Models see fewer
 incorrect answers in training than there are, so the threshold is the one of the best F1 on dev. Intervals are over
@@ -296,14 +296,17 @@ def tables(blocks: dict[str, dict]) -> str:
 
 
 def run_facts(folder: Path) -> dict:
-    """Return what is noted of a run: steps, dev F1 over them, hours on the clock and on cores, digest."""
+    """Return what is noted of a run: steps, dev scores over them, hours on the clock and on cores, digest."""
     states = sorted(folder.glob("checkpoint-*/trainer_state.json"), key=lambda path: int(path.parent.name[11:]))
     history = json.loads(states[-1].read_text(encoding="utf-8"))["log_history"] if states else []
-    dev = [[row["step"], value] for row in history for name, value in row.items() if name.endswith("_f1")]
+    dev = {
+        score: [[row["step"], value] for row in history for name, value in row.items() if name.endswith(f"_{score}")]
+        for score in ("f1", "auc")
+    }
     seconds = json.loads((folder / "seconds.json").read_text(encoding="utf-8"))
     return {
         "steps": history[-1]["step"] if history else 0,
-        "dev_f1": dev,
+        "dev": dev,
         "hours": {name: round(value / 3600, 3) for name, value in seconds.items()},
         "checkpoint": checkpoint_digest(folder / "final"),
     }
