@@ -89,6 +89,7 @@ def test_the_command_measures_the_runs_that_are_there(files, monkeypatch, capsys
     assert content.endswith("B\n")
     assert "old" not in content
     assert "| a0-all - linear |" in content
+    assert "| linear | 0 | 1 | 0 |  |" in content  # it has no steps to choose from
     block = json.loads((files / "found.json").read_text(encoding="utf-8"))["blocks"]["answer sentences"]
     hours = {"wall": 0.02, "core": 0.01}
     assert [(run["configuration"], run["hours"]) for run in block["runs"]] == [("a0-all", hours), ("linear", hours)]

@@ -269,12 +269,14 @@ def tables(blocks: dict[str, dict]) -> str:
     for block, found in blocks.items():
         tests = found["tests"]
         head = [f"{name}: P / R | F1 | AUC" for name in tests]
-        lines = [f"| {block} | encoders | seeds | steps | {' | '.join(head)} |"]
-        lines.append("| --- | --- | --- | --- |" + " --- |" * (3 * len(tests)))
+        lines = [f"| {block} | encoders | seeds | steps | best dev AUC | {' | '.join(head)} |"]
+        lines.append("| --- | --- | --- | --- | --- |" + " --- |" * (3 * len(tests)))
         for configuration in next(iter(tests.values()))["scores"]:
             own = [run for run in found["runs"] if run["configuration"] == configuration]
             encoders = len(CONFIGURATIONS.get(configuration, ())) * (2 if configuration == "a2" else 1)
             cells = [configuration, str(encoders), str(len(own)), ", ".join(str(run["steps"]) for run in own)]
+            best = [max(value for _, value in run["dev"]["auc"]) for run in own if run["dev"]["auc"]]
+            cells.append(f"{np.mean(best):.3f}" if best else "")
             for test in tests.values():
                 values = test["scores"][configuration]
                 cells.append(f"{values['precision'][0]:.3f} / {values['recall'][0]:.3f}")
@@ -288,7 +290,7 @@ def tables(blocks: dict[str, dict]) -> str:
             cells += [cell for test in tests.values() for cell in _difference_cells(test["claims"][i])]
             lines.append(f"| {' | '.join(cells)} |")
         for configuration in next(iter(tests.values()))["added"]:
-            cells = [f"(not the paper's) better than with {first} alone", configuration]
+            cells = [f'(not the paper\'s) above the block "{first}"', configuration]
             cells += [cell for test in tests.values() for cell in _difference_cells(test["added"][configuration])]
             lines.append(f"| {' | '.join(cells)} |")
         parts.append("\n".join(lines))
@@ -370,19 +372,20 @@ def main() -> None:
     parser.add_argument("--write", type=Path, help="file with <!-- configurations --> marks, for the tables")
     parser.add_argument("--json", type=Path, help="result file")
     args, args.more = parser.parse_known_args()
-    if args.judgments is None and any(BLOCKS[block] for block in args.blocks):
+    to_train = [] if args.trained else args.blocks
+    if args.judgments is None and any(BLOCKS[block] for block in to_train):
         parser.error("--judgments: blocks with verdicts need the folder of the files of human verdicts")
-    if args.transferred is None and TWO_STEPS in args.blocks and not args.trained:
+    if args.transferred is None and TWO_STEPS in to_train:
         parser.error(f"--transferred: the block {TWO_STEPS!r} needs the folder of a judge to start from")
 
-    if not args.encoder and not args.trained:
+    if not args.encoder and to_train:
         args.encoder = reading_encoder(args.output / "encoder")
     files = [local_file(name, args.as2) for name in ("trecqa.train", "wikiqa.train", *DEV, *TESTS.values())]
     digests = {path.name: file_digest(path) for path in files}
     kept = read_kept(args.kept, digests)
     rows, blocks, plain = measured_rows(args.as2), {}, {}
     for block in args.blocks:
-        for seed in [] if args.trained else args.seeds:
+        for seed in args.seeds if to_train else []:
             for configuration in chosen(args, block):
                 if f"{block}/{configuration}/{seed}" not in kept:
                     train(args, block, configuration, seed)

@@ -76,8 +76,7 @@ def as2_rows(name: str, folder: str | Path | None, plain: bool = True) -> list[d
     clean = detokenized if plain else str.strip
     path = local_file(name, folder)
     if path:
-        rows = list(json_rows(path))
-        return [row | {"question": clean(row["question"]), "answer": clean(row["answer"])} for row in rows]
+        return [row | {"question": clean(row["question"]), "answer": clean(row["answer"])} for row in json_rows(path)]
     if "/" not in name:
         raise ValueError(f"as2: no {name}.jsonl.gz or {name}.jsonl in {folder}, and no Hub name with '/'")
     import datasets
