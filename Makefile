@@ -16,7 +16,7 @@ docs: $(VENV)/installed-docs  # spaces/docs/build/html/index.html; a warning is 
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup -m "not slow"
 
-test-all: $(VENV)/installed-test  # the slow simulations too
+test-all: $(VENV)/installed-test  # the slow ones too
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 
 quality: $(VENV)/installed-test

@@ -138,6 +138,7 @@ def test_chunks_do_not_change_the_numbers(answers, monkeypatch):
         assert found[system] == pytest.approx(values, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(tmp_path):
     words = [f"word{i}" for i in range(500)]
 

@@ -83,6 +83,7 @@ def test_few_blocks_are_left_out():
     assert len(left_out) <= MOST_NOT_RUN, left_out
 
 
+@pytest.mark.slow
 def test_a_browser_asks_no_other_host_for_anything(pages, site):
     loads = [(path.name, address) for path, page in pages.items() for address in page.loads]
     assert len(loads) > 100
@@ -108,6 +109,7 @@ def test_links_lead_somewhere(pages):
     assert not wrong
 
 
+@pytest.mark.slow
 def test_every_command_and_function_is_in_the_reference(site):
     import genqa_metrics
     from genqa_metrics.toolkit.cli import app
@@ -137,6 +139,7 @@ def address(site):
     server.server_close()
 
 
+@pytest.mark.slow
 @pytest.mark.needs("Chromium")
 def test_pages_fit_a_phone_and_the_search_works_alone(address, browser):
     """In the dark, with no other host; wide tables and code scroll by themselves."""

@@ -151,6 +151,7 @@ assert all(abs(value - expected) < 1e-4 for value in found), (found, expected)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "score"), [("ava", "ava_score"), ("kpqa", "rougeL_kpqa")])
 def test_processes_forked_after_load(name, score):
     environment = {**os.environ, "OMP_NUM_THREADS": "2"}

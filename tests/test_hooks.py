@@ -156,6 +156,7 @@ def test_combine(blocks):
     assert results == expected
 
 
+@pytest.mark.slow
 def test_two_processes_of_accelerate(blocks, columns, tmp_path):
     (tmp_path / "score.py").write_text(blocks["distributed"])
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)))

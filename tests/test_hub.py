@@ -90,6 +90,7 @@ def assert_same(found, expected):
             assert found[name][0][key] == pytest.approx(value, abs=1e-6), (name, key)
 
 
+@pytest.mark.slow
 def test_published_spaces_alone_compute_the_same(hub, client, trees, tmp_path):
     """From the Hub alone, a second time without a download, and without a network once everything is there."""
     for repository in trees:

@@ -70,6 +70,7 @@ def test_three_ways_to_load_give_the_same(name, folder, repository, tmp_path):
     assert f"version:{genqa_metrics.__version__}" in by_package[2]
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_as_one(name, folder, tmp_path):
     rows = json.dumps(ROWS[name])
     command = [sys.executable, "-c", RANK, str(folder), str(tmp_path)]

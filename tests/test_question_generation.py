@@ -236,6 +236,23 @@ def test_a_narrow_beam_search_keeps_the_best_and_rows_do_not_mix():
         assert (np.diff(alone.scores[0]) <= 0).all()
 
 
+@pytest.mark.parametrize("top", [1, 2])
+def test_a_search_ends_with_the_beams_that_are_wanted(top):
+    maker = examples()
+    contexts = ["ann won ?", "bob lost the cup in may", "?", "who won the cup ?"]
+    batch, saved = maker.collate(maker.of_contexts(contexts)), 0
+    for seed in range(8):
+        model = generator(seed=seed)
+        whole, found = (decoding.beam_search(model, batch, width=4, top=wanted) for wanted in (None, top))
+        for i, context in enumerate(contexts):
+            for beam in range(top):
+                texts = [beams.text(i, beam, WORDS, context.split()) for beams in (whole, found)]
+                assert texts[0] == texts[1]
+        np.testing.assert_allclose(found.scores[:, :top], whole.scores[:, :top], rtol=1e-4)
+        saved += whole.words.shape[2] - found.words.shape[2]
+    assert saved > 0
+
+
 def test_without_a_latent_variable_every_question_is_the_same_one():
     model, maker = generator(), examples()
     said = decoding.generate(model, maker, ["ann won ?", "bob lost", "it"], [3, 0, 1])
@@ -428,11 +445,21 @@ def test_the_baseline_has_two_layers_and_reads_states_where_asked(made_up, tiny_
     assert (config.layers, config.latent, config.contextual, config.read, config.vector) == (2, 0, True, 32, 16)
 
 
+def test_weights_begin_between_two_numbers_where_asked(made_up, tiny_encoder, tmp_path):
+    stopped = "--learning_rate 0 --max_steps 1 --eval_strategy no --save_strategy no --patience 0".split()
+    run(made_up, tmp_path, tiny_encoder, "--init", "0.05", *stopped)
+    weights = load_file(tmp_path / "final/model.safetensors")
+    for name in weights.keys() - {"vectors", "steps"}:  # also b_o, which begins with 0 else
+        assert weights[name].abs().max() <= 0.05
+        assert weights[name].std() == pytest.approx(0.05 / 3**0.5, rel=0.3)
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({}, "sources: nothing to train on"),
         ({"sources": ["a"], "dropout": 1.5}, "dropout: expected a number from 0 to 0.99, got 1.5"),
+        ({"sources": ["a"], "init": 2.0}, "init: expected a number from 0 to 1, got 2.0"),
         ({"sources": ["a"], "latent": -1}, "latent: expected a number of at least 0, got -1"),
         ({"sources": ["a"], "patience": 1, "dev_share": 0.0}, "patience: stopping early needs held-out contexts"),
     ],

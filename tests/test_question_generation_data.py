@@ -2,6 +2,7 @@
 
 import doctest
 import gzip
+import hashlib
 import json
 
 import pytest
@@ -84,6 +85,12 @@ def folder(tmp_path):
     )
     test = {"context": "there are seven steps in the grotto of the old king .", "references": ["where are they ?"]}
     write("question_generation/squad_du2017.test", [test])
+    # As with QAMR: span QA has one row a question, and not all of them.
+    write("span_qa/both.test", rows[-1:])
+    write(
+        "question_generation/both.test",
+        [{"context": rows[-1]["context"], "references": [rows[-1]["question"], rows[0]["question"]]}],
+    )
     return tmp_path
 
 
@@ -112,7 +119,17 @@ def test_preparing_twice_gives_the_same_files_without_leaks(folder, tmp_path):
     assert contexts.read_contexts("made", tmp_path)[0].text == "ada -lrb- 1843 -rrb- won ."
 
 
+def test_a_test_set_that_both_folders_have_keeps_all_its_questions_away(folder, tmp_path):
+    args = prepare_pairs.Arguments(
+        str(folder), str(tmp_path / "a"), sources=["squadshifts_reddit"], test=["both.test"], dev_contexts=0
+    )
+    facts = prepare_pairs.prepare(args)
+    assert facts["sources"]["squadshifts_reddit"]["dropped"] == {"question of the test set": 1}
+    digest = hashlib.sha256((folder / "question_generation" / "both.test.jsonl.gz").read_bytes()).hexdigest()
+    assert facts["data_digests"]["both.test.jsonl.gz"] == digest
+
+
 def test_a_source_that_is_nowhere(folder, tmp_path):
     args = prepare_pairs.Arguments(str(folder), str(tmp_path / "a"), sources=["newsqa"])
-    with pytest.raises(ValueError, match=r"sources: no newsqa.jsonl.gz in question_generation or span_qa"):
+    with pytest.raises(ValueError, match=r"sources: no newsqa.jsonl.gz in span_qa or question_generation"):
         prepare_pairs.prepare(args)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -148,14 +149,16 @@ def test_questions_are_known_while_model_and_contexts_are_the_same(tmp_path):
     assert study.known_questions(path, contexts, {"baseline": tmp_path}) is None
 
 
-def test_renewing_a_readme(tmp_path):
-    path = readme(tmp_path)
-    tables.renew(path, "findings", "new")
-    assert path.read_text().startswith(
-        "<!-- findings -->\n\nnew\n\n<!-- end of findings -->\n<!-- all contexts -->\nold"
-    )
-    with pytest.raises(ValueError, match="readme: expected the marks <!-- x --> and <!-- end of x --> in"):
-        tables.renew(path, "x", "new")
+def test_the_table_of_all_studies_is_of_the_results(tmp_path, monkeypatch):
+    text = (tables.FOLDER / "README.md").read_text(encoding="utf-8")
+    for name in tables.STUDIES:
+        (tmp_path / name).write_bytes((tables.FOLDER / name).read_bytes())
+    (tmp_path / "README.md").write_text("<!-- studies -->\nold\n<!-- end of studies -->\n", encoding="utf-8")
+    monkeypatch.setattr(tables, "FOLDER", tmp_path)
+    tables.main()
+    renewed = (tmp_path / "README.md").read_text(encoding="utf-8").strip()
+    assert len(renewed.splitlines()) > 3 * len(tables.STUDIES)
+    assert renewed in text, "python -m training.question_generation.tables"
 
 
 def test_an_unknown_base_is_refused():
@@ -232,6 +235,19 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
     assert all(system in scored.output for system in measures.SYSTEMS)
 
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "work/models").rglob("model.safetensors")}
+    # A set of which every context has several references has no other tables of "all contexts".
+    data = shutil.copytree(made_up, tmp_path / "data")
+    kept = [row for row in rows if len(row["references"]) > 1]
+    (data / "several.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
+    page = tmp_path / "PAGE.md"
+    page.write_text(readme(tmp_path).read_text().replace("all contexts", "something else"), encoding="utf-8")
+    monkeypatch.setattr(
+        sys, "argv", [*words, "--data_dir", str(data), "--test", "several", "--seeds", "1", "--readme", str(page)]
+    )
+    study.main()
+    assert json.loads((tmp_path / "results.json").read_text())["one_reference"] is None
+    assert page.read_text().count("each with several references") == 1
+
     monkeypatch.setattr(sys, "argv", [*words, "--train_only", "True"])
     study.main()  # nothing is trained again
     assert before == {path: path.stat().st_mtime_ns for path in (tmp_path / "work/models").rglob("model.safetensors")}

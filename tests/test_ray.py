@@ -61,6 +61,7 @@ def assert_equal_reports(report, other):
             assert values == pytest.approx(other.scores[metric][system], abs=1e-6)
 
 
+@pytest.mark.slow
 def test_an_actor_that_is_killed_loses_and_doubles_nothing(cluster, tmp_path):
     """The base of F-meta kills its actor, as a failing machine would, in the middle of the second of 14 windows."""
     first = save(tmp_path / "a.jsonl.gz", made_rows(9000))

@@ -142,6 +142,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.slow
 def test_no_number_of_threads_changes_a_byte(tmp_path):
     """1 and 4 threads: windows are cut by the rows alone, and a model uses one core in each."""
     draw = random.Random(0)

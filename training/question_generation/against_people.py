@@ -331,9 +331,9 @@ def main() -> None:
     from genqa_metrics.kpqa.models import file_digest
     from transformers import HfArgumentParser
 
+    from training.common import put_between_markers
     from training.question_generation.check_bases import read
     from training.question_generation.question_bases import JUDGE_DATA, JUDGE_DEV, TITLES, functions
-    from training.question_generation.tables import renew
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     bases = args.bases or list(TITLES)
@@ -384,7 +384,7 @@ def main() -> None:
     if judge is not None:
         results["judge"] = judge.facts
     Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    renew(Path(args.readme), "people", tables(results))
+    put_between_markers(Path(args.readme), "people", tables(results))
     print(args.results)
 
 

@@ -124,11 +124,11 @@ def main() -> None:
     """Try all and write the table."""
     from transformers import HfArgumentParser
 
-    from training.question_generation.tables import renew
+    from training.common import put_between_markers
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     text = table(readings())
-    renew(Path(args.readme), "appendix", text)
+    put_between_markers(Path(args.readme), "appendix", text)
     print(text)
 
 

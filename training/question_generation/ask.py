@@ -9,6 +9,7 @@ it reads one sentence a line from standard input. It writes JSON lines with `con
 
 import json
 import sys
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,7 +42,7 @@ class Arguments:
 
 
 def readable(question: str, context: str) -> str:
-    """Return a question of the generator as people write it, with the capitals that its words have in the context.
+    r"""Return a question of the generator as people write it, with the capitals that its words have in the context.
 
     Args:
         question: lower-case tokens of the Penn treebank.
@@ -51,6 +52,8 @@ def readable(question: str, context: str) -> str:
     "Where did Ada's mother (Anne) live?"
     >>> readable("when did the heart stop", "The heart stopped in May.")
     'When did the heart stop?'
+    >>> readable("who \u200b won ?", "Ada won.")  # what cannot be seen is left out
+    'Who won?'
     """
     from nltk.tokenize import NLTKWordTokenizer, TreebankWordDetokenizer
 
@@ -58,7 +61,8 @@ def readable(question: str, context: str) -> str:
     for i, token in enumerate(NLTKWordTokenizer().tokenize(context)):
         if i or token.lower() not in ORDINARY:  # the first word of a text has a capital whatever it is
             written.setdefault(token.lower(), token)
-    words = [written.get(word, word) for word in question.split()]
+    seen = (word for word in question.split() if any(unicodedata.category(letter) != "Cf" for letter in word))
+    words = [written.get(word, word) for word in seen]
     words = [_OPEN.get(word, _CLOSE.get(word, {"``": '"', "''": '"'}.get(word, word))) for word in words]
     text = TreebankWordDetokenizer().detokenize(words).rstrip("?. ")
     return f"{text[:1].upper()}{text[1:]}?"

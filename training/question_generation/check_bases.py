@@ -1,6 +1,5 @@
 """Do the bases under F-meta agree with people? QGEval's ratings of 14 systems, and NACo's good and bad questions."""
 
-import gzip
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -8,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+
+from training.common import json_rows
 
 FOLDER = Path(__file__).parent
 COPY = "reference"  # the "system" of QGEval that repeats the reference; every base gives it the best score
@@ -28,8 +29,7 @@ class Arguments:
 
 def read(folder: str, name: str) -> list[dict]:
     """Return the rows of NAME.jsonl.gz."""
-    with gzip.open(Path(folder) / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+    return list(json_rows(Path(folder) / f"{name}.jsonl.gz"))
 
 
 def plain(text: str) -> str:
@@ -190,8 +190,8 @@ def main() -> None:
     from genqa_metrics.kpqa.models import file_digest
     from transformers import HfArgumentParser
 
+    from training.common import put_between_markers
     from training.question_generation.measures import BASES, base_of
-    from training.question_generation.tables import renew
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     bases = {name: base_of(name) for name in args.bases}
@@ -224,7 +224,7 @@ def main() -> None:
             for label, (texts, others, human, rows) in sets.items()
         }
     Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    renew(Path(args.readme), "bases", tables(results, BASES))
+    put_between_markers(Path(args.readme), "bases", tables(results, BASES))
     print(args.results)
 
 

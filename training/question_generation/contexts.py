@@ -1,14 +1,14 @@
 """Contexts with their questions, words as vectors of the bundled encoder, and padded batches."""
 
-import gzip
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
+from training.common import json_rows, local_file
 
 PAD, UNKNOWN, START, END = range(4)
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
@@ -67,11 +67,8 @@ def read_contexts(source: str, folder: str | Path | None = None) -> list[Context
     Raises:
         ValueError: if there is no such source, or a row has no text or question.
     """
-    paths = [Path(folder or ".") / f"{source}{suffix}" for suffix in (".jsonl.gz", ".jsonl")]
-    path = next((path for path in paths if path.is_file()), None)
-    if path:
-        with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as lines:
-            rows: Iterable[Mapping] = list(map(json.loads, lines))
+    if path := local_file(source, folder):
+        rows: Iterable[Mapping] = json_rows(path)
     elif "/" in source:
         from datasets import load_dataset
 

@@ -52,6 +52,7 @@ def beam_search(
     width: int = 3,
     max_words: int = MAX_WORDS,
     no_repeat: int = 0,
+    top: int | None = None,
 ) -> Beams:
     """Return the `width` likeliest questions that a beam search finds for every row.
 
@@ -66,6 +67,8 @@ def beam_search(
         width: beams of a row.
         max_words: words after which a question is cut off.
         no_repeat: no question says the same n words in a row twice (Paulus et al. 2018); 0 lets it, as the paper does.
+        top: beams that are wanted. A row whose `top` best beams have ended is done, as the others can only become less
+            likely; they are returned as they were then. None wants all.
     """
     encoded, state = model.encode(batch["context"], batch["lengths"], batch["context_words"])
     rows, device = len(batch["context"]), batch["context"].device
@@ -88,7 +91,9 @@ def beam_search(
     for _ in range(max_words):
         state, attention = model.step(model.read(previous, latent), state, encoded)
         place = attention.masked_fill(~copyable, -1).argmax(1, keepdim=True)
-        steps = model.speak(state.context).log_softmax(-1) + impossible
+        live = ~ended  # the words are most of the work, and of a beam that has ended they are known
+        steps = torch.zeros_like(impossible)
+        steps[live] = model.speak(state.context[live]).log_softmax(-1) + impossible[live]
         if model.config.copies:
             copies = torch.zeros_like(copyable).scatter(1, place, True) & copyable
             steps[:, UNKNOWN] += copy_log_probability(attention[:, None], copyable, copies[:, None])[:, 0]
@@ -107,6 +112,7 @@ def beam_search(
         words = torch.cat([words[parents], chosen[:, None]], 1)
         copied = torch.cat([copied[parents], place[:, None]], 1)
         ended = ended | (chosen == END)
+        ended |= ended.view(rows, width)[:, :top].all(1).repeat_interleave(width)
         if ended.all():
             break
         own = words_of[torch.arange(len(place), device=device), place]
@@ -170,7 +176,7 @@ def generate(
         inputs = [rows[searches[n][0]] for n in numbers]
         batch = {name: tensor.to(device) for name, tensor in examples.collate(inputs).items()}
         latent = None if noise is None else draws_of_prior(model, batch, noise[numbers])
-        beams = beam_search(model, batch, latent, width, no_repeat=no_repeat)
+        beams = beam_search(model, batch, latent, width, no_repeat=no_repeat, top=top)
         found = np.isfinite(beams.scores).sum(axis=1)
         for row, n in enumerate(numbers):
             i, j = searches[n]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from training.question_generation.tables import renew
+from training.common import put_between_markers
 
 FOLDER = Path(__file__).parent
 LATENT = 100
@@ -148,7 +148,7 @@ def main() -> None:
         "runs": runs,
     }
     Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    renew(Path(args.readme), "each difference", table(runs))
+    put_between_markers(Path(args.readme), "each difference", table(runs))
     print(args.results)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from training.common import json_rows, local_file
 from training.question_generation.contexts import treebank
 
 # Names of files, and whether the titles in them are names of articles: "Filtered_Reddit_Comments" is not one.
@@ -97,15 +98,16 @@ def sentence_of(passage: str, start: int, length: int) -> str:
     return passage[found[0][0] : found[-1][1]].strip() if found else passage.strip()
 
 
-def read(folder: Path, name: str) -> list[dict]:
-    """Return the rows of NAME.jsonl.gz, from the folder question_generation if it is there, else from span_qa."""
-    for part in ("question_generation", "span_qa"):
-        path = folder / part / f"{name}.jsonl.gz"
-        # A set that both have is taken from span_qa: there the answers have places.
-        if path.is_file() and (part == "span_qa" or not (folder / "span_qa" / path.name).is_file()):
-            with gzip.open(path, "rt", encoding="utf-8") as lines:
-                return [json.loads(line) for line in lines]
-    raise ValueError(f"sources: no {name}.jsonl.gz in question_generation or span_qa of {folder}")
+def source_file(folder: Path, name: str, parts: Sequence[str]) -> Path:
+    """Return the path of a source in the first of the folders `parts` that has it.
+
+    Raises:
+        ValueError: if none has.
+    """
+    path = local_file(name, [str(folder / part) for part in parts])
+    if path is None:
+        raise ValueError(f"sources: no {name}.jsonl.gz in {' or '.join(parts)} of {folder}")
+    return path
 
 
 def pairs_of(rows: Iterable[Mapping], articles: bool = False) -> list[dict]:
@@ -233,10 +235,13 @@ def prepare(args: Arguments) -> dict:
     licences = json.loads(LICENCES.read_text(encoding="utf-8"))
     if args.licensed:
         args.sources = list(licences)
-    check = LeakCheck(row for name in args.test for row in read(folder, name))
+    # What both folders have is learned from with the places of the answers, and kept away with all its questions.
+    paths = {name: source_file(folder, name, ("span_qa", "question_generation")) for name in args.sources}
+    tests = [source_file(folder, name, ("question_generation", "span_qa")) for name in args.test]
+    check = LeakCheck(row for path in tests for row in json_rows(path))
     kept, report = [], {}
     for name in args.sources:
-        pairs = pairs_of(read(folder, name), SOURCES.get(name, False))
+        pairs = pairs_of(json_rows(paths[name]), SOURCES.get(name, False))
         clean, dropped = check.split(pairs)
         dropped += Counter(filter(None, map(unusable, clean)))
         clean = [{**pair, "source": name} for pair in clean if not unusable(pair)]
@@ -266,8 +271,7 @@ def prepare(args: Arguments) -> dict:
     }
     for part, pairs in (("train", train), ("dev", dev)):
         write(output / f"{args.name}.{part}.jsonl.gz", pairs)
-    for name in [*args.sources, *args.test]:
-        path = next(p for d in ("span_qa", "question_generation") if (p := folder / d / f"{name}.jsonl.gz").is_file())
+    for path in [*paths.values(), *tests]:
         facts["data_digests"][path.name] = file_digest(path)
     for part in ("train", "dev"):
         path = output / f"{args.name}.{part}.jsonl.gz"

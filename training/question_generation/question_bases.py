@@ -1,14 +1,16 @@
 """Scoring functions for two questions, from overlap to a trained judge, in the form that F-meta uses."""
 
-import gzip
 import hashlib
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
+
+from training.common import json_rows
 
 JUDGE_DATA = {"quora.train": None, "paws_wiki.train": 2000}  # what the judge learns from: the first pairs, None: all
 JUDGE_DEV = "quora.dev"  # pairs that its regularisation is chosen on
@@ -109,8 +111,7 @@ def kpqa(result: str) -> Callable:
 
 def read_pairs(folder: str | Path, name: str, number: int | None = None) -> tuple[list[str], list[str], np.ndarray]:
     """Return first and second texts and labels (paraphrase or not) of the first rows of a file of sentence pairs."""
-    with gzip.open(Path(folder) / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines][:number]
+    rows = list(islice(json_rows(Path(folder) / f"{name}.jsonl.gz"), number))
     return (
         [r["first"] for r in rows],
         [r["second"] for r in rows],

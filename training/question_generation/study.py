@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from training.common import put_between_markers
 from training.question_generation.measures import (
     BASES,
     MODELS,
@@ -22,7 +23,6 @@ from training.question_generation.tables import (
     difference_table,
     diversity_table,
     findings_table,
-    renew,
     table,
 )
 
@@ -220,15 +220,21 @@ def main() -> None:
         "arguments": arguments,
     }
     Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    readme = Path(args.readme)
-    several = reports[args.test, "several"]
-    tables = [f"{name}:\n\n{findings_table(results['findings'][group])}" for group, name in GROUPS.items()]
-    renew(readme, "findings", "\n\n".join(tables))
-    renew(readme, "all contexts", "\n\n".join(table(main_report, base) for base in args.bases))
-    renew(readme, "several references", "\n\n".join(table(several, base) for base in args.bases))
-    renew(readme, "differences", difference_table(several, args.bases))
-    renew(readme, "diversity", diversity_table(several, active, facts))
-    renew(readme, "transfer", "\n\n".join(table(reports[args.transfer, "all"], base) for base in args.bases))
+    several, bases = reports[args.test, "several"], args.bases
+    groups = GROUPS if (args.test, "one") in reports else {"several": "All contexts, each with several references"}
+    tables = {
+        "findings": "\n\n".join(
+            f"{name}:\n\n{findings_table(results['findings'][group])}" for group, name in groups.items()
+        ),
+        "several references": "\n\n".join(table(several, base) for base in bases),
+        "differences": difference_table(several, bases),
+        "diversity": diversity_table(several, active, facts),
+        "transfer": "\n\n".join(table(reports[args.transfer, "all"], base) for base in bases),
+    }
+    if "all" in groups:
+        tables["all contexts"] = "\n\n".join(table(main_report, base) for base in bases)
+    for name, text in tables.items():
+        put_between_markers(Path(args.readme), name, text)
     print(args.results)
 
 

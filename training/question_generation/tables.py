@@ -1,11 +1,21 @@
-"""The tables of the study of F-meta, as Markdown."""
+"""The tables of the study of F-meta, as Markdown; run as a program, renews the table of all studies in README.md."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from training.common import put_between_markers
 from training.question_generation.measures import BASES, DIVERSITY, PAIRS, SYSTEMS
+
+FOLDER = Path(__file__).parent
+STUDIES = {  # results of study.py -> what was studied
+    "results.json": "this page",
+    "results_printed.json": "as printed, 600 units (`PRINTED.md`)",
+    "results_all_pairs.json": "twice the pairs (`ALL_PAIRS.md`)",
+    "results_qamr.json": "QAMR (`QAMR.md`)",
+}
 
 
 def table(report: Mapping, base: str) -> str:
@@ -57,16 +67,22 @@ def diversity_table(report: Mapping, active: Mapping[str, Sequence[int]], facts:
     return "\n".join(lines)
 
 
+def points(values: Sequence[float]) -> str:
+    """Return a difference with its interval, in points.
+
+    >>> points([0.0165, 0.013, 0.0198])
+    '+1.65 (+1.30, +1.98)'
+    """
+    return "{:+.2f} ({:+.2f}, {:+.2f})".format(*(100 * x for x in values))
+
+
 def difference_table(report: Mapping, bases: Sequence[str]) -> str:
     """Return the differences of recall, F and the conventional score, in points, with intervals."""
     lines = ["| | base | conventional | recall | F |", "| --- | --- | ---: | ---: | ---: |"]
     for first, second in PAIRS:
         for base in bases:
             values = report["differences"][base][f"{first} - {second}"]
-            cells = [
-                "{:+.2f} ({:+.2f}, {:+.2f})".format(*(100 * x for x in values[p]))
-                for p in ("conventional", "recall", "f")
-            ]
+            cells = [points(values[part]) for part in ("conventional", "recall", "f")]
             lines.append(f"| {title(first)} − {title(second)} | {BASES[base]} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -86,16 +102,32 @@ def findings_table(found: Mapping[str, Mapping[str, bool]]) -> str:
     return "\n".join(lines)
 
 
-def renew(readme: Path, name: str, text: str) -> None:
-    """Write a text between the marks of its name in a README.
+def studies_table(found: Mapping[str, Mapping]) -> str:
+    """Return what F-meta sees in every study, on the contexts with several references.
 
-    Raises:
-        ValueError: if the marks are missing.
+    Args:
+        found: name of a study -> what study.py wrote.
     """
-    content = readme.read_text(encoding="utf-8")
-    start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-    if start not in content or end not in content:
-        raise ValueError(f"readme: expected the marks {start} and {end} in {readme}")
-    before, rest = content.split(start, 1)
-    content = f"{before}{start}\n\n{text}\n\n{end}{rest.split(end, 1)[1]}"
-    readme.write_text(content, encoding="utf-8")
+    columns = ["contexts", "", "conventional", "recall", "F", "recall and F rise with d", "RBS adds"]
+    lines = ["| study | " + " | ".join(columns) + " |", "| --- | ---: | --- | ---: | ---: | ---: | --- | --- |"]
+    for name, results in found.items():
+        report, said = results["several_references"], results["findings"]["several"]
+        first = [name, f"{report['contexts']:,}"]
+        for base, answers in said.items():
+            values = report["differences"][base]["cvae_100 - baseline"]
+            cells = [points(values[part]) for part in ("conventional", "recall", "f")]
+            cells += ["yes" if answers[finding] else "no" for finding in ("rise_with_d", "rbs_adds")]
+            lines.append("| " + " | ".join([*first, BASES[base], *cells]) + " |")
+            first = ["", ""]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Renew the table of all studies."""
+    found = {title: json.loads((FOLDER / name).read_text(encoding="utf-8")) for name, title in STUDIES.items()}
+    put_between_markers(FOLDER / "README.md", "studies", studies_table(found))
+    print(FOLDER / "README.md")
+
+
+if __name__ == "__main__":
+    main()

@@ -55,6 +55,9 @@ class Arguments:
     skip: bool = field(default=True, metadata={"help": "add a map of the word's vector to the context states"})
     copies: bool = field(default=True, metadata={"help": "learn which word of the context is copied"})
     scaled: bool = field(default=True, metadata={"help": "divide the attention's scores by the root of --hidden"})
+    init: float = field(
+        default=0.0, metadata={"help": "weights begin between -init and init, all as likely; 0: as PyTorch draws them"}
+    )
     patience: int = field(default=0, metadata={"help": "evaluations without a better loss before it stops; 0 never"})
     cache: str | None = field(default=None, metadata={"help": "folder for the encoder's states of the questions"})
 
@@ -67,7 +70,7 @@ def check(args: Arguments) -> None:
     """
     if not args.sources:
         raise ValueError("sources: nothing to train on; name a file of data_dir or a data set of the Hub")
-    for name, low, high in (("dropout", 0, 0.99), ("latent_dropout", 0, 1), ("dev_share", 0, 0.99)):
+    for name, low, high in (("dropout", 0, 0.99), ("latent_dropout", 0, 1), ("dev_share", 0, 0.99), ("init", 0, 1)):
         if not low <= getattr(args, name) <= high:
             raise ValueError(f"{name}: expected a number from {low} to {high}, got {getattr(args, name)}")
     for name, least in (("latent", 0), ("hidden", 2), ("kl_steps", 1), ("max_context", 1), ("max_question", 1)):
@@ -158,6 +161,9 @@ def train(args: Arguments, training) -> dict:
         **{name: getattr(args, name) for name in SHARED},
     )
     model = Generator(config)
+    if args.init:
+        for weights in model.parameters():
+            torch.nn.init.uniform_(weights, -args.init, args.init)
     model.vectors.copy_(torch.from_numpy(vectors(words)))
 
     # 4. Training.
@@ -215,7 +221,7 @@ def trained(folder: Path, words: Sequence[str]) -> Path:
     path = folder / "final" / "train.json"
     if path.is_file():
         known = json.loads(path.read_text(encoding="utf-8"))["arguments"]
-        other = [n for n, value in vars(args).items() if n not in ("data_dir", "cache") and known[n] != value]
+        other = [n for n, value in vars(args).items() if n not in ("data_dir", "cache") and known.get(n) != value]
         if other:
             raise ValueError(f"work: {folder} was trained with another {', '.join(other)}; choose another folder")
     else:
