@@ -234,9 +234,15 @@ def main_path(name: str, page: Page) -> None:
         expect(here).to_contain_text("BLEU")
         page.get_by_role("button", name="alpha 0.3, N 2").click()
         result(page, "AEv(0.3, 2) is")
+        expect(page.locator("table.plane td.here button")).to_be_focused()
         page.get_by_role("slider", name="alpha").focus()
         page.keyboard.press("ArrowRight")
         result(page, "AEv(0.4, 2) is")
+        page.get_by_role("button", name="alpha 0.7, N 2").click()
+        page.get_by_role("slider", name="alpha").focus()
+        result(page, "AEv(0.7, 2) is")
+        page.wait_for_timeout(200)  # the cell would take the focus 50 ms after it is drawn
+        expect(page.get_by_role("slider", name="alpha")).to_be_focused()
     elif name == "ava":
         result(page, "The judge calls it right. Probability above 0.99")
         expect(page.locator(".mark", has_text="twelve")).to_contain_text("+0.")

@@ -6,6 +6,7 @@ import os
 import random
 import re
 import shlex
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -51,6 +52,19 @@ def shuffled_batches(lengths: Sequence[int], size: int, rng: random.Random) -> l
         batches += [near[i : i + size] for i in range(0, len(near), size)]
     rng.shuffle(batches)
     return [row for batch in [*batches, rows[whole:]] for row in batch]
+
+
+def float32_if_emulated(training) -> None:
+    """Train in float32 where bfloat16 is asked of a processor that only emulates it: 16 times slower, LSTMs not at all.
+
+    Args:
+        training: a transformers.TrainingArguments, which is changed.
+    """
+    from genqa_metrics.kpqa.models import has_bfloat16
+
+    if training.bf16 and training.device.type == "cpu" and not has_bfloat16():
+        print("this processor has no bfloat16: training in float32", file=sys.stderr)
+        training.bf16, training.mixed_precision = False, "no"
 
 
 def json_rows(path: str | Path) -> Iterator[dict]:

@@ -330,6 +330,13 @@ def checked_dtype(dtype: object) -> str:
     return dtype
 
 
+def has_bfloat16() -> bool:
+    """Return whether this processor computes in bfloat16; others emulate it, many times slower than float32."""
+    import torch
+
+    return torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
+
+
 def checked_budget(batch_tokens: object) -> int:
     """Return the token budget of a batch.
 

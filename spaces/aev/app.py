@@ -132,7 +132,8 @@ def plane_html(grid: dict, settings) -> look.Markup:
     )
 
 
-# A click on a cell moves the dials; the cell keeps the keyboard's focus when the plane is drawn anew.
+# A click on a cell moves the dials; the cell keeps the keyboard's focus when the plane is drawn anew, unless the focus
+# has gone elsewhere in between.
 CELLS = """element.addEventListener('click', event => {
   const cell = event.target.closest('button[data-alpha]');
   if (!cell) return;
@@ -140,7 +141,8 @@ CELLS = """element.addEventListener('click', event => {
   trigger('click', {alpha: +cell.dataset.alpha, order: +cell.dataset.order});
 });
 watch('value', () => { if (element.dataset.clicked) { delete element.dataset.clicked;
-  setTimeout(() => element.querySelector('.here button')?.focus({preventScroll: true}), 50); } });"""
+  setTimeout(() => { if (document.activeElement === document.body)
+    element.querySelector('.here button')?.focus({preventScroll: true}); }, 50); } });"""
 
 
 def meaning(settings) -> str:

@@ -200,6 +200,7 @@ def trained_cross_encoder(
         report_to="none",
         disable_tqdm=True,
     )
+    float32_if_emulated(settings)
     LikeLengthTrainer(
         length_of=lambda row: len(row["input_ids"]),
         model=model,

@@ -274,12 +274,13 @@ def main() -> None:
     from training.ava import triples as t
     from training.ava.judge_card import write_card
     from training.ava.mixture import training_triples
-    from training.common import json_rows, local_file, shuffled_batches
+    from training.common import float32_if_emulated, json_rows, local_file, shuffled_batches
 
     parser = HfArgumentParser((Arguments, TrainingArguments))
     args, training = parser.parse_args_into_dataclasses(args_file_flag="--config")
     check(args)
     set_seed(training.seed)
+    float32_if_emulated(training)
 
     # 1. Triples of every source, and their word pieces.
     encoder = str(models.base_encoder()) if args.encoder == models.BASE_MODEL else args.encoder

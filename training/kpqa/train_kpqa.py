@@ -155,6 +155,7 @@ def main() -> None:
     from transformers import AutoTokenizer, HfArgumentParser, Trainer, TrainingArguments, set_seed
     from transformers.trainer_utils import HubStrategy, get_last_checkpoint
 
+    from training.common import float32_if_emulated
     from training.kpqa import data
     from training.kpqa.coreference import chain_finder
     from training.kpqa.model_card import write_card
@@ -162,6 +163,7 @@ def main() -> None:
     parser = HfArgumentParser((Arguments, TrainingArguments))
     args, training = parser.parse_args_into_dataclasses(args_file_flag="--config")
     set_seed(training.seed)
+    float32_if_emulated(training)
 
     # 1. Question, answer sentence and labels of every source.
     encoder = str(models.base_encoder()) if args.encoder == models.BASE_MODEL else args.encoder

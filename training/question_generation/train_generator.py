@@ -115,11 +115,13 @@ def train(args: Arguments, training) -> dict:
     from transformers.trainer_utils import get_last_checkpoint
 
     from training.batches import LikeLengthTrainer
+    from training.common import float32_if_emulated
     from training.question_generation import contexts as data
     from training.question_generation.generator import Config, Generator, save
 
     check(args)
     set_seed(training.seed)
+    float32_if_emulated(training)
 
     # 1. Pairs of context and question.
     share = 0 if args.dev_sources else args.dev_share
