@@ -170,6 +170,7 @@ def trained_cross_encoder(
     )
 
     from training.batches import LikeLengthTrainer
+    from training.common import float32_if_emulated
 
     set_seed(seed)
     tokenizer = AutoTokenizer.from_pretrained(start)
