@@ -270,7 +270,7 @@ def test_each_difference_is_trained_and_measured_once(made_up, tiny_encoder, tmp
         folder = tmp_path / "work" / name.replace(" ", "_").replace(",", "") / "final"
         settings = json.loads((folder / "config.json").read_text())
         printed = (settings["output"], settings["skip"], settings["copies"], settings["free_bits"], settings["scaled"])
-        if name == "all six, as printed":
+        if name == "all seven, as printed":
             assert printed == ("free", False, False, 0, False)
         else:  # one thing of the variant is gone, or nothing
             changed = sum(x != y for x, y in zip(printed, ("vectors", True, True, 0.1, True), strict=True))

@@ -20,8 +20,9 @@ PRINTED = {  # what is as in the paper -> arguments of train_generator.py
     "context states b alone": ["--skip", "False"],
     "W_o free": ["--output", "free"],
     "attention not scaled": ["--scaled", "False"],
+    "first weights between -0.1 and 0.1": ["--init", "0.1"],
 }
-RUNS = {"variant": [], **PRINTED, "all six, as printed": [word for words in PRINTED.values() for word in words]}
+RUNS = {"variant": [], **PRINTED, "all seven, as printed": [word for words in PRINTED.values() for word in words]}
 COLUMNS = {  # measured for every context: name -> title
     "different": "different questions",
     "self_bleu": "self-BLEU",
