@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import warnings
 from dataclasses import replace
+from importlib import import_module
 from threading import Thread
 
 import numpy as np
@@ -16,6 +18,7 @@ from genqa_metrics.ava import shared as ava_shared
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.kpqa import fast
+from genqa_metrics.kpqa import models as kpqa_models
 from genqa_metrics.kpqa.embedder import EMBEDDINGS_FILE, FastEmbedder
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.fast import FAST_FILE, FastModel
@@ -24,7 +27,7 @@ from genqa_metrics.kpqa.models import signed_digest
 from genqa_metrics.toolkit.cli import app
 from genqa_metrics.toolkit.scoring import exporting, quantization
 from genqa_metrics.toolkit.scoring.registry import make_scorer
-from transformers import AutoModel, AutoTokenizer
+from transformers import AutoModel, AutoTokenizer, TrainingArguments
 from typer.testing import CliRunner
 
 from tests.factories import ava as ava_factory
@@ -32,6 +35,7 @@ from tests.factories import kpqa as kpqa_factory
 from tests.factories.kpqa import random_rows
 from tests.factories.light import EXTRAS
 from tests.factories.light import run as run_without
+from training.common import float32_if_emulated
 
 PRODUCTS_OF_A_LAYER = 6  # query, key, value, output of the attention, and the two of the feed-forward part
 
@@ -330,6 +334,30 @@ def test_a_processor_without_vnni_is_warned_of(fast_ava, monkeypatch):
     monkeypatch.setattr(ava_fast, "_may_saturate", lambda: True)
     with pytest.warns(UserWarning, match="this processor has no VNNI instructions.*take backend 'torch'"):
         ava_fast.FastModel(fast_ava, signed_digest(fast_ava), "ava")
+
+
+@pytest.mark.parametrize("name", ["ava", "kpqa"])
+def test_a_processor_that_emulates_a_floating_type_is_warned_of(name, monkeypatch):
+    module = import_module(f"genqa_metrics.{name}.models")
+    for emulated in (True, False):
+        monkeypatch.setattr(module, "is_emulated", lambda dtype, emulated=emulated: emulated)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            make_scorer(name, {"dtype": "float32"})
+            import_module(f"genqa_metrics.{name}.loading")._loaded.cache_clear()
+            make_scorer(name, {"dtype": "bfloat16"})
+        about = [str(one.message) for one in said if str(one.message).startswith("dtype")]
+        text = "dtype: this processor only emulates bfloat16, slower than float32; take dtype 'float32'"
+        assert about == [text] * emulated
+
+
+def test_trainings_do_without_an_emulated_floating_type(monkeypatch, tmp_path, capsys):
+    for emulated, precision in ((True, "no"), (False, "bf16")):
+        monkeypatch.setattr(kpqa_models, "is_emulated", lambda dtype, emulated=emulated: emulated)
+        training = TrainingArguments(str(tmp_path), bf16=True, use_cpu=True)
+        float32_if_emulated(training)
+        assert (training.bf16, training.mixed_precision) == (not emulated, precision)
+    assert capsys.readouterr().err == "this processor only emulates bfloat16: training in float32\n"
 
 
 def test_pieces_are_those_of_transformers(fast_ava):

@@ -258,7 +258,7 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
 
 def test_each_difference_is_trained_and_measured_once(made_up, tiny_encoder, tmp_path, monkeypatch):
     config = tmp_path / "tiny.args"
-    config.write_text(f"{TINY} --encoder {tiny_encoder} --dev_sources squad_du2017.test", encoding="utf-8")
+    config.write_text(f"{TINY} --encoder {tiny_encoder} --dev_sources squad_du2017.test --kl_steps 2 --bf16 True", encoding="utf-8")
     words = ["differences.py", "--train_dir", str(made_up), "--work", str(tmp_path / "work"), "--config", str(config)]
     words += ["--steps", "3", "--resamples", "30", "--use_cpu", "True"]
     words += ["--results", str(tmp_path / "differences.json"), "--readme", str(readme(tmp_path))]
@@ -270,11 +270,14 @@ def test_each_difference_is_trained_and_measured_once(made_up, tiny_encoder, tmp
         folder = tmp_path / "work" / name.replace(" ", "_").replace(",", "") / "final"
         settings = json.loads((folder / "config.json").read_text())
         printed = (settings["output"], settings["skip"], settings["copies"], settings["free_bits"], settings["scaled"])
+        trained = json.loads((folder / "train.json").read_text())["arguments"]
+        assert (trained["init"] == 0.1) == (name in ("first weights between -0.1 and 0.1", "all seven, as printed"))
+        assert (trained["kl_steps"] == 1) == (name in ("KL annealed by 0.03 a step", "all seven, as printed"))
         if name == "all seven, as printed":
             assert printed == ("free", False, False, 0, False)
         else:  # one thing of the variant is gone, or nothing
             changed = sum(x != y for x, y in zip(printed, ("vectors", True, True, 0.1, True), strict=True))
-            assert changed == (name in differences.PRINTED and name != "KL annealed by 0.03 a step")
+            assert changed == (name in differences.PRINTED and trained["kl_steps"] > 1 and not trained["init"])
         low, high = run["measured"]["recall"].get("difference", [0, 0, 0])[1:]
         assert low <= high
     assert "difference" not in results["runs"]["variant"]["measured"]["recall"]

@@ -55,15 +55,15 @@ def shuffled_batches(lengths: Sequence[int], size: int, rng: random.Random) -> l
 
 
 def float32_if_emulated(training) -> None:
-    """Train in float32 where bfloat16 is asked of a processor that only emulates it: 16 times slower, LSTMs not at all.
+    """Train in float32 where bfloat16 is asked of a processor that only emulates it: it is slower, and LSTMs fail.
 
     Args:
         training: a transformers.TrainingArguments, which is changed.
     """
-    from genqa_metrics.kpqa.models import has_bfloat16
+    from genqa_metrics.kpqa.models import is_emulated
 
-    if training.bf16 and training.device.type == "cpu" and not has_bfloat16():
-        print("this processor has no bfloat16: training in float32", file=sys.stderr)
+    if training.bf16 and training.device.type == "cpu" and is_emulated("bfloat16"):
+        print("this processor only emulates bfloat16: training in float32", file=sys.stderr)
         training.bf16, training.mixed_precision = False, "no"
 
 

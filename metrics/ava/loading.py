@@ -22,6 +22,7 @@ from .models import (
     quiet,
     run_in_forked_children,
     signed_digest,
+    warn_if_emulated,
 )
 from .trust import (
     WEIGHTS,
@@ -302,6 +303,7 @@ def _loaded(
         if tokenizer is not None:
             import torch
 
+            warn_if_emulated(dtype, device)
             model.to(device, getattr(torch, dtype))
     files = digest.rpartition("-")[2]
     signature = f"checkpoint:{short_digest(folder)}|files:{files}|configuration:{values['configuration']}"

@@ -330,11 +330,19 @@ def checked_dtype(dtype: object) -> str:
     return dtype
 
 
-def has_bfloat16() -> bool:
-    """Return whether this processor computes in bfloat16; others emulate it, many times slower than float32."""
+def is_emulated(dtype: str) -> bool:
+    """Return whether this processor has no arithmetic of "bfloat16" or "float16"; float32 is then many times faster."""
     import torch
 
-    return torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    asked = {"bfloat16": "_is_mkldnn_bf16_supported", "float16": "_is_mkldnn_fp16_supported"}[dtype]
+    return not (torch.backends.mkldnn.is_available() and getattr(torch.ops.mkldnn, asked)())
+
+
+def warn_if_emulated(dtype: str, device: str) -> None:
+    """Warn of a floating type that only costs time on a device."""
+    if device == "cpu" and dtype != "float32" and is_emulated(dtype):
+        message = f"dtype: this processor only emulates {dtype}, slower than float32; take dtype 'float32'"
+        warnings.warn(message, stacklevel=2)
 
 
 def checked_budget(batch_tokens: object) -> int:

@@ -23,6 +23,7 @@ from .models import (
     quiet,
     run_in_forked_children,
     signed_digest,
+    warn_if_emulated,
 )
 from .settings import PredictorSettings, read_settings
 from .trust import (
@@ -218,6 +219,7 @@ def _loaded(
     settings: PredictorSettings,
 ):
     run_in_forked_children()
+    warn_if_emulated(dtype, device)
     try:
         if fast:
             predictor, tokenizer = FastModel(folder, digest, "kpqa"), FastTokenizer(folder)
