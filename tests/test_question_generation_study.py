@@ -258,7 +258,9 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
 
 def test_each_difference_is_trained_and_measured_once(made_up, tiny_encoder, tmp_path, monkeypatch):
     config = tmp_path / "tiny.args"
-    config.write_text(f"{TINY} --encoder {tiny_encoder} --dev_sources squad_du2017.test --kl_steps 2 --bf16 True", encoding="utf-8")
+    config.write_text(
+        f"{TINY} --encoder {tiny_encoder} --dev_sources squad_du2017.test --kl_steps 2 --bf16 True", encoding="utf-8"
+    )
     words = ["differences.py", "--train_dir", str(made_up), "--work", str(tmp_path / "work"), "--config", str(config)]
     words += ["--steps", "3", "--resamples", "30", "--use_cpu", "True"]
     words += ["--results", str(tmp_path / "differences.json"), "--readme", str(readme(tmp_path))]

@@ -331,7 +331,7 @@ def checked_dtype(dtype: object) -> str:
 
 
 def is_emulated(dtype: str) -> bool:
-    """Return whether this processor has no arithmetic of "bfloat16" or "float16"; float32 is then many times faster."""
+    """Return whether this processor lacks arithmetic of "bfloat16" or "float16"; float32 is then many times faster."""
     import torch
 
     asked = {"bfloat16": "_is_mkldnn_bf16_supported", "float16": "_is_mkldnn_fp16_supported"}[dtype]
