@@ -143,6 +143,23 @@ class QuestionGenerator:
         return [list(dict.fromkeys(questions))[:count] for questions in asked] if distinct else asked
 
 
+def find(name: str | Path, revision: str | None = None) -> Path:
+    """Return the folder of a generator, see `load`."""
+    from genqa_metrics.kpqa.models import hub_folder
+
+    def is_generator(folder: Path) -> bool:
+        return (folder / "config.json").is_file() and (folder / "model.safetensors").is_file()
+
+    folder = CHECKPOINTS / name if name in BUNDLED else Path(name)
+    if folder.is_dir():
+        return folder
+    tried: list[str] = []
+    found = hub_folder(str(name), revision, is_generator, tried)
+    if found is None:
+        raise ValueError(f"model: expected a folder or a Hub id, got {str(name)!r}; {'; '.join(tried)}")
+    return found
+
+
 def load(name: str | Path = "diverse", revision: str | None = None, device: str = "cpu") -> QuestionGenerator:
     """Load a generator.
 
@@ -155,21 +172,9 @@ def load(name: str | Path = "diverse", revision: str | None = None, device: str 
     Raises:
         ValueError: if there is none, or its encoder is not found; says what was tried.
     """
-    from genqa_metrics.kpqa.models import hub_folder
-
     from training.question_generation import generator
 
-    def is_generator(folder: Path) -> bool:
-        return (folder / "config.json").is_file() and (folder / "model.safetensors").is_file()
-
-    tried: list[str] = []
-    folder = CHECKPOINTS / name if name in BUNDLED else Path(name)
-    if not folder.is_dir():
-        found = hub_folder(str(name), revision, is_generator, tried)
-        if found is None:
-            raise ValueError(f"model: expected a folder or a Hub id, got {str(name)!r}; {'; '.join(tried)}")
-        folder = found
-    model = generator.load(folder).to(device)
+    model = generator.load(find(name, revision)).to(device)
     return QuestionGenerator(model, generator.word_vectors(model.config))
 
 

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -97,22 +97,49 @@ def report_of(rows: np.ndarray, resamples: int) -> list[dict]:
     ]
 
 
+def cells_of(report: Mapping[str, Mapping]) -> list[str]:
+    """Return a row of `report_of` as cells of a table, in percent.
+
+    >>> change = {"mean": 0.5, "difference": [0.1, 0.05, 0.15]}
+    >>> cells_of({column: change for column in COLUMNS})[0]
+    '50.0; +10.0 (+5.0, +15.0)'
+    """
+    cells = []
+    for column in COLUMNS:
+        value = report[column]
+        change = [100 * x for x in value.get("difference", [])]
+        cells.append(f"{100 * value['mean']:.1f}" + ("; {:+.1f} ({:+.1f}, {:+.1f})".format(*change) if change else ""))
+    return cells
+
+
 def table(runs: Mapping[str, Mapping]) -> str:
     """Return the runs as Markdown, in percent but for perplexity and nats."""
     titles = ["perplexity", "KL, nats", "active dimensions", *COLUMNS.values()]
     lines = ["| CVAE 100 | " + " | ".join(titles) + " |", "| --- |" + " ---: |" * len(titles)]
     for name, run in runs.items():
         cells = [f"{run['dev']['perplexity']:.1f}", f"{run['dev']['kl']:.1f}", str(run["dev"]["active_dimensions"])]
-        for column in COLUMNS:
-            value = run["measured"][column]
-            change = (
-                "; {:+.1f} ({:+.1f}, {:+.1f})".format(*(100 * x for x in value["difference"]))
-                if ("difference" in value)
-                else ""
-            )
-            cells.append(f"{100 * value['mean']:.1f}{change}")
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+        lines.append(f"| {name} | " + " | ".join([*cells, *cells_of(run["measured"])]) + " |")
     return "\n".join(lines)
+
+
+def measured(folders: Mapping[str, str | Path], contexts: Sequence, seed: int, resamples: int) -> list[dict]:
+    """Return what `report_of` says of `QUESTIONS` questions of each generator about every context.
+
+    Args:
+        folders: name -> what `ask.load` takes.
+        contexts: what `contexts.read_contexts` returned.
+        seed: of the questions.
+        resamples: bootstrap samples.
+    """
+    from training.question_generation.ask import load
+
+    texts, references = [c.text for c in contexts], [list(c.references) for c in contexts]
+    rows = []
+    for name, folder in folders.items():
+        print(f"questions of {name}", file=sys.stderr, flush=True)
+        asked = load(folder).ask(texts, QUESTIONS, seed, distinct=False, raw=False, no_repeat=0)
+        rows.append(rows_of(asked, references))
+    return report_of(np.stack(rows, axis=1), resamples)
 
 
 def main() -> None:
@@ -120,7 +147,6 @@ def main() -> None:
     from genqa_metrics.kpqa.models import file_digest
     from transformers import HfArgumentParser
 
-    from training.question_generation.ask import load
     from training.question_generation.contexts import read_contexts
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
@@ -128,13 +154,7 @@ def main() -> None:
     facts = {name: json.loads((f / "train.json").read_text(encoding="utf-8")) for name, f in folders.items()}
     sources = facts["variant"]["arguments"]["sources"] + facts["variant"]["arguments"]["dev_sources"]
     contexts = read_contexts(sources[-1], args.train_dir)
-    texts, references = [c.text for c in contexts], [list(c.references) for c in contexts]
-    rows = []
-    for name, folder in folders.items():
-        print(f"questions of {name}", file=sys.stderr, flush=True)
-        asked = load(folder).ask(texts, QUESTIONS, args.seed, distinct=False, raw=False, no_repeat=0)
-        rows.append(rows_of(asked, references))
-    reports = report_of(np.stack(rows, axis=1), args.resamples)
+    reports = measured(folders, contexts, args.seed, args.resamples)
     runs = {
         name: {"arguments": RUNS[name], "dev": facts[name]["dev"], "measured": report}
         for name, report in zip(RUNS, reports, strict=True)

@@ -1,0 +1,57 @@
+"""How varied and how good the questions of finished generators are on held-out contexts."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from training.common import put_between_markers
+from training.question_generation.ask import BUNDLED, find
+from training.question_generation.differences import COLUMNS, FOLDER, QUESTIONS, cells_of, measured
+
+
+@dataclass
+class Arguments:
+    """What is asked about what."""
+
+    data_dir: str = field(metadata={"help": "folder of the contexts: that of prepare_pairs.py"})
+    models: list[str] = field(
+        default_factory=lambda: list(BUNDLED),
+        metadata={"help": "bundled ones, or NAME=FOLDER; the others are compared with the first"},
+    )
+    source: str = field(default="sentences.dev", metadata={"help": "the contexts and their questions"})
+    seed: int = field(default=1, metadata={"help": "of the questions"})
+    resamples: int = field(default=1000, metadata={"help": "bootstrap samples"})
+    results: str = field(default=str(FOLDER / "held_out.json"), metadata={"help": "file that is written"})
+    readme: str = field(default=str(FOLDER / "README.md"), metadata={"help": "file whose marked table is renewed"})
+
+
+def main() -> None:
+    """Ask, measure, write."""
+    from genqa_metrics.kpqa.models import file_digest
+    from transformers import HfArgumentParser
+
+    from training.common import local_file
+    from training.question_generation.contexts import read_contexts
+
+    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    folders = dict(word.split("=", 1) if "=" in word else (word, word) for word in args.models)
+    contexts = read_contexts(args.source, args.data_dir)
+    reports = dict(zip(folders, measured(folders, contexts, args.seed, args.resamples), strict=True))
+    lines = ["| | " + " | ".join(COLUMNS.values()) + " |", "| --- |" + " ---: |" * len(COLUMNS)]
+    lines += [f"| {name} | " + " | ".join(cells_of(report)) + " |" for name, report in reports.items()]
+    print("\n".join(lines))
+    results = {
+        "command": "python -m training.question_generation.held_out --data_dir PAIRS",
+        "models": {name: file_digest(find(folder) / "model.safetensors") for name, folder in folders.items()},
+        "data_digests": {args.source: file_digest(local_file(args.source, args.data_dir))},
+        "seed": args.seed,
+        "contexts": len(contexts),
+        "questions": QUESTIONS,
+        "runs": reports,
+    }
+    Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    put_between_markers(Path(args.readme), "held out", "\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
