@@ -14,7 +14,7 @@ import torch
 from genqa_metrics.kpqa.models import file_digest
 
 from tests.factories.question_generation import PAIRS, WORDS, batch_of, examples, generator, run
-from training.question_generation import ask, decoding, export, prepare_pairs
+from training.question_generation import ask, decoding, export, held_out, prepare_pairs
 from training.question_generation import contexts as data
 
 
@@ -64,6 +64,26 @@ def test_the_command_writes_rows(trained, monkeypatch, capsys):
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["context"] for row in rows] == TEXTS
     assert [row["predictions"] for row in rows] == ask.load(trained[3]).ask(TEXTS, count=2, seed=5)
+
+
+def test_generators_on_held_out_contexts(trained, made_up, tmp_path, monkeypatch, capsys):
+    readme = tmp_path / "README.md"
+    readme.write_text("<!-- held out -->\nold\n<!-- end of held out -->\n", encoding="utf-8")
+    words = ["held_out", "--data_dir", str(made_up), "--source", "squad_du2017.test", "--resamples", "30"]
+    words += ["--models", f"plain={trained[0]}", f"varied={trained[3]}"]
+    words += ["--results", str(tmp_path / "held_out.json"), "--readme", str(readme)]
+    monkeypatch.setattr(sys, "argv", words)
+    held_out.main()
+    results = json.loads((tmp_path / "held_out.json").read_text())
+    assert results["models"]["varied"] == file_digest(trained[3] / "model.safetensors")
+    plain, varied = results["runs"].values()
+    assert plain["different"] == {"mean": 1 / held_out.QUESTIONS}  # it says one thing
+    middle, low, high = varied["different"]["difference"]
+    assert low <= middle <= high
+    assert middle == pytest.approx(varied["different"]["mean"] - plain["different"]["mean"], abs=1e-4)
+    table = capsys.readouterr().out.strip()
+    assert readme.read_text() == f"<!-- held out -->\n\n{table}\n\n<!-- end of held out -->\n"
+    assert re.search(r"^\| plain \| 25.0 \|", table, flags=re.M)
 
 
 def test_nothing_to_load(tmp_path, monkeypatch):

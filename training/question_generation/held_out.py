@@ -41,7 +41,8 @@ def main() -> None:
     lines += [f"| {name} | " + " | ".join(cells_of(report)) + " |" for name, report in reports.items()]
     print("\n".join(lines))
     results = {
-        "command": "python -m training.question_generation.held_out --data_dir PAIRS",
+        "command": "python -m training.question_generation.held_out --data_dir PAIRS --models "
+        + " ".join(name if name in BUNDLED else f"'{name}=FOLDER'" for name in folders),
         "models": {name: file_digest(find(folder) / "model.safetensors") for name, folder in folders.items()},
         "data_digests": {args.source: file_digest(local_file(args.source, args.data_dir))},
         "seed": args.seed,
