@@ -363,7 +363,7 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
         {"generated": EXAMPLES[0].values[0].split("\n"), "references": AMAZON.split("\n"), "base": "ROUGE-L"},
         **many,
     )
-    first = {"sentence": asking.SENTENCE, "references": asking.OWN.split("\n"), "base": "ROUGE-L", "draw": 0}
+    first = {"sentence": asking.SENTENCE, "references": asking.OWN.split("\n"), "base": "ROUGE-L", "draw": asking.DRAW}
     common.endpoint(ask, "ask", first, **asking.ALONE)
 
 if __name__ == "__main__":

@@ -23,10 +23,12 @@ PARTS |= {"conventional": "f_meta_conventional"}
 SENTENCE = "In 1969 Neil Armstrong became the first person to walk on the Moon."
 OWN = "Who was the first person to walk on the Moon?\nWhen did Neil Armstrong walk on the Moon?"
 OWN += "\nWhat did Neil Armstrong do in 1969?"
+DRAW = 1
 ABOUT = """Two small generators ask as many questions as you do. The **baseline** has one question for a sentence and
 asks it again and again; the **diverse** one draws a latent variable for every question. They show what F-meta sees,
 and many of their questions are not good: both learned from 34,123 questions in half an hour of a processor. The
-sentence that stands here was chosen because the effect shows; on others the diverse one often repeats itself too."""
+sentence and the draw that stand here were chosen because the effect shows; with others the diverse one may repeat
+itself too."""
 
 
 class Asked(NamedTuple):
@@ -120,7 +122,7 @@ def tab(results_of: Callable, bases: Sequence[str]) -> None:
                 info = f"One on each line, at most {MAX_QUESTIONS}."
                 own = gr.Textbox(OWN, label="Your questions", info=info, lines=4, max_lines=8)
                 base = gr.Radio(list(bases), value="ROUGE-L", label="Base metric")
-                draw = gr.Number(0, label="Draw", info="Another number draws other questions.", precision=0)
+                draw = gr.Number(DRAW, label="Draw", info="Another number draws other questions.", precision=0)
                 button = gr.Button("Let them ask", variant="primary")
             with gr.Column(min_width=280):
                 area = clicks.results_area("The first click takes seconds: it loads the generators.")
