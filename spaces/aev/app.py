@@ -132,17 +132,19 @@ def plane_html(grid: dict, settings) -> look.Markup:
     )
 
 
-# A click on a cell moves the dials; the cell keeps the keyboard's focus when the plane is drawn anew, unless the focus
-# has gone elsewhere in between.
+# A click on a cell moves the dials; the cell keeps the keyboard's focus whenever the plane is drawn anew, until the
+# focus has gone elsewhere.
 CELLS = """element.addEventListener('click', event => {
   const cell = event.target.closest('button[data-alpha]');
   if (!cell) return;
   element.dataset.clicked = 'yes';
   trigger('click', {alpha: +cell.dataset.alpha, order: +cell.dataset.order});
 });
-watch('value', () => { if (element.dataset.clicked) { delete element.dataset.clicked;
-  setTimeout(() => { if (document.activeElement === document.body)
-    element.querySelector('.here button')?.focus({preventScroll: true}); }, 50); } });"""
+watch('value', () => { if (element.dataset.clicked) setTimeout(() => {
+  const focused = document.activeElement;
+  if (focused === document.body) element.querySelector('.here button')?.focus({preventScroll: true});
+  else if (!element.contains(focused)) delete element.dataset.clicked;
+}, 50); });"""
 
 
 def meaning(settings) -> str:
