@@ -14,7 +14,7 @@ import torch
 from genqa_metrics.kpqa.models import file_digest
 
 from tests.factories.question_generation import PAIRS, WORDS, batch_of, examples, generator, run
-from training.question_generation import ask, decoding, export, held_out, prepare_pairs
+from training.question_generation import ask, decoding, differences, export, held_out, prepare_pairs
 from training.question_generation import contexts as data
 
 
@@ -84,6 +84,16 @@ def test_generators_on_held_out_contexts(trained, made_up, tmp_path, monkeypatch
     table = capsys.readouterr().out.strip()
     assert readme.read_text() == f"<!-- held out -->\n\n{table}\n\n<!-- end of held out -->\n"
     assert re.search(r"^\| plain \| 25.0 \|", table, flags=re.M)
+
+
+def test_tables_and_result_files_are_of_the_bundled_generators():
+    readme = (held_out.FOLDER / "README.md").read_text(encoding="utf-8")
+    results = json.loads((held_out.FOLDER / "held_out.json").read_text(encoding="utf-8"))
+    for name in ask.BUNDLED:
+        assert results["models"][name] == file_digest(ask.CHECKPOINTS / name / "model.safetensors")
+    runs = json.loads((held_out.FOLDER / "differences.json").read_text(encoding="utf-8"))["runs"]
+    assert held_out.table(results["runs"]) in readme
+    assert differences.table(runs) in readme
 
 
 def test_nothing_to_load(tmp_path, monkeypatch):

@@ -1,10 +1,11 @@
 """How varied and how good the questions of finished generators are on held-out contexts."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from training.common import put_between_markers
+from training.common import local_file, put_between_markers
 from training.question_generation.ask import BUNDLED, find
 from training.question_generation.differences import COLUMNS, FOLDER, QUESTIONS, cells_of, measured
 
@@ -25,25 +26,30 @@ class Arguments:
     readme: str = field(default=str(FOLDER / "README.md"), metadata={"help": "file whose marked table is renewed"})
 
 
+def table(reports: Mapping[str, Mapping]) -> str:
+    """Return reports by the generator's name as Markdown, in percent."""
+    lines = ["| | " + " | ".join(COLUMNS.values()) + " |", "| --- |" + " ---: |" * len(COLUMNS)]
+    lines += [f"| {name} | " + " | ".join(cells_of(report)) + " |" for name, report in reports.items()]
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Ask, measure, write."""
     from genqa_metrics.kpqa.models import file_digest
     from transformers import HfArgumentParser
 
-    from training.common import local_file
     from training.question_generation.contexts import read_contexts
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     folders = dict(word.split("=", 1) if "=" in word else (word, word) for word in args.models)
+    digests = {name: file_digest(find(folder) / "model.safetensors") for name, folder in folders.items()}
     contexts = read_contexts(args.source, args.data_dir)
     reports = dict(zip(folders, measured(folders, contexts, args.seed, args.resamples), strict=True))
-    lines = ["| | " + " | ".join(COLUMNS.values()) + " |", "| --- |" + " ---: |" * len(COLUMNS)]
-    lines += [f"| {name} | " + " | ".join(cells_of(report)) + " |" for name, report in reports.items()]
-    print("\n".join(lines))
+    print(table(reports))
     results = {
         "command": "python -m training.question_generation.held_out --data_dir PAIRS --models "
         + " ".join(name if name in BUNDLED else f"'{name}=FOLDER'" for name in folders),
-        "models": {name: file_digest(find(folder) / "model.safetensors") for name, folder in folders.items()},
+        "models": digests,
         "data_digests": {args.source: file_digest(local_file(args.source, args.data_dir))},
         "seed": args.seed,
         "contexts": len(contexts),
@@ -51,7 +57,7 @@ def main() -> None:
         "runs": reports,
     }
     Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    put_between_markers(Path(args.readme), "held out", "\n".join(lines))
+    put_between_markers(Path(args.readme), "held out", table(reports))
 
 
 if __name__ == "__main__":
