@@ -193,10 +193,15 @@ def is_dark(page: Page) -> bool:
     return page.evaluate("document.body.classList.contains('dark')")
 
 
+# Gradio pales a message while it waits, and it comes back in 150 ms; till then its colours are not those that stay.
+STILL = "() => !document.querySelector('.pending') && !document.getAnimations().some(a => a instanceof CSSTransition)"
+
+
 def check_accessibility(page: Page) -> None:
     """What axe finds serious or critical; the rest is Gradio's own."""
     from axe_playwright_python.sync_playwright import Axe
 
+    page.wait_for_function(STILL)
     found = Axe().run(page).response["violations"]
     serious = [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found
                if one["impact"] in ("serious", "critical")]  # fmt: skip
