@@ -149,16 +149,20 @@ def test_questions_are_known_while_model_and_contexts_are_the_same(tmp_path):
     assert study.known_questions(path, contexts, {"baseline": tmp_path}) is None
 
 
-def test_the_table_of_all_studies_is_of_the_results(tmp_path, monkeypatch):
-    text = (tables.FOLDER / "README.md").read_text(encoding="utf-8")
-    for name in tables.STUDIES:
+def test_the_pages_of_the_studies_are_of_the_results(tmp_path, monkeypatch):
+    pages = {page: (tables.FOLDER / page).read_text(encoding="utf-8") for page, _ in tables.STUDIES.values()}
+    for name, (page, _) in tables.STUDIES.items():
         (tmp_path / name).write_bytes((tables.FOLDER / name).read_bytes())
-    (tmp_path / "README.md").write_text("<!-- studies -->\nold\n<!-- end of studies -->\n", encoding="utf-8")
+        results = json.loads((tmp_path / name).read_text(encoding="utf-8"))
+        old = pages[page]
+        for marked in [*tables.page_tables(results), *["studies"] * (page == "README.md")]:
+            before, after = old.split(f"<!-- {marked} -->")[0], old.split(f"<!-- end of {marked} -->")[1]
+            old = f"{before}<!-- {marked} -->\n\nold\n\n<!-- end of {marked} -->{after}"
+        (tmp_path / page).write_text(old, encoding="utf-8")
     monkeypatch.setattr(tables, "FOLDER", tmp_path)
     tables.main()
-    renewed = (tmp_path / "README.md").read_text(encoding="utf-8").strip()
-    assert len(renewed.splitlines()) > 3 * len(tables.STUDIES)
-    assert renewed in text, "python -m training.question_generation.tables"
+    for page, text in pages.items():
+        assert (tmp_path / page).read_text(encoding="utf-8") == text, "python -m training.question_generation.tables"
 
 
 def test_an_unknown_base_is_refused():

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from training.common import put_between_markers
 from training.question_generation.measures import (
     BASES,
     MODELS,
@@ -19,15 +18,9 @@ from training.question_generation.measures import (
     report_of,
     statistics_of,
 )
-from training.question_generation.tables import (
-    difference_table,
-    diversity_table,
-    findings_table,
-    table,
-)
+from training.question_generation.tables import GROUPS, page_tables, renew
 
 FOLDER = Path(__file__).parent
-GROUPS = {"several": "Contexts with several references", "all": "All contexts"}
 MANY = ("baseline", "cvae_100")  # the models that the findings are about are trained with all seeds
 
 
@@ -220,21 +213,7 @@ def main() -> None:
         "arguments": arguments,
     }
     Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    several, bases = reports[args.test, "several"], args.bases
-    groups = GROUPS if (args.test, "one") in reports else {"several": "All contexts, each with several references"}
-    tables = {
-        "findings": "\n\n".join(
-            f"{name}:\n\n{findings_table(results['findings'][group])}" for group, name in groups.items()
-        ),
-        "several references": "\n\n".join(table(several, base) for base in bases),
-        "differences": difference_table(several, bases),
-        "diversity": diversity_table(several, active, facts),
-        "transfer": "\n\n".join(table(reports[args.transfer, "all"], base) for base in bases),
-    }
-    if "all" in groups:
-        tables["all contexts"] = "\n\n".join(table(main_report, base) for base in bases)
-    for name, text in tables.items():
-        put_between_markers(Path(args.readme), name, text)
+    renew(args.readme, page_tables(results))
     print(args.results)
 
 

@@ -1,4 +1,4 @@
-"""The tables of the study of F-meta, as Markdown; run as a program, renews the table of all studies in README.md."""
+"""The tables of the studies of F-meta, as Markdown; run as a program, renews all of them from their result files."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,12 +10,13 @@ from training.common import put_between_markers
 from training.question_generation.measures import BASES, DIVERSITY, PAIRS, SYSTEMS
 
 FOLDER = Path(__file__).parent
-STUDIES = {  # results of study.py -> what was studied
-    "results.json": "this page",
-    "results_printed.json": "as printed, 600 units (`PRINTED.md`)",
-    "results_all_pairs.json": "twice the pairs (`ALL_PAIRS.md`)",
-    "results_qamr.json": "QAMR (`QAMR.md`)",
+STUDIES = {  # results of study.py -> its page, what was studied
+    "results.json": ("README.md", "this page"),
+    "results_printed.json": ("PRINTED.md", "as printed, 600 units (`PRINTED.md`)"),
+    "results_all_pairs.json": ("ALL_PAIRS.md", "twice the pairs (`ALL_PAIRS.md`)"),
+    "results_qamr.json": ("QAMR.md", "QAMR (`QAMR.md`)"),
 }
+GROUPS = {"several": "Contexts with several references", "all": "All contexts"}
 
 
 def table(report: Mapping, base: str) -> str:
@@ -122,11 +123,42 @@ def studies_table(found: Mapping[str, Mapping]) -> str:
     return "\n".join(lines)
 
 
+def page_tables(results: Mapping) -> dict[str, str]:
+    """Return name of a marked place -> its table, for the page of one study.
+
+    Args:
+        results: what study.py writes.
+    """
+    several, found = results["several_references"], results["findings"]
+    bases = list(found["several"])
+    groups = GROUPS if results["one_reference"] else {"several": "All contexts, each with several references"}
+    tables = {
+        "findings": "\n\n".join(f"{name}:\n\n{findings_table(found[group])}" for group, name in groups.items()),
+        "several references": "\n\n".join(table(several, base) for base in bases),
+        "differences": difference_table(several, bases),
+        "diversity": diversity_table(several, results["active_latent_dimensions_per_seed"], results["training"]),
+        "transfer": "\n\n".join(table(results["transfer"], base) for base in bases),
+    }
+    if "all" in groups:
+        tables["all contexts"] = "\n\n".join(table(results, base) for base in bases)
+    return tables
+
+
+def renew(page: str | Path, tables: Mapping[str, str]) -> None:
+    """Write tables to the places of a page that are marked with their names."""
+    for name, text in tables.items():
+        put_between_markers(page, name, text)
+
+
 def main() -> None:
-    """Renew the table of all studies."""
-    found = {title: json.loads((FOLDER / name).read_text(encoding="utf-8")) for name, title in STUDIES.items()}
-    put_between_markers(FOLDER / "README.md", "studies", studies_table(found))
-    print(FOLDER / "README.md")
+    """Renew the page of every study, and the table of all of them."""
+    found = {}
+    for name, (page, title_of_study) in STUDIES.items():
+        results = json.loads((FOLDER / name).read_text(encoding="utf-8"))
+        renew(FOLDER / page, page_tables(results))
+        found[title_of_study] = results
+        print(FOLDER / page)
+    renew(FOLDER / "README.md", {"studies": studies_table(found)})
 
 
 if __name__ == "__main__":
