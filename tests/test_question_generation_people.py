@@ -127,7 +127,7 @@ def test_estimates_with_the_difference_to_the_default():
     assert people.estimates({"perfect": np.tile([0.3, 0.1], 30)}, rows, 50, 0)["perfect"]["value"] == 1
 
 
-def test_the_whole_command(tmp_path, monkeypatch):
+def test_the_whole_command(tmp_path, monkeypatch, tiny_encoder):
     (tmp_path / "question_generation").mkdir()
     (tmp_path / "sentence_pairs").mkdir()
     words = "who won lost the cup in may june".split()
@@ -182,12 +182,15 @@ def test_the_whole_command(tmp_path, monkeypatch):
 
     monkeypatch.setattr(question_bases, "sentence_vectors", vectors)
     output = tmp_path / "people.json"
-    arguments = ["--data_dir", str(tmp_path), "--bases", "rouge", "bleu", "cosine", "judge", "mean"]
+    monkeypatch.setattr("genqa_metrics.kpqa.models.base_encoder", lambda: tiny_encoder)
+    bases = ["rouge", "bleu", "cosine", "judge", "cross_encoder", "mean"]
+    arguments = ["--data_dir", str(tmp_path), "--bases", *bases]
     arguments += ["--resamples", "50", "--results", str(output), "--readme", str(readme)]
     monkeypatch.setattr(sys, "argv", ["against_people", *arguments])
     people.main()
     results = json.loads(output.read_text())
-    assert results["judge"]["dev_accuracy"] > 0.9
+    assert results["judges"]["judge"]["dev_accuracy"] > 0.9
+    assert results["judges"]["cross_encoder"]["pairs"] == 80
     assert len(results["data_digests"]) == 7
     assert set(results["pairs"]) >= {"SimQG: similarity of two questions", "Quiz design: accepted before rejected"}
     assert str(tmp_path) not in output.read_text()
@@ -197,12 +200,13 @@ def test_the_whole_command(tmp_path, monkeypatch):
         parts["recall"]["value"] - parts["precision"]["value"], abs=2e-4
     )
     text = readme.read_text()
-    assert text.count("| paraphrase judge |") == 4
+    assert text.count("| paraphrase judge, frozen encoder |") == 4
+    assert text.count("| paraphrase judge, cross-encoder |") == 4
     # Killed and begun again: nothing is computed twice.
     monkeypatch.setattr(sys, "argv", ["against_people", *arguments, "--cache", str(tmp_path / "cache")])
     people.main()
     assert json.loads(output.read_text()) == results
-    for name in ("features", "cosine", "sentence_vectors", "trained_judge"):
+    for name in ("features", "cosine", "sentence_vectors", "trained_judge", "trained_cross_encoder"):
         monkeypatch.setattr(question_bases, name, None)
     people.main()
     assert json.loads(output.read_text()) == results
@@ -223,6 +227,26 @@ def test_the_judge_does_not_mind_the_order_of_two_questions(monkeypatch):
     )
     left, right = ["who won it ?", "why ?"], ["who lost ?", "why was it ?"]
     np.testing.assert_allclose(question_bases.features(left, right), question_bases.features(right, left))
+
+
+def test_the_cross_encoder_learns_and_does_not_mind_the_order(tmp_path, monkeypatch, tiny_encoder):
+    texts = ["who won the game ?", "where is the tower ?"]
+    rows = [
+        {"first": a, "second": b, "label": "paraphrase" if a == b else "not_paraphrase"} for a in texts for b in texts
+    ]
+    for name in ("quora.train", "quora.dev", "paws_wiki.train"):
+        with gzip.open(tmp_path / f"{name}.jsonl.gz", "wt") as file:
+            file.writelines(json.dumps(row) + "\n" for row in rows * (1 if name == "quora.dev" else 200))
+    monkeypatch.setattr("genqa_metrics.kpqa.models.base_encoder", lambda: tiny_encoder)
+    judge, facts = question_bases.trained_cross_encoder(tmp_path, cache=tmp_path / "cache")
+    assert facts["dev_accuracy"] == 1
+    there, back = judge(texts, texts[::-1]), judge(texts[::-1], texts)
+    np.testing.assert_allclose(there, back, rtol=1e-5)
+    assert (there < 0.5).all()
+    assert (judge(texts, texts) > 0.5).all()
+    monkeypatch.setattr("transformers.Trainer.train", None)  # it is there: not trained again
+    again, _ = question_bases.trained_cross_encoder(tmp_path, cache=tmp_path / "cache")
+    np.testing.assert_array_equal(again(texts, texts[::-1]), there)
 
 
 def test_f_bleu_of_the_paper_by_hand():

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from training.ava.triples import detokenized
+from training.cross_encoder import probabilities, trained
 
 NEGATIVES = 4  # incorrect answers of each correct one that the cross-encoder is trained on
-TRAINING_LENGTH = 96  # word pieces; 95% of the pairs have fewer
 
 
 @dataclass(frozen=True)
@@ -125,12 +125,8 @@ def keyphrase_overlap(questions: Sequence[Question], seed: int) -> list[np.ndarr
 
 
 def cross_encoder(questions: Sequence[Question], seed: int, folder: str | Path) -> list[np.ndarray]:
-    """Return the logit of the cross-encoder in a folder, see `trained_cross_encoder`."""
-    from sentence_transformers import CrossEncoder
-
-    model = CrossEncoder(str(folder), device="cpu", max_length=2 * TRAINING_LENGTH)
-    pairs = list(zip(*_flat(questions), strict=True))
-    return _split(model.predict(pairs, batch_size=64, show_progress_bar=False), questions)
+    """Return the probability by the cross-encoder in a folder, see `trained_cross_encoder`."""
+    return _split(probabilities(list(zip(*_flat(questions), strict=True)), folder), questions)
 
 
 def training_pairs(questions: Sequence[Question], seed: int) -> list[tuple[str, str, int]]:
@@ -157,61 +153,7 @@ def trained_cross_encoder(
         start: folder of the encoder, see `transfer.reading_encoder`, or of another cross-encoder that is adapted.
         epochs: times that every row is seen.
     """
-    folder = Path(folder)
-    if (folder / "model.safetensors").is_file():
-        return folder
-
-    from transformers import (
-        AutoModelForSequenceClassification,
-        AutoTokenizer,
-        DataCollatorWithPadding,
-        TrainingArguments,
-        set_seed,
-    )
-
-    from training.batches import LikeLengthTrainer
-    from training.common import float32_if_emulated
-
-    set_seed(seed)
-    tokenizer = AutoTokenizer.from_pretrained(start)
-    model = AutoModelForSequenceClassification.from_pretrained(
-        start,
-        num_labels=1,
-        problem_type="multi_label_classification",  # a logistic loss
-    )
-    model.set_attn_implementation("eager")
-    for module in model.modules():
-        if hasattr(module, "p"):  # dropout costs more time than it helps on so few rows
-            module.p = 0.0
-    rows = [
-        {**tokenizer(question, answer, truncation=True, max_length=TRAINING_LENGTH), "labels": [float(label)]}
-        for question, answer, label in training_pairs(questions, seed)
-    ]
-    settings = TrainingArguments(
-        output_dir=str(folder),
-        use_cpu=True,
-        bf16=True,
-        seed=seed,
-        learning_rate=1e-4,
-        num_train_epochs=epochs,
-        warmup_steps=20,
-        per_device_train_batch_size=32,
-        save_strategy="no",
-        logging_steps=25,
-        report_to="none",
-        disable_tqdm=True,
-    )
-    float32_if_emulated(settings)
-    LikeLengthTrainer(
-        length_of=lambda row: len(row["input_ids"]),
-        model=model,
-        args=settings,
-        train_dataset=rows,
-        data_collator=DataCollatorWithPadding(tokenizer),
-    ).train()
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    return trained(training_pairs(questions, seed), folder, seed, start, epochs)
 
 
 def ensemble(questions: Sequence[Question], seed: int, members: Sequence[Ranker]) -> list[np.ndarray]:
@@ -243,7 +185,7 @@ def all_rankers(
         folder: where the models are put.
         seed: of training.
     """
-    from training.ava.compare_aggregate import ranked, trained
+    from training.ava import compare_aggregate
     from training.ava.transfer import reading_encoder, transfer_questions
 
     folder = Path(folder)
@@ -253,9 +195,9 @@ def all_rankers(
     if not (transferred / "model.safetensors").is_file():
         trained_cross_encoder(transfer_questions(spans_dir, seed), transferred, seed, reader)
     tanda = trained_cross_encoder(training, folder / "tanda", seed, transferred)
-    comparing = trained(training, dev, folder / "compare_aggregate", seed)
+    comparing = compare_aggregate.trained(training, dev, folder / "compare_aggregate", seed)
     rankers = RANKERS | {
-        "compare_aggregate": partial(ranked, folder=comparing),
+        "compare_aggregate": partial(compare_aggregate.ranked, folder=comparing),
         "cross_encoder": partial(cross_encoder, folder=plain),
         "transferred": partial(cross_encoder, folder=transferred),
         "tanda": partial(cross_encoder, folder=tanda),

@@ -29,7 +29,7 @@ class Arguments:
     data_dir: str = field(metadata={"help": "folder with the folders question_generation and sentence_pairs"})
     bases: list[str] = field(default_factory=list, metadata={"help": "bases of question_bases.py; default all"})
     resamples: int = field(default=2000, metadata={"help": "bootstrap samples, of clusters"})
-    seed: int = field(default=0, metadata={"help": "of the bootstrap and of the judge"})
+    seed: int = field(default=0, metadata={"help": "of the bootstrap and of the judges"})
     cache: str | None = field(default=None, metadata={"help": "folder to go on from after a run was killed"})
     results: str = field(default=str(FOLDER / "people.json"), metadata={"help": "file that is written"})
     readme: str = field(default=str(FOLDER / "README.md"), metadata={"help": "file whose marked tables are renewed"})
@@ -339,7 +339,7 @@ def main() -> None:
     bases = args.bases or list(TITLES)
     data = Path(args.data_dir)
     rows = {name: read(str(data / "question_generation"), name) for name in SETS}
-    made, judge = functions(bases, data / "sentence_pairs", args.seed, args.cache)
+    made, judges = functions(bases, data / "sentence_pairs", args.seed, args.cache)
     tasks = [
         simqg(rows["simqg.dev"]),
         likeness(rows["qgstec2010.dev"]),
@@ -356,7 +356,7 @@ def main() -> None:
         "bases": bases,
         "resamples": args.resamples,
         "seed": args.seed,
-        "judge": {},
+        "judges": {},
         "data_digests": {
             f"{name}.jsonl.gz": file_digest(data / folder / f"{name}.jsonl.gz")
             for folder, names in (("question_generation", SETS), ("sentence_pairs", (*JUDGE_DATA, JUDGE_DEV)))
@@ -381,8 +381,7 @@ def main() -> None:
         print(f"{name}: {len(units.variety)} sets", file=sys.stderr, flush=True)
         for base, function in made.items():
             results["sets"][name]["bases"][base] = of_sets(units, base, function, args.resamples, args.seed)
-    if judge is not None:
-        results["judge"] = judge.facts
+    results["judges"] = {name: judge.facts for name, judge in judges.items()}
     Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     put_between_markers(Path(args.readme), "people", tables(results))
     print(args.results)

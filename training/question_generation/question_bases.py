@@ -7,13 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from training.common import json_rows
 
-JUDGE_DATA = {"quora.train": None, "paws_wiki.train": 2000}  # what the judge learns from: the first pairs, None: all
-JUDGE_DEV = "quora.dev"  # pairs that its regularisation is chosen on
+JUDGE_DATA = {"quora.train": None, "paws_wiki.train": 2000}  # what judges learn from: the first pairs, None: all
+JUDGE_DEV = "quora.dev"  # pairs that their accuracy is measured on, and the regularisation of one chosen
+JUDGE_EPOCHS = 3  # of the cross-encoder
 BERTSCORE_LAYER = 6  # the encoder's last
 
 
@@ -165,6 +167,39 @@ def trained_judge(folder: str | Path, seed: int = 0, cache: str | Path | None = 
     return lambda predictions, references: judge.predict_proba(features(predictions, references))[:, 1], facts
 
 
+def trained_cross_encoder(folder: str | Path, seed: int = 0, cache: str | Path | None = None) -> tuple[Callable, dict]:
+    """Return a paraphrase judge of which all weights are trained, and facts about its training.
+
+    The encoder reads both questions together, and each pair in both orders: the probability is the mean. Minutes to
+    train, and every pair is a pass of its own.
+
+    Args:
+        folder: folder of `JUDGE_DATA` and `JUDGE_DEV`.
+        seed: of the training.
+        cache: folder that the model is kept in.
+    """
+    from genqa_metrics.kpqa.models import base_encoder
+
+    from training.cross_encoder import probabilities, trained
+
+    temporary = TemporaryDirectory()
+    parts = [read_pairs(folder, name, number) for name, number in JUDGE_DATA.items()]
+    pairs = [(first, second, int(label)) for part in parts for first, second, label in zip(*part, strict=True)]
+    model = trained(pairs, Path(cache or temporary.name) / f"cross_encoder_{seed}", seed, base_encoder(), JUDGE_EPOCHS)
+
+    def judge(predictions: Sequence[str], references: Sequence[str], kept=temporary) -> np.ndarray:
+        there = probabilities(list(zip(predictions, references, strict=True)), model)
+        back = probabilities(list(zip(references, predictions, strict=True)), model)
+        return (there + back) / 2
+
+    first, second, labels = read_pairs(folder, JUDGE_DEV)
+    accuracy = float(((judge(first, second) > 0.5) == labels).mean())
+    facts = {"pairs": len(pairs), "data": JUDGE_DATA, "dev": JUDGE_DEV, "dev_accuracy": round(accuracy, 4)}
+    facts["epochs"] = JUDGE_EPOCHS
+    print(f"cross-encoder: {facts}", file=sys.stderr, flush=True)
+    return judge, facts
+
+
 TITLES = {
     "bleu": "BLEU-4",
     "rouge": "ROUGE-L",
@@ -173,7 +208,8 @@ TITLES = {
     "cosine": "encoder cosine",
     "rouge_kpqa": "ROUGE-L, KPQA weights",
     "bertscore_kpqa": "BERTScore, KPQA weights",
-    "judge": "paraphrase judge",
+    "judge": "paraphrase judge, frozen encoder",
+    "cross_encoder": "paraphrase judge, cross-encoder",
     "mean": "mean of ROUGE-L and cosine",
 }
 
@@ -209,21 +245,23 @@ def remembered(function: Callable, name: str, cache: str | Path | None) -> Calla
 
 
 class LazyJudge:
-    """The trained judge as a base: it is trained when it is asked for the first time.
+    """A trained judge as a base: it is trained when it is asked for the first time.
 
     Args:
+        name: of the judge in `TITLES`.
+        train: `trained_judge` or `trained_cross_encoder`.
         folder: folder of the sentence pairs.
-        seed: of the solver.
-        cache: folder for sentence vectors, and for what is known of the training.
+        seed: of the training.
+        cache: folder for what is kept of the training.
     """
 
-    def __init__(self, folder: str | Path, seed: int, cache: str | Path | None):
-        self.arguments, self._judge = (folder, seed, cache), None
-        self._facts = Path(cache) / f"judge_{seed}.json" if cache else None
+    def __init__(self, name: str, train: Callable, folder: str | Path, seed: int, cache: str | Path | None):
+        self._train, self._arguments, self._judge = train, (folder, seed, cache), None
+        self._facts = Path(cache) / f"{name}_{seed}.json" if cache else None
 
     def _trained(self) -> Callable:
         if self._judge is None:
-            self._judge, self.facts_found = trained_judge(*self.arguments)
+            self._judge, self.facts_found = self._train(*self._arguments)
             if self._facts:
                 self._facts.parent.mkdir(parents=True, exist_ok=True)
                 self._facts.write_text(json.dumps(self.facts_found), encoding="utf-8")
@@ -244,27 +282,28 @@ class LazyJudge:
 
 def functions(
     names: Sequence[str], pairs_dir: str | Path, seed: int = 0, cache: str | Path | None = None
-) -> tuple[dict[str, Callable], LazyJudge | None]:
-    """Return name of `TITLES` -> function from predictions and references to scores, and the judge if it is named.
+) -> tuple[dict[str, Callable], dict[str, LazyJudge]]:
+    """Return name of `TITLES` -> function from predictions and references to scores, and the judges among them.
 
     Args:
         names: some of `TITLES`.
-        pairs_dir: folder of the pairs that the judge learns from.
-        seed: of the judge.
+        pairs_dir: folder of the pairs that judges learn from.
+        seed: of the judges.
         cache: folder for what has been computed; None keeps nothing.
     """
+    trainings = {"judge": trained_judge, "cross_encoder": trained_cross_encoder}
     made: dict[str, Callable] = {}
-    judge = None
+    judges = {}
     for name in names:
         if name not in TITLES:
             raise ValueError(f"bases: expected some of {', '.join(TITLES)}, got {name!r}")
-        if name == "judge":
-            function = judge = LazyJudge(pairs_dir, seed, cache)
+        if name in trainings:
+            function = judges[name] = LazyJudge(name, trainings[name], pairs_dir, seed, cache)
         elif name in ("bleu", "rouge", "meteor"):
             function = overlap(name)
         elif name.endswith("_kpqa"):
             function = kpqa({"rouge_kpqa": "rougeL_kpqa"}.get(name, name))
         else:
             function = {"bertscore": bertscore, "cosine": cosine, "mean": mean_of_two}[name]
-        made[name] = remembered(function, f"{name}, seed {seed}" if name == "judge" else name, cache)
-    return made, judge
+        made[name] = remembered(function, f"{name}, seed {seed}" if name in judges else name, cache)
+    return made, judges
