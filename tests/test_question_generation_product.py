@@ -66,6 +66,36 @@ def test_the_command_writes_rows(trained, monkeypatch, capsys):
     assert [row["predictions"] for row in rows] == ask.load(trained[3]).ask(TEXTS, count=2, seed=5)
 
 
+def test_the_next_beams_help_where_the_latent_variable_brings_nothing(trained):
+    loaded = ask.load(trained[3])
+    last = loaded.model.prior[-1]
+    torch.nn.init.zeros_(last.weight)
+    with torch.no_grad():
+        last.bias[: last.bias.numel() // 2] = 0
+        last.bias[last.bias.numel() // 2 :] = -20  # log sigma: every draw is the same
+    assert len(set(loaded.ask(TEXTS[:1], count=3, distinct=False)[0])) == 1
+    asked = loaded.ask(TEXTS, count=3)
+    assert all(len(set(questions)) == len(questions) > 1 for questions in asked)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--model", "nowhere/at/all"], "error: model: expected a folder or a Hub id, got 'nowhere/at/all'"),
+        (["--model", "trained", "--count", "0"], "error: count: expected at least 1, got 0"),
+        (["--model", "trained"], "error: text: expected a sentence, after --text or on standard input"),
+    ],
+)
+def test_the_command_says_what_is_wrong_in_one_line(trained, monkeypatch, words, message):
+    words = [str(trained[3]) if word == "trained" else word for word in words]
+    monkeypatch.setattr(sys, "argv", ["ask", *words, *["--text", "Ada won."] * ("error: text" not in message)])
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n"))
+    with pytest.raises(SystemExit) as stopped:
+        ask.main()
+    assert str(stopped.value).startswith(message)
+    assert "\n" not in str(stopped.value)
+
+
 def test_generators_on_held_out_contexts(trained, made_up, tmp_path, monkeypatch, capsys):
     readme = tmp_path / "README.md"
     readme.write_text("<!-- held out -->\nold\n<!-- end of held out -->\n", encoding="utf-8")

@@ -112,8 +112,8 @@ class QuestionGenerator:
             seed: the same seed asks the same questions.
             top: beams that a question is drawn from; 1 takes the best.
             width: beams of the search.
-            distinct: leave out repetitions; fewer questions come back where the generator has no more to ask. A
-                generator without a latent variable then gives its `width` best.
+            distinct: leave out repetitions. Where there are fewer different questions than wanted, the `width` best
+                beams are drawn from, and where those are too few, fewer questions come back.
             raw: the texts are as people write them, and so are the questions; else both are lower-case tokens with
                 blanks between them.
             no_repeat: words in a row that no question says twice; 0 lets it, as in the study.
@@ -132,15 +132,30 @@ class QuestionGenerator:
         for i, text in enumerate(contexts):
             if not text.split():
                 raise ValueError(f"texts, row {i}: expected a text with words, got {texts[i]!r}")
-        draws = count * MAX_DRAWS if distinct else count
-        if distinct and not self.is_diverse:
-            top = width  # its only variety is in the beams
-        asked = generate(
-            self.model, self.examples, contexts, [draws] * len(contexts), seed, width, top, no_repeat=no_repeat
-        )
-        if raw:
-            asked = [[readable(q, text) for q in questions] for questions, text in zip(asked, texts, strict=True)]
-        return [list(dict.fromkeys(questions))[:count] for questions in asked] if distinct else asked
+        wanted = count * MAX_DRAWS if distinct else count
+
+        def drawn(places: Sequence[int], top: int) -> list[list[str]]:
+            found = generate(
+                self.model,
+                self.examples,
+                [contexts[i] for i in places],
+                [wanted] * len(places),
+                seed,
+                width,
+                top,
+                no_repeat=no_repeat,
+            )
+            return [[readable(q, texts[i]) if raw else q for q in own] for i, own in zip(places, found, strict=True)]
+
+        asked = drawn(range(len(texts)), top)
+        if not distinct:
+            return asked
+        # Where the latent variable brings too little, the next beams of its draws do; the baseline has nothing else.
+        few = [i for i, questions in enumerate(asked) if len(set(questions)) < count]
+        if few and top < width:
+            for i, more in zip(few, drawn(few, width), strict=True):
+                asked[i] += more
+        return [list(dict.fromkeys(questions))[:count] for questions in asked]
 
 
 def find(name: str | Path, revision: str | None = None) -> Path:
@@ -189,8 +204,13 @@ def main() -> None:
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     texts = args.text or [line.strip() for line in sys.stdin if line.strip()]
-    generator = load(args.model, args.revision)
-    for row in rows_of(texts, generator.ask(texts, args.count, args.seed, args.top)):
+    if not texts:
+        sys.exit("error: text: expected a sentence, after --text or on standard input")
+    try:
+        asked = load(args.model, args.revision).ask(texts, args.count, args.seed, args.top)
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+    for row in rows_of(texts, asked):
         print(json.dumps(row, ensure_ascii=False))
 
 

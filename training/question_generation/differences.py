@@ -38,7 +38,7 @@ class Arguments:
 
     train_dir: str = field(metadata={"help": "folder of prepare_pairs.py"})
     work: str = field(metadata={"help": "folder of the trained models; a run that was killed goes on where it was"})
-    config: str = field(default=str(FOLDER / "sentences.args"), metadata={"help": "arguments of train_generator.py"})
+    config: str = field(default=str(FOLDER / "free_bits.args"), metadata={"help": "arguments of train_generator.py"})
     steps: int = field(default=500, metadata={"help": "of every training; in the last third the rate decays"})
     seed: int = field(default=1, metadata={"help": "of the trainings and of the questions"})
     resamples: int = field(default=1000, metadata={"help": "bootstrap samples"})

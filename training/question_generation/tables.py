@@ -11,10 +11,11 @@ from training.question_generation.measures import BASES, DIVERSITY, PAIRS, SYSTE
 
 FOLDER = Path(__file__).parent
 STUDIES = {  # results of study.py -> its page, what was studied
-    "results.json": ("README.md", "this page"),
-    "results_printed.json": ("PRINTED.md", "as printed, 600 units (`PRINTED.md`)"),
-    "results_all_pairs.json": ("ALL_PAIRS.md", "twice the pairs (`ALL_PAIRS.md`)"),
-    "results_qamr.json": ("QAMR.md", "QAMR (`QAMR.md`)"),
+    "results.json": ("STUDY.md", "the study (`STUDY.md`)"),
+    "results_printed.json": ("PRINTED.md", "network as printed (`PRINTED.md`)"),
+    "results_free_bits.json": ("FREE_BITS.md", "free bits, 320 units (`FREE_BITS.md`)"),
+    "results_all_pairs.json": ("ALL_PAIRS.md", "free bits, twice the pairs (`ALL_PAIRS.md`)"),
+    "results_qamr.json": ("QAMR.md", "free bits, QAMR (`QAMR.md`)"),
 }
 GROUPS = {"several": "Contexts with several references", "all": "All contexts"}
 
