@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from genqa_metrics.f_meta import overlap, shared
+from genqa_metrics.f_meta import bases, overlap, shared
 from genqa_metrics.f_meta.bases import base_function
 from genqa_metrics.f_meta.scoring import (
     NAMES,
@@ -349,6 +349,13 @@ def test_texts_of_a_megabyte(base):
 def test_bad_bases_are_refused(base, kwargs, message):
     with pytest.raises(ValueError, match=message):
         base_function(base, kwargs)
+
+
+def test_loading_the_encoder_says_nothing(capfd):
+    bases._encoder.cache_clear()
+    base_function("cosine").pairs(["who won ?"], ["why ?"])
+    said = capfd.readouterr()
+    assert (said.out, said.err) == ("", "")
 
 
 def test_the_cosine_is_that_of_sentence_transformers_and_the_mean_is_halfway():

@@ -6,6 +6,7 @@ import pickle
 import evaluate
 import numpy as np
 import pytest
+from genqa_metrics.f_meta.scorer import FMetaScorer
 
 P = "which event did the 2014 world cup"
 R1 = "who won the 2014 world cup"
@@ -303,3 +304,22 @@ def test_a_module_that_fails_can_be_used_again(f_meta, module):
     with pytest.raises(ZeroDivisionError):
         f_meta.compute(**rows, base_kwargs={"scale": 0})
     assert f_meta.compute(**rows, base_kwargs={"scale": 4})["f_meta"] == 0.25
+
+
+@pytest.mark.parametrize(
+    ("question", "settings", "warned"),
+    [
+        ("who won?", {}, True),
+        ("who won?", {"base": "bleu"}, True),
+        ("who won ?", {}, False),
+        ("who won? the hosts", {}, False),
+        ("who won?", {"base_kwargs": {"tokenizer": "word"}}, False),
+        ("who won?", {"base": lambda predictions, references: [1.0] * len(predictions)}, False),
+    ],
+)
+def test_text_that_is_not_in_tokens_is_warned_of(question, settings, warned):
+    scorer = FMetaScorer(**settings)
+    columns = {"predictions": [["who won ?"], ["when ?"]], "references": [[question, "when ?"], ["when ?"]]}
+    _, counts = scorer.statistics(columns)
+    said = scorer.warnings({}, counts)
+    assert [text.startswith('a "?" has no blank before it in 1 row: ') for text in said] == [True] * warned

@@ -161,10 +161,19 @@ def _is_encoder(folder: Path) -> bool:
 @cache
 def _encoder() -> tuple:
     from transformers import AutoModel, AutoTokenizer
+    from transformers.utils import logging
 
     folder = _encoder_folder()
     safe = {"trust_remote_code": False}
-    model = AutoModel.from_pretrained(folder, add_pooling_layer=False, use_safetensors=True, **safe)
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()  # that the pooling layer is not read is no news here
+    logging.disable_progress_bar()
+    try:
+        model = AutoModel.from_pretrained(folder, add_pooling_layer=False, use_safetensors=True, **safe)
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()
     return model.eval(), AutoTokenizer.from_pretrained(folder, **safe)
 
 

@@ -1,5 +1,6 @@
-"""F-meta as the module of `evaluate` and the command line use it: settings, statistics, scores, signature."""
+"""F-meta as the module of `evaluate` and the command line use it: settings, statistics, warnings, signature."""
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -12,6 +13,7 @@ from .bases import BUILT_IN, Base, base_function, module_function
 from .scoring import NAMES, best_matches, score_matrices, statistics
 from .shared import VERSION, Scorer
 
+_RAW = re.compile(r"\w[?？]\s*$")  # "won?", where text in tokens has "won ?"
 _ONE_AT_A_TIME = threading.RLock()  # a module of `evaluate` keeps its rows in itself
 
 
@@ -83,7 +85,7 @@ class FMetaScorer(Scorer):
         return base_function(base, kwargs)
 
     def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
-        """Return the scores of every context in the order of `names`; see `Scorer.statistics`."""
+        """Return the scores of every context in the order of `names`; counts contexts that are not in tokens."""
         return self.examined(columns, False)[:2]
 
     def examined(self, columns: Mapping[str, list], explain: bool) -> tuple[np.ndarray, Counter, dict[str, list]]:
@@ -98,4 +100,20 @@ class FMetaScorer(Scorer):
                 {"scores": matrix.tolist(), "predictions": texts, "references": others, "best_match": match}
                 for matrix, texts, others, match in zip(matrices, predictions, references, matches, strict=True)
             ]
-        return rows[:, [NAMES.index(name) for name in self.names]], Counter(), details
+        counts = Counter()
+        if "tok:whitespace" in self.base.signature.split("|"):
+            counts["raw"] = sum(
+                any(_RAW.search(text) for text in [*asked, *wanted])
+                for asked, wanted in zip(predictions, references, strict=True)
+            )
+        return rows[:, [NAMES.index(name) for name in self.names]], counts, details
+
+    def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
+        """Return a sentence on texts that the tokenizer was not meant for; see `Scorer.warnings`."""
+        raw = counts.get("raw", 0)
+        if not raw:
+            return []
+        return [
+            f'a "?" has no blank before it in {raw} row{"s" * (raw > 1)}: for the tokenizer "whitespace", "won?" is '
+            'another word than "won"; set base_kwargs={"tokenizer": "word"}'
+        ]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 from matplotlib.figure import Figure
 
 TRAINING = Path(__file__).resolve().parent.parent.parent / "training"
@@ -27,6 +28,13 @@ SETS = {
     "kpqa_narrativeqa": "NarrativeQA",
     "kpqa_semeval": "SemEval",
     "scientsbank": "SciEntsBank",
+}
+STUDIES = {
+    "results.json": "SQuAD, 600 units",
+    "results_printed.json": "SQuAD, as printed",
+    "results_free_bits.json": "SQuAD, free bits",
+    "results_all_pairs.json": "SQuAD, free bits,\ntwice the pairs",
+    "results_qamr.json": "QAMR, free bits",
 }
 
 
@@ -125,4 +133,35 @@ def plane(scheme: str) -> str:
     return svg(draw, (6.4, 2.6), scheme)
 
 
-FIGURES = {"agreement": agreement, "systems": systems, "plane": plane}
+def variety(scheme: str) -> str:
+    """Return what a latent variable changes in the conventional score, recall and F of METEOR, one row a study."""
+    parts = {"conventional": ("#999999", "s"), "recall": ("#0072b2", "o"), "f": ("#d55e00", "D")}
+    found = [read(f"question_generation/{name}")["several_references"]["differences"] for name in STUDIES]
+    changes = [report["meteor"]["cvae_100 - baseline"] for report in found]
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        axes.axvline(0, color="#999999", linewidth=1, linestyle="--")
+        for i, (part, (colour, marker)) in enumerate(parts.items()):
+            middle, low, high = (100 * np.array([change[part][end] for change in changes]) for end in range(3))
+            axes.errorbar(
+                middle,
+                np.arange(len(STUDIES)) + 0.18 * (i - 1),
+                xerr=[middle - low, high - middle],
+                fmt=marker,
+                color=colour,
+                markersize=5,
+                linewidth=1.2,
+                label="F" if part == "f" else part,
+            )
+        axes.set_yticks(range(len(STUDIES)), STUDIES.values())
+        axes.invert_yaxis()
+        axes.set_xlabel("points of METEOR, CVAE 100 − baseline, 95% interval")
+        axes.grid(axis="x", alpha=0.25)
+        axes.spines[["top", "right"]].set_visible(False)
+        figure.legend(loc="outside upper left", ncols=3, frameon=False)
+
+    return svg(draw, (6.4, 3.6), scheme)
+
+
+FIGURES = {"agreement": agreement, "systems": systems, "plane": plane, "variety": variety}
