@@ -23,7 +23,7 @@ from types import SimpleNamespace
 import genqa_metrics
 import pytest
 
-from tests.factories.spaces import CALLS, assert_same_scores
+from tests.factories.spaces import BASES, CALLS, assert_same_scores
 from training import publish
 from training.question_generation.ask import load
 
@@ -333,6 +333,12 @@ def test_the_headline_of_f_meta_says_what_the_numbers_show(spaces):
         assert re.findall(r"is ([\d.]+) \([RG]", said) == lowest
 
 
+@pytest.mark.parametrize("base", BASES)
+def test_a_base_of_f_meta_is_that_of_the_module(spaces, base):
+    arguments = (["Who won it?", "When was it?"], ["Who won the cup?", "Which year was it?"], base)
+    assert_same_scores("f_meta", load_app("f_meta").score(*arguments), arguments)
+
+
 def test_a_matrix_of_20_questions_is_narrow(spaces):
     app = load_app("f_meta")
     questions = [f"Who won race {i}?" for i in range(20)]
@@ -375,7 +381,7 @@ def test_a_space_alone_gives_the_numbers_of_the_module(name, tmp_path):
     assert all(path.startswith(str(space)) for path in files)
     if name == "f_meta":
         assert "METEOR is not offered: it needs Java" in note
-        assert bases == ["ROUGE-L", "BLEU-4"]
+        assert bases == ["ROUGE-L", "ROUGE-L + cosine", "BLEU-4"]
         arguments = ["They met in Rome.", ["Where did they meet?", "Who met?"], "BLEU-4"]
         command[4:] = ["ask", json.dumps(arguments)]
         done = subprocess.run(command, capture_output=True, text=True, cwd=space, env=environment, check=False)

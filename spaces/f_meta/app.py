@@ -27,7 +27,8 @@ MAX_QUESTIONS = 20
 MAX_LENGTH = 500  # characters of a question
 MANY = 8  # columns from which the matrix is drawn small
 WORDS = {"tokenizer": "word"}  # what is typed is raw text
-NAMES = {"rouge": "ROUGE-L", "bleu": "BLEU-4", "meteor": "METEOR"}
+NAMES = {"rouge": "ROUGE-L", "rouge_cosine": "ROUGE-L + cosine", "bleu": "BLEU-4", "meteor": "METEOR"}
+BaseName = Literal["ROUGE-L", "ROUGE-L + cosine", "BLEU-4", "METEOR"]
 WORLD_CUP = "Who won the 2014 world cup?\nWhich event did Germany win in 2014?\nWhere was the final played?"
 AMAZON = (
     "Which Seattle-based company was founded in 1994?\nWhat is the name of the company that Jeff Bezos founded?\n"
@@ -95,7 +96,8 @@ def available() -> tuple[dict[str, str], str]:
         base_of("meteor")
     except ImportError as error:
         missing = str(error).rsplit("not found: ", 1)[-1].replace("the command java", "Java")
-        return {NAMES[n]: n for n in ("rouge", "bleu")}, f" METEOR is not offered: it needs {missing}, not found here."
+        there = {label: name for name, label in NAMES.items() if name != "meteor"}
+        return there, f" METEOR is not offered: it needs {missing}, not found here."
     return {label: name for name, label in NAMES.items()}, " METEOR takes seconds: it starts Java."
 
 
@@ -212,15 +214,14 @@ def page(generated: str, references: str, base: str) -> list:
     return [status, chart, matrix_html(matrix, matches), tables, code]
 
 
-def score(
-    generated: list[str] | str, references: list[str] | str, base: Literal["ROUGE-L", "BLEU-4", "METEOR"] = "ROUGE-L"
-) -> dict[str, float]:
+def score(generated: list[str] | str, references: list[str] | str, base: BaseName = "ROUGE-L") -> dict[str, float]:
     """Score a set of generated questions against a set of reference questions.
 
     Args:
         generated: the generated questions, a list of texts.
         references: the reference questions, a list of texts.
-        base: what scores a pair: ROUGE-L, BLEU-4, or METEOR where Java is there.
+        base: what scores a pair: ROUGE-L, its mean with the cosine of sentence vectors, BLEU-4, or METEOR where Java
+            is there.
     """
     generated = common.checked_list("generated", generated, MAX_QUESTIONS, MAX_LENGTH)
     references = common.checked_list("references", references, MAX_QUESTIONS, MAX_LENGTH)
@@ -230,7 +231,7 @@ def score(
 def ask(
     sentence: str,
     references: list[str] | str,
-    base: Literal["ROUGE-L", "BLEU-4", "METEOR"] = "ROUGE-L",
+    base: BaseName = "ROUGE-L",
     draw: int = 0,
 ) -> dict[str, dict]:
     """Let two generators ask about a sentence, and score what they ask against questions of a person.
@@ -238,7 +239,8 @@ def ask(
     Args:
         sentence: what is asked about, one sentence in English.
         references: a person's questions about it, a list of texts; the generators ask as many.
-        base: what scores a pair: ROUGE-L, BLEU-4, or METEOR where Java is there.
+        base: what scores a pair: ROUGE-L, its mean with the cosine of sentence vectors, BLEU-4, or METEOR where Java
+            is there.
         draw: a whole number from 0 to 999; another one draws other questions.
     """
     sentence = common.checked_text("sentence", sentence, asking.MAX_SENTENCE)
@@ -298,7 +300,7 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
         "A generator that asks one good question again and again looks fine to BLEU, ROUGE and METEOR. F-meta "
         "compares *sets*: **precision** asks how close every generated question is to its best reference, **recall** "
         "how close every reference is to its best generated question. Close means shared words, as the base metric "
-        "counts them; texts are cut into words as in **English**."
+        "counts them, and with the cosine likeness in meaning too; texts are cut into words as in **English**."
     )
     with look.tabs():
         with gr.Tab("Two lists"), gr.Row():
@@ -346,7 +348,8 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
         gr.Markdown(
             '"which event did the 2014 world cup" is no good question, but its words stand in two references, one '
             "part in each. The conventional score takes them together: BLEU-4 0.595, ROUGE-L 0.624, METEOR 0.377. "
-            "F-meta does not: 0.287, 0.599, 0.352 (the paper's BLEU is smoothed in another way than the one here). "
+            "F-meta does not: 0.287, 0.599, 0.352 (for BLEU the paper exchanges prediction and reference; here it is "
+            "0.274). "
             "Schlichtkrull & Cheng, [Evaluating for Diversity in Question Generation over Text]"
             "(https://arxiv.org/abs/2008.07291), 2020."
         )

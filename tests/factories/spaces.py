@@ -23,6 +23,7 @@ CALLS = {
     "f_meta": ("score", "/score", (["Who won it?", "When was it?"], ["Who won the cup?"], "BLEU-4")),
     "kpqa": ("score", "/score", ASKED),
 }
+BASES = {"ROUGE-L": "rouge", "ROUGE-L + cosine": "rouge_cosine", "BLEU-4": "bleu"}
 
 
 def by_the_module(name: str, arguments: tuple) -> dict:
@@ -35,8 +36,8 @@ def by_the_module(name: str, arguments: tuple) -> dict:
         settings = {"alpha": alpha, "max_order": order, "grid": True}
         return metric.compute(predictions=[answer], references=[reference], **settings)
     if name == "f_meta":
-        generated, references, _ = arguments
-        settings = {"base": "bleu", "base_kwargs": {"tokenizer": "word"}}
+        generated, references, base = arguments
+        settings = {"base": BASES[base], "base_kwargs": {"tokenizer": "word"}}
         return metric.compute(predictions=[generated], references=[references], **settings)
     question, answer, references = arguments
     return metric.compute(questions=[question], predictions=[answer], references=[references])
