@@ -114,6 +114,23 @@ def test_generators_on_held_out_contexts(trained, made_up, tmp_path, monkeypatch
     table = capsys.readouterr().out.strip()
     assert readme.read_text() == f"<!-- held out -->\n\n{table}\n\n<!-- end of held out -->\n"
     assert re.search(r"^\| plain \| 25.0 \|", table, flags=re.M)
+    # One more beside those that were measured before.
+    words[words.index("--models") + 2] = f"again={trained[3]}"
+    monkeypatch.setattr(sys, "argv", [*words, "--keep", "True"])
+    held_out.main()
+    more = json.loads((tmp_path / "held_out.json").read_text())
+    assert list(more["runs"]) == list(more["models"]) == ["plain", "varied", "again"]
+    assert more["runs"]["again"] == more["runs"]["varied"] == varied
+    assert more["command"].startswith(results["command"])
+    for others, message in (
+        (["--models", f"other={trained[0]}"], "keep: held_out.json compares with another first generator"),
+        (["--seed", "2"], "keep: held_out.json has other seed: 1, here 2"),
+    ):
+        monkeypatch.setattr(sys, "argv", [*words, "--keep", "True", *others])
+        monkeypatch.setattr(held_out, "measured", None)  # it is said before any work
+        with pytest.raises(ValueError, match=message):
+            held_out.main()
+        assert json.loads((tmp_path / "held_out.json").read_text()) == more
 
 
 def test_tables_and_result_files_are_of_the_bundled_generators():

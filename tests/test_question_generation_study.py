@@ -150,7 +150,7 @@ def test_questions_are_known_while_model_and_contexts_are_the_same(tmp_path):
 
 
 def test_the_pages_of_the_studies_are_of_the_results(tmp_path, monkeypatch):
-    marks = {"README.md": ["studies"]}
+    marks = {"README.md": ["studies", "information"]}
     for name, (page, _) in tables.STUDIES.items():
         (tmp_path / name).write_bytes((tables.FOLDER / name).read_bytes())
         marks[page] = list(tables.page_tables(json.loads((tmp_path / name).read_text(encoding="utf-8"))))

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from training.common import put_between_markers
-from training.question_generation.measures import BASES, DIVERSITY, PAIRS, SYSTEMS
+from training.question_generation.measures import BASES, DIVERSITY, MODELS, PAIRS, SYSTEMS
 
 FOLDER = Path(__file__).parent
 STUDIES = {  # results of study.py -> its page, what was studied
@@ -124,6 +124,29 @@ def studies_table(found: Mapping[str, Mapping]) -> str:
     return "\n".join(lines)
 
 
+def information_table(found: Mapping[str, Mapping]) -> str:
+    """Return what the latent variable knows of a question in every study, and how much recall is above the baseline's.
+
+    Args:
+        found: name of a study -> what study.py wrote.
+    """
+    columns = ["d", "KL, nats", "different questions", *(f"{BASES[base]}, recall" for base in ("meteor", "rouge"))]
+    lines = ["| study | " + " | ".join(columns) + " |", "| --- |" + " ---: |" * len(columns)]
+    for name, results in found.items():
+        report, first = results["several_references"], name
+        for model, size in MODELS.items():
+            if not size:
+                continue
+            kl = np.mean([fact["dev"]["kl"] for fact in results["training"][model].values()])
+            cells = [str(size), f"{kl:.1f}", f"{100 * report['systems'][model]['diversity']['different']:.1f}"]
+            cells += [
+                points(report["differences"][base][f"{model} - baseline"]["recall"]) for base in ("meteor", "rouge")
+            ]
+            lines.append("| " + " | ".join([first, *cells]) + " |")
+            first = ""
+    return "\n".join(lines)
+
+
 def page_tables(results: Mapping) -> dict[str, str]:
     """Return name of a marked place -> its table, for the page of one study.
 
@@ -152,14 +175,14 @@ def renew(page: str | Path, tables: Mapping[str, str]) -> None:
 
 
 def main() -> None:
-    """Renew the page of every study, and the table of all of them."""
+    """Renew the page of every study, and the tables of all of them."""
     found = {}
     for name, (page, title_of_study) in STUDIES.items():
         results = json.loads((FOLDER / name).read_text(encoding="utf-8"))
         renew(FOLDER / page, page_tables(results))
         found[title_of_study] = results
         print(FOLDER / page)
-    renew(FOLDER / "README.md", {"studies": studies_table(found)})
+    renew(FOLDER / "README.md", {"studies": studies_table(found), "information": information_table(found)})
 
 
 if __name__ == "__main__":
