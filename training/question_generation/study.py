@@ -31,7 +31,7 @@ class Arguments:
     data_dir: str = field(metadata={"help": "folder of squad_du2017.dev, squad_du2017.test and the other sets"})
     work: str = field(metadata={"help": "folder of the trained models and of the generated questions"})
     train_dir: str | None = field(default=None, metadata={"help": "folder of the training sources; default data_dir"})
-    config: str = field(default=str(FOLDER / "study.args"), metadata={"help": "arguments of train_generator.py"})
+    config: str = field(default=str(FOLDER / "large.args"), metadata={"help": "arguments of train_generator.py"})
     seeds: list[int] = field(default_factory=lambda: [1, 2, 3], metadata={"help": "one training each"})
     seeds_of_others: int = field(
         default=0, metadata={"help": "seeds of CVAE 25 and 50, the first of `seeds`; 0: all of them"}
