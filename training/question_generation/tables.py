@@ -125,23 +125,21 @@ def studies_table(found: Mapping[str, Mapping]) -> str:
 
 
 def information_table(found: Mapping[str, Mapping]) -> str:
-    """Return what the latent variable knows of a question in every study, and how much recall is above the baseline's.
+    """Return what the latent variable knows of a question in every study, and what METEOR says beside the baseline.
 
     Args:
         found: name of a study -> what study.py wrote.
     """
-    columns = ["d", "KL, nats", "different questions", *(f"{BASES[base]}, recall" for base in ("meteor", "rouge"))]
+    parts = ("conventional", "recall", "f")
+    columns = ["d", "KL, nats", "different questions", "conventional", "recall", "F"]
     lines = ["| study | " + " | ".join(columns) + " |", "| --- |" + " ---: |" * len(columns)]
     for name, results in found.items():
         report, first = results["several_references"], name
-        for model, size in MODELS.items():
-            if not size:
-                continue
+        for model in [model for model, size in MODELS.items() if size]:
             kl = np.mean([fact["dev"]["kl"] for fact in results["training"][model].values()])
-            cells = [str(size), f"{kl:.1f}", f"{100 * report['systems'][model]['diversity']['different']:.1f}"]
-            cells += [
-                points(report["differences"][base][f"{model} - baseline"]["recall"]) for base in ("meteor", "rouge")
-            ]
+            different = report["systems"][model]["diversity"]["different"]
+            changes = report["differences"]["meteor"][f"{model} - baseline"]
+            cells = [str(MODELS[model]), f"{kl:.1f}", f"{100 * different:.1f}", *(points(changes[p]) for p in parts)]
             lines.append("| " + " | ".join([first, *cells]) + " |")
             first = ""
     return "\n".join(lines)
