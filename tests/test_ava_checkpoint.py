@@ -61,6 +61,7 @@ def measured():
     }
 
 
+@pytest.mark.slow
 def test_minimal_pairs_are_passed_as_the_card_says(measured):
     passed = evaluate_ava.minimal_pairs(CHECKPOINT)
     assert set(passed) == set(minimal_pairs.KINDS)

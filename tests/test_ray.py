@@ -114,6 +114,7 @@ def test_an_actor_that_is_killed_loses_and_doubles_nothing(cluster, tmp_path):
         RayRun(inputs, output=f"{output}/", **arguments)
 
 
+@pytest.mark.slow
 def test_a_model_in_actors_gives_the_numbers_of_one_process(cluster, tmp_path):
     rows = made_rows(60)
     rows[3]["prediction"] = "sea " * 700
