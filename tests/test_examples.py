@@ -117,7 +117,7 @@ def test_every_value_in_the_remarks_is_that_of_the_modules(answers, questions, c
     assert f"ROUGE-L-KPQA is {seven:.2f}." in said
     assert seven < 0.2
 
-    f_meta = genqa_metrics.load("f_meta")
+    f_meta = genqa_metrics.load("f_meta", base_kwargs={"tokenizer": "word"})
     found = {
         system: f_meta.compute(
             predictions=[row["predictions"][system] for row in questions],
@@ -154,6 +154,7 @@ def test_the_demo_fits_in_100_columns_and_its_commands_do_the_same(folder, repos
     for command in commands:
         again = CliRunner().invoke(app, shlex.split(command))
         assert again.exit_code == 0
+        assert "warning" not in again.stderr
         tables = [line.rstrip() for line in again.stdout.splitlines() if line.strip() and "─" not in line]
         shown = {line.rstrip() for line in done.stdout.splitlines()}
         assert set(tables) <= shown

@@ -71,3 +71,16 @@ def test_commands_are_those_of_the_command_line(readme):
         options = [word for word in arguments if word.startswith("--")]
         shown = CliRunner().invoke(app, [arguments[0], "--help"], terminal_width=200).output
         assert all(option in shown for option in options), command
+
+
+def test_settings_files_that_pages_name_are_there(repository):
+    """A settings file that is renamed leaves commands that fail."""
+    pages = [path for folder in ("metrics", "training", "spaces") for path in (repository / folder).rglob("*.md")]
+    named = [
+        (page.relative_to(repository).as_posix(), name)
+        for page in [repository / "README.md", *pages]
+        for name in re.findall(r"\b\w+\.args\b", page.read_text(encoding="utf-8"))
+    ]
+    known = {path.name for path in (repository / "training").rglob("*.args")}
+    assert len(named) > 10
+    assert [(page, name) for page, name in named if name not in known] == []

@@ -78,8 +78,8 @@ def write_model(name: str, namespace: str, tag: str, folder: Path) -> None:
         ValueError: if plain transformers cannot load the model, or the recorded results are those of another one.
     """
     from genqa_metrics.kpqa.loading import checked_settings
-    from genqa_metrics.kpqa.models import quiet
     from genqa_metrics.kpqa.settings import write_settings
+    from genqa_metrics.kpqa.shared import quiet
     from huggingface_hub import ModelCard
 
     source = CHECKPOINTS[name]

@@ -19,11 +19,11 @@ from .models import (
     encoder_source,
     find_checkpoint,
     load_tokenizer,
-    quiet,
     run_in_forked_children,
     signed_digest,
     warn_if_emulated,
 )
+from .shared import quiet
 from .trust import (
     WEIGHTS,
     CheckpointError,

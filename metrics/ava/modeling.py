@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from .models import quiet
+from .shared import quiet
 from .trust import NO_CODE, SAFE_WEIGHTS, whole_model
 
 WORD = re.compile(r"\w+")

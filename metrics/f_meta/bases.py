@@ -17,7 +17,7 @@ import numpy as np
 import regex
 
 from .overlap import BETA, MAX_ORDER, Rows, bleu, rouge, words
-from .shared import need
+from .shared import need, quiet
 
 BUILT_IN = ("bleu", "rouge", "meteor", "cosine", "rouge_cosine")
 ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
@@ -161,19 +161,11 @@ def _is_encoder(folder: Path) -> bool:
 @cache
 def _encoder() -> tuple:
     from transformers import AutoModel, AutoTokenizer
-    from transformers.utils import logging
 
     folder = _encoder_folder()
     safe = {"trust_remote_code": False}
-    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()  # that the pooling layer is not read is no news here
-    logging.disable_progress_bar()
-    try:
+    with quiet():
         model = AutoModel.from_pretrained(folder, add_pooling_layer=False, use_safetensors=True, **safe)
-    finally:
-        logging.set_verbosity(verbosity)
-        if bars:
-            logging.enable_progress_bar()
     return model.eval(), AutoTokenizer.from_pretrained(folder, **safe)
 
 

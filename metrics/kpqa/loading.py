@@ -20,12 +20,12 @@ from .models import (
     hub_folder,
     is_checkpoint,
     load_tokenizer,
-    quiet,
     run_in_forked_children,
     signed_digest,
     warn_if_emulated,
 )
 from .settings import PredictorSettings, read_settings
+from .shared import quiet
 from .trust import (
     NO_CODE,
     SAFE_WEIGHTS,

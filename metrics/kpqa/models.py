@@ -9,7 +9,6 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from copy import deepcopy
 from functools import lru_cache
 from importlib.util import find_spec
@@ -179,24 +178,6 @@ def signed_digest(folder: Path, source: Path | None = None) -> str:
     """
     folders = (folder,) if source in (None, folder) else (folder, source)
     return f"{checkpoint_digest(folder)[:12]}-{read_digest(*folders)[:8]}"
-
-
-@contextmanager
-def quiet():
-    """Loading says nothing: that the head of a bare encoder is new is no news here, and bars of a second are none."""
-    from transformers.utils import logging
-
-    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # of libraries about each other
-            yield
-    finally:
-        logging.set_verbosity(verbosity)
-        if bars:
-            logging.enable_progress_bar()
 
 
 @lru_cache(1)

@@ -1,4 +1,4 @@
-"""What every metric of genqa-metrics shares: the version, the checking of texts, and the scorer.
+"""What every metric of genqa-metrics shares: the version, the checking of texts, silence, the scorer.
 
 `evaluate` itself checks only the first row of a column: later numbers become strings, None passes, and a string
 where a list is expected is cut into characters. These functions check every row and name the first bad one.
@@ -9,8 +9,10 @@ the original; `make copies` renews the others and a test keeps them identical.
 
 import inspect
 import threading
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib.util import find_spec
 from math import fsum
@@ -207,6 +209,24 @@ def need(extra: str, *packages: str) -> None:
         verb = "are" if len(missing) > 1 else "is"
         message = f"{' and '.join(missing)} {verb} not installed; run pip install 'genqa-metrics[{extra}]'"
         raise ImportError(message, name=missing[0])
+
+
+@contextmanager
+def quiet():
+    """Loading says nothing: that the head of a bare encoder is new is no news here, and bars of a second are none."""
+    from transformers.utils import logging
+
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # of libraries about each other
+            yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()
 
 
 def unknown(name: str, what: str, known: Iterable[str]) -> str:

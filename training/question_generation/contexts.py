@@ -181,7 +181,8 @@ def encoder_states(folder: str | Path, texts: Sequence[str]) -> list[np.ndarray]
         Per text an array, words x size.
     """
     import torch
-    from genqa_metrics.kpqa.models import CPU_BATCH, quiet, run_padded, tensors, token_limit
+    from genqa_metrics.kpqa.models import CPU_BATCH, run_padded, tensors, token_limit
+    from genqa_metrics.kpqa.shared import quiet
     from transformers import AutoModel, AutoTokenizer
 
     with quiet():

@@ -38,7 +38,8 @@ def overlap(name: str) -> Callable:
 
 @cache
 def _sentence_encoder():
-    from genqa_metrics.kpqa.models import base_encoder, quiet
+    from genqa_metrics.kpqa.models import base_encoder
+    from genqa_metrics.kpqa.shared import quiet
     from sentence_transformers import SentenceTransformer
 
     with quiet():
@@ -79,7 +80,8 @@ def cosine(predictions: Sequence[str], references: Sequence[str]) -> np.ndarray:
 
 def bertscore(predictions: Sequence[str], references: Sequence[str]) -> np.ndarray:
     """Return BERTScore F of two lists of texts with the bundled encoder's last layer, without idf or rescaling."""
-    from genqa_metrics.kpqa.models import base_encoder, quiet
+    from genqa_metrics.kpqa.models import base_encoder
+    from genqa_metrics.kpqa.shared import quiet
 
     with quiet():
         return _bert_scorer(str(base_encoder())).score(*_lists(predictions, references))[2].numpy()
@@ -182,20 +184,20 @@ def trained_cross_encoder(folder: str | Path, seed: int = 0, cache: str | Path |
 
     from training.cross_encoder import probabilities, trained
 
-    temporary = TemporaryDirectory()
+    temporary = None if cache else TemporaryDirectory()
     parts = [read_pairs(folder, name, number) for name, number in JUDGE_DATA.items()]
     pairs = [(first, second, int(label)) for part in parts for first, second, label in zip(*part, strict=True)]
     model = trained(pairs, Path(cache or temporary.name) / f"cross_encoder_{seed}", seed, base_encoder(), JUDGE_EPOCHS)
 
-    def judge(predictions: Sequence[str], references: Sequence[str], kept=temporary) -> np.ndarray:
-        there = probabilities(list(zip(predictions, references, strict=True)), model)
-        back = probabilities(list(zip(references, predictions, strict=True)), model)
-        return (there + back) / 2
+    def judge(predictions: Sequence[str], references: Sequence[str]) -> np.ndarray:
+        sides = [*zip(predictions, references, strict=True), *zip(references, predictions, strict=True)]
+        return probabilities(sides, model).reshape(2, -1).mean(axis=0)
 
+    judge.folder = temporary  # which lives as long as the judge
     first, second, labels = read_pairs(folder, JUDGE_DEV)
     accuracy = float(((judge(first, second) > 0.5) == labels).mean())
-    facts = {"pairs": len(pairs), "data": JUDGE_DATA, "dev": JUDGE_DEV, "dev_accuracy": round(accuracy, 4)}
-    facts["epochs"] = JUDGE_EPOCHS
+    facts = {"pairs": len(pairs), "data": JUDGE_DATA, "epochs": JUDGE_EPOCHS}
+    facts |= {"dev": JUDGE_DEV, "dev_accuracy": round(accuracy, 4)}
     print(f"cross-encoder: {facts}", file=sys.stderr, flush=True)
     return judge, facts
 

@@ -110,7 +110,8 @@ def train(args: Arguments, training) -> dict:
 
     import numpy as np
     import torch
-    from genqa_metrics.kpqa.models import checkpoint_digest, quiet
+    from genqa_metrics.kpqa.models import checkpoint_digest
+    from genqa_metrics.kpqa.shared import quiet
     from transformers import EarlyStoppingCallback, set_seed
     from transformers.trainer_utils import get_last_checkpoint
 

@@ -1,5 +1,6 @@
 """The demonstration: score the example files of the package and say what to see in the tables."""
 
+import json
 import shlex
 import sys
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 WORLD_CUP = "which event did the 2014 world cup"
 HOW_MANY_STEPS = "How many steps are involved in a hypothesis test?"
 SEVEN_STEPS = "There are seven steps involved in a hypothesis test ."
+RAW = {"f_meta": {"base_kwargs": {"tokenizer": "word"}}}  # the questions are text as people write it
 Scores = Mapping[str, Mapping[str, Mapping[str, float]]]  # {metric: {system: {name: score}}}
 
 
@@ -95,12 +97,12 @@ def show(width: int | None = None) -> None:
     console = Console(width=width or (min(console.width, 100) if sys.stdout.isatty() else 100))
 
     parts = (
-        ("answers.jsonl", ("ava", "kpqa", "aev"), "Answers: 44 questions, answered by two systems", _answer_remarks),
-        ("questions.jsonl", (), "Questions: 14 short texts, asked about by three systems", _question_remarks),
+        ("answers.jsonl", ("ava", "kpqa", "aev"), {}, "Answers: 44 questions, answered by two systems"),
+        ("questions.jsonl", ("f_meta", "aev"), RAW, "Questions: 14 short texts, asked about by three systems"),
     )
-    for name, metrics, title, remarks in parts:
+    for (name, metrics, settings, title), remarks in zip(parts, (_answer_remarks, _question_remarks), strict=True):
         path = EXAMPLES / name
-        run = Run([str(path)], metrics)
+        run = Run([str(path)], metrics, settings)
         report = run.score()
         console.rule(Text(title, style="bold"), align="left")
         console.print()
@@ -111,6 +113,11 @@ def show(width: int | None = None) -> None:
             console.print(line)
         console.print()
         chosen = "".join(f" --metric {metric}" for metric in metrics)
+        chosen += "".join(
+            f" --set {shlex.quote(f'{metric}.{setting}={json.dumps(value)}')}"
+            for metric, own in settings.items()
+            for setting, value in own.items()
+        )
         command = f"genqa-metrics score {_shown(path)}{chosen}"
         console.print(Text.assemble("The same table: ", (command, "bold cyan")), soft_wrap=True)
         console.print()

@@ -86,7 +86,8 @@ def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
     """
     from ...kpqa.embedder import EMBEDDINGS_FILE
     from ...kpqa.fast import FAST_FILE, FastModel
-    from ...kpqa.models import base_encoder, encoder_source, quiet, signed_digest
+    from ...kpqa.models import base_encoder, encoder_source, signed_digest
+    from ...kpqa.shared import quiet
 
     need("export", *NEEDED)
     with quiet():

@@ -81,7 +81,8 @@ def export_embeddings(encoder: Path, path: Path) -> None:
     from safetensors.numpy import save
     from transformers import AutoModel
 
-    from ...kpqa.models import quiet, signed_digest
+    from ...kpqa.models import signed_digest
+    from ...kpqa.shared import quiet
 
     with quiet():
         below = AutoModel.from_pretrained(encoder, use_safetensors=True).embeddings
