@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := metrics training spaces tests
 
-.PHONY: demo docs test test-all quality style copies lock bench bench-quality bench-parts sizes matrix integrations s3 resolve licences dist clean
+.PHONY: demo docs test test-all quality style lock bench bench-quality bench-parts sizes matrix integrations s3 resolve licences dist clean
 
 demo: $(VENV)/installed-base
 	@$(BIN)/genqa-metrics demo
@@ -63,10 +63,6 @@ licences: $(VENV)/installed-test
 
 dist: $(VENV)/installed-test
 	$(BIN)/python -m build --outdir dist .
-
-copies:  # shared.py and module.py of aev, languages.py, models.py, fast.py and trust.py of kpqa are the originals
-	for metric in aev ava f_meta kpqa; do for name in shared module; do cmp -s metrics/aev/$$name.py metrics/$$metric/$$name.py || cp metrics/aev/$$name.py metrics/$$metric/$$name.py; done; done
-	for name in languages models fast trust; do cmp -s metrics/kpqa/$$name.py metrics/ava/$$name.py || cp metrics/kpqa/$$name.py metrics/ava/$$name.py; done
 
 lock: $(BIN)/python  # PyTorch and the libraries of its GPU builds depend on the machine
 	$(PIP) install --quiet uv

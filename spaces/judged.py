@@ -44,7 +44,7 @@ def verdict(scorer, question: str, answer: str, references: Sequence[str]) -> di
     }
     if len(answer) <= MAX_EXPLAINED:
         one = {name: column[:1] for name, column in columns.items()}
-        (explained,) = scorer.examined(one, explain=True)[2]["explanation"]
+        (explained,) = scorer.statistics_with_details(one, explain=True)[2]["explanation"]
         found |= {"reason": explained["reason"], "words": explained["words"]}
     counts = Counter({name: min(count, 1) for name, count in counts.items()})
     return {**found, "warnings": scorer.warnings({}, counts)}

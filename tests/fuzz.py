@@ -19,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 import genqa_metrics
-from genqa_metrics.kpqa import trust
+from genqa_metrics.core import checkpoint_validation as trust
 from genqa_metrics.toolkit.cli import app
 from genqa_metrics.toolkit.reports.table import Table, as_json, csv_table, html_table, latex_table, markdown, visible
 from genqa_metrics.toolkit.rows.files import Source

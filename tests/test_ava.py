@@ -10,7 +10,7 @@ import torch
 from genqa_metrics.ava import judging, loading, modeling
 from genqa_metrics.ava.judging import Judge, aggregated, joined_references
 from genqa_metrics.ava.modeling import CONFIGURATIONS
-from genqa_metrics.kpqa import models as models_of
+from genqa_metrics.core import checkpoints
 
 from tests.factories.ava import linear_judge, load, random_rows, saved
 
@@ -337,7 +337,7 @@ def test_signature_names_what_the_numbers_depend_on(judges, repository, tiny_enc
     ava = load(repository, judges())
     ava.compute(**random_rows(1))
     signature = ava.signature()
-    assert models_of.checkpoint_digest(judges())[:12] in signature
+    assert checkpoints.checkpoint_digest(judges())[:12] in signature
     assert "|configuration:a1-r_qt|dtype:float32|threshold:0.4|references:max|version:" in signature
     model, _ = loading.load_model(judges(), "a1-r_qt")
     other = load(repository, saved(model, tiny_encoder, tmp_path / "x", configuration="a1-r_qt", intercept=0.1))

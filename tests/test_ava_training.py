@@ -13,7 +13,7 @@ import pytest
 import torch
 from genqa_metrics.ava import loading
 from genqa_metrics.ava.modeling import CONFIGURATIONS
-from genqa_metrics.kpqa import models as models_of
+from genqa_metrics.core import checkpoints
 from safetensors.torch import load_file
 
 from tests.factories.ava import load, random_rows
@@ -436,7 +436,7 @@ def test_every_configuration_trains_and_is_loaded(
     assert len({round(score, 9) for score in found}) > 2
     card = (final / "README.md").read_text()
     assert f"`{configuration}`" in card
-    assert models_of.checkpoint_digest(final) in card
+    assert checkpoints.checkpoint_digest(final) in card
     assert loading.file_digest(files / "made.train.jsonl.gz") in card
     assert "| made.train | 24 | 2 | see the source | `" in card
     assert "| flooded | " in card
@@ -496,7 +496,7 @@ def test_whole_matrices_are_folded_into_an_adapter(monkeypatch, files, tiny_enco
     parts = [loading.load_model(folder, "a1-r_qt", "valued")[0].classifier.weight for folder in (final, small, mixed)]
     assert torch.allclose(0.75 * parts[0] + 0.25 * parts[1], parts[2], atol=1e-3)
     assert "training.ava.mix_judges --judges" in (mixed / "README.md").read_text()
-    assert models_of.checkpoint_digest(mixed) in (mixed / "README.md").read_text()
+    assert checkpoints.checkpoint_digest(mixed) in (mixed / "README.md").read_text()
     monkeypatch.setattr(sys, "argv", ["mix", "--judges", f"{final}=0.5", f"{small}=0.2", "--output", str(mixed)])
     with pytest.raises(ValueError, match=r"judges: expected weights that sum to 1, got 0\.5, 0\.2"):
         mix_judges.main()

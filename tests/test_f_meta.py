@@ -8,7 +8,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from genqa_metrics.f_meta import bases, overlap, shared
+from genqa_metrics.core import scorer as core_scorer
+from genqa_metrics.f_meta import bases, overlap
 from genqa_metrics.f_meta.bases import base_function
 from genqa_metrics.f_meta.scoring import (
     NAMES,
@@ -359,7 +360,7 @@ def test_loading_the_encoder_says_nothing(capfd):
 
 
 def test_the_cosine_is_that_of_sentence_transformers_and_the_mean_is_halfway():
-    from genqa_metrics.kpqa.models import base_encoder
+    from genqa_metrics.core.encoders import base_encoder
     from sentence_transformers import SentenceTransformer
 
     left = ["who won the cup ?", "where was ada born ?", "why " * 300, "Café ?"]
@@ -387,7 +388,7 @@ def test_an_encoder_with_other_weights_is_refused(tmp_path, monkeypatch):
 
 
 def test_the_encoder_says_what_it_needs(monkeypatch):
-    monkeypatch.setattr(shared, "find_spec", lambda name: None)
+    monkeypatch.setattr(core_scorer, "find_spec", lambda name: None)
     for base in ("cosine", "rouge_cosine"):
         with pytest.raises(ImportError, match=f'base: "{base}": torch and transformers are not installed; run pip'):
             base_function(base)

@@ -11,19 +11,17 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from genqa_metrics.aev import shared as aev_shared
-from genqa_metrics.ava import fast as ava_fast
 from genqa_metrics.ava import modeling
-from genqa_metrics.ava import shared as ava_shared
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
-from genqa_metrics.kpqa import fast
-from genqa_metrics.kpqa import models as kpqa_models
+from genqa_metrics.core import devices
+from genqa_metrics.core import scorer as core_scorer
+from genqa_metrics.core.checkpoint_validation import file_digest
+from genqa_metrics.core.checkpoints import signature_digest
+from genqa_metrics.core.onnx_backend import FAST_FILE, FastModel, FastTokenizer
 from genqa_metrics.kpqa.embedder import EMBEDDINGS_FILE, FastEmbedder
 from genqa_metrics.kpqa.encoding import Encoder
-from genqa_metrics.kpqa.fast import FAST_FILE, FastModel
 from genqa_metrics.kpqa.loading import load_models, load_token_classifier
-from genqa_metrics.kpqa.models import signed_digest
 from genqa_metrics.toolkit.cli import app
 from genqa_metrics.toolkit.scoring import exporting, quantization
 from genqa_metrics.toolkit.scoring.registry import make_scorer
@@ -195,7 +193,7 @@ def test_module_scorer_and_signature(fast_kpqa, tiny_encoder, repository):
     columns["references"] = [[text or "yes" for text in texts] for texts in columns["references"]]
     module = kpqa_factory.load(repository, fast_kpqa, tiny_encoder, backend="onnx")
     found = module.compute(**columns)
-    file = fast.file_digest(fast_kpqa / FAST_FILE)[:12]
+    file = file_digest(fast_kpqa / FAST_FILE)[:12]
     assert f"|backend:onnx-{file}|" in module.signature()
     assert "dtype" not in module.signature()
     scorer = make_scorer("kpqa", arguments | {"backend": "onnx"})
@@ -209,7 +207,7 @@ def test_a_checkpoint_is_exported_once_into_the_cache(tiny_checkpoint, tiny_enco
     settings = {"checkpoint": str(tiny_checkpoint), "embedding_model": str(tiny_encoder), "backend": "onnx"}
     first = make_scorer("kpqa", settings)
     (folder,) = (tmp_path / "cache").iterdir()
-    assert folder.name.startswith(f"kpqa-{signed_digest(tiny_checkpoint)}-")
+    assert folder.name.startswith(f"kpqa-{signature_digest(tiny_checkpoint)}-")
     monkeypatch.setattr(quantization, "export", None)  # it would be called if it were made again
     assert make_scorer("kpqa", settings).signature == first.signature
 
@@ -318,29 +316,27 @@ def test_judges_of_several_pairs_are_refused(judges, configuration, tmp_path):
 
 
 def test_missing_packages_are_named(fast_ava, monkeypatch, tmp_path):
-    monkeypatch.setattr(ava_shared, "find_spec", lambda name: None)
+    monkeypatch.setattr(core_scorer, "find_spec", lambda name: None)
     with pytest.raises(
         ImportError, match=r"onnxruntime and tokenizers are not installed; run pip install 'genqa-metrics\[fast\]'"
     ):
         load_judge(fast_ava, backend="onnx")
     with pytest.raises(ValueError, match=r"ava: onnxruntime and tokenizers are not installed"):
         make_scorer("ava", {"backend": "onnx", "checkpoint": str(fast_ava)})
-    monkeypatch.setattr(aev_shared, "find_spec", lambda name: None)
     result = run("export", tmp_path / "out", "--metric", "ava", "--checkpoint", fast_ava)
     assert (result.exit_code, "pip install 'genqa-metrics[export]'" in result.output) == (2, True)
 
 
 def test_products_of_integers_do_not_overflow_on_older_processors(fast_ava):
     """There the tests against torch above fail without it, by scores that are far away."""
-    options = ava_fast.FastModel(fast_ava, signed_digest(fast_ava), "ava")._session().get_session_options()
+    options = FastModel(fast_ava, signature_digest(fast_ava), "ava")._session().get_session_options()
     assert options.get_session_config_entry("session.x64quantprecision") == "1"
 
 
 @pytest.mark.parametrize("name", ["ava", "kpqa"])
 def test_a_processor_that_emulates_a_floating_type_is_warned_of(name, monkeypatch):
-    module = import_module(f"genqa_metrics.{name}.models")
     for emulated in (True, False):
-        monkeypatch.setattr(module, "is_emulated", lambda dtype, emulated=emulated: emulated)
+        monkeypatch.setattr(devices, "is_emulated", lambda dtype, emulated=emulated: emulated)
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             make_scorer(name, {"dtype": "float32"})
@@ -353,7 +349,7 @@ def test_a_processor_that_emulates_a_floating_type_is_warned_of(name, monkeypatc
 
 def test_trainings_do_without_an_emulated_floating_type(monkeypatch, tmp_path, capsys):
     for emulated, precision in ((True, "no"), (False, "bf16")):
-        monkeypatch.setattr(kpqa_models, "is_emulated", lambda dtype, emulated=emulated: emulated)
+        monkeypatch.setattr(devices, "is_emulated", lambda dtype, emulated=emulated: emulated)
         training = TrainingArguments(str(tmp_path), bf16=True, use_cpu=True)
         float32_if_emulated(training)
         assert (training.bf16, training.mixed_precision) == (not emulated, precision)
@@ -361,7 +357,7 @@ def test_trainings_do_without_an_emulated_floating_type(monkeypatch, tmp_path, c
 
 
 def test_pieces_are_those_of_transformers(fast_ava):
-    own, theirs = fast.FastTokenizer(fast_ava), AutoTokenizer.from_pretrained(fast_ava)
+    own, theirs = FastTokenizer(fast_ava), AutoTokenizer.from_pretrained(fast_ava)
     texts = [question for question, *_ in triples(20)]
     others = [answer * 9 for *_, answer in triples(20)]
     for given in (

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from genqa_metrics.aev.scorer import AevScorer
 from genqa_metrics.ava.scorer import AvaScorer
-from genqa_metrics.kpqa.languages import language_counts, language_warnings
+from genqa_metrics.core.languages import language_counts, language_warnings
 from genqa_metrics.toolkit.scoring.registry import SCORERS, scorer_class
 
 THREADS = 8

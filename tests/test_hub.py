@@ -8,8 +8,8 @@ import sys
 import genqa_metrics
 import pytest
 import torch
+from genqa_metrics.core import checkpoints
 from genqa_metrics.kpqa import loading
-from genqa_metrics.kpqa import models as models_of
 
 from tests.factories.kpqa import saved
 from tests.factories.modules import ROWS
@@ -103,8 +103,8 @@ def test_published_spaces_alone_compute_the_same(hub, client, trees, tmp_path):
     first = alone(hub, tmp_path / "home", COMPUTE, ROWS)
     for name, (_, signature) in expected.items():
         if name in publish.CHECKPOINTS:  # the merged model has a digest of its own
-            digests = {r.name: models_of.checkpoint_digest(r.folder)[:12] for r in trees if r.kind == "model"}
-            bundled = models_of.checkpoint_digest(publish.CHECKPOINTS[name])[:12]
+            digests = {r.name: checkpoints.checkpoint_digest(r.folder)[:12] for r in trees if r.kind == "model"}
+            bundled = checkpoints.checkpoint_digest(publish.CHECKPOINTS[name])[:12]
             expected[name][1] = signature.replace(
                 f"checkpoint:{bundled}", f"checkpoint:{digests[f'ns/{name}-minilm']}"
             )
@@ -177,7 +177,7 @@ def test_revisions(hub, trees, tiny_versions, tiny_encoder, tmp_path):
         )
     }
     found = alone(hub, tmp_path / "home", PINNED, given)
-    digests = [models_of.checkpoint_digest(folder)[:12] for folder in tiny_versions]
+    digests = [checkpoints.checkpoint_digest(folder)[:12] for folder in tiny_versions]
     assert found["tag"][0] == pytest.approx(found["commit"][0], abs=1e-6)
     assert found["tag"][1] == found["commit"][1]
     assert found["tag"][0] != found["newest"][0]

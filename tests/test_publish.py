@@ -13,15 +13,16 @@ import pytest
 import torch
 import transformers
 from genqa_metrics.ava.loading import load_judge
+from genqa_metrics.core import checkpoints
 from genqa_metrics.kpqa import loading
-from genqa_metrics.kpqa import models as models_of
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.settings import PredictorSettings, write_settings
 from huggingface_hub import ModelCard, RepoCard
 
 from tests.factories.ava import linear_judge, load, random_rows
 from tests.factories.kpqa import saved
-from training import publish, publish_space
+from training.publish import publish
+from training.publish import space as publish_space
 
 REPOSITORIES = [
     ("model", "ns/ava-minilm"),
@@ -66,7 +67,7 @@ def tiny(tiny_checkpoints, tmp_path, monkeypatch):
     records = {}
     for name, folder in tiny_checkpoints.items():
         content = json.loads(json.dumps(RECORDS[name]))
-        digest = models_of.checkpoint_digest(folder)
+        digest = checkpoints.checkpoint_digest(folder)
         if name == "kpqa":
             content["checkpoints"] = {"kpqa": f"checkpoint:{digest[:12]}-01234567|embedding:0123"}
         else:
@@ -204,7 +205,7 @@ def test_cards_hold_what_was_measured(hub, tiny, run, tmp_path):
         ("made.dev", "spearmanr", 0.43),
     }
     assert card.data.license == "mit"
-    merged = models_of.checkpoint_digest(tmp_path / "trees/models/ns/kpqa-minilm")
+    merged = checkpoints.checkpoint_digest(tmp_path / "trees/models/ns/kpqa-minilm")
     assert f"SHA-256 `{merged}`" in card.text
     assert card.text.index('evaluate.load("ns/kpqa")') < card.text.index("## Limits")
     card = ModelCard.load(tmp_path / "trees/models/ns/ava-minilm/README.md")

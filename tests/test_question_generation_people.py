@@ -182,7 +182,7 @@ def test_the_whole_command(tmp_path, monkeypatch, tiny_encoder):
 
     monkeypatch.setattr(question_bases, "sentence_vectors", vectors)
     output = tmp_path / "people.json"
-    monkeypatch.setattr("genqa_metrics.kpqa.models.base_encoder", lambda: tiny_encoder)
+    monkeypatch.setattr("genqa_metrics.core.encoders.base_encoder", lambda: tiny_encoder)
     bases = ["rouge", "bleu", "cosine", "judge", "cross_encoder", "mean"]
     arguments = ["--data_dir", str(tmp_path), "--bases", *bases]
     arguments += ["--resamples", "50", "--results", str(output), "--readme", str(readme)]
@@ -237,7 +237,7 @@ def test_the_cross_encoder_learns_and_does_not_mind_the_order(tmp_path, monkeypa
     for name in ("quora.train", "quora.dev", "paws_wiki.train"):
         with gzip.open(tmp_path / f"{name}.jsonl.gz", "wt") as file:
             file.writelines(json.dumps(row) + "\n" for row in rows * (1 if name == "quora.dev" else 200))
-    monkeypatch.setattr("genqa_metrics.kpqa.models.base_encoder", lambda: tiny_encoder)
+    monkeypatch.setattr("genqa_metrics.core.encoders.base_encoder", lambda: tiny_encoder)
     judge, facts = question_bases.trained_cross_encoder(tmp_path, cache=tmp_path / "cache")
     assert facts["dev_accuracy"] == 1
     there, back = judge(texts, texts[::-1]), judge(texts[::-1], texts)

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 import torch
-from genqa_metrics.kpqa.models import file_digest
+from genqa_metrics.core.checkpoint_validation import file_digest
 
 from tests.factories.question_generation import PAIRS, WORDS, batch_of, examples, generator, run
 from training.question_generation import ask, decoding, differences, export, held_out, prepare_pairs
@@ -147,7 +147,7 @@ def test_nothing_to_load(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"expected config.json and model.safetensors"):
         ask.load(tmp_path)
     monkeypatch.setattr(
-        "genqa_metrics.kpqa.models.hub_folder", lambda name, revision, good, tried: tried.append("no network")
+        "genqa_metrics.core.checkpoints.hub_folder", lambda name, revision, good, tried: tried.append("no network")
     )
     with pytest.raises(ValueError, match=r"model: expected a folder or a Hub id, got 'a/b'; no network"):
         ask.load("a/b")

@@ -263,7 +263,7 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
 
 def test_each_difference_is_trained_and_measured_once(made_up, tiny_encoder, tmp_path, monkeypatch, capsys):
     # Processors without bfloat16 refuse LSTMs in it; --bf16 is then left out, see training/common.py.
-    monkeypatch.setattr("genqa_metrics.kpqa.models.is_emulated", lambda dtype: True)
+    monkeypatch.setattr("genqa_metrics.core.devices.is_emulated", lambda dtype: True)
     config = tmp_path / "tiny.args"
     config.write_text(
         f"{TINY} --encoder {tiny_encoder} --dev_sources squad_du2017.test --kl_steps 2 --bf16 True", encoding="utf-8"

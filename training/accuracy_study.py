@@ -247,19 +247,18 @@ def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str]]:
     return systems, data
 
 
-def measured(systems: list[dict], data: dict[str, str], signature: str, command: str) -> dict:
+def measured(systems: list[dict], data: dict[str, str], scorer, command: str) -> dict:
     """Return what `measured.json` says of a judge: see `analysis.judge_errors`."""
-    from genqa_metrics.toolkit.analysis.judge_errors import COUNTS, MUST_BE_EQUAL, signature_parts
+    from genqa_metrics.toolkit.analysis.judge_errors import COUNTS, MUST_BE_EQUAL
 
     unseen = groups_of(systems).get(UNSEEN, [])
     if not unseen:
         raise ValueError(
             "measured: needs a set that the judge has not seen; name one in --sets, such as evouna_nq.dev"
         )
-    parts = signature_parts(signature)
     total = {name: sum(system[name] for system in unseen) for name in COUNTS}
     return {
-        **{name: parts[name] for name in (*MUST_BE_EQUAL, "dtype")},
+        **{name: scorer.facts[name] for name in (*MUST_BE_EQUAL, "dtype")},
         "sensitivity": round(total["accepted"] / total["correct"], 6),
         "specificity": round(total["rejected"] / total["incorrect"], 6),
         "command": command,
@@ -296,8 +295,7 @@ def copy_measured(source: Path, folder: Path) -> None:
 def main() -> None:
     """Run the study."""
     from genqa_metrics import __version__
-    from genqa_metrics.ava.loading import HUB_CHECKPOINT
-    from genqa_metrics.ava.models import find_checkpoint
+    from genqa_metrics.ava.loading import checkpoint_folder
     from genqa_metrics.toolkit.analysis.judge_errors import MEASURED_FILE
     from genqa_metrics.toolkit.reports.charts import svg_of
     from genqa_metrics.toolkit.scoring.registry import make_scorer
@@ -330,8 +328,8 @@ def main() -> None:
     page = output / "RESULTS.md"
     page.write_text(put(page.read_text(encoding="utf-8") if page.is_file() else "", section(report)), encoding="utf-8")
     if args.measured:
-        folder = Path(find_checkpoint(args.checkpoint, None, "ava", HUB_CHECKPOINT))
-        text = json.dumps(measured(systems, data, scorer.signature, command), indent=1)
+        folder = checkpoint_folder(args.checkpoint)
+        text = json.dumps(measured(systems, data, scorer, command), indent=1)
         (folder / MEASURED_FILE).write_text(text + "\n", encoding="utf-8")
 
 

@@ -60,7 +60,7 @@ def float32_if_emulated(training) -> None:
     Args:
         training: a transformers.TrainingArguments, which is changed.
     """
-    from genqa_metrics.kpqa.models import is_emulated
+    from genqa_metrics.core.devices import is_emulated
 
     if training.bf16 and training.device.type == "cpu" and is_emulated("bfloat16"):
         print("this processor only emulates bfloat16: training in float32", file=sys.stderr)

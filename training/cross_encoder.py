@@ -24,7 +24,7 @@ def trained(
     if (folder / "model.safetensors").is_file():
         return folder
 
-    from genqa_metrics.kpqa.shared import quiet
+    from genqa_metrics.core.scorer import quiet
     from transformers import (
         AutoModelForSequenceClassification,
         AutoTokenizer,
@@ -81,7 +81,7 @@ def trained(
 
 def probabilities(pairs: Sequence[tuple[str, str]], folder: str | Path) -> np.ndarray:
     """Return the probability of label 1 of every pair, (pairs,), by the cross-encoder in a folder, see `trained`."""
-    from genqa_metrics.kpqa.shared import quiet
+    from genqa_metrics.core.scorer import quiet
     from sentence_transformers import CrossEncoder
 
     with quiet():

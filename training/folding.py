@@ -70,7 +70,7 @@ def save_adapter(model, encoder: str, folder: Path) -> None:
         encoder: folder or Hub id of its encoder; the base encoder's revision is named too.
         folder: is made if it is not there.
     """
-    from genqa_metrics.kpqa.models import BASE_MODEL, BASE_REVISION
+    from genqa_metrics.core.encoders import BASE_MODEL, BASE_REVISION
     from safetensors.torch import load_file, save_file
 
     config = model.peft_config["default"]

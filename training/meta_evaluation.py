@@ -155,7 +155,7 @@ def squad(rows: Sequence[Mapping]) -> dict[str, list[float]]:
 def bertscore(rows: Sequence[Mapping]) -> dict[str, list[float]]:
     """Return BERTScore F1 by bert_score: the base encoder's last layer, IDF of the set's references."""
     from bert_score import BERTScorer
-    from genqa_metrics.kpqa.models import base_encoder
+    from genqa_metrics.core.encoders import base_encoder
 
     candidates, references = _texts(rows)
     scorer = BERTScorer(
@@ -177,7 +177,7 @@ def bertscore(rows: Sequence[Mapping]) -> dict[str, list[float]]:
 def cosine(rows: Sequence[Mapping]) -> dict[str, list[float]]:
     """Return the cosine of sentence vectors of the base encoder (SAS, bi-encoder), the best reference."""
     import numpy as np
-    from genqa_metrics.kpqa.models import base_encoder
+    from genqa_metrics.core.encoders import base_encoder
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(str(base_encoder()), device="cpu")
@@ -191,7 +191,8 @@ def cosine(rows: Sequence[Mapping]) -> dict[str, list[float]]:
 
 
 def _encoder() -> str:
-    from genqa_metrics.kpqa.models import base_encoder, checkpoint_digest
+    from genqa_metrics.core.checkpoints import checkpoint_digest
+    from genqa_metrics.core.encoders import base_encoder
 
     return f"encoder {checkpoint_digest(base_encoder())[:12]}"
 

@@ -2,14 +2,8 @@
 
 import datasets
 import evaluate
-
-from .module import CheckedModule
-from .scorer import AevScorer
-from .scoring import Settings
-from .shared import VERSION
-from .stop_words import STOP_WORDS
-
-__all__ = ["STOP_WORDS", "VERSION", "Aev", "Settings"]
+from genqa_metrics.aev.scorer import AevScorer
+from genqa_metrics.core.evaluate_module import CheckedModule
 
 _DESCRIPTION = """\
 AEv(alpha, N) compares answers with references by their n-grams. N says how long the n-grams are (1: content, 4:
@@ -77,10 +71,10 @@ class Aev(CheckedModule, evaluate.Metric):
             reference_urls=["https://aclanthology.org/P04-1078/"],
         )
 
-    def _new_scorer(self, settings):
+    def _check_flags(self, settings):
+        super()._check_flags(settings)
         if settings.get("grid") and settings.get("weights") is not None:
             raise ValueError("weights: expected None with grid=True, where every N has its own 1 / N; leave it out")
-        return super()._new_scorer(settings)
 
     def _more(self, scorer, columns, results, grid=False):
         return {"aev_grid": scorer.grid_scores(columns)} if grid else {}

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..core.scorer import Scorer, column_sums
 from .scoring import GRID_ORDERS, Settings, grid_scores, scores, statistics, terms_function, warnings_for
-from .shared import VERSION, Scorer, column_sums
 
 
 class AevScorer(Scorer):
@@ -26,7 +26,7 @@ class AevScorer(Scorer):
     )
     shown = ("aev_precision", "aev_recall", "brevity_penalty", "wordiness_penalty")
 
-    def __init__(
+    def configure(
         self,
         alpha: float = Settings.alpha,
         max_order: int = Settings.max_order,
@@ -38,7 +38,8 @@ class AevScorer(Scorer):
         tokenizer: str | Callable[[str], list[str]] = Settings.tokenizer,
         reference_recall: str = Settings.reference_recall,
         stop_words_orders: str = Settings.stop_words_orders,
-    ):
+    ) -> None:
+        """Take settings of `compute`."""
         self.settings = Settings(
             alpha=alpha,
             max_order=max_order,
@@ -53,7 +54,7 @@ class AevScorer(Scorer):
         )
         # The same terms, from one function that remembers the stems it has seen from one call to the next.
         self._counted = replace(self.settings, tokenizer=terms_function(self.settings), stop_words=None, stemmer=None)
-        self.signature = f"aev|{self.settings.signature()}|version:{VERSION}"
+        self.facts = self.settings.facts()
 
     def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
         """Return the n-gram statistics of every row; see `Scorer.statistics`."""

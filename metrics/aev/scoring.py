@@ -17,7 +17,7 @@ from operator import add
 import numpy as np
 import regex
 
-from .shared import Stemmer
+from ..core.scorer import Stemmer
 from .stop_words import STOP_WORDS
 
 GRID_ALPHAS = tuple(i / 10 for i in range(11))
@@ -109,8 +109,8 @@ class Settings:
         check("reference_recall", self.reference_recall in ("all", "best"), "'all' or 'best'")
         check("stop_words_orders", self.stop_words_orders in ("all", "unigrams"), "'all' or 'unigrams'")
 
-    def signature(self) -> str:
-        """Return the settings as one line, in the manner of sacrebleu's signatures."""
+    def facts(self) -> dict[str, str]:
+        """Return the settings by short names, for a signature in the manner of sacrebleu's."""
         weights = "uniform" if self.weights is None else ",".join(f"{w:g}" for w in self.weights)
         stop_words = self.stop_words
         if stop_words is not None and not isinstance(stop_words, str):
@@ -118,11 +118,18 @@ class Settings:
         tokenizer = self.tokenizer
         if callable(tokenizer):
             tokenizer = getattr(tokenizer, "__qualname__", type(tokenizer).__qualname__)
-        orders = "" if self.stop_words_orders == "all" else f"|stop_orders:{self.stop_words_orders}"
-        return (
-            f"alpha:{self.alpha:g}|order:{self.max_order}|brevity:{self.brevity:g}|wordiness:{self.wordiness:g}"
-            f"|weights:{weights}|stop:{stop_words}|stem:{self.stemmer}|tok:{tokenizer}|recall:{self.reference_recall}{orders}"
-        )
+        facts = {
+            "alpha": f"{self.alpha:g}",
+            "order": str(self.max_order),
+            "brevity": f"{self.brevity:g}",
+            "wordiness": f"{self.wordiness:g}",
+            "weights": weights,
+            "stop": str(stop_words),
+            "stem": str(self.stemmer),
+            "tok": str(tokenizer),
+            "recall": self.reference_recall,
+        }
+        return facts | ({} if self.stop_words_orders == "all" else {"stop_orders": self.stop_words_orders})
 
 
 class _Terms(dict):

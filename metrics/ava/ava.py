@@ -2,36 +2,9 @@
 
 import datasets
 import evaluate
-
-from .answers import said
-from .explaining import explanations
-from .fast import BACKENDS
-from .judging import Judge
-from .languages import language_warnings
-from .loading import load_judge
-from .modeling import CONFIGURATIONS
-from .models import checked_budget
-from .module import CheckedModule
-from .passages import passage
-from .quantities import quantities
-from .scorer import AvaScorer
-from .shared import VERSION
-from .trust import CheckpointError
-
-__all__ = [
-    "BACKENDS",
-    "VERSION",
-    "Ava",
-    "CheckpointError",
-    "Judge",
-    "checked_budget",
-    "explanations",
-    "language_warnings",
-    "load_judge",
-    "passage",
-    "quantities",
-    "said",
-]
+from genqa_metrics.ava.modeling import CONFIGURATIONS
+from genqa_metrics.ava.scorer import AvaScorer
+from genqa_metrics.core.evaluate_module import CheckedModule
 
 _DESCRIPTION = """\
 AVA reads a question, one or several references and an answer, and gives the probability that the answer is correct.

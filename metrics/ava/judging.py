@@ -7,13 +7,13 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..core.batching import budget_on, budgeted, checked_budget, padded, tensors
+from ..core.onnx_backend import FastModel
+from ..core.scorer import Stemmer
 from .answers import declines, identical, said
-from .fast import FastModel
 from .modeling import CONFIGURATIONS, LINEAR, WORD, linear_features, segments, words
-from .models import budget_on, budgeted, checked_budget, padded, tensors
 from .passages import passage
 from .quantities import equal, quantities
-from .shared import Stemmer
 
 LONG = 5  # letters of the stem of a word that may be misspelt
 CERTAIN = 8.0  # logit of an answer that a rule decides, see `Judge.pairs`

@@ -9,22 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .fast import FastModel, FastTokenizer, checked_backend, fast_file
-from .modeling import CONFIGURATIONS, LINEAR, MARKS, NEW_HEAD, ava_classes, judge_model
-from .models import (
-    ThreadTokenizer,
-    checked_device,
-    checked_dtype,
-    checkpoint_digest,
-    encoder_source,
-    find_checkpoint,
-    load_tokenizer,
-    run_in_forked_children,
-    signed_digest,
-    warn_if_emulated,
-)
-from .shared import quiet
-from .trust import (
+from ..core.checkpoint_validation import (
     WEIGHTS,
     CheckpointError,
     check_row,
@@ -35,6 +20,12 @@ from .trust import (
     whole_model,
     with_adapter,
 )
+from ..core.checkpoints import checkpoint_digest, find_checkpoint, signature_digest
+from ..core.devices import checked_device, checked_dtype, run_in_forked_children, warn_if_emulated
+from ..core.encoders import ThreadTokenizer, encoder_source, load_tokenizer
+from ..core.onnx_backend import FastModel, FastTokenizer, checked_backend, fast_file
+from ..core.scorer import quiet
+from .modeling import CONFIGURATIONS, LINEAR, MARKS, NEW_HEAD, ava_classes, judge_model
 
 _LOADING = threading.Lock()  # one thread loads, and others find what it has loaded
 HUB_CHECKPOINT = "genqa-metrics/ava-minilm"  # the default where no package is installed
@@ -60,7 +51,8 @@ class LoadedJudge:
         long_slope, long_intercept: that scaling.
         threshold: probability from which an answer counts as correct.
         reference_aggregation: how several references become one probability.
-        signature: names weights and settings by digest.
+        folder: where it is from.
+        facts: weights and settings by digest, for a signature.
     """
 
     model: object
@@ -75,7 +67,13 @@ class LoadedJudge:
     long_intercept: float
     threshold: float
     reference_aggregation: str
-    signature: str
+    folder: Path
+    facts: dict[str, str]
+
+    @property
+    def signature(self) -> str:
+        """The facts on one line."""
+        return "|".join(f"{name}:{value}" for name, value in self.facts.items())
 
     def calibrated(self, logits: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """Return probabilities.
@@ -87,6 +85,11 @@ class LoadedJudge:
         long = lengths > (math.inf if self.long_words is None else self.long_words)
         scaled = np.where(long, self.long_slope * logits + self.long_intercept, self.slope * logits + self.intercept)
         return 1 / (1 + np.exp(-np.clip(scaled, -60, 60)))
+
+
+def checkpoint_folder(checkpoint: str | os.PathLike | None = None, revision: str | None = None) -> Path:
+    """Return the folder of a checkpoint, the metric's own by default; see `checkpoints.find_checkpoint`."""
+    return find_checkpoint(checkpoint, revision, Path(__file__).parent, HUB_CHECKPOINT)
 
 
 def read_settings(folder: Path) -> dict:
@@ -252,14 +255,14 @@ def load_judge(
         ImportError: if the backend's package is not installed.
     """
     backend = checked_backend(backend, device, dtype, base_model)
-    folder = find_checkpoint(checkpoint, revision, "ava", HUB_CHECKPOINT)
+    folder = checkpoint_folder(checkpoint, revision)
     settings = read_settings(folder)
     if backend == "onnx":
-        check_one_pair(settings["configuration"], folder)
+        check_onnx_support(settings["configuration"], folder)
         source, device, fast = folder, "cpu", file_digest(fast_file(folder, "ava"))
     else:
         source, device, fast = encoder_source(folder, base_model), checked_device(device), None
-    digest = signed_digest(folder, source)
+    digest = signature_digest(folder, source)
     with _LOADING:
         return _loaded(folder, source, digest, tuple(settings.items()), device, checked_dtype(dtype), fast)
 
@@ -269,7 +272,7 @@ def short_digest(folder: Path) -> str:
     return f"{checkpoint_digest(folder)[:12]}-{file_digest(folder / SETTINGS_FILE)[:8]}"
 
 
-def check_one_pair(configuration: str, folder: Path) -> None:
+def check_onnx_support(configuration: str, folder: Path) -> None:
     """Refuse a judge that the backend "onnx" cannot run.
 
     Raises:
@@ -306,10 +309,10 @@ def _loaded(
             warn_if_emulated(dtype, device)
             model.to(device, getattr(torch, dtype))
     files = digest.rpartition("-")[2]
-    signature = f"checkpoint:{short_digest(folder)}|files:{files}|configuration:{values['configuration']}"
-    signature += f"|{model.signature}" if fast else f"|dtype:{dtype}"
+    facts = {"checkpoint": short_digest(folder), "files": files, "configuration": values["configuration"]}
+    facts |= {"backend": model.name} if fast else {"dtype": dtype}
     tokenizer = None if tokenizer is None else ThreadTokenizer(tokenizer)
-    judge = LoadedJudge(model=model, tokenizer=tokenizer, signature=signature, **values)
+    judge = LoadedJudge(model=model, tokenizer=tokenizer, folder=folder, facts=facts, **values)
     check_row("judge", folder, lambda: _said(judge))
     return judge
 

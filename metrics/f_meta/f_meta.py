@@ -1,18 +1,9 @@
 """F-meta, generalised precision, recall and F for sets of texts, as a module of `evaluate`."""
 
-from pathlib import Path
-
 import datasets
 import evaluate
-
-from .bases import BUILT_IN
-from .module import CheckedModule
-from .overlap import bleu_from_counts, rouge_from_parts
-from .scorer import FMetaScorer, loaded_module
-from .scoring import best_matches
-from .shared import VERSION
-
-__all__ = ["VERSION", "FMeta", "best_matches", "bleu_from_counts", "rouge_from_parts"]
+from genqa_metrics.core.evaluate_module import CheckedModule
+from genqa_metrics.f_meta.scorer import FMetaScorer
 
 _DESCRIPTION = """\
 F-meta compares the set of questions that a system generates for a context with the set of reference questions.
@@ -70,10 +61,6 @@ class FMeta(CheckedModule, evaluate.Metric):
     scorer_class = FMetaScorer
     flags = ("per_example", "explain")
 
-    def __init__(self, *args, **kwargs):
-        self._modules = {}
-        super().__init__(*args, **kwargs)
-
     def _info(self):
         texts = datasets.Sequence(datasets.Value("string"))
         return evaluate.MetricInfo(
@@ -83,11 +70,3 @@ class FMeta(CheckedModule, evaluate.Metric):
             features=datasets.Features({"predictions": texts, "references": texts}),
             reference_urls=["https://arxiv.org/abs/2008.07291"],
         )
-
-    def _new_scorer(self, settings):
-        base = settings.get("base")
-        if isinstance(base, str | Path) and base not in BUILT_IN:  # loaded once, not by every `compute`
-            if str(base) not in self._modules:
-                self._modules[str(base)] = loaded_module(str(base))
-            settings = {**settings, "base": self._modules[str(base)]}
-        return super()._new_scorer(settings)

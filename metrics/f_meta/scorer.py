@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ..core.scorer import Scorer
 from .bases import BUILT_IN, Base, base_function, module_function
 from .scoring import NAMES, best_matches, score_matrices, statistics
-from .shared import VERSION, Scorer
 
 _RAW = re.compile(r"\w[?？]\s*$")  # "won?", where text in tokens has "won ?"
 _ONE_AT_A_TIME = threading.RLock()  # a module of `evaluate` keeps its rows in itself
@@ -57,14 +57,15 @@ class FMetaScorer(Scorer):
     shown = ("f_meta_precision", "f_meta_recall", "f_meta_conventional")
     takes_sets = True
 
-    def __init__(
+    def configure(
         self,
         base: object = "rouge",
         base_kwargs: dict | None = None,
         base_key: str | None = None,
-    ):
+    ) -> None:
+        """Take settings of `compute`."""
         self.base = self._base(base, base_kwargs, base_key)
-        self.signature = f"f_meta|{self.base.signature}|version:{VERSION}"
+        self.facts = self.base.facts
 
     @staticmethod
     def _base(base: object, base_kwargs: dict | None, base_key: str | None) -> Base:
@@ -86,9 +87,11 @@ class FMetaScorer(Scorer):
 
     def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
         """Return the scores of every context in the order of `names`; counts contexts that are not in tokens."""
-        return self.examined(columns, False)[:2]
+        return self.statistics_with_details(columns, False)[:2]
 
-    def examined(self, columns: Mapping[str, list], explain: bool) -> tuple[np.ndarray, Counter, dict[str, list]]:
+    def statistics_with_details(
+        self, columns: Mapping[str, list], explain: bool
+    ) -> tuple[np.ndarray, Counter, dict[str, list]]:
         """Return the same, and of every context the best matches and the matrix of scores."""
         predictions, references = columns["predictions"], columns["references"]
         matrices = score_matrices(predictions, references, self.base)
@@ -101,7 +104,7 @@ class FMetaScorer(Scorer):
                 for matrix, texts, others, match in zip(matrices, predictions, references, matches, strict=True)
             ]
         counts = Counter()
-        if "tok:whitespace" in self.base.signature.split("|"):
+        if self.base.facts.get("tok") == "whitespace":
             counts["raw"] = sum(
                 any(_RAW.search(text) for text in [*asked, *wanted])
                 for asked, wanted in zip(predictions, references, strict=True)

@@ -65,7 +65,7 @@ def score_matrices(
     Raises:
         ValueError: if the base does not return one finite number per pair.
 
-    >>> exact = Base("exact", "exact", lambda ps, rs: [float(p == r) for p, r in zip(ps, rs)])
+    >>> exact = Base("exact", {}, lambda ps, rs: [float(p == r) for p, r in zip(ps, rs)])
     >>> score_matrices([["when?", "who?"]], [["who?", "where?", "when?"]], exact)[0].tolist()
     [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
@@ -164,7 +164,7 @@ def statistics(
     Raises:
         ValueError: if the base does not return one finite number per pair.
 
-    >>> exact = Base("exact", "exact", lambda ps, rs: [float(p == r) for p, r in zip(ps, rs)])
+    >>> exact = Base("exact", {}, lambda ps, rs: [float(p == r) for p, r in zip(ps, rs)])
     >>> statistics([["when?", "why?"]], [["who?", "where?", "when?", "how?"]], exact).round(3).tolist()
     [[0.5, 0.25, 0.333, 0.5]]
     """

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..aev.shared import Scorer, unknown
+from ..core.scorer import Scorer, unknown_name_message
 from ..toolkit.reports.score import ScoreReport, score
 from ..toolkit.scoring.registry import make_scorer, scorer_class
 from .reasons import reason
@@ -66,7 +66,9 @@ class RowScorer:
     ):
         made = scorer_class(metric)
         if score is not None and score not in made.row_names:
-            raise ValueError(f"score: {unknown(score, f'not a score of a row of {metric}', made.row_names)}")
+            raise ValueError(
+                f"score: {unknown_name_message(score, f'not a score of a row of {metric}', made.row_names)}"
+            )
         self.metric, self.explain = metric, explain
         self.name = score or ("ava_score" if metric == "ava" else made.main)
         self._settings = json.dumps(dict(settings or {}), sort_keys=True)
@@ -84,7 +86,7 @@ class RowScorer:
     @property
     def threshold(self) -> float | None:
         """The score from which a row is correct; None if the metric does not judge by this score."""
-        return self.scorer.verdicts_from.get(self.name)
+        return self.scorer.thresholds.get(self.name)
 
     def __call__(
         self, questions: Sequence[str | None], predictions: Sequence[Texts], references: Sequence[Texts]
@@ -106,7 +108,7 @@ class RowScorer:
         checked, results = scorer.checked(columns), {}
         for numbers in scorer.chunks(checked):
             chunk = {name: [column[i] for i in numbers] for name, column in checked.items()}
-            statistics, _, details = scorer.examined(chunk, self.explain)
+            statistics, _, details = scorer.statistics_with_details(chunk, self.explain)
             scores = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()}
             for place, i in enumerate(numbers):
                 found = {name: values[place] for name, values in scores.items()}
@@ -120,7 +122,7 @@ class RowScorer:
         return self([question], [prediction], [references])[0]
 
     def _result(self, scores: dict[str, float], row: Mapping[str, Any], details: Mapping[str, Any]) -> Result:
-        correct = next((scores[name] >= start for name, start in self.scorer.verdicts_from.items()), None)
+        correct = next((scores[name] >= start for name, start in self.scorer.thresholds.items()), None)
         return Result(
             scores[self.name], correct, reason(self.metric, scores, row, details) if self.explain else None, scores
         )

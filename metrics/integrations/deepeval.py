@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from ..aev.shared import need
+from ..core.scorer import require_extra
 from .common import RowScorer
 
-need("deepeval", "deepeval")
+require_extra("deepeval", "deepeval")
 
 from deepeval.metrics import BaseMetric
 from deepeval.metrics.utils import check_llm_test_case_params

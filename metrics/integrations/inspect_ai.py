@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ..aev.shared import need
+from ..core.scorer import require_extra
 from .common import RowScorer
 
-need("inspect", "inspect_ai")
+require_extra("inspect", "inspect_ai")
 
 import anyio.to_thread
 from inspect_ai.scorer import CORRECT, INCORRECT, Metric, SampleScore, Score, Scorer, Target, accuracy, mean, metric

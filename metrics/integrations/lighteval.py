@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..aev.shared import need
+from ..core.scorer import require_extra
 from .common import RowScorer
 
-need("lighteval", "lighteval")
+require_extra("lighteval", "lighteval")
 
 import numpy as np
 from lighteval.metrics.metrics_sample import SampleLevelComputation

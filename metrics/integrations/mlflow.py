@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from ..aev.shared import need
+from ..core.scorer import require_extra
 from .common import RowScorer, explained
 
-need("mlflow", "mlflow")
+require_extra("mlflow", "mlflow")
 
 import mlflow
 from mlflow.entities import Feedback

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..aev.shared import need
+from ..core.scorer import require_extra
 from .common import Result, RowScorer
 
-need("ragas", "ragas")
+require_extra("ragas", "ragas")
 
 from ragas.dataset_schema import SingleTurnSample
 from ragas.metrics.base import MetricType, SingleTurnMetric

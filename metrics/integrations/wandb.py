@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..aev.shared import need
+from ..core.scorer import require_extra
 from ..toolkit.reports.score import ScoreReport
 from .common import explained
 
-need("wandb", "wandb")
+require_extra("wandb", "wandb")
 
 import wandb
 

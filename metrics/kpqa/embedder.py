@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .trust import CheckpointError, file_digest
+from ..core.checkpoint_validation import CheckpointError, file_digest
 
 EMBEDDINGS_FILE = "embeddings.int8.safetensors"
 

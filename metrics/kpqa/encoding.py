@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..core.batching import budget_on, checked_budget, run_padded, tensors
+from ..core.encoders import token_limit
+from ..core.onnx_backend import FastModel
 from .embedder import FastEmbedder
-from .fast import FastModel
-from .models import budget_on, checked_budget, run_padded, tensors, token_limit
 from .negation import denied_pieces
 from .scoring import Tokens
 from .values import values_of

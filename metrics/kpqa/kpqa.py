@@ -2,37 +2,8 @@
 
 import datasets
 import evaluate
-
-from .embedder import FastEmbedder
-from .encoding import Encoder
-from .fast import BACKENDS
-from .languages import language_warnings
-from .loading import load_models
-from .models import checked_budget
-from .module import CheckedModule
-from .negation import denied_pieces
-from .scorer import KpqaScorer
-from .scoring import METRICS
-from .settings import SETTINGS_FILE
-from .shared import VERSION
-from .trust import CheckpointError
-from .values import values_of
-
-__all__ = [
-    "BACKENDS",
-    "METRICS",
-    "SETTINGS_FILE",
-    "VERSION",
-    "CheckpointError",
-    "Encoder",
-    "FastEmbedder",
-    "Kpqa",
-    "checked_budget",
-    "denied_pieces",
-    "language_warnings",
-    "load_models",
-    "values_of",
-]
+from genqa_metrics.core.evaluate_module import CheckedModule
+from genqa_metrics.kpqa.scorer import KpqaScorer
 
 _DESCRIPTION = """\
 KPQA compares answers with references by the words that answer the question. A token classifier reads question and
@@ -72,9 +43,6 @@ Examples:
     True
 """
 
-PRESETS = {  # section 3.2 and appendix C.4 as printed: eq. 5, the first hidden layer, IDF in BERTScore
-    "paper": {"rouge_weights": "candidate", "idf": True, "negation": False, "values": False, "embedding_layer": 1},
-}
 
 _CITATION = """\
 @inproceedings{lee-etal-2021-kpqa,
@@ -107,13 +75,6 @@ class Kpqa(CheckedModule, evaluate.Metric):
 
     scorer_class = KpqaScorer
     flags = ("per_example", "explain")
-
-    def __init__(self, *args, settings=None, **kwargs):
-        super().__init__(*args, settings=PRESETS[settings] if settings in tuple(PRESETS) else settings, **kwargs)
-
-    def _results(self, scorer, columns, **flags):
-        self._last.scorer = scorer.with_references(columns)
-        return super()._results(self._last.scorer, columns, **flags)
 
     def _info(self):
         text = datasets.Value("string")

@@ -8,25 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .embedder import FastEmbedder
-from .fast import FastModel, FastTokenizer, checked_backend, fast_file
-from .models import (
-    ThreadTokenizer,
-    base_encoder,
-    checked_device,
-    checked_dtype,
-    encoder_source,
-    find_checkpoint,
-    hub_folder,
-    is_checkpoint,
-    load_tokenizer,
-    run_in_forked_children,
-    signed_digest,
-    warn_if_emulated,
-)
-from .settings import PredictorSettings, read_settings
-from .shared import quiet
-from .trust import (
+from ..core.checkpoint_validation import (
     NO_CODE,
     SAFE_WEIGHTS,
     WEIGHTS,
@@ -37,12 +19,24 @@ from .trust import (
     whole_model,
     with_adapter,
 )
+from ..core.checkpoints import find_checkpoint, hub_folder, is_checkpoint, signature_digest
+from ..core.devices import checked_device, checked_dtype, run_in_forked_children, warn_if_emulated
+from ..core.encoders import ThreadTokenizer, base_encoder, encoder_source, load_tokenizer
+from ..core.onnx_backend import FastModel, FastTokenizer, checked_backend, fast_file
+from ..core.scorer import quiet
+from .embedder import FastEmbedder
+from .settings import PredictorSettings, read_settings
 
 _LOADING = threading.Lock()  # one thread loads, and others find what it has loaded
 HUB_CHECKPOINT = "genqa-metrics/kpqa-minilm"  # the default where no package is installed
 KNOWN_ROW = ("Who wrote Hamlet?", "It was written by William Shakespeare in 1600.")
 NEW_HEAD = r"^(classifier|score|pooler)\."  # tensors that an encoder may lack: they are trained, or not used
 HEAD_SIZE = 768  # Lee et al., section 5.1: a fully connected layer with tanh before the classifier
+
+
+def checkpoint_folder(checkpoint: str | os.PathLike | None = None, revision: str | None = None) -> Path:
+    """Return the folder of a checkpoint, the metric's own by default; see `checkpoints.find_checkpoint`."""
+    return find_checkpoint(checkpoint, revision, Path(__file__).parent, HUB_CHECKPOINT)
 
 
 def token_classifier(source: str | os.PathLike, head: str = "linear", **kwargs):
@@ -134,15 +128,20 @@ def _said(model, tokenizer):
 
 @dataclass(frozen=True)
 class Models:
-    """Keyphrase predictor and the encoder that BERTScore compares with; `signature` names both by digest."""
+    """Keyphrase predictor and the encoder that BERTScore compares with; `facts` names both by digest."""
 
     predictor: object
     tokenizer: object
     embedder: object
     embedding_tokenizer: object
     layer: int
-    signature: str
+    facts: dict[str, str]
     settings: PredictorSettings
+
+    @property
+    def signature(self) -> str:
+        """The facts on one line."""
+        return "|".join(f"{name}:{value}" for name, value in self.facts.items())
 
 
 def load_models(
@@ -176,7 +175,7 @@ def load_models(
         ImportError: if the backend's package is not installed.
     """
     backend = checked_backend(backend, device, dtype, base_model)
-    folder = find_checkpoint(checkpoint, revision, "kpqa", HUB_CHECKPOINT)
+    folder = checkpoint_folder(checkpoint, revision)
     layer = 0 if embedding_layer is None else embedding_layer
     if backend == "onnx" and embedding_model is None and embedding_layer in (None, 0):
         embedding_folder = None  # its vectors are in the checkpoint's folder
@@ -187,7 +186,7 @@ def load_models(
         source, device, fast = folder, "cpu", file_digest(fast_file(folder, "kpqa"))
     else:
         source, device, fast = encoder_source(folder, base_model), checked_device(device), None
-    digest = signed_digest(folder, source)
+    digest = signature_digest(folder, source)
     with _LOADING:
         return _loaded(folder, source, embedding_folder, digest, device, dtype, layer, fast, settings)
 
@@ -245,12 +244,11 @@ def _loaded(
             import torch
 
             model.to(device, getattr(torch, dtype))
-    named = embedder.signature if embedding_folder is None else signed_digest(embedding_folder)
-    signature = f"checkpoint:{digest}|embedding:{named}|layer:{layer}"
-    signature += f"|{predictor.signature}" if fast else f"|dtype:{dtype}"
-    signature += settings.signature()
+    named = embedder.signature if embedding_folder is None else signature_digest(embedding_folder)
+    facts = {"checkpoint": digest, "embedding": named, "layer": str(layer)}
+    facts |= {"backend": predictor.name} if fast else {"dtype": dtype}
     tokenizers = ThreadTokenizer(tokenizer), ThreadTokenizer(embedding_tokenizer)
-    return Models(predictor, tokenizers[0], embedder, tokenizers[1], layer, signature, settings)
+    return Models(predictor, tokenizers[0], embedder, tokenizers[1], layer, facts | settings.facts(), settings)
 
 
 def _load_encoder(folder: Path) -> tuple:

@@ -5,13 +5,16 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
+from typing import Self
 
 import numpy as np
 
+from ..core.batching import checked_budget
+from ..core.devices import check_fork
+from ..core.languages import language_counts, language_warnings
+from ..core.scorer import Scorer, checked_texts
 from .encoding import Encoder, word_pieces
-from .languages import language_counts, language_warnings
 from .loading import load_models
-from .models import check_fork, checked_budget
 from .scoring import (
     METRICS,
     RESULTS,
@@ -22,10 +25,12 @@ from .scoring import (
     pair_statistics,
     row_scores,
 )
-from .shared import VERSION, Scorer, checked_texts
 
 _CHUNK = 1024  # rows whose token vectors are in memory at a time,
 _CHUNK_CHARACTERS = 2**18  # or fewer if their texts are long: about 100 MB of vectors
+PRESETS = {  # section 3.2 and appendix C.4 as printed: eq. 5, the first hidden layer, IDF in BERTScore
+    "paper": {"rouge_weights": "candidate", "idf": True, "negation": False, "values": False, "embedding_layer": 1},
+}
 
 
 class KpqaScorer(Scorer):
@@ -47,69 +52,79 @@ class KpqaScorer(Scorer):
     name = "kpqa"
     main = "rougeL_kpqa"
     names = RESULTS
-    tested = ("rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa")
-    measured = METRICS
+    significance_scores = ("rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa")
+    meta_evaluated = METRICS
     needs_question = True
-    load_names = (
-        "checkpoint",
-        "revision",
-        "device",
-        "dtype",
-        "batch_tokens",
-        "embedding_model",
-        "embedding_layer",
-        "backend",
-        "base_model",
-    )
+    presets = PRESETS
 
-    def __init__(
-        self,
-        beta: float = 1.0,
-        rouge_weights: str = "both",
-        idf: bool | Sequence[str] = False,
-        negation: bool = True,
-        values: bool = True,
-        batch_tokens: int = 4096,
-        checkpoint: str | None = None,
-        revision: str | None = None,
-        device: str | None = None,
-        dtype: object = None,
-        embedding_model: str | None = None,
-        embedding_layer: int | None = None,
-        backend: str | None = None,
-        base_model: str | None = None,
-    ):
-        self.beta = checked_beta(beta)
-        self.rouge_weights = checked_rouge_weights(rouge_weights)
-        self._idf_of = idf if isinstance(idf, bool) else _checked_corpus(idf)
+    @classmethod
+    def check(cls, beta=1.0, rouge_weights="both", idf=False, negation=True, values=True):
+        """Refuse bad settings; see `Scorer.check`."""
+        checked_beta(beta)
+        checked_rouge_weights(rouge_weights)
+        if not isinstance(idf, bool):
+            _checked_corpus(idf)
         for name, value in (("negation", negation), ("values", values)):
             if not isinstance(value, bool):
                 raise ValueError(f"{name}: expected True or False, got {value!r}")
-        self.negation, self.values = negation, values
+
+    def load(
+        self,
+        checkpoint: str | os.PathLike | None = None,
+        revision: str | None = None,
+        device: str | None = None,
+        dtype: object = None,
+        batch_tokens: int = 4096,
+        embedding_model: str | os.PathLike | None = None,
+        embedding_layer: int | None = None,
+        backend: str | None = None,
+        base_model: str | os.PathLike | None = None,
+    ) -> None:
+        """Load predictor and encoder; see `loading.load_models`, and `batching.budget_on` for `batch_tokens`."""
         self.batch_tokens = checked_budget(batch_tokens)
         self._process = os.getpid()
         self.models = load_models(
             checkpoint, revision, device, dtype, embedding_model, embedding_layer, backend, base_model
         )
         self.device = self.models.predictor.device.type
+
+    def configure(
+        self,
+        beta: float = 1.0,
+        rouge_weights: str = "both",
+        idf: bool | Sequence[str] = False,
+        negation: bool = True,
+        values: bool = True,
+    ) -> None:
+        """Take settings of `compute`."""
+        self.beta = checked_beta(beta)
+        self.rouge_weights = checked_rouge_weights(rouge_weights)
+        self.negation, self.values = negation, values
+        self._idf_of = idf if isinstance(idf, bool) else _checked_corpus(idf)
         self._frequencies: dict[int, float] | None = None
-        self._sign("" if self._idf_of is False else "references")
-        if not isinstance(self._idf_of, bool):
+        self._idf_digest = "references" if idf is True else ""
+        if not isinstance(idf, bool):
             self._set_frequencies(self._idf_of)
 
-    def _sign(self, idf: str) -> None:
-        parts = [f"kpqa|{self.models.signature}|beta:{self.beta:g}"]
-        parts += [f"rouge_weights:{self.rouge_weights}"] * (self.rouge_weights != "both")
-        parts += [f"idf:{idf}"] * bool(idf)
-        parts += ["negation:False"] * (not self.negation) + ["values:False"] * (not self.values)
-        self.signature = "|".join([*parts, f"version:{VERSION}"])
+    @property
+    def facts(self) -> dict[str, str]:
+        """Predictor, encoder and the settings that are not the default; see `Scorer.facts`."""
+        given = {
+            "rouge_weights": self.rouge_weights if self.rouge_weights != "both" else "",
+            "idf": self._idf_digest,
+            "negation": "" if self.negation else "False",
+            "values": "" if self.values else "False",
+        }
+        return {**self.models.facts, "beta": f"{self.beta:g}"} | {
+            name: value for name, value in given.items() if value
+        }
 
     def _set_frequencies(self, texts: Sequence[str]) -> None:
         documents = word_pieces(self.models.tokenizer, texts)
         self._frequencies = inverse_document_frequencies(documents)
-        self._sign(hashlib.sha256(repr(sorted(texts)).encode()).hexdigest()[:12])
+        self._idf_digest = hashlib.sha256(repr(sorted(texts)).encode()).hexdigest()[:12]
 
-    def with_references(self, columns: Mapping[str, list]) -> "KpqaScorer":
+    def for_rows(self, columns: Mapping[str, list]) -> Self:
         """Return the scorer for all rows of a call, which takes what `idf=True` needs from their references."""
         if self._idf_of is not True:
             return self
@@ -133,9 +148,11 @@ class KpqaScorer(Scorer):
 
     def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
         """Return the scores of every row; counts texts of which the model could not read the end."""
-        return self.examined(columns, False)[:2]
+        return self.statistics_with_details(columns, False)[:2]
 
-    def examined(self, columns: Mapping[str, list], explain: bool) -> tuple[np.ndarray, Counter, dict[str, list]]:
+    def statistics_with_details(
+        self, columns: Mapping[str, list], explain: bool
+    ) -> tuple[np.ndarray, Counter, dict[str, list]]:
         """Return the same, and of every row the references that counted, and the weights of the word pieces."""
         questions, predictions, references = (columns[name] for name in ("questions", "predictions", "references"))
         check_fork(self.device, self._process)

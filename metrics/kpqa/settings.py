@@ -28,16 +28,15 @@ class PredictorSettings:
     max_length: int = 512
     keyphrase_label: int = 1
 
-    def signature(self) -> str:
-        """Return what differs from a checkpoint without the file, as a part of the metric's signature.
+    def facts(self) -> dict[str, str]:
+        """Return what differs from a checkpoint without the file, for the metric's signature.
 
-        >>> PredictorSettings().signature(), PredictorSettings(question=False).signature()
-        ('', '|question:False')
+        >>> PredictorSettings().facts(), PredictorSettings(question=False).facts()
+        ({}, {'question': 'False'})
         """
         used = ("question", "max_length", "keyphrase_label")
         default = PredictorSettings()
-        given = ((name, getattr(self, name)) for name in used if getattr(self, name) != getattr(default, name))
-        return "".join(f"|{name}:{value}" for name, value in given)
+        return {name: str(getattr(self, name)) for name in used if getattr(self, name) != getattr(default, name)}
 
 
 def read_settings(folder: Path, head: str) -> PredictorSettings:

@@ -185,8 +185,7 @@ def ranking(tick, path: str | None, columns: Mapping) -> tuple[dict, uploads.Row
     rates = {
         system: judged.rate([items[i] for i in places], values[places, 0]) for system, places in by_system.items()
     }
-    settings = {"checkpoint": common.bundled_checkpoint(METRIC)}
-    accuracy = judge_errors.judged_systems(rates, scorer().signature, settings, naive=False)
+    accuracy = judge_errors.judged_systems(rates, scorer(), naive=False)
     ranks, said = tested(items, labels) if len(by_system) > 1 else ({}, "")
     order = sorted(by_system, key=lambda system: -accuracy["systems"][system]["value"])
     systems = []

@@ -103,7 +103,7 @@ def compared(tick, rows: list[dict]):
         tick({"kpqa": "Scoring", "ava": "Judging"}[metric], done, of_all)
 
     run = analysis.CompareRun(rows, ["kpqa", "ava"], settings())
-    run.scorers["kpqa"].tested = tuple(name for name, (metric, _) in SCORES.items() if metric == "kpqa")
+    run.scorers["kpqa"].significance_scores = tuple(name for name, (metric, _) in SCORES.items() if metric == "kpqa")
     found = run.report(skip_bad_rows=True, progress=progress)
     return reports.CompareReport(found, lambda: analysis.explanations(run, found)), run
 

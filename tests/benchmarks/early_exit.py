@@ -45,7 +45,7 @@ def states(loaded, rows: Sequence[dict], most: int | None = None) -> dict[str, n
     """
     import torch
     from genqa_metrics.ava.judging import Judge, encoded
-    from genqa_metrics.ava.models import CPU_BATCH, budgeted, padded, tensors
+    from genqa_metrics.core.batching import CPU_BATCH, budgeted, padded, tensors
 
     kept: dict[str, np.ndarray] = {}
 

@@ -11,7 +11,7 @@ EXTRAS = {name: name for name in ("deepeval", "lighteval", "mlflow", "ragas", "w
 @pytest.mark.parametrize("tool", EXTRAS)
 def test_a_missing_tool_is_named_with_its_extra(tool, monkeypatch):
     monkeypatch.delitem(sys.modules, f"genqa_metrics.integrations.{tool}", raising=False)
-    monkeypatch.setattr("genqa_metrics.aev.shared.find_spec", lambda name: None)
+    monkeypatch.setattr("genqa_metrics.core.scorer.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=rf"^{tool} is not installed; run pip .*\[{EXTRAS[tool]}\]"):
         import_module(f"genqa_metrics.integrations.{tool}")
 

@@ -46,7 +46,7 @@ class Counted:
             return statistics(texts, references, settings, max(GRID_ORDERS))
 
         self.settings = settings
-        self.aev = _once(counts, texts, references, settings.signature())
+        self.aev = _once(counts, texts, references, repr(settings.facts()))
         self.bleu = bleu_statistics(texts, references)
 
     def where(self, changed: np.ndarray, other: "Counted") -> "Counted":

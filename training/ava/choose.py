@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
-from genqa_metrics.ava.models import checkpoint_digest
+from genqa_metrics.core.checkpoints import checkpoint_digest
 from scipy.special import expit
 from scipy.stats import pearsonr
 from sklearn.metrics import roc_auc_score

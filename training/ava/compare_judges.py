@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
-from genqa_metrics.ava.models import checkpoint_digest
+from genqa_metrics.core.checkpoints import checkpoint_digest
 from scipy.stats import pearsonr
 from sklearn.metrics import roc_auc_score
 
@@ -120,7 +120,8 @@ def simple_scores(rows: list[dict], kpqa, encode) -> dict[str, np.ndarray]:
 def sentence_encoder(dtype: str | None):
     """Return a function that gives texts the vectors of the base encoder: means over word pieces, of length 1."""
     import torch
-    from genqa_metrics.ava.models import base_encoder, budgeted, padded, tensors
+    from genqa_metrics.core.batching import budgeted, padded, tensors
+    from genqa_metrics.core.encoders import base_encoder
     from transformers import AutoModel, AutoTokenizer
 
     folder = base_encoder()

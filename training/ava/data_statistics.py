@@ -12,7 +12,7 @@ import random
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from genqa_metrics.ava.models import file_digest
+from genqa_metrics.core.checkpoint_validation import file_digest
 
 from training.ava import triples as t
 from training.common import local_file, put_between_markers

@@ -216,7 +216,7 @@ def measured(args: argparse.Namespace, loaded) -> dict:
 
 def digests(args: argparse.Namespace) -> dict[str, str]:
     """Return the digests of the files that are measured on, by name."""
-    from genqa_metrics.ava.models import file_digest
+    from genqa_metrics.core.checkpoint_validation import file_digest
 
     names = [f"{name}.{split}" for name in rank_systems.CORPORA.values() for split in rank_systems.SPLITS]
     files = [local_file(name, args.data_dir) for name in names] + [local_file(n, args.judgments) for n in VERDICTS]

@@ -84,7 +84,8 @@ def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str
         facts: `name`, `rows`, `weight` and `group` of every source: judged, as2, spans, "" for what is made of them.
         scores: results of `Trainer.evaluate`, eval_<rows>_<score>.
     """
-    from genqa_metrics.ava.models import checkpoint_digest, file_digest
+    from genqa_metrics.core.checkpoint_validation import file_digest
+    from genqa_metrics.core.checkpoints import checkpoint_digest
 
     from training.common import local_file
 

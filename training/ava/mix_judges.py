@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 from genqa_metrics.ava import loading
-from genqa_metrics.ava.models import checkpoint_digest
+from genqa_metrics.core.checkpoints import checkpoint_digest
 
 from training.ava import train_ava
 from training.folding import mean_model, weighted_folders

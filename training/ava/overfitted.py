@@ -134,7 +134,7 @@ def experiment(
 def main() -> None:
     """Train, measure, print."""
     from genqa_metrics.ava import loading
-    from genqa_metrics.ava.models import file_digest
+    from genqa_metrics.core.checkpoint_validation import file_digest
 
     from training.ava.triples import as2_rows
     from training.common import command_line, local_file

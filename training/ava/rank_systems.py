@@ -261,7 +261,7 @@ def main() -> None:
     from importlib.metadata import version
 
     from genqa_metrics.ava import loading
-    from genqa_metrics.ava.models import file_digest
+    from genqa_metrics.core.checkpoint_validation import file_digest
     from transformers import HfArgumentParser
 
     from training.ava.rankers import all_rankers, questions_of

@@ -88,7 +88,7 @@ def tfidf(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
 
 def encoder_cosine(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
     """Return the cosine of sentence embeddings of MiniLM, the base encoder of the bundled checkpoints."""
-    from genqa_metrics.kpqa.models import base_encoder
+    from genqa_metrics.core.encoders import base_encoder
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(str(base_encoder()), device="cpu")

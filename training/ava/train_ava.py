@@ -135,7 +135,7 @@ def examples(rows: list, args: Arguments, tokenizer, rng=None) -> list[dict]:
 def collate(batch: list[dict]) -> dict:
     """Return padded inputs: those of an encoder if there is one pair, else `pairs`, a list of such inputs."""
     import torch
-    from genqa_metrics.ava.models import padded, tensors
+    from genqa_metrics.core.batching import padded, tensors
 
     columns = [tensors(padded(rows)) for rows in zip(*(example["pairs"] for example in batch), strict=True)]
     inputs = dict(columns[0]) if len(columns) == 1 else {"pairs": columns}
@@ -188,11 +188,12 @@ def adapter(model, args: Arguments, rank: int, alpha: int):
 
 def folded(model, args: Arguments):
     """Return a judge as an adapter on the bare encoder: the best approximation of every matrix's change by rank."""
-    from genqa_metrics.ava import modeling, models
+    from genqa_metrics.ava import modeling
+    from genqa_metrics.core import encoders
 
     from training.folding import fold
 
-    encoder = str(models.base_encoder()) if args.encoder == models.BASE_MODEL else args.encoder
+    encoder = str(encoders.base_encoder()) if args.encoder == encoders.BASE_MODEL else args.encoder
     bare = modeling.judge_model(encoder, args.configuration, args.marks)
     result = adapter(bare, args, args.fold_rank, args.fold_rank)
     fold(result, model)
@@ -258,7 +259,8 @@ def main() -> None:
     import random
 
     import torch
-    from genqa_metrics.ava import loading, modeling, models
+    from genqa_metrics.ava import loading, modeling
+    from genqa_metrics.core import encoders
     from huggingface_hub import HfApi
     from transformers import (
         AutoTokenizer,
@@ -283,7 +285,7 @@ def main() -> None:
     float32_if_emulated(training)
 
     # 1. Triples of every source, and their word pieces.
-    encoder = str(models.base_encoder()) if args.encoder == models.BASE_MODEL else args.encoder
+    encoder = str(encoders.base_encoder()) if args.encoder == encoders.BASE_MODEL else args.encoder
     tokenizer = AutoTokenizer.from_pretrained(encoder)
     rng = random.Random(training.seed)
     folder = Path(training.output_dir) / "final"

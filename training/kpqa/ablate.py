@@ -85,9 +85,9 @@ def train(output: Path, where: list[str], settings: list[str], recipe: str) -> N
 def main() -> None:
     """Train, measure, print the table and write it if asked."""
     import numpy as np
+    from genqa_metrics.core.checkpoint_validation import file_digest
     from genqa_metrics.kpqa.encoding import Encoder
     from genqa_metrics.kpqa.loading import load_models
-    from genqa_metrics.kpqa.models import file_digest
     from transformers import HfArgumentParser, TrainingArguments
 
     from training.common import local_file

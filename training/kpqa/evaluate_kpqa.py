@@ -308,7 +308,7 @@ def facts(data_files: list[Path]) -> dict:
     """Return what is needed to measure again: command, seed, versions, digests of the data."""
     from importlib.metadata import version
 
-    from genqa_metrics.kpqa.models import file_digest
+    from genqa_metrics.core.checkpoint_validation import file_digest
 
     return {
         "command": command_line(f"training.kpqa.{Path(sys.argv[0]).stem}", sys.argv[1:]),

@@ -13,7 +13,8 @@ BUNDLED = Path(__file__).parents[2] / "metrics/ava/checkpoint"
 def main() -> None:
     """Write the encoder of a judge, with its own adapter merged, and the tokenizer."""
     import torch
-    from genqa_metrics.ava import loading, models
+    from genqa_metrics.ava import loading
+    from genqa_metrics.core import encoders
     from transformers import AutoModel, AutoTokenizer
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -23,14 +24,14 @@ def main() -> None:
 
     settings = loading.read_settings(args.judge)
     judge = loading.load_model(args.judge, settings["configuration"], settings["marks"])[0]
-    encoder = AutoModel.from_pretrained(models.base_encoder())
+    encoder = AutoModel.from_pretrained(encoders.base_encoder())
     learned = judge.base_model.state_dict()
     with torch.no_grad():
         for name, tensor in encoder.state_dict().items():
             if name in learned and learned[name].shape == tensor.shape:  # a judge has more types of tokens
                 tensor.copy_(learned[name])
     encoder.save_pretrained(args.output)
-    AutoTokenizer.from_pretrained(models.base_encoder()).save_pretrained(args.output)
+    AutoTokenizer.from_pretrained(encoders.base_encoder()).save_pretrained(args.output)
 
 
 if __name__ == "__main__":

@@ -32,13 +32,16 @@ def mixed(parts: list[tuple[Path, float]]):
 
 def main() -> None:
     """Mix, write the checkpoint with the settings of the first predictor, and its card with what was mixed."""
-    from genqa_metrics.kpqa import loading, models
+    from genqa_metrics.core import checkpoints, encoders
+    from genqa_metrics.kpqa import loading
     from genqa_metrics.kpqa.settings import write_settings
     from peft import LoraConfig, TaskType, get_peft_model
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--predictors", nargs="+", required=True, help="FOLDER=WEIGHT")
-    parser.add_argument("--encoder", default=models.BASE_MODEL, help="folder of the encoder; the base encoder if none")
+    parser.add_argument(
+        "--encoder", default=encoders.BASE_MODEL, help="folder of the encoder; the base encoder if none"
+    )
     parser.add_argument("--fold_rank", type=int, default=128, help="rank of the adapter that is written")
     parser.add_argument("--max_length", type=int, help="word pieces that the metric reads; default: the first's")
     parser.add_argument("--output", type=Path, required=True, help="folder of the new checkpoint")
@@ -47,7 +50,7 @@ def main() -> None:
     first = parts[0][0]
     settings = loading.checked_settings(first)
     settings = replace(settings, max_length=args.max_length or settings.max_length)
-    encoder = models.base_encoder() if args.encoder == models.BASE_MODEL else args.encoder
+    encoder = encoders.base_encoder() if args.encoder == encoders.BASE_MODEL else args.encoder
     config = LoraConfig(
         task_type=TaskType.TOKEN_CLS,
         r=args.fold_rank,
@@ -63,7 +66,7 @@ def main() -> None:
     command += [f"{'/'.join(folder.parts[-2:])}={weight:g}" for folder, weight in parts]
     command += ["--fold_rank", str(args.fold_rank), "--max_length", str(settings.max_length)]
     lines = [
-        f"| {'/'.join(folder.parts[-2:])} | {weight:g} | `{models.checkpoint_digest(folder)}` |"
+        f"| {'/'.join(folder.parts[-2:])} | {weight:g} | `{checkpoints.checkpoint_digest(folder)}` |"
         for folder, weight in parts
     ]
     made = "\n".join(
@@ -76,7 +79,7 @@ def main() -> None:
         ]
     )
     card = (first / "README.md").read_text(encoding="utf-8")
-    card = card.replace(models.checkpoint_digest(first), models.checkpoint_digest(args.output), 1)
+    card = card.replace(checkpoints.checkpoint_digest(first), checkpoints.checkpoint_digest(args.output), 1)
     head, title, rest = card.partition("## ")
     (args.output / "README.md").write_text(f"{head}{made}\n{title}{rest}", encoding="utf-8")
 

@@ -63,7 +63,8 @@ def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str
         facts: `name`, `rows` and `weight` of every source.
         scores: results of `Trainer.evaluate`, eval_<rows>_<score>.
     """
-    from genqa_metrics.kpqa.models import checkpoint_digest, file_digest
+    from genqa_metrics.core.checkpoint_validation import file_digest
+    from genqa_metrics.core.checkpoints import checkpoint_digest
 
     licences = json.loads(Path(args.licences).read_text(encoding="utf-8")) if args.licences else {}
     lines = []

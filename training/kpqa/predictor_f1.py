@@ -34,7 +34,7 @@ class Arguments:
 def predicted(examples: list[dict], models, shift: float) -> tuple[np.ndarray, np.ndarray]:
     """Return (rows, tokens, 2) logits without the shift and (rows, tokens) labels, -100 at padding."""
     import torch
-    from genqa_metrics.kpqa.models import run_padded, tensors
+    from genqa_metrics.core.batching import run_padded, tensors
 
     rows = [
         {

@@ -45,9 +45,9 @@ def spread(runs: list[dict]) -> dict:
 
 def main() -> None:
     """Train, measure, print the table and write seeds.json into the folder of the runs."""
+    from genqa_metrics.core.checkpoint_validation import file_digest
     from genqa_metrics.kpqa.encoding import Encoder
     from genqa_metrics.kpqa.loading import load_models
-    from genqa_metrics.kpqa.models import file_digest
     from transformers import HfArgumentParser
 
     args, more = HfArgumentParser(Arguments).parse_args_into_dataclasses(return_remaining_strings=True)

@@ -150,7 +150,8 @@ def main() -> None:
     """Train, log the dev scores, write the checkpoint."""
     import random
 
-    from genqa_metrics.kpqa import loading, models
+    from genqa_metrics.core import encoders
+    from genqa_metrics.kpqa import loading
     from huggingface_hub import HfApi
     from transformers import AutoTokenizer, HfArgumentParser, Trainer, TrainingArguments, set_seed
     from transformers.trainer_utils import HubStrategy, get_last_checkpoint
@@ -166,7 +167,7 @@ def main() -> None:
     float32_if_emulated(training)
 
     # 1. Question, answer sentence and labels of every source.
-    encoder = str(models.base_encoder()) if args.encoder == models.BASE_MODEL else args.encoder
+    encoder = str(encoders.base_encoder()) if args.encoder == encoders.BASE_MODEL else args.encoder
     tokenizer = AutoTokenizer.from_pretrained(encoder)
     rng = random.Random(training.seed)
 

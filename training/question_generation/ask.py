@@ -160,7 +160,7 @@ class QuestionGenerator:
 
 def find(name: str | Path, revision: str | None = None) -> Path:
     """Return the folder of a generator, see `load`."""
-    from genqa_metrics.kpqa.models import hub_folder
+    from genqa_metrics.core.checkpoints import hub_folder
 
     def is_generator(folder: Path) -> bool:
         return (folder / "config.json").is_file() and (folder / "model.safetensors").is_file()

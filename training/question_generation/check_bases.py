@@ -187,7 +187,7 @@ def tables(results: Mapping, titles: Mapping[str, str]) -> str:
 
 def main() -> None:
     """Score, correlate, write."""
-    from genqa_metrics.kpqa.models import file_digest
+    from genqa_metrics.core.checkpoint_validation import file_digest
     from transformers import HfArgumentParser
 
     from training.common import put_between_markers

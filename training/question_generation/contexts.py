@@ -105,7 +105,8 @@ def encoder_folder(name: str) -> Path:
     Raises:
         ValueError: if there is none.
     """
-    from genqa_metrics.kpqa.models import BASE_MODEL, base_encoder, hub_folder, is_checkpoint
+    from genqa_metrics.core.checkpoints import hub_folder, is_checkpoint
+    from genqa_metrics.core.encoders import BASE_MODEL, base_encoder
 
     if name == BASE_MODEL:
         return base_encoder()
@@ -181,8 +182,9 @@ def encoder_states(folder: str | Path, texts: Sequence[str]) -> list[np.ndarray]
         Per text an array, words x size.
     """
     import torch
-    from genqa_metrics.kpqa.models import CPU_BATCH, run_padded, tensors, token_limit
-    from genqa_metrics.kpqa.shared import quiet
+    from genqa_metrics.core.batching import CPU_BATCH, run_padded, tensors
+    from genqa_metrics.core.encoders import token_limit
+    from genqa_metrics.core.scorer import quiet
     from transformers import AutoModel, AutoTokenizer
 
     with quiet():
@@ -217,7 +219,7 @@ def mean_states(folder: str | Path, texts: Sequence[str], cache: str | Path | No
     Returns:
         (texts, size) vectors.
     """
-    from genqa_metrics.kpqa.models import checkpoint_digest
+    from genqa_metrics.core.checkpoints import checkpoint_digest
     from safetensors.numpy import load_file, save_file
 
     facts = "\n".join([checkpoint_digest(Path(folder)), *texts])

@@ -144,7 +144,7 @@ def measured(folders: Mapping[str, str | Path], contexts: Sequence, seed: int, r
 
 def main() -> None:
     """Train, ask, measure, write."""
-    from genqa_metrics.kpqa.models import file_digest
+    from genqa_metrics.core.checkpoint_validation import file_digest
     from transformers import HfArgumentParser
 
     from training.question_generation.contexts import read_contexts

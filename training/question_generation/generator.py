@@ -335,7 +335,7 @@ def word_vectors(config: Config):
     Raises:
         ValueError: if the encoder is not found, or has other weights than in training.
     """
-    from genqa_metrics.kpqa.models import checkpoint_digest
+    from genqa_metrics.core.checkpoints import checkpoint_digest
 
     from training.question_generation.contexts import WordVectors, encoder_folder
 

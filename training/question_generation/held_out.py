@@ -58,7 +58,7 @@ def earlier_run(facts: Mapping, path: Path) -> dict:
 
 def main() -> None:
     """Ask, measure, write."""
-    from genqa_metrics.kpqa.models import file_digest
+    from genqa_metrics.core.checkpoint_validation import file_digest
     from transformers import HfArgumentParser
 
     from training.question_generation.contexts import read_contexts

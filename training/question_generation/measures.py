@@ -34,8 +34,8 @@ PAIRS = (  # differences that the paper's findings are about
 
 def cosine_base():
     """Return the cosine of sentence vectors of the bundled encoder as a base of F-meta."""
+    from genqa_metrics.core.encoders import base_encoder
     from genqa_metrics.f_meta.bases import Base
-    from genqa_metrics.kpqa.models import base_encoder
     from sentence_transformers import SentenceTransformer
 
     def pairs(predictions: list[str], references: list[str]) -> np.ndarray:
@@ -45,7 +45,7 @@ def cosine_base():
         left, right = (vectors[[place[text] for text in side]] for side in (predictions, references))
         return (left * right).sum(axis=1)
 
-    return Base("cosine", "base:cosine", pairs)
+    return Base("cosine", {"base": "cosine"}, pairs)
 
 
 def base_of(name: str):
@@ -123,7 +123,7 @@ def answers_of(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], frozen
         Pair -> where the word pieces begin whose weight is at least half of the largest.
     """
     import genqa_metrics
-    from genqa_metrics.kpqa.models import is_emulated
+    from genqa_metrics.core.devices import is_emulated
 
     dtype = "float32" if is_emulated("bfloat16") else "bfloat16"  # in half the time
     kpqa = genqa_metrics.load("kpqa", progress=False, dtype=dtype)

@@ -228,7 +228,7 @@ def write(path: Path, pairs: Sequence[Mapping]) -> None:
 
 def prepare(args: Arguments) -> dict:
     """Write NAME.train.jsonl.gz, NAME.dev.jsonl.gz and NAME.json, and return what NAME.json says."""
-    from genqa_metrics.kpqa.models import file_digest
+    from genqa_metrics.core.checkpoint_validation import file_digest
 
     folder, output = Path(args.data_dir), Path(args.output_dir)
     output.mkdir(parents=True, exist_ok=True)

@@ -38,8 +38,8 @@ def overlap(name: str) -> Callable:
 
 @cache
 def _sentence_encoder():
-    from genqa_metrics.kpqa.models import base_encoder
-    from genqa_metrics.kpqa.shared import quiet
+    from genqa_metrics.core.encoders import base_encoder
+    from genqa_metrics.core.scorer import quiet
     from sentence_transformers import SentenceTransformer
 
     with quiet():
@@ -80,8 +80,8 @@ def cosine(predictions: Sequence[str], references: Sequence[str]) -> np.ndarray:
 
 def bertscore(predictions: Sequence[str], references: Sequence[str]) -> np.ndarray:
     """Return BERTScore F of two lists of texts with the bundled encoder's last layer, without idf or rescaling."""
-    from genqa_metrics.kpqa.models import base_encoder
-    from genqa_metrics.kpqa.shared import quiet
+    from genqa_metrics.core.encoders import base_encoder
+    from genqa_metrics.core.scorer import quiet
 
     with quiet():
         return _bert_scorer(str(base_encoder())).score(*_lists(predictions, references))[2].numpy()
@@ -180,7 +180,7 @@ def trained_cross_encoder(folder: str | Path, seed: int = 0, cache: str | Path |
         seed: of the training.
         cache: folder that the model is kept in.
     """
-    from genqa_metrics.kpqa.models import base_encoder
+    from genqa_metrics.core.encoders import base_encoder
 
     from training.cross_encoder import probabilities, trained
 

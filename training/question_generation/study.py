@@ -144,7 +144,7 @@ def write_questions(path: Path, contexts: Sequence, said: Mapping[str, Sequence[
 
 def main() -> None:
     """Train, ask, score, write."""
-    from genqa_metrics.kpqa.models import file_digest
+    from genqa_metrics.core.checkpoint_validation import file_digest
     from transformers import HfArgumentParser
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()

@@ -110,8 +110,8 @@ def train(args: Arguments, training) -> dict:
 
     import numpy as np
     import torch
-    from genqa_metrics.kpqa.models import checkpoint_digest
-    from genqa_metrics.kpqa.shared import quiet
+    from genqa_metrics.core.checkpoints import checkpoint_digest
+    from genqa_metrics.core.scorer import quiet
     from transformers import EarlyStoppingCallback, set_seed
     from transformers.trainer_utils import get_last_checkpoint
 

@@ -167,7 +167,7 @@ class AccuracyRun:
         sums, counts = item_statistics(items, {"ava": scorer}, progress)
         verdicts, judged = sums["ava"][:, 0], sums["ava"][:, 1]
         notes += scorer.warnings({"all": sums["ava"].sum(axis=0)[:-1]}, counts["ava"])
-        return judged, verdicts, scorer.signature, measured_for(scorer.signature, self.settings)
+        return judged, verdicts, scorer.signature, measured_for(scorer)
 
     def _labels(self, items: Sequence[Item], skips: Skips, notes: list[str]) -> dict[str, np.ndarray]:
         """Return (items,) mean labels and probabilities, NaN where there are none, and numbers of labels."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...aev.shared import need
+from ...core.scorer import require_extra
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowReader, Shape
 from ..rows.reading import AnySource, Skips, good_rows, inputs_of
@@ -79,7 +79,7 @@ class AgreeRun:
         seed: int = 0,
         worst: int = WORST,
     ):
-        need("agree", "matplotlib", "sklearn")
+        require_extra("agree", "matplotlib", "sklearn")
         self.columns = checked_columns(columns)
         self.score_columns = tuple(dict.fromkeys(score_columns))
         self.group_columns = tuple(dict.fromkeys(group_columns))
@@ -94,7 +94,7 @@ class AgreeRun:
         self.correct, self.gap, self.number, self.seed, self.worst = correct, gap, number, seed, worst
         self.sources = digested_sources(inputs)
         self.scorers = make_scorers(metrics or (() if settings or self.score_columns else ("aev",)), settings)
-        names = [name for scorer in self.scorers.values() for name in scorer.measured]
+        names = [name for scorer in self.scorers.values() for name in scorer.meta_evaluated]
         for column in self.score_columns:
             if column in names:
                 raise ValueError(f"column: {column!r} is also the name of a score of --metric; rename the column")
@@ -148,7 +148,7 @@ class AgreeRun:
             systems=[row.system or "(none)" for row in kept] if any(row.system for row in kept) else None,
             groups=self._groups(kept),
             system_scores=system_scores if finite.all() else {},
-            verdicts_from={k: v for scorer in self.scorers.values() for k, v in scorer.verdicts_from.items()},
+            thresholds={k: v for scorer in self.scorers.values() for k, v in scorer.thresholds.items()},
         )
         found = analyse(judgments, self.gap, self.number, self.seed)
         found["notes"] += warnings
@@ -197,7 +197,7 @@ class AgreeRun:
                     }
                     for row in differing(judgments, name, self.worst)
                 ]
-                for name in judgments.verdicts_from
+                for name in judgments.thresholds
             },
         }
 
@@ -259,12 +259,12 @@ class AgreeRun:
             warnings += [f"{metric}: {warning}" for warning in scorer.warnings({}, counts[metric])]
             statistics = sums[metric][:, :-1]  # of one answer, or of one set
             by_row = scorer.row_scores(statistics)
-            for name in scorer.measured:
+            for name in scorer.meta_evaluated:
                 scores[name] = np.asarray(by_row[scorer.row_names[scorer.names.index(name)]], dtype=float)
             for system in dict.fromkeys(row.system for row in rows):
                 mine = np.array([row.system == system for row in rows])
                 whole = scorer.corpus_scores(statistics[mine].sum(axis=0), int(mine.sum()))
-                for name in scorer.measured:
+                for name in scorer.meta_evaluated:
                     system_scores.setdefault(name, {})[system or "(none)"] = whole[name]
         for place, column in enumerate(self.score_columns):
             scores[column] = np.array([row.scores[place] for row in rows])

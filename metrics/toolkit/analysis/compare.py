@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...aev.shared import Scorer
+from ...core.scorer import Scorer
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowReader, Shape
 from ..rows.reading import AnySource, Skips, check_columns, good_rows, inputs_of
@@ -138,7 +138,7 @@ class CompareRun:
         self.matched, self.statistics = matched, statistics
         found = analyse(matched.systems, scorers, statistics, self.samples, self.seed, self.correction)
         for metric, scorer in scorers.items():
-            by_row = row_scores(scorer, statistics[metric], scorer.tested[0])
+            by_row = row_scores(scorer, statistics[metric], scorer.significance_scores[0])
             rows = most_different(by_row, self.shown_rows)
             found[metric]["rows"] = [_row(matched, row, by_row[row]) for row in rows]
         if "ava" in self.scorers:
@@ -183,7 +183,7 @@ class CompareRun:
             system: (sums[:, i, 0].sum() / sums[:, i, -1].sum(), worth(sums[:, i, 0], sums[:, i, -1]))
             for i, system in enumerate(systems)
         }
-        return judged_systems(rates, self.scorers["ava"].signature, self.settings.get("ava", {}), self.naive)
+        return judged_systems(rates, self.scorers["ava"], self.naive)
 
     def _few(self, questions: int, tests: int) -> list[str]:
         """Return what there is too little of."""

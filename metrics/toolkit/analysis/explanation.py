@@ -145,6 +145,7 @@ def explanation(
     """
     import numpy as np
 
+    from ...core.scorer import VERSION, checked_references, checked_texts
     from ...kpqa.encoding import Encoder, word_pieces
     from ...kpqa.scoring import (
         METRICS,
@@ -154,7 +155,6 @@ def explanation(
         pair_statistics,
         row_scores,
     )
-    from ...kpqa.shared import VERSION, checked_references, checked_texts
 
     (question,), (prediction,) = checked_texts("question", [question]), checked_texts("prediction", [prediction])
     (references,) = checked_references("references", [list(references)])

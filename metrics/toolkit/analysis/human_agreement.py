@@ -32,7 +32,7 @@ class Judgments:
         systems: (rows,) names of systems; None where rows have none.
         groups: name of a grouping -> (rows,) group of every row.
         system_scores: name -> system -> score of all its answers, for metrics where that is not the mean of its rows.
-        verdicts_from: name -> score from which a metric calls an answer correct, for metrics that do.
+        thresholds: name -> score from which a metric calls an answer correct, for metrics that do.
     """
 
     human: np.ndarray
@@ -42,7 +42,7 @@ class Judgments:
     systems: list[str] | None = None
     groups: dict[str, list[str]] = field(default_factory=dict)
     system_scores: dict[str, dict[str, float]] = field(default_factory=dict)
-    verdicts_from: dict[str, float] = field(default_factory=dict)
+    thresholds: dict[str, float] = field(default_factory=dict)
 
 
 def _numbered(values: Sequence) -> np.ndarray:
@@ -154,7 +154,7 @@ def differing(judgments: Judgments, name: str, count: int) -> list[int]:
     """
     human = (judgments.human - judgments.human.min()) / (np.ptp(judgments.human) or 1.0)
     scores = judgments.scores[name]
-    wrong = np.flatnonzero((scores >= judgments.verdicts_from[name]) != judgments.correct)
+    wrong = np.flatnonzero((scores >= judgments.thresholds[name]) != judgments.correct)
     return wrong[np.argsort(-np.abs(scores - human)[wrong], kind="stable")][:count].tolist()
 
 
@@ -331,7 +331,7 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
                 notes.append(f"{name}: has scores outside 0 to 1: no calibration")
     else:
         notes.append("humans accept all or none of the answers: no thresholds and no ROC")
-    for name, limit in judgments.verdicts_from.items():
+    for name, limit in judgments.thresholds.items():
         metrics[name]["verdicts"] = _verdicts(judgments.scores[name], correct, limit, clusters, number, seed)
     if gap is None:
         gap = float(np.ptp(human)) / 2

@@ -8,12 +8,12 @@ changes no score and is in no signature.
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
+from ...core.scorer import Scorer
 from .accuracy import Calibration, lang_reiczigel, pooled
 from .estimation import wilson
 
@@ -48,30 +48,16 @@ class Measured:
     facts: Mapping[str, Any]
 
 
-def signature_parts(signature: str) -> dict[str, str]:
-    """Return the settings in a signature.
-
-    >>> signature_parts("ava|threshold:0.5|references:max")
-    {'threshold': '0.5', 'references': 'max'}
-    """
-    return dict(part.split(":", 1) for part in signature.split("|") if ":" in part)
-
-
-def measured_for(signature: str, settings: Mapping[str, Any]) -> Measured | None:
+def measured_for(scorer: Scorer) -> Measured | None:
     """Return what was measured of a judge, or None if nothing was for its weights, threshold and references.
 
     Args:
-        signature: that of `AvaScorer`. The errors of the 8-bit model of `export` were not measured.
-        settings: what it was made with: checkpoint and revision say where the file is.
+        scorer: an `AvaScorer`. The errors of the 8-bit model of `export` were not measured.
 
     Raises:
         ValueError: if the file is not of its form.
     """
-    from ...ava.loading import HUB_CHECKPOINT
-    from ...ava.models import find_checkpoint
-
-    folder = find_checkpoint(settings.get("checkpoint"), settings.get("revision"), "ava", HUB_CHECKPOINT)
-    path = Path(folder) / MEASURED_FILE
+    path = scorer.loaded.folder / MEASURED_FILE
     if not path.is_file():
         return None
     try:
@@ -84,8 +70,7 @@ def measured_for(signature: str, settings: Mapping[str, Any]) -> Measured | None
             f"{path}: expected {', '.join(MUST_BE_EQUAL)}, data, and systems with {', '.join(COUNTS)}: "
             f"{type(error).__name__}: {error}; delete it, or write it with training.accuracy_study --measured"
         ) from error
-    parts = signature_parts(signature)
-    same = "dtype" in parts and all(parts.get(name) == value for name, value in of.items())
+    same = "dtype" in scorer.facts and all(scorer.facts.get(name) == value for name, value in of.items())
     return Measured(groups, facts) if same and groups else None
 
 
@@ -133,22 +118,19 @@ def worth(sums: np.ndarray, numbers: np.ndarray) -> float:
     return float(rows * min(1.0, alone / variance)) if alone > 0 and variance > 0 else float(len(numbers))
 
 
-def judged_systems(
-    rates: Mapping[str, tuple[float, float]], signature: str, settings: Mapping[str, Any], naive: bool
-) -> dict[str, Any]:
+def judged_systems(rates: Mapping[str, tuple[float, float]], scorer: Scorer, naive: bool) -> dict[str, Any]:
     """Return what verdicts alone say of the accuracy of systems, for the reports of `score` and `compare`.
 
     Args:
         rates: {system: share of the answers judged correct, how many independent answers it is worth}.
-        signature: of the judge.
-        settings: what it was made with.
+        scorer: the judge.
         naive: ignore its errors.
 
     Returns:
         "method" in words, "errors_counted", "confidence", "measured" in one line or None, "note", and "systems":
         {system: "value", "low", "high"}.
     """
-    measured = None if naive else measured_for(signature, settings)
+    measured = None if naive else measured_for(scorer)
     found = {system: from_rate(*rate, measured) for system, rate in rates.items()}
     methods = {str(ends["method"]) for ends in found.values()}
     method = "measured" if methods == {"measured"} else "judge"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...aev.shared import need
+from ...core.scorer import require_extra
 from ..rows.formats import FileError, PlainCell, Row
 from ..rows.items import MAX_SCORE, RowError
 from ..rows.reading import AnySource, Skips, good_rows, inputs_of
@@ -154,7 +154,7 @@ class RatersRun:
         at_most: int = AT_MOST,
         output: str | None = None,
     ):
-        need("agree", "nltk")
+        require_extra("agree", "nltk")
         self.columns = dict(columns or {})
         for name in self.columns:
             if name not in COLUMNS:

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ...aev.shared import Scorer
+from ...core.scorer import Scorer
 from . import resampling
 
 LEVEL = 0.05
@@ -18,7 +18,7 @@ class Column(Scorer):
 
     def __init__(self, column: str):
         self.main = column
-        self.names = self.row_names = self.tested = (column,)
+        self.names = self.row_names = self.significance_scores = (column,)
         self.signature = f"column:{column}|mean"
 
 
@@ -90,7 +90,7 @@ def analyse(
             },
             "tests": {},
         }
-        for name in scorer.tested:
+        for name in scorer.significance_scores:
             p_values = resampling.permutation_p_values(
                 exchanged[..., own], totals[:, own], lambda sums, name=name, scores=scores: scores(sums)[name], pairs
             )

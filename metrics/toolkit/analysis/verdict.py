@@ -66,7 +66,7 @@ def verdict(question: str, answer: str, references: Sequence[str], settings: Map
 
     scorer = make_scorer("ava", settings)
     columns = scorer.checked({"questions": [question], "predictions": [answer], "references": [list(references)]})
-    statistics, counts, found = scorer.examined(columns, explain=True)
+    statistics, counts, found = scorer.statistics_with_details(columns, explain=True)
     (explained,) = found["explanation"]
     return Verdict(
         question=columns["questions"][0],

@@ -49,7 +49,7 @@ def export(
 
 
 def _check_output(output: Path, overwrite: bool) -> None:
-    from ...kpqa.models import is_checkpoint
+    from ...core.checkpoints import is_checkpoint
 
     if not output.absolute().parent.is_dir():
         raise ValueError(f"OUTPUT: there is no folder {output.absolute().parent}; make it first")

@@ -96,7 +96,7 @@ class ScoreReport(Report):
             for system, scores in found.scores["ava"].items()
             if system != found.total
         }
-        accuracy = judged_systems(rates, found.signatures["ava"], run.settings.get("ava", {}), naive)
+        accuracy = judged_systems(rates, run.scorers["ava"], naive)
         accuracy["note"] += "; answers count as independent, and `accuracy` takes those to one question together"
         return cls(found, accuracy)
 

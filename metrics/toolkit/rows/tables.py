@@ -41,9 +41,9 @@ def _cell(value: Any) -> str:
 
 def excel_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
     """Yield the rows of the first sheet of a workbook behind row `after`; the first row names the columns."""
-    from ...aev.shared import need  # which brings numpy
+    from ...core.scorer import require_extra  # which brings numpy
 
-    need("excel", "python_calamine")
+    require_extra("excel", "python_calamine")
     from python_calamine import CalamineError, CalamineWorkbook
 
     try:

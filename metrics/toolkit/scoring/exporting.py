@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ... import __version__
-from ...aev.shared import need
+from ...core.scorer import require_extra
 from . import quantization
 
 NEEDED = ("onnx", "onnxruntime", "torch", "transformers")
@@ -33,16 +33,17 @@ def with_exported(metric: str, settings: Mapping) -> dict:
         return dict(settings)
     from importlib import import_module
 
-    from ...kpqa.fast import FAST_FILE
-    from ...kpqa.models import encoder_source, find_checkpoint, signed_digest
+    from ...core.checkpoints import signature_digest
+    from ...core.encoders import encoder_source
+    from ...core.onnx_backend import FAST_FILE
 
-    default = import_module(f"{__name__.removesuffix('.toolkit.scoring.exporting')}.{metric}.loading").HUB_CHECKPOINT
-    folder = find_checkpoint(settings.get("checkpoint"), settings.get("revision"), metric, default)
+    loading = import_module(f"{__name__.removesuffix('.toolkit.scoring.exporting')}.{metric}.loading")
+    folder = loading.checkpoint_folder(settings.get("checkpoint"), settings.get("revision"))
     if not (folder / FAST_FILE).is_file():
-        need("export", *NEEDED)
+        require_extra("export", *NEEDED)
         source = folder
         made_by = f"{__version__}-{quantization.FORMAT}"
-        folder = cache_folder() / f"{metric}-{signed_digest(source, encoder_source(source))}-{made_by}"
+        folder = cache_folder() / f"{metric}-{signature_digest(source, encoder_source(source))}-{made_by}"
         if not (folder / FAST_FILE).is_file():
             folder.parent.mkdir(parents=True, exist_ok=True)
             export_checkpoint(metric, str(source), folder)
@@ -52,18 +53,16 @@ def with_exported(metric: str, settings: Mapping) -> dict:
 def _found(metric: str, checkpoint: str | None) -> tuple[Path, object, Sequence[str]]:
     """Return the folder of a checkpoint, its torch model, and the names of the model's inputs."""
     if metric == "kpqa":
-        from ...kpqa.loading import HUB_CHECKPOINT, load_token_classifier
-        from ...kpqa.models import find_checkpoint
+        from ...kpqa.loading import checkpoint_folder, load_token_classifier
 
-        folder = find_checkpoint(checkpoint, None, metric, HUB_CHECKPOINT)
+        folder = checkpoint_folder(checkpoint)
         model, tokenizer = load_token_classifier(folder)
         return folder, model, tokenizer.model_input_names
-    from ...ava.loading import HUB_CHECKPOINT, check_one_pair, load_model, read_settings
-    from ...ava.models import find_checkpoint
+    from ...ava.loading import check_onnx_support, checkpoint_folder, load_model, read_settings
 
-    folder = find_checkpoint(checkpoint, None, metric, HUB_CHECKPOINT)
+    folder = checkpoint_folder(checkpoint)
     settings = read_settings(folder)
-    check_one_pair(settings["configuration"], folder)
+    check_onnx_support(settings["configuration"], folder)
     model, tokenizer = load_model(folder, settings["configuration"], settings["marks"])
     marks = ["token_type_ids"] if settings["marks"] else []
     return folder, model, list(dict.fromkeys([*tokenizer.model_input_names, *marks]))
@@ -84,12 +83,13 @@ def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
         ValueError: if the checkpoint is not found, or the backend cannot run it.
         ImportError: if the packages of the extra `export` are not installed.
     """
+    from ...core.checkpoints import signature_digest
+    from ...core.encoders import base_encoder, encoder_source
+    from ...core.onnx_backend import FAST_FILE, FastModel
+    from ...core.scorer import quiet
     from ...kpqa.embedder import EMBEDDINGS_FILE
-    from ...kpqa.fast import FAST_FILE, FastModel
-    from ...kpqa.models import base_encoder, encoder_source, signed_digest
-    from ...kpqa.shared import quiet
 
-    need("export", *NEEDED)
+    require_extra("export", *NEEDED)
     with quiet():
         folder, model, names = _found(metric, checkpoint)
     made = output.with_name(f".{output.name}.{os.getpid()}.partial")
@@ -103,7 +103,7 @@ def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
         for name in ("tokenizer.json", "tokenizer_config.json"):  # the backend reads this folder only
             if not (made / "tokenizer.json").is_file() or not (made / name).is_file():
                 shutil.copyfile(source / name, made / name)
-        digest = signed_digest(made)
+        digest = signature_digest(made)
         quantization.export(model, names, made / FAST_FILE, digest)
         if metric == "kpqa":
             quantization.export_embeddings(base_encoder(), made / EMBEDDINGS_FILE)

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...aev.shared import Scorer
+from ...core.scorer import Scorer
 from ..rows.formats import FileError
 from ..rows.items import Item, Shape
 from ..rows.reading import characters_of
@@ -187,7 +187,7 @@ def worker_count(scorers: Iterable[Scorer]) -> int:
     devices = {scorer.device for scorer in scorers} - {None}
     if devices != {"cpu"}:
         return 2 if devices else 0
-    from ...kpqa.fast import cores
+    from ...core.onnx_backend import cores
 
     torch = sys.modules.get("torch")
     return min(torch.get_num_threads(), cores()) if torch else cores()

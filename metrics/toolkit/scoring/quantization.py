@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ...aev.shared import need
-from ...kpqa.fast import FAST_FILE
+from ...core.onnx_backend import FAST_FILE
+from ...core.scorer import require_extra
 
 OPSET = 17
 FORMAT = 2  # to be raised when the file of a checkpoint changes; cached files of another one are not taken
@@ -25,7 +25,7 @@ def export(model, names: Sequence[str], path: Path, digest: str) -> None:
     Raises:
         ImportError: if the packages of the extra `export` are not installed.
     """
-    need("export", "onnx", "onnxruntime", "torch")
+    require_extra("export", "onnx", "onnxruntime", "torch")
     from copy import deepcopy
 
     import numpy as np
@@ -81,8 +81,8 @@ def export_embeddings(encoder: Path, path: Path) -> None:
     from safetensors.numpy import save
     from transformers import AutoModel
 
-    from ...kpqa.models import signed_digest
-    from ...kpqa.shared import quiet
+    from ...core.checkpoints import signature_digest
+    from ...core.scorer import quiet
 
     with quiet():
         below = AutoModel.from_pretrained(encoder, use_safetensors=True).embeddings
@@ -92,7 +92,7 @@ def export_embeddings(encoder: Path, path: Path) -> None:
         weight, bias = below.LayerNorm.weight.float().numpy(), below.LayerNorm.bias.float().numpy()
     levels, steps = by_rows(words)
     tensors = {"levels": levels, "steps": steps, "places": places, "weight": weight, "bias": bias}
-    facts = {"digest": signed_digest(encoder), "epsilon": below.LayerNorm.eps}
+    facts = {"digest": signature_digest(encoder), "epsilon": below.LayerNorm.eps}
     path.write_bytes(save(tensors, metadata={"encoder": json.dumps(facts)}))
 
 

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the command line reads the names of the metrics, and its --help does not wait for numpy
-    from ...aev.shared import Scorer
+    from ...core.scorer import Scorer
 
 SCORERS = {
     "aev": "AevScorer",
@@ -22,9 +22,9 @@ def scorer_class(metric: str) -> "type[Scorer]":
         ValueError: if there is no such metric.
     """
     if metric not in SCORERS:
-        from ...aev.shared import unknown
+        from ...core.scorer import unknown_name_message
 
-        raise ValueError(f"metric: {unknown(metric, 'not a metric', SCORERS)}")
+        raise ValueError(f"metric: {unknown_name_message(metric, 'not a metric', SCORERS)}")
     package = __name__.removesuffix(".toolkit.scoring.registry")
     return getattr(import_module(f"{package}.{metric}.scorer"), SCORERS[metric])
 

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from ... import __version__
-from ...aev.shared import Scorer
+from ...core.scorer import Scorer
 from ..rows.files import sources_of
 from ..rows.formats import FileError
 from ..rows.items import COLUMNS, Shape

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from ...aev.shared import Scorer
+from ...core.scorer import Scorer
 from ..rows.items import COLUMNS, Shape
 from .registry import make_scorer
 

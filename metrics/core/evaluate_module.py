@@ -1,8 +1,4 @@
-"""What every metric puts before `evaluate.Metric`: checked rows and settings, threads, copies, and the results.
-
-This file stands in every metric folder, because a folder must work when it is copied alone. The copy in `aev` is
-the original; `make copies` renews the others and a test keeps them identical.
-"""
+"""What every metric puts before `evaluate.Metric`: checked rows and settings, threads, copies, and the results."""
 
 import inspect
 import json
@@ -17,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .shared import Scorer, column_sums, shown, unknown
+from .scorer import Scorer, column_sums, shown, unknown_name_message
 
 
 def read_settings(settings: Mapping | str | Path | None) -> dict:
@@ -68,31 +64,32 @@ class CheckedModule:
         import evaluate
 
         scorer = self.scorer_class
-        own = read_settings(settings)
+        own = read_settings(scorer.presets.get(settings, settings) if isinstance(settings, str) else settings)
         evaluates = set(inspect.signature(evaluate.EvaluationModule).parameters) - {"kwargs"}
-        known = [*scorer.setting_names, *self.flags, "settings", *(["progress"] if scorer.load_names else [])]
+        known = [*scorer.setting_names, *self.flags, "settings", *(["progress"] if scorer.load_settings else [])]
         given = {**({"progress": progress} if progress is not None else {}), **own, **kwargs}
         for name in given:
             if name not in known and (name not in evaluates or name in own):
-                raise TypeError(unknown(name, f"not a setting of {scorer.name}", known))
+                raise TypeError(unknown_name_message(name, f"not a setting of {scorer.name}", known))
         own |= {name: value for name, value in kwargs.items() if name not in evaluates}
-        self.load_settings = {name: value for name, value in own.items() if name in scorer.load_names}
-        self.settings = {name: value for name, value in own.items() if name not in scorer.load_names}
+        loading = {name: value for name, value in own.items() if name in scorer.load_settings}
+        self.settings = {name: value for name, value in own.items() if name not in loading}
         self.progress = progress
         self._arguments = kwargs | {"settings": settings, "progress": progress}
         self._lock = threading.RLock()
         self._rows: dict[threading.Thread, dict[str, list]] = {}
         self._last = threading.local()
         super().__init__(*args, **{name: value for name, value in kwargs.items() if name in evaluates})
-        self._scorer = self._new_scorer(self.settings)
+        self._check_flags(self.settings)
+        self._scorer = scorer(**loading, **self._without_flags(self.settings))
+        self._loading = loading
         self.compute.__func__.__signature__ = self._signature_of_compute()
 
     def _signature_of_compute(self) -> inspect.Signature:
         """Return the arguments of `compute` one by one, for editors and help()."""
         named = dict.fromkeys(self._input_names(), (Sequence, None))
-        for name, parameter in inspect.signature(self.scorer_class).parameters.items():
-            if name not in self.scorer_class.load_names:
-                named[name] = parameter.annotation, self.settings.get(name, parameter.default)
+        for name, parameter in self.scorer_class.compute_settings.items():
+            named[name] = parameter.annotation, self.settings.get(name, parameter.default)
         named |= {name: (bool, self.settings.get(name, False)) for name in self.flags}
         keyword = inspect.Parameter.KEYWORD_ONLY
         parameters = [inspect.Parameter(name, keyword, default=d, annotation=a) for name, (a, d) in named.items()]
@@ -108,7 +105,7 @@ class CheckedModule:
             return ""
 
     def __repr__(self) -> str:
-        given = {**self.load_settings, **self.settings}
+        given = {**self._loading, **self.settings}
         settings = ", ".join(f"{name}={shown(value)}" for name, value in given.items())
         return f"{type(self).__name__}({settings}), inputs: {', '.join(self._input_names())}, rows added: {len(self)}"
 
@@ -128,17 +125,22 @@ class CheckedModule:
     def __setstate__(self, rows: dict[str, list]) -> None:
         self._rows[threading.current_thread()] = rows
 
-    def _new_scorer(self, settings: Mapping) -> Scorer:
-        """Return the scorer with some settings; raise for a bad one."""
-        flags = {name: value for name, value in settings.items() if name in self.flags}
-        for name, flag in flags.items():
-            if not isinstance(flag, bool):
-                raise ValueError(f"{name}: expected True or False, got {flag!r}")
-        return self.scorer_class(**self.load_settings, **{k: v for k, v in settings.items() if k not in flags})
+    def _check_flags(self, settings: Mapping) -> None:
+        for name in self.flags:
+            if not isinstance(settings.get(name, False), bool):
+                raise ValueError(f"{name}: expected True or False, got {settings[name]!r}")
+
+    def _without_flags(self, settings: Mapping) -> dict:
+        return {name: value for name, value in settings.items() if name not in self.flags}
+
+    def _configured(self, settings: Mapping) -> Scorer:
+        """Return the loaded scorer with the settings of one `compute`; raise for a bad one."""
+        self._check_flags(settings)
+        return self._scorer.with_settings(**self._without_flags(settings))
 
     def signature(self) -> str:
         """Return one line with everything that the numbers of the last `compute` of this thread depend on."""
-        return getattr(self._last, "scorer", self._scorer).signature
+        return getattr(self._last, "signature", self._scorer.signature)
 
     def _input_names(self) -> list[str]:
         """Return the names of the inputs: evaluate's, which are all needed, and those that may be left out."""
@@ -148,7 +150,7 @@ class CheckedModule:
         names = self._input_names()
         for name in columns:
             if name not in names:
-                raise TypeError(unknown(name, f"not an input of {self.name}", names))
+                raise TypeError(unknown_name_message(name, f"not an input of {self.name}", names))
         optional = self.scorer_class.optional if self.num_process > 1 else ()
         for name in optional:
             if columns.get(name) is not None:
@@ -197,34 +199,40 @@ class CheckedModule:
         """Check everything, then compute on the rows given and added; see `evaluate.Metric.compute`."""
         names = self._input_names()
         settings = {**self.settings, **{k: v for k, v in inputs_and_settings.items() if k not in names}}
-        fixed = self.scorer_class.load_names
-        known = [name for name in (*self.scorer_class.setting_names, *self.flags) if name not in fixed]
+        known = [*self.scorer_class.compute_settings, *self.flags]
         for name in settings:
-            if name in fixed:
+            if name in self.scorer_class.load_settings:
                 raise TypeError(f"{name}: an argument of load, not of compute")
             if name not in known:
-                raise TypeError(unknown(name, f"neither an input nor a setting of {self.name}", [*names, *known]))
-        scorer = self._new_scorer(settings)
+                raise TypeError(
+                    unknown_name_message(name, f"neither an input nor a setting of {self.name}", [*names, *known])
+                )
+        scorer = self._configured(settings)
         inputs = {k: v for k, v in inputs_and_settings.items() if k in names and v is not None}
         if self.num_process > 1:
             with self._lock:
                 if inputs:
                     self.add_batch(**inputs)
-                self._last.scorer = scorer
                 return super().compute(**settings)
         columns = self._taken(inputs)
-        self._last.scorer = scorer
-        return self._compute(**columns, **settings)
+        return self._scored(scorer, columns, settings)
 
     def _compute(self, **columns_and_settings) -> dict:
-        names = self._feature_names()
+        """Return the results of rows from several processes: what `evaluate.Metric.compute` calls."""
         columns = {name: columns_and_settings[name] for name in self._input_names() if name in columns_and_settings}
+        settings = {name: value for name, value in columns_and_settings.items() if name not in columns}
+        return self._scored(self._configured(settings), columns, settings)
+
+    def _scored(self, scorer: Scorer, columns: dict[str, list], settings: Mapping) -> dict:
+        names = self._feature_names()
         if not columns["predictions"]:
             raise ValueError(
                 f"{names[0]}: no rows, nothing to compute on; pass {' and '.join(names)}, or add rows first"
             )
-        flags = {name: value for name, value in columns_and_settings.items() if name in self.flags}
-        return self._results(self._last.scorer, columns, **flags)
+        scorer = scorer.for_rows(columns)
+        self._last.signature = scorer.signature
+        flags = {name: value for name, value in settings.items() if name in self.flags}
+        return self._results(scorer, columns, **flags)
 
     def _more(self, scorer: Scorer, columns: dict[str, list], results: dict) -> dict:
         """Return what a module adds to its results; flags that `_results` does not know arrive here."""
@@ -240,7 +248,7 @@ class CheckedModule:
             for chunk in scorer.chunks(columns):
                 part = {name: [column[i] for i in chunk] for name, column in columns.items()}
                 if per_example or explain:
-                    values, counted, more = scorer.examined(part, explain)
+                    values, counted, more = scorer.statistics_with_details(part, explain)
                 else:
                     (values, counted), more = scorer.statistics(part), {}
                 statistics = np.zeros((rows, values.shape[1])) if statistics is None else statistics
@@ -265,7 +273,9 @@ class CheckedModule:
     @contextmanager
     def _bar(self, rows: int) -> Iterator[Callable[[int], object]]:
         """Yield what moves the progress bar on."""
-        if not self.scorer_class.load_names or not (sys.stderr.isatty() if self.progress is None else self.progress):
+        if not self.scorer_class.load_settings or not (
+            sys.stderr.isatty() if self.progress is None else self.progress
+        ):
             yield lambda done: None
             return
         from tqdm import tqdm

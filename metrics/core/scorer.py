@@ -2,9 +2,6 @@
 
 `evaluate` itself checks only the first row of a column: later numbers become strings, None passes, and a string
 where a list is expected is cut into characters. These functions check every row and name the first bad one.
-
-This file stands in every metric folder, because a folder must work when it is copied alone. The copy in `aev` is
-the original; `make copies` renews the others and a test keeps them identical.
 """
 
 import inspect
@@ -13,9 +10,11 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from difflib import get_close_matches
 from importlib.util import find_spec
 from math import fsum
+from typing import Self
 
 import numpy as np
 
@@ -196,10 +195,10 @@ class Stemmer(threading.local):
         return Stemmer, (self.name,)
 
 
-def need(extra: str, *packages: str) -> None:
+def require_extra(extra: str, *packages: str) -> None:
     """Raise an ImportError that names the extra of this project to install if a package is missing.
 
-    >>> need("models", "no_such_package")
+    >>> require_extra("models", "no_such_package")
     Traceback (most recent call last):
         ...
     ImportError: no_such_package is not installed; run pip install 'genqa-metrics[models]'
@@ -229,10 +228,10 @@ def quiet():
             logging.enable_progress_bar()
 
 
-def unknown(name: str, what: str, known: Iterable[str]) -> str:
+def unknown_name_message(name: str, what: str, known: Iterable[str]) -> str:
     """Return the message about a name that is not known, with the one that was perhaps meant.
 
-    >>> unknown("devise", "not a setting of ava", ["device", "dtype"])
+    >>> unknown_name_message("devise", "not a setting of ava", ["device", "dtype"])
     'devise: not a setting of ava; did you mean device? Known are device, dtype'
     """
     known = list(known)
@@ -245,58 +244,106 @@ class Scorer:
     """A metric, written once: the module of `evaluate` and the command line compute every number with it.
 
     Statistics are a small vector per row; their sum is all that the score of a corpus needs. A scorer is not changed
-    by scoring, and threads may share one. The arguments of a subclass's `__init__` are the settings of the metric.
+    by scoring, and threads may share one.
+
+    The settings of a metric are declared once: those of `load`, which find and load a model, are the arguments of the
+    method `load`; those of `compute` are the arguments of `configure`.
 
     Attributes:
         name: name of the metric and of its folder.
         names: names of the scores of a corpus.
         row_names: names of the same scores of a single row, in the same order; default: `names`.
         main: the score that ranks systems.
-        tested: scores whose differences between systems are tested; default: the main one.
-        measured: scores that are compared with human judgments; default: the main one.
+        significance_scores: scores whose differences between systems are tested; default: the main one.
+        meta_evaluated: scores that are compared with human judgments; default: the main one.
         shown: parts of the score that tables show beside the tested ones.
         needs_question: whether there is a column "questions".
         optional: further columns of texts, which may be left out; "" is a row without one.
         takes_sets: whether a row holds a set of predictions instead of one.
-        load_names: settings of `load` that `compute` does not take.
+        presets: named settings of `compute`: name -> settings.
+        load_settings: parameters of `load` by name.
+        compute_settings: parameters of `configure` by name.
         setting_names: all settings.
-        verdicts_from: score of a row -> value from which the metric calls the answer correct, if it does.
+        thresholds: score of a row -> value from which the metric calls the answer correct, if it does.
         device: kind of device that a model runs on; None for a metric without a model.
-        signature: everything that the numbers depend on, on one line.
+        facts: what the numbers depend on besides metric and version, by name, in the order of the signature.
     """
 
     name = ""
     names: tuple[str, ...] = ()
     row_names: tuple[str, ...] = ()
     main = ""
-    tested: tuple[str, ...] = ()
-    measured: tuple[str, ...] = ()
+    significance_scores: tuple[str, ...] = ()
+    meta_evaluated: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     needs_question = False
     optional: tuple[str, ...] = ()
     takes_sets = False
-    load_names: tuple[str, ...] = ()
+    presets: Mapping[str, Mapping] = {}
+    load_settings: Mapping[str, inspect.Parameter] = {}
+    compute_settings: Mapping[str, inspect.Parameter] = {}
     setting_names: tuple[str, ...] = ()
-    verdicts_from: Mapping[str, float] = {}
+    thresholds: Mapping[str, float] = {}
     device: str | None = None
-    signature = ""
+    facts: Mapping[str, str] = {}
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         own = vars(cls)
         if "main" in own:
-            cls.tested = own.get("tested", (cls.main,))
-            cls.measured = own.get("measured", (cls.main,))
+            cls.significance_scores = own.get("significance_scores", (cls.main,))
+            cls.meta_evaluated = own.get("meta_evaluated", (cls.main,))
             cls.row_names = own.get("row_names", cls.names)
-        if "__init__" in own:
-            cls.setting_names = tuple(inspect.signature(cls).parameters)
+        cls.load_settings, cls.compute_settings = (
+            {name: p for name, p in inspect.signature(method).parameters.items() if name != "self"}
+            for method in (cls.load, cls.configure)
+        )
+        cls.setting_names = (*cls.compute_settings, *cls.load_settings)
 
-    def __new__(cls, *args, **settings):
-        """Refuse unknown settings, with the name that was perhaps meant."""
+    def __init__(self, **settings):
         for name in settings:
-            if name not in cls.setting_names:
-                raise TypeError(unknown(name, f"not a setting of {cls.name}", cls.setting_names))
-        return super().__new__(cls)
+            if name not in self.setting_names:
+                raise TypeError(unknown_name_message(name, f"not a setting of {self.name}", self.setting_names))
+        loading = {name: value for name, value in settings.items() if name in self.load_settings}
+        others = {name: value for name, value in settings.items() if name not in loading}
+        self.check(**others)
+        self.load(**loading)
+        self.configure(**others)
+
+    @classmethod
+    def check(cls, **settings) -> None:
+        """Refuse bad settings of `compute` before a model is loaded; `configure` may find more."""
+
+    def load(self) -> None:
+        """Load what the metric needs; called once."""
+
+    def configure(self) -> None:
+        """Take settings of `compute`."""
+
+    def with_settings(self, **settings) -> Self:
+        """Return this metric with other settings of `compute`; what was loaded is shared.
+
+        Raises:
+            TypeError: if there is no such setting.
+            ValueError: if a value is bad.
+        """
+        for name in settings:
+            if name not in self.compute_settings:
+                raise TypeError(unknown_name_message(name, f"not a setting of {self.name}", self.compute_settings))
+        self.check(**settings)
+        other = copy(self)
+        other.configure(**settings)
+        return other
+
+    def for_rows(self, columns: Mapping[str, list]) -> Self:
+        """Return the scorer for all rows of one call, where a setting depends on them."""
+        return self
+
+    @property
+    def signature(self) -> str:
+        """Everything that the numbers depend on, on one line."""
+        parts = [f"{name}:{value}" for name, value in {**self.facts, "version": VERSION}.items()]
+        return "|".join([self.name, *parts])
 
     @classmethod
     def checked(cls, columns: Mapping[str, object], first_row: int = 0) -> dict[str, list]:
@@ -338,7 +385,9 @@ class Scorer:
         """
         raise NotImplementedError
 
-    def examined(self, columns: Mapping[str, list], explain: bool) -> tuple[np.ndarray, Counter, dict[str, list]]:
+    def statistics_with_details(
+        self, columns: Mapping[str, list], explain: bool
+    ) -> tuple[np.ndarray, Counter, dict[str, list]]:
         """Return the same as `statistics`, and columns of what else is known of every row.
 
         Args:

@@ -1,8 +1,4 @@
-"""What of a checkpoint is used: no code, no pickle, no file that nobody asked for, no weights or settings that break.
-
-This file stands in `kpqa` and in `ava`, because a folder must work when it is copied alone. The copy in `kpqa` is the
-original; `make copies` renews the other and a test keeps them identical.
-"""
+"""Checks checkpoints before use: no code, no pickles, only requested files, finite weights, settings in range."""
 
 import hashlib
 import json

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Collection
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 CONSTANT = re.compile(r'^(HUB_CHECKPOINT = )"([^"/]+)/([^"@]+)(@[^"]+)?"', re.MULTILINE)
 WITH_CHECKPOINT = ("ava", "kpqa")
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from genqa_metrics import METRICS
 
-from training import publish_texts as texts
 from training.accuracy_study import copy_measured
-from training.publish_site import write_site
-from training.publish_space import ROOT, checkpoint_repository, write_space
+from training.publish import texts
+from training.publish.site import write_site
+from training.publish.space import ROOT, checkpoint_repository, write_space
 
 CHECKPOINTS = {name: ROOT / "metrics" / name / "checkpoint" for name in ("ava", "kpqa")}
 RECORDS = {"ava": ROOT / "training/ava/results/bundled.json", "kpqa": ROOT / "training/kpqa/results/agreement.json"}
@@ -60,7 +60,7 @@ def check(args: Arguments) -> None:
 
 def version_tag() -> str:
     """Return the tag of this version: v0.1.0 for 0.1.0, because evaluate.load(revision="0.1.0") looks for that."""
-    from genqa_metrics.aev.shared import VERSION
+    from genqa_metrics.core.scorer import VERSION
 
     return f"v{VERSION}"
 
@@ -77,9 +77,9 @@ def write_model(name: str, namespace: str, tag: str, folder: Path) -> None:
     Raises:
         ValueError: if plain transformers cannot load the model, or the recorded results are those of another one.
     """
+    from genqa_metrics.core.scorer import quiet
     from genqa_metrics.kpqa.loading import checked_settings
     from genqa_metrics.kpqa.settings import write_settings
-    from genqa_metrics.kpqa.shared import quiet
     from huggingface_hub import ModelCard
 
     source = CHECKPOINTS[name]
@@ -170,7 +170,7 @@ def _check_plain(name: str, folder: Path) -> None:
 
 
 def _digest(folder: Path) -> str:
-    from genqa_metrics.kpqa.models import checkpoint_digest
+    from genqa_metrics.core.checkpoints import checkpoint_digest
 
     return checkpoint_digest(folder)
 
@@ -293,7 +293,7 @@ def changes(folder: Path, remote: dict[str, str]) -> tuple[list[str], list[str]]
         folder: what it is to hold.
         remote: what it holds, see `remote_files`.
     """
-    from genqa_metrics.kpqa.models import file_digest
+    from genqa_metrics.core.checkpoint_validation import file_digest
 
     def is_same(path: Path, digest: str | None) -> bool:
         if digest is None or len(digest) == 64:
@@ -378,7 +378,7 @@ def check_version(api, repositories: list[Repository]) -> None:
         if tagged is not None and any(changes(repository.folder, tagged)):
             raise ValueError(
                 f"{repository.name}: {tag} is published already and its files differ; raise the version in setup.cfg "
-                "and metrics/aev/shared.py, or let people who pinned it get other files with --move_tag"
+                "and metrics/core/scorer.py, or let people who pinned it get other files with --move_tag"
             )
 
 

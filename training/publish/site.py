@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-SITE = Path(__file__).resolve().parent.parent / "spaces" / "docs"
+SITE = Path(__file__).resolve().parents[2] / "spaces" / "docs"
 
 
 def write_site(folder: Path, site: Path = SITE) -> None:

@@ -1,8 +1,4 @@
-"""Tells the language of rows, for metrics whose model reads English only.
-
-This file stands in `kpqa` and in `ava`, because a folder must work when it is copied alone. The copy in `kpqa` is the
-original; `make copies` renews the other and a test keeps them identical.
-"""
+"""Tells the language of rows, for metrics whose model reads English only."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

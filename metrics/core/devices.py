@@ -1,0 +1,83 @@
+"""Devices and floating types that a model runs in, and what holds in forked processes."""
+
+import os
+import sys
+import warnings
+from functools import lru_cache
+
+
+@lru_cache(1)
+def run_in_forked_children() -> None:
+    """Make a loaded model run in processes that are forked from this one, as those of `Dataset.map(num_proc=2)`.
+
+    The threads of torch's pool are not in a forked child, which would wait for them for ever; it works with one.
+    """
+
+    def one_thread():
+        torch = sys.modules.get("torch")
+        if torch is not None:
+            torch.set_num_threads(1)
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=one_thread)
+
+
+def check_fork(device: str, process: int) -> None:
+    """Refuse to run a model on an accelerator in a process forked from the one that loaded it.
+
+    Args:
+        device: kind of device.
+        process: id of the process that loaded the model.
+
+    Raises:
+        RuntimeError: if the process is another one, and the device is no CPU; says the way out.
+    """
+    if device != "cpu" and process != os.getpid():
+        raise RuntimeError(
+            f"a model on {device} cannot run in a forked process; load with device='cpu', load in the process itself, "
+            "or start processes with the method 'spawn'"
+        )
+
+
+def checked_device(device: str | None) -> str:
+    """Return the name of a torch device, the best available for None.
+
+    Raises:
+        ValueError: if the device does not exist here.
+    """
+    import torch
+
+    if device is None:
+        return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(f"device: cannot use {device!r}: {error}") from error
+    return str(device)
+
+
+def checked_dtype(dtype: object) -> str:
+    """Return the name of a floating type of torch, float32 for None.
+
+    Raises:
+        ValueError: if it is not one that a metric runs in.
+    """
+    dtype = "float32" if dtype is None else str(dtype).removeprefix("torch.")
+    if dtype not in ("float32", "bfloat16", "float16"):
+        raise ValueError(f"dtype: expected float32, bfloat16 or float16, got {dtype!r}")
+    return dtype
+
+
+def is_emulated(dtype: str) -> bool:
+    """Return whether this processor lacks arithmetic of "bfloat16" or "float16"; float32 is then many times faster."""
+    import torch
+
+    asked = {"bfloat16": "_is_mkldnn_bf16_supported", "float16": "_is_mkldnn_fp16_supported"}[dtype]
+    return not (torch.backends.mkldnn.is_available() and getattr(torch.ops.mkldnn, asked)())
+
+
+def warn_if_emulated(dtype: str, device: str) -> None:
+    """Warn of a floating type that only costs time on a device."""
+    if device == "cpu" and dtype != "float32" and is_emulated(dtype):
+        message = f"dtype: this processor only emulates {dtype}, slower than float32; take dtype 'float32'"
+        warnings.warn(message, stacklevel=2)

@@ -1,0 +1,1 @@
+"""From the repository to the Hub: assembled modules, checkpoints, Spaces."""
