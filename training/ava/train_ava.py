@@ -175,12 +175,14 @@ def adapter(model, args: Arguments, rank: int, alpha: int):
     """Return a judge with an untrained adapter of a rank on every linear layer."""
     from peft import LoraConfig, TaskType, get_peft_model
 
+    heads = [name for name, _ in model.named_modules() if name in ("classifier.dense", "score.dense")]
     config = LoraConfig(
         task_type=TaskType.SEQ_CLS,
         r=rank,
         lora_alpha=alpha,
         lora_dropout=0.05,
-        target_modules=["query", "key", "value", "dense"],
+        target_modules=["query", "key", "value", "q", "k", "v", "o", "dense"],
+        exclude_modules=heads or None,  # the head is kept whole
         modules_to_save=["token_type_embeddings"] if args.marks else None,
     )
     return get_peft_model(model, config)
@@ -205,7 +207,7 @@ def train_matrices_only(model) -> None:
     import torch
 
     for name, module in model.named_modules():
-        whole = name in ("classifier", "score") or name.endswith("token_type_embeddings")
+        whole = name.partition(".")[0] in ("classifier", "score") or name.endswith("token_type_embeddings")
         for own, parameter in module.named_parameters(recurse=False):
             parameter.requires_grad_(whole or (isinstance(module, torch.nn.Linear) and own == "weight"))
 

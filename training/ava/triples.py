@@ -126,7 +126,8 @@ def as2_triples(rows: Iterable[dict], negatives: int | None, rng: random.Random)
 def judged_triples(rows: Iterable[dict], kind: str) -> list[Triple]:
     """Return the triples of human verdicts: `question`, `references`, `candidate`, `label`, or `score` from 0 to 1.
 
-    A row may have a `short_answer`.
+    A row may have a `short_answer`. A row with a `context`, the passage that supports its candidate or does not, has
+    the passage for its reference, and may be without a question.
 
     Raises:
         ValueError: if a row has neither label nor score; names it.
@@ -137,7 +138,8 @@ def judged_triples(rows: Iterable[dict], kind: str) -> list[Triple]:
         verdict = row.get("score") if verdict is None else verdict
         if verdict is None:
             raise ValueError(f"{kind}, row {i}: expected a label or a score, got neither")
-        texts = row["question"], tuple(row["references"]), row["candidate"]
+        references = tuple(row["references"]) if "references" in row else (row["context"],)
+        texts = row["question"] or PAIR_QUESTION, references, row["candidate"]
         triples.append(Triple(*texts, float(verdict), kind, row.get("short_answer") or None))
     return triples
 
