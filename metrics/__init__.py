@@ -70,7 +70,7 @@ def load(
     *,
     threshold: float | None = None,
     reference_aggregation: str | None = None,
-    enough: float | None = None,
+    early_stop: float | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     revision: str | None = None,
     device: str | None = None,

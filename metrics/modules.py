@@ -66,7 +66,7 @@ class AvaModule(Module, Protocol):
         references: References | None = None,
         threshold: float | None = None,
         reference_aggregation: str | None = None,
-        enough: float | None = None,
+        early_stop: float | None = None,
         per_example: bool = False,
     ) -> dict[str, Any]:
         """Return the scores of the rows given and added."""

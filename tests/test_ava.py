@@ -226,17 +226,17 @@ def test_threshold_and_aggregation_can_be_set(ava):
     assert scores["joined"][single] == pytest.approx(scores["max"][single], abs=1e-5)
 
 
-def test_enough_spares_references_and_changes_no_verdict(judges, monkeypatch):
+def test_early_stop_spares_references_and_changes_no_verdict(judges, monkeypatch):
     judge, rows, read = Judge(loading.load_judge(judges())), random_rows(40), []
     columns = rows["questions"], rows["references"], rows["predictions"]
     full = judge.probabilities(*columns, "max")
     logits = judge.logits
     monkeypatch.setattr(judge, "logits", lambda triples: read.extend(triples) or logits(triples))
-    enough = float(np.median(full))
-    found = judge.probabilities(*columns, "max", enough=enough)
+    early_stop = float(np.median(full))
+    found = judge.probabilities(*columns, "max", early_stop=early_stop)
     assert len(read) < judge.pairs(*columns, joined=False, best=True)[0].size
-    assert np.all((found >= enough) == (full >= enough))
-    assert found[full < enough] == pytest.approx(full[full < enough], abs=1e-5)
+    assert np.all((found >= early_stop) == (full >= early_stop))
+    assert found[full < early_stop] == pytest.approx(full[full < early_stop], abs=1e-5)
     assert np.all(found <= full + 1e-5)
     assert np.any(found < full - 1e-4)
 
@@ -246,13 +246,13 @@ def test_the_likest_reference_is_read_first(judges, monkeypatch, references):
     judge, read = Judge(loading.load_judge(judges())), []
     logits = judge.logits
     monkeypatch.setattr(judge, "logits", lambda triples: read.extend(triples) or logits(triples))
-    judge.probabilities(["how many ?"], [references], ["four of them"], "max", enough=0.0)
+    judge.probabilities(["how many ?"], [references], ["four of them"], "max", early_stop=0.0)
     assert [reference for _, reference, _ in read] == ["four stairs"]
 
 
-def test_enough_is_in_the_signature(ava):
-    ava.compute(**random_rows(3), threshold=0.4, reference_aggregation="max", enough=0.95)
-    assert "references:max|enough:0.95|" in ava.signature()
+def test_early_stop_is_in_the_signature(ava):
+    ava.compute(**random_rows(3), threshold=0.4, reference_aggregation="max", early_stop=0.95)
+    assert "references:max|early_stop:0.95|" in ava.signature()
 
 
 def test_empty_predictions_score_0(ava):
@@ -377,11 +377,17 @@ def test_wrong_arguments_are_named(ava, judges, repository, tmp_path):
         ({"threshold": 1.5}, "threshold: expected a number from 0 to 1, got 1.5"),
         ({"threshold": "0.5"}, "threshold: expected a number"),
         ({"reference_aggregation": "min"}, "reference_aggregation: expected one of joined, max, mean, got 'min'"),
-        ({"enough": 2}, "enough: expected a number from 0 to 1, got 2"),
-        ({"enough": 0.4, "threshold": 0.5, "reference_aggregation": "max"}, "enough: 0.4 is below the threshold, 0.5"),
-        ({"enough": 0.9, "reference_aggregation": "mean"}, "enough: only for reference_aggregation='max', here it is"),
+        ({"early_stop": 2}, "early_stop: expected a number from 0 to 1, got 2"),
         (
-            {"enough": 0.9, "reference_aggregation": "max", "explain": True},
+            {"early_stop": 0.4, "threshold": 0.5, "reference_aggregation": "max"},
+            "early_stop: 0.4 is below the threshold, 0.5",
+        ),
+        (
+            {"early_stop": 0.9, "reference_aggregation": "mean"},
+            "early_stop: only for reference_aggregation='max', here it is",
+        ),
+        (
+            {"early_stop": 0.9, "reference_aggregation": "max", "explain": True},
             "explain: it reads all references",
         ),
     ):

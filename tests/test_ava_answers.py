@@ -40,12 +40,12 @@ def load_module():
     ],
 )
 def test_the_answer_in_an_output(output, expected):
-    assert answers.said(output) == expected
+    assert answers.extract_answer(output) == expected
 
 
 @pytest.mark.parametrize("output", ["{" * 5000, "<think>" * 3000, "\\boxed{" * 3000, "<" + " a" * 50_000])
 def test_hostile_outputs_are_read_quickly(output):
-    assert isinstance(answers.said(output), str)
+    assert isinstance(answers.extract_answer(output), str)
     assert not answers.declines(output)
 
 

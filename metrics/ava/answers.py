@@ -11,7 +11,7 @@ _FINAL = re.compile(r"(?im)^(?:####|\W*(?:the )?final answer\b(?: is)?\W*?:?)[ \
 _KEYS = ("final_answer", "answer", "prediction", "response", "result", "output", "text", "value")
 
 
-def said(output: str) -> str:
+def extract_answer(output: str) -> str:
     r"""Return the answer that an output of a language model gives.
 
     Reasoning in tags is left out. Of an output with an answer in tags, in a JSON object, in a LaTeX box or behind
@@ -23,8 +23,8 @@ def said(output: str) -> str:
     Returns:
         The answer; empty if the output is reasoning only.
 
-    >>> said("<think>Bonn? No.</think>Berlin"), said('{"answer": "Berlin"}'), said(r"So it is \boxed{42}.")
-    ('Berlin', 'Berlin', '42')
+    >>> [extract_answer(text) for text in ("<think>No.</think>Berlin", '{"answer": "Berlin"}', r"It is \boxed{42}.")]
+    ['Berlin', 'Berlin', '42']
     """
     if not any(sign in output for sign in ("<", "{", "`", "####")) and "inal answer" not in output.lower():
         return output

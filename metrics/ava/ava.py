@@ -22,9 +22,9 @@ Args:
     threshold (float from 0 to 1): probability from which an answer counts as correct. Default: the checkpoint's own.
     reference_aggregation (str): "joined" reads all references of a row at once, "max" and "mean" (the paper's) one
         at a time. Default: the checkpoint's own.
-    enough (float from 0 to 1): probability from which no further reference of a row is read, with "max". 0.95 saves
-        time where rows have several references; no verdict changes, a probability above it by 0.05 at most. Default:
-        all references are read.
+    early_stop (float from 0 to 1): with "max", probability from which no further reference of a row is read. 0.95
+        saves time where rows have several references: no verdict changes, and only probabilities above it do, by at
+        most 0.05. Default: all references are read.
     per_example (bool): add "ava_score_per_example" and "ava_label_per_example". Default False.
     explain (bool): add "explanation": per row {"reference": number of the one that decided, "probability",
         "words": [[word, effect, start, end], ...], "reason"}; the effect of a word is how much the probability falls

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.batching import budget_on, budgeted, checked_budget, padded, tensors
 from ..core.onnx_backend import FastModel
 from ..core.scorer import Stemmer
-from .answers import declines, identical, said
+from .answers import declines, extract_answer, identical
 from .modeling import CONFIGURATIONS, LINEAR, WORD, linear_features, segments, words
 from .passages import passage
 from .quantities import equal, quantities
@@ -315,7 +315,7 @@ class Judge:
         predictions: Sequence[str],
         reference_aggregation: str | None = None,
         short_answers: Sequence[str] | None = None,
-        enough: float | None = None,
+        early_stop: float | None = None,
     ) -> np.ndarray:
         """Return the calibrated probability that each prediction is a correct answer.
 
@@ -326,7 +326,7 @@ class Judge:
             reference_aggregation: "joined" reads all references of a row at once, "max" and "mean" one at a time;
                 None takes the checkpoint's own.
             short_answers: n short answers, "" for none; read by the linear judge only.
-            enough: with "max", probability from which no further reference of a row is read; None reads all.
+            early_stop: with "max", probability from which no further reference of a row is read; None reads all.
 
         Returns:
             (n,) probabilities; 0 for a prediction without any letter or digit.
@@ -336,7 +336,7 @@ class Judge:
         def probabilities(logits: np.ndarray, rows: np.ndarray) -> np.ndarray:
             return self.loaded.calibrated(logits, lengths[rows])
 
-        settled = None if enough is None else lambda logits, rows: probabilities(logits, rows) >= enough
+        settled = None if early_stop is None else lambda logits, rows: probabilities(logits, rows) >= early_stop
         ways = how == "joined", how == "max", short_answers, settled
         logits, rows = self.pairs(questions, references, predictions, *ways)
         return aggregated(probabilities(logits, rows), rows, len(predictions), how)
@@ -353,10 +353,9 @@ class Judge:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return what the model says of every pair of a row and one of its references, before calibration.
 
-        Of outputs with reasoning or wrapping only the answer is judged, see `answers.said`, and of long answers a
-        passage, see `passages`. No model is asked
-        about an answer that is the reference itself, which is right, see `answers.identical`, and about one that only
-        says that it does not know, which is right where a reference says so too, and wrong elsewhere.
+        Of an output with reasoning or wrapping only the answer is judged (`answers.extract_answer`), of a long answer
+        one passage (`passages`). Two rules need no model: an answer identical to a reference is correct
+        (`answers.identical`); an answer that only declines is correct where a reference declines too, else incorrect.
 
         Args:
             questions: n questions.
@@ -374,7 +373,7 @@ class Judge:
         rows, triples, ruled = [], [], {}
         short = short_answers if short_answers is not None and self.loaded.configuration == LINEAR else None
         for i, (question, texts, prediction) in enumerate(
-            zip(questions, references, map(said, predictions), strict=True)
+            zip(questions, references, map(extract_answer, predictions), strict=True)
         ):
             if not any(character.isalnum() for character in prediction):
                 continue

@@ -170,11 +170,11 @@ def checked_aggregation(how: object, name: str = "reference_aggregation") -> str
     return how
 
 
-def checked_enough(enough: object, how: str, threshold: float) -> float | None:
+def checked_early_stop(early_stop: object, how: str, threshold: float) -> float | None:
     """Return the probability from which no further reference is read, None for never.
 
     Args:
-        enough: what was given.
+        early_stop: what was given.
         how: how references are put together.
         threshold: probability from which an answer counts as correct.
 
@@ -182,12 +182,14 @@ def checked_enough(enough: object, how: str, threshold: float) -> float | None:
         ValueError: if it is no number from 0 to 1, is below the threshold, or references are not read one by one for
             the best of them.
     """
-    enough = checked_threshold(enough, "enough")
-    if enough is not None and how != "max":
-        raise ValueError(f"enough: only for reference_aggregation='max', here it is {how!r}; leave it out")
-    if enough is not None and enough < threshold:
-        raise ValueError(f"enough: {enough:g} is below the threshold, {threshold:g}, and would change verdicts")
-    return enough
+    early_stop = checked_threshold(early_stop, "early_stop")
+    if early_stop is not None and how != "max":
+        raise ValueError(f"early_stop: only for reference_aggregation='max', here it is {how!r}; leave it out")
+    if early_stop is not None and early_stop < threshold:
+        raise ValueError(
+            f"early_stop: {early_stop:g} is below the threshold, {threshold:g}, and would change verdicts"
+        )
+    return early_stop
 
 
 def load_model(

@@ -78,14 +78,14 @@ _LONG_UNITS = {"per cent": "%", "miles per hour": "mph", "kilometres per hour": 
 class Quantity:
     """A number with its unit: `kind` is what the unit measures, None for a bare number; `value` in its smallest unit.
 
-    `said` is the number as it stands, before the unit; `start` and `end` are its place, unit and sign included.
+    `number` is the number as it stands, before the unit; `start` and `end` are its place, unit and sign included.
     """
 
     start: int
     end: int
     value: float
     kind: str | None
-    said: float
+    number: float
 
     @property
     def key(self) -> str:
@@ -125,9 +125,9 @@ def quantities(text: str) -> list[Quantity]:
                 hour = hour % 12 + (12 if match["half"].lower() == "p" else 0)
             found.append(Quantity(match.start(), end, 60.0 * hour + minute, "clock", hour + minute / 100))
             continue
-        said = float(match["digits"].replace(",", "")) if match["digits"] else _number(match["words"])
+        number = float(match["digits"].replace(",", "")) if match["digits"] else _number(match["words"])
         if match["sign"]:
-            said = -said
+            number = -number
         unit = (match["unit"] or "").lower()
         unit = re.sub(r"^degrees? |\s(?=[cf]$)", "", _LONG_UNITS.get(unit, unit))
         kind, size = _UNITS.get(unit, (None, 1.0))
@@ -136,16 +136,16 @@ def quantities(text: str) -> list[Quantity]:
             end -= len(text[:end]) - len(text[:end].rstrip(" -"))
         if match["letter"]:
             if match["money"]:
-                said *= _LETTERS[match["letter"].lower()]
+                number *= _LETTERS[match["letter"].lower()]
             elif match["letter"].lower() == "m" and kind is None:
                 kind, size, end = "metres", 1.0, match.end("letter")
             else:
                 end = match.start("letter")
         elif match["scale"]:
-            said *= _SCALES[match["scale"].lower()]
+            number *= _SCALES[match["scale"].lower()]
         if match["money"]:
             kind, size = _MONEY[match["money"]], 1.0
-        found.append(Quantity(match.start(), end, said * size, kind, said))
+        found.append(Quantity(match.start(), end, number * size, kind, number))
     return found
 
 
@@ -162,11 +162,11 @@ def equal(first: Quantity, second: Quantity) -> bool:
         low, high = (first, second) if first.kind == "celsius" else (second, first)
         return abs(low.value * 1.8 + 32 - high.value) < 1
     if first.kind is None or second.kind is None:
-        return first.said == second.said
+        return first.number == second.number
     if first.kind != second.kind:
         return False
-    if first.said == second.said or "clock" == first.kind:
+    if first.number == second.number or "clock" == first.kind:
         return first.value == second.value
     return abs(first.value - second.value) <= 0.01 * max(abs(first.value), abs(second.value)) and (
-        first.value / first.said != second.value / second.said if first.said and second.said else False
+        first.value / first.number != second.value / second.number if first.number and second.number else False
     )

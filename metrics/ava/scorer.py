@@ -12,7 +12,7 @@ from ..core.languages import language_counts, language_warnings
 from ..core.scorer import Scorer
 from .explaining import explanations
 from .judging import Judge
-from .loading import checked_aggregation, checked_enough, checked_threshold, load_judge
+from .loading import checked_aggregation, checked_early_stop, checked_threshold, load_judge
 from .modeling import LINEAR
 
 
@@ -22,7 +22,7 @@ class AvaScorer(Scorer):
     Args:
         threshold: probability from which an answer counts as correct; None for the checkpoint's own.
         reference_aggregation: "joined", "max" or "mean"; None for the checkpoint's own.
-        enough: probability from which no further reference of a row is read, not below the threshold: no verdict
+        early_stop: probability from which no further reference of a row is read, not below the threshold: no verdict
             changes, and of probabilities only those above it. None reads all references.
         batch_tokens: word pieces of a batch at most, padding included.
         checkpoint, revision, device, dtype, backend, base_model: see `loading.load_judge`.
@@ -38,11 +38,11 @@ class AvaScorer(Scorer):
     optional = ("short_answers",)
 
     @classmethod
-    def check(cls, threshold=None, reference_aggregation=None, enough=None):
+    def check(cls, threshold=None, reference_aggregation=None, early_stop=None):
         """Refuse values that no judge could have; see `Scorer.check`."""
         checked_threshold(threshold)
         checked_aggregation(reference_aggregation)
-        checked_threshold(enough, "enough")
+        checked_threshold(early_stop, "early_stop")
 
     def load(
         self,
@@ -64,15 +64,15 @@ class AvaScorer(Scorer):
         self,
         threshold: float | None = None,
         reference_aggregation: str | None = None,
-        enough: float | None = None,
+        early_stop: float | None = None,
     ) -> None:
         """Take settings of `compute`; None is the checkpoint's own value."""
         self.threshold = self.loaded.threshold if threshold is None else checked_threshold(threshold)
         self.thresholds = {"ava_score": self.threshold}
         self.aggregation = checked_aggregation(reference_aggregation) or self.loaded.reference_aggregation
-        self.enough = checked_enough(enough, self.aggregation, self.threshold)
+        self.early_stop = checked_early_stop(early_stop, self.aggregation, self.threshold)
         self.facts = {**self.loaded.facts, "threshold": f"{self.threshold:g}", "references": self.aggregation}
-        self.facts |= {} if self.enough is None else {"enough": f"{self.enough:g}"}
+        self.facts |= {} if self.early_stop is None else {"early_stop": f"{self.early_stop:g}"}
 
     def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
         """Return verdict and probability of every row; counts answers of which the model could not read the end.
@@ -82,7 +82,7 @@ class AvaScorer(Scorer):
         check_fork(self.device, self._process)
         judge, short = Judge(self.loaded, self.batch_tokens), columns.get("short_answers")
         rows = columns["questions"], columns["references"], columns["predictions"]
-        scores = judge.probabilities(*rows, self.aggregation, short, self.enough)
+        scores = judge.probabilities(*rows, self.aggregation, short, self.early_stop)
         statistics = np.stack([scores >= self.threshold, scores], axis=1).astype(float)
         unread = sum(map(bool, short or ())) if self.loaded.configuration != LINEAR else 0
         return statistics, language_counts(columns) + Counter(truncated=judge.cut_triples, unread=unread)
@@ -93,8 +93,8 @@ class AvaScorer(Scorer):
         """Return the same, and of every row why it was judged so, see `explaining.explanations`."""
         if explain and self.loaded.configuration == LINEAR and any(columns.get("short_answers", ())):
             raise ValueError("explain: what short answers do is not explained; leave explain or short_answers out")
-        if explain and self.enough is not None:
-            raise ValueError("explain: it reads all references of a row; leave explain or enough out")
+        if explain and self.early_stop is not None:
+            raise ValueError("explain: it reads all references of a row; leave explain or early_stop out")
         found = self.statistics(columns)
         if not explain:
             return *found, {}

@@ -61,9 +61,9 @@ def quality(data: Path, fast: dict[str, Path], device: str = "cpu", count: int |
         rows, plain = read(dev_file(data, name), count), None
         columns = [[row[column] for row in rows] for column in ("question", "references", "candidate")]
         given = ways(fast["ava"], device)
-        for way, enough in [*((way, None) for way in given), (f"float32, enough {ENOUGH}", ENOUGH)]:
+        for way, early_stop in [*((way, None) for way in given), (f"float32, early_stop {ENOUGH}", ENOUGH)]:
             loaded = load_judge(**given[way.partition(",")[0]])
-            judged = partial(Judge(loaded).probabilities, *columns, "max", enough=enough)
+            judged = partial(Judge(loaded).probabilities, *columns, "max", early_stop=early_stop)
             seconds, scores = timed(judged, device)
             verdicts = scores >= loaded.threshold
             plain = verdicts if plain is None else plain

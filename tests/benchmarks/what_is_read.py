@@ -45,29 +45,29 @@ class Counting(Judge):
         self.inside += time.process_time() - start
         return values
 
-    def judged(self, rows: list[dict], how: str, enough: float | None = None) -> int:
+    def judged(self, rows: list[dict], how: str, early_stop: float | None = None) -> int:
         """Judge rows, and return how many pairs of a row and a reference there were."""
         columns = [[row[column] for row in rows] for column in ("question", "references", "candidate")]
         start = time.process_time()
-        self.probabilities(*columns, how, enough=enough)
+        self.probabilities(*columns, how, early_stop=early_stop)
         self.whole += time.process_time() - start
         return sum(len(set(row["references"])) for row in rows)
 
 
 def measured(rows: list[dict], loaded) -> list:
     """Return the row of the table of one set, without its name."""
-    ways = {"max": ("max", None), "joined": ("joined", None), "enough": ("max", ENOUGH)}
+    ways = {"max": ("max", None), "joined": ("joined", None), "early_stop": ("max", ENOUGH)}
     found, pairs = {}, 0
-    for way, (how, enough) in ways.items():
+    for way, (how, early_stop) in ways.items():
         judge = found[way] = Counting(loaded)
-        pairs = judge.judged(rows, how, enough)
+        pairs = judge.judged(rows, how, early_stop)
     plain = found["max"]
     return [
         len(rows),
         f"{pairs / len(rows):.1f}",
         f"{1 - plain.asked / pairs:.1%}",
         f"{plain.pieces / len(rows):.0f}",
-        *(f"{found[way].pieces / plain.pieces:.0%}" for way in ("joined", "enough")),
+        *(f"{found[way].pieces / plain.pieces:.0%}" for way in ("joined", "early_stop")),
         f"{1 - plain.pieces / plain.cells:.1%}",
         f"{1 - plain.inside / plain.whole:.1%}",
     ]
