@@ -29,37 +29,37 @@ style: $(VENV)/installed-test
 
 bench: $(VENV)/installed-test  # writes its tables into training/BENCHMARKS.md
 	@test -n "$(DATA)" || { echo "make bench DATA=folder: the folder with question_generation/ and judgments/"; exit 2; }
-	$(BIN)/python -m tests.benchmarks.bench_all --data $(DATA) --write training/BENCHMARKS.md
+	$(BIN)/python -m tests.programs.benchmarks.bench_all --data $(DATA) --write training/BENCHMARKS.md
 
 bench-quality: $(VENV)/installed-test  # the same, of what the faster ways cost
 	@test -n "$(DATA)" || { echo "make bench-quality DATA=folder: the folder with judgments/ and written/"; exit 2; }
-	$(BIN)/python -m tests.benchmarks.bench_fast --data $(DATA) --write training/BENCHMARKS.md
+	$(BIN)/python -m tests.programs.benchmarks.bench_fast --data $(DATA) --write training/BENCHMARKS.md
 
 bench-parts: $(VENV)/installed-test  # one metric after the other, in more detail; prints JSON
 	@test -n "$(DATA)" || { echo "make bench-parts DATA=folder: the folder with system_level/, question_generation/ and judgments/"; exit 2; }
-	$(BIN)/python -m tests.benchmarks.bench_aev --data $(DATA)/system_level/mt_wmt21_deen.jsonl.gz
-	$(BIN)/python -m tests.benchmarks.bench_f_meta --data $(DATA)/question_generation/qamr.test.jsonl.gz
-	$(BIN)/python -m tests.benchmarks.bench_kpqa --data $(DATA)/judgments/kpqa_marco.dev.jsonl.gz
-	$(BIN)/python -m tests.benchmarks.bench_ava --data $(DATA)/judgments/evouna_nq.dev.jsonl.gz
-	$(BIN)/python -m tests.benchmarks.bench_scale --data $(DATA)/judgments/evouna_nq.train.jsonl.gz
+	$(BIN)/python -m tests.programs.benchmarks.bench_aev --data $(DATA)/system_level/mt_wmt21_deen.jsonl.gz
+	$(BIN)/python -m tests.programs.benchmarks.bench_f_meta --data $(DATA)/question_generation/qamr.test.jsonl.gz
+	$(BIN)/python -m tests.programs.benchmarks.bench_kpqa --data $(DATA)/judgments/kpqa_marco.dev.jsonl.gz
+	$(BIN)/python -m tests.programs.benchmarks.bench_ava --data $(DATA)/judgments/evouna_nq.dev.jsonl.gz
+	$(BIN)/python -m tests.programs.benchmarks.bench_scale --data $(DATA)/judgments/evouna_nq.train.jsonl.gz
 
 sizes: $(BIN)/python
-	$(BIN)/python -m tests.benchmarks.bench_install
+	$(BIN)/python -m tests.programs.benchmarks.bench_install
 
 matrix: $(VENV)/installed-test  # the modules under the oldest and the newest evaluate, datasets and transformers
-	$(BIN)/python -m tests.packaging.matrix
+	$(BIN)/python -m tests.programs.packaging.matrix
 
 integrations: $(VENV)/installed-test  # each tool of genqa_metrics.integrations in an environment of its own; TOOLS="ragas mlflow" for some
-	$(BIN)/python -m tests.packaging.integrations $(TOOLS)
+	$(BIN)/python -m tests.programs.packaging.integrations $(TOOLS)
 
 s3: $(VENV)/installed-test  # rows of a bucket into a bucket, on a server of S3 in an environment of its own
-	$(BIN)/python -m tests.packaging.s3
+	$(BIN)/python -m tests.programs.packaging.s3
 
 resolve: $(VENV)/installed-test  # every version of Python that the package is for
-	$(BIN)/python -m tests.packaging.resolve
+	$(BIN)/python -m tests.programs.packaging.resolve
 
 licences: $(VENV)/installed-test
-	@$(BIN)/python -m tests.packaging.licences all
+	@$(BIN)/python -m tests.programs.packaging.licences all
 
 dist: $(VENV)/installed-test
 	$(BIN)/python -m build --outdir dist .

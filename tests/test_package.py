@@ -12,9 +12,9 @@ from email import message_from_bytes
 import genqa_metrics
 import pytest
 
-from tests.packaging.licences import installed, licence
-from tests.packaging.requirements import required
-from tests.packaging.resolve import PYTHONS, resolved
+from tests.programs.packaging.licences import installed, licence
+from tests.programs.packaging.requirements import required
+from tests.programs.packaging.resolve import PYTHONS, resolved
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def test_the_wheel_works_alone(repository, wheel, tmp_path):
     """Unpacked into a folder, with the requirements installed, and no checkout near."""
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
     environment = os.environ | {"PYTHONPATH": str(tmp_path / "site"), "HF_HOME": str(tmp_path / "cache")}
-    smoke = shutil.copy(repository / "tests/packaging/smoke.py", tmp_path)
+    smoke = shutil.copy(repository / "tests/programs/packaging/smoke.py", tmp_path)
     done = subprocess.run([sys.executable, smoke], capture_output=True, text=True, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr
     assert "aev, f_meta, kpqa, ava: as expected" in done.stdout

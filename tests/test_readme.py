@@ -45,7 +45,7 @@ def test_paths_and_links_exist(readme, repository):
 
 
 def test_speed_is_what_the_results_say(readme, repository):
-    results = repository / "tests" / "benchmarks" / "results"
+    results = repository / "tests" / "programs" / "benchmarks" / "results"
     aev = json.loads((results / "aev.json").read_text())
     bleu, rouge, bare = (row["times_as_fast"] for row in json.loads((results / "f_meta.json").read_text())["results"])
     kpqa = json.loads((results / "kpqa.json").read_text())

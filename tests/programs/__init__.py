@@ -1,0 +1,1 @@
+"""Programs that measure, install and resolve; the test suite does not run them whole."""

@@ -1,0 +1,144 @@
+"""What the faster ways to run a model cost in quality: verdicts and correlations with people, beside 32-bit floats.
+
+    python -m tests.programs.benchmarks.bench_fast --data DATA --write training/BENCHMARKS.md
+
+DATA holds judgments/ and written/. Every way judges the same rows of the dev sets, at most `--rows` of each. Bundled
+checkpoints are exported into a temporary folder first.
+"""
+
+import argparse
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import torch
+from genqa_metrics.ava.judging import Judge
+from genqa_metrics.ava.loading import load_judge
+from genqa_metrics.kpqa.loading import load_models
+from scipy.stats import pearsonr, spearmanr
+
+from tests.programs.benchmarks.bench_kpqa import all_scores
+from tests.programs.benchmarks.contestants import exported, read, ways
+from tests.programs.benchmarks.report import facts, machine, table, timed, write
+from training.common import around_markers, put_between_markers
+
+AVA_DATA = ("evouna_nq", "evouna_tq", "written", "sas_nqopen", "beetle")
+KPQA_DATA = ("kpqa_marco", "kpqa_avsd")
+KPQA_SCORES = ("bleu1_kpqa", "rougeL_kpqa", "bertscore_kpqa")
+ENOUGH = 0.95
+MARKER = "quality of the faster ways"
+
+
+def dev_file(data: Path, name: str) -> Path:
+    """Return the dev file of a set, which is in judgments/ or in a folder of its own name."""
+    folder = data / name
+    return (folder if folder.is_dir() else data / "judgments") / f"{name}.dev.jsonl.gz"
+
+
+def human(row: dict) -> float:
+    """Return what people say of a row: its label, else its score."""
+    return float(row["label"] if row["label"] is not None else row["score"])
+
+
+def _agreement(found: np.ndarray, rows: list[dict]) -> dict[str, float]:
+    said = [human(row) for row in rows]
+    kinds = {"pearson": pearsonr, "spearman": spearmanr}
+    return {name: round(float(correlation(found, said)[0]), 4) for name, correlation in kinds.items()}
+
+
+def quality(data: Path, fast: dict[str, Path], device: str = "cpu", count: int | None = None) -> list[dict]:
+    """Return for every way and dev set what people and the plain way say about its scores.
+
+    Args:
+        data: folder of the data.
+        fast: folders of the exported checkpoints.
+        device: of torch.
+        count: rows of a set, None for all.
+    """
+    found = []
+    for name in AVA_DATA:
+        rows, plain = read(dev_file(data, name), count), None
+        columns = [[row[column] for row in rows] for column in ("question", "references", "candidate")]
+        given = ways(fast["ava"], device)
+        for way, early_stop in [*((way, None) for way in given), (f"float32, early_stop {ENOUGH}", ENOUGH)]:
+            loaded = load_judge(**given[way.partition(",")[0]])
+            judged = partial(Judge(loaded).probabilities, *columns, "max", early_stop=early_stop)
+            seconds, scores = timed(judged, device)
+            verdicts = scores >= loaded.threshold
+            plain = verdicts if plain is None else plain
+            found.append(
+                {"metric": "ava", "data": name, "rows": len(rows), "way": way, "seconds": round(seconds, 2)}
+                | {"same_verdict": round(float((verdicts == plain).mean()), 4)}
+                | _agreement(scores, rows)
+            )
+    for name in KPQA_DATA:
+        rows = read(dev_file(data, name), count)
+        for way, arguments in ways(fast["kpqa"], device).items():
+            models = load_models(**arguments)
+            seconds, scores = timed(partial(all_scores, models, rows), device)
+            found += [
+                {"metric": score, "data": name, "rows": len(rows), "way": way, "seconds": round(seconds, 2)}
+                | _agreement(scores[score], rows)
+                for score in KPQA_SCORES
+            ]
+    return found
+
+
+def largest_changes(found: list[dict]) -> dict[str, dict[str, float]]:
+    """Return per way the smallest share of equal verdicts and the largest change of a correlation with people.
+
+    >>> plain = {"metric": "ava", "data": "d", "way": "float32", "same_verdict": 1.0, "pearson": 0.9, "spearman": 0.8}
+    >>> largest_changes([plain, plain | {"way": "bfloat16", "same_verdict": 0.99, "pearson": 0.898}])
+    {'bfloat16': {'same_verdict': 0.99, 'correlation': -0.002}}
+    """
+    plain = {(row["metric"], row["data"]): row for row in found if row["way"] == "float32"}
+    changes: dict[str, dict[str, float]] = {}
+    for row in found:
+        if row["way"] == "float32":
+            continue
+        change = changes.setdefault(row["way"], {"same_verdict": 1.0, "correlation": 0.0})
+        change["same_verdict"] = min(change["same_verdict"], row.get("same_verdict", 1.0))
+        for kind in ("pearson", "spearman"):
+            difference = round(row[kind] - plain[row["metric"], row["data"]][kind], 4)
+            change["correlation"] = max(change["correlation"], difference, key=abs)
+    return changes
+
+
+def page(result: dict) -> str:
+    """Return the results as Markdown: one row a set, and the largest changes."""
+    names = ["metric", "data", "rows", "way", "seconds", "same_verdict", "pearson", "spearman"]
+    lines = [
+        f"{way}: the same verdict on {change['same_verdict']:.2%} of the rows of the worst set; a correlation with "
+        f"people changes by {change['correlation']:+.4f} at most."
+        for way, change in result["changes"].items()
+    ]
+    rows = [[row.get(name, "") for name in names] for row in result["results"]]
+    shown = table(["", "data", "rows", "", "seconds", "same verdict", "Pearson", "Spearman"], rows)
+    return "\n\n".join([f"Written by `{result['command']}`.", *lines, "\n".join(shown)])
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="folder with judgments/ and written/")
+    parser.add_argument("--device", default="cpu", help="device of torch")
+    parser.add_argument("--rows", type=int, default=600, help="rows of a set at most")
+    parser.add_argument("--output", type=Path, help="write the result here as JSON")
+    parser.add_argument("--write", type=Path, metavar="PAGE.md", help=f"write the tables between its lines {MARKER}")
+    arguments = parser.parse_args()
+    if arguments.write:
+        around_markers(arguments.write, MARKER)
+    torch.set_num_threads(1)
+    with TemporaryDirectory() as folder:
+        found = quality(arguments.data, exported(Path(folder)), arguments.device, arguments.rows)
+    files = [dev_file(arguments.data, name) for name in (*AVA_DATA, *KPQA_DATA)]
+    result = {"changes": largest_changes(found), "results": found, "machine": machine()}
+    result |= facts(files, ["genqa-metrics", "torch", "onnxruntime"])
+    write(result, arguments.output)
+    if arguments.write:
+        put_between_markers(arguments.write, MARKER, page(result))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,222 @@
+"""Speed and memory of KPQA, in one run on the same rows.
+
+    python -m tests.programs.benchmarks.bench_kpqa --data kpqa_marco.dev.jsonl.gz --threads 1
+    python -m tests.programs.benchmarks.bench_kpqa --data kpqa_marco.dev.jsonl.gz --memory 1000 10000 100000
+
+Speed is compared with a plain loop, how the paper's own code works: tokenize a question and a text, run the predictor,
+next. Both have the same checkpoint and the same number of threads, and give the same weights. Beside them stand other
+ways to run the predictor, and how far their weights and scores are from those of the loop. Times are processor time
+of all threads, so that other work on the machine does not count.
+
+Memory is the peak of a process that scores so many rows (questions of the data with short texts, all different), less
+what the process holds before: the library, the models and the rows. A process of its own measures each number of rows.
+The predictor is one small layer drawn at random, so that 100,000 rows take minutes; all else is the real thing.
+"""
+
+import argparse
+import dataclasses
+import gzip
+import json
+import sys
+from collections import defaultdict
+from copy import deepcopy
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import torch
+from genqa_metrics.core import batching
+from genqa_metrics.core.encoders import base_encoder
+from genqa_metrics.kpqa.encoding import Encoder
+from genqa_metrics.kpqa.loading import load_models
+from genqa_metrics.kpqa.scoring import METRICS, pair_statistics, row_scores
+
+from tests.programs.benchmarks.report import facts, measured_apart, peak_of, time_inside, timed, write
+
+METRIC = Path(__file__).parents[3] / "metrics/kpqa/kpqa.py"
+
+
+def one_at_a_time(models, pairs: list[tuple[str, str]]) -> list[np.ndarray]:
+    """Return the weights of every pair's text, one forward pass each."""
+    weights = []
+    for question, text in pairs:
+        batch = models.tokenizer(question, text, truncation="only_second", max_length=512, return_tensors="pt")
+        with torch.inference_mode():
+            logits = models.predictor(**batch).logits
+        own = np.array([side == 1 for side in batch.sequence_ids(0)])
+        weights.append(logits.softmax(-1)[0, :, 1].float().numpy()[own])
+    return weights
+
+
+def in_batches(models, pairs: list[tuple[str, str]], budget: int = batching.CPU_BATCH) -> list[np.ndarray]:
+    """Return the weights of every pair's text as the metric computes them, in batches of another size."""
+    usual = batching.CPU_BATCH
+    batching.CPU_BATCH = budget
+    weights = [weights for _, weights in Encoder(models, budget).keyphrase_weights(pairs)]
+    batching.CPU_BATCH = usual
+    return weights
+
+
+def of_equal_length(models, pairs: list[tuple[str, str]]) -> list[np.ndarray]:
+    """Return the weights of every pair's text, in batches without any padding."""
+    groups = defaultdict(list)
+    for i, (question, text) in enumerate(pairs):
+        groups[len(models.tokenizer(question, text)["input_ids"])].append(i)
+    weights = [None] * len(pairs)
+    for group in groups.values():
+        for i, found in zip(group, in_batches(models, [pairs[i] for i in group]), strict=True):
+            weights[i] = found
+    return weights
+
+
+def all_scores(models, rows: list[dict]) -> dict[str, np.ndarray]:
+    """Return the scores of every row: weights, embeddings, matching."""
+    numbers = np.repeat(np.arange(len(rows)), [len(row["references"]) for row in rows])
+    pairs = [(row["question"], row["candidate"]) for row in rows]
+    pairs += [(row["question"], text) for row in rows for text in row["references"]]
+    tokens, _ = Encoder(models).tokens(pairs)
+    return row_scores(pair_statistics([tokens[n] for n in numbers], tokens[len(rows) :]), numbers)[0]
+
+
+def time_in_models(models, rows: list[dict]) -> float:
+    """Compute all scores of all rows; return the seconds inside the two models."""
+    parts = [models.predictor, models.embedder if models.layer else models.embedder.embeddings]
+    return time_inside(parts, lambda: all_scores(models, rows))[0]
+
+
+def matrix_rate(dtype: torch.dtype, device: str = "cpu") -> float:
+    """Return the machine's own rate of matrix products of the encoder's sizes, in GFLOP per second."""
+    rows = batching.CPU_BATCH if device == "cpu" else 2**16
+    left, right = (torch.randn(count, 384, dtype=dtype, device=device) for count in (rows, 1536))
+    seconds = min(timed(lambda: torch.nn.functional.linear(left, right), device)[0] for _ in range(50))
+    return 2 * rows * 384 * 1536 / seconds / 1e9
+
+
+def matrix_operations(model, word_pieces: int) -> float:
+    """Return the GFLOP of an encoder's weight matrices for so many word pieces, padding and attention not counted."""
+    layers = (p.numel() for name, p in model.named_parameters() if ".layer." in name and p.ndim == 2)
+    return 2 * sum(layers) * word_pieces / 1e9
+
+
+def speed(rows: list[dict], repeats: int) -> dict:
+    """Return the times of all ways, and how far apart their results are."""
+    models = load_models(device="cpu")
+    half = dataclasses.replace(models, predictor=deepcopy(models.predictor).bfloat16())
+    asked = [(row["question"], text) for row in rows for text in (row["candidate"], *row["references"])]
+    unique = list(dict.fromkeys(asked))
+    runs = {
+        "loop_every_text": lambda: one_at_a_time(models, asked),
+        "loop_unique_texts": lambda: one_at_a_time(models, unique),
+        "kpqa_weights": lambda: in_batches(models, unique),
+        "kpqa_weights_256_tokens": lambda: in_batches(models, unique, 256),
+        "kpqa_weights_4096_tokens": lambda: in_batches(models, unique, 4096),
+        "kpqa_weights_no_padding": lambda: of_equal_length(models, unique),
+        "kpqa_weights_bfloat16": lambda: in_batches(half, unique),
+        "kpqa_all_scores": lambda: time_in_models(models, rows),
+    }
+    runs["kpqa_weights"]()
+    seconds, shares, results = {name: [] for name in runs}, [], {}
+    for _ in range(repeats):
+        for name, run in runs.items():
+            elapsed, results[name] = timed(run)
+            seconds[name].append(elapsed)
+        shares.append(results["kpqa_all_scores"] / seconds["kpqa_all_scores"][-1])
+    best = {name: min(values) for name, values in seconds.items()}
+    pieces = sum(len(ids) for ids in models.tokenizer(*map(list, zip(*unique, strict=True)))["input_ids"])
+    operations = matrix_operations(models.predictor, pieces)
+    full, reduced = all_scores(models, rows), all_scores(half, rows)
+    return {
+        "rows": len(rows),
+        "texts": len(asked),
+        "unique_texts": len(unique),
+        "word_pieces": pieces,
+        "threads": torch.get_num_threads(),
+        "processor_seconds": {name: round(value, 2) for name, value in best.items()},
+        "times_as_fast_as_the_loop": round(best["loop_every_text"] / best["kpqa_weights"], 2),
+        "times_as_fast_as_the_loop_over_unique_texts": round(best["loop_unique_texts"] / best["kpqa_weights"], 2),
+        "share_of_time_in_the_models": round(max(shares), 3),
+        "gflop_of_the_predictors_matrices": round(operations, 1),
+        "gflop_per_second_of_the_machine": {
+            "float32": round(matrix_rate(torch.float32), 1),
+            "bfloat16": round(matrix_rate(torch.bfloat16), 1),
+        },
+        "largest_difference_of_a_weight": {
+            name: max(float(np.abs(a - b).max()) for a, b in zip(results["loop_unique_texts"], found, strict=True))
+            for name, found in results.items()
+            if name.startswith("kpqa_weights")
+        },
+        "largest_difference_of_a_score_in_bfloat16": {
+            metric: round(float(np.abs(full[metric] - reduced[metric]).max()), 4) for metric in METRICS[:3]
+        },
+    }
+
+
+def small_predictor(folder: str) -> str:
+    """Save a predictor of one small layer into a folder, with the base encoder's tokenizer; return the folder."""
+    from transformers import AutoTokenizer, BertConfig, BertForTokenClassification
+
+    tokenizer = AutoTokenizer.from_pretrained(base_encoder())
+    tokenizer.save_pretrained(folder)
+    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
+    torch.manual_seed(0)
+    BertForTokenClassification(BertConfig(vocab_size=len(tokenizer), **sizes)).save_pretrained(folder)
+    return folder
+
+
+def memory_of(rows: list[dict], count: int) -> dict:
+    """Return the memory of this process while it scores `count` rows."""
+    import evaluate
+
+    with TemporaryDirectory() as folder:
+        kpqa = evaluate.load(str(METRIC), checkpoint=small_predictor(folder), device="cpu", progress=False)
+        return _memory(kpqa, rows, count)
+
+
+def _memory(kpqa, rows: list[dict], count: int) -> dict:
+    def columns(numbers: range) -> dict[str, list[str]]:
+        used = [(i, rows[i % len(rows)]) for i in numbers]
+        return {
+            "questions": [" ".join(row["question"].split()[:3]) for _, row in used],
+            "predictions": [f"{' '.join(row['candidate'].split()[:2])} {i}" for i, row in used],
+            "references": [row["references"][0][:20] for _, row in used],
+        }
+
+    kpqa.compute(**columns(range(1000)), per_example=True)  # what the libraries set up at first use
+    inputs = columns(range(10_000, 10_000 + count))
+    results = {}
+    measured = peak_of(lambda: results.update(kpqa.compute(**inputs, per_example=True)))
+    scores = [value for value in results.values() if isinstance(value, list)]
+    return measured | {
+        "rows": count,
+        "inputs_mb": round(sum(sys.getsizeof(text) for column in inputs.values() for text in column) / 2**20, 1),
+        "scores_mb": round(sum(sys.getsizeof(v) + sum(map(sys.getsizeof, v)) for v in scores) / 2**20, 1),
+    }
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="JSON lines with question, candidate and references")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--repeats", type=int, default=3, help="the quickest of so many runs counts")
+    parser.add_argument("--memory", type=int, nargs="+", help="measure memory at these numbers of rows, not speed")
+    parser.add_argument("--memory_of", type=int, help=argparse.SUPPRESS)  # the process that is measured
+    parser.add_argument("--output", type=Path, help="write the result here as JSON")
+    arguments = parser.parse_args()
+
+    torch.set_num_threads(arguments.threads)
+    with gzip.open(arguments.data, "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    if arguments.memory_of:
+        print(json.dumps(memory_of(rows, arguments.memory_of)))
+        return
+    if arguments.memory:
+        result = {"memory": measured_apart(arguments.memory)}
+    else:
+        result = speed(rows, arguments.repeats)
+    result |= facts([arguments.data], ["genqa-metrics", "torch", "transformers"])
+    write(result, arguments.output)
+
+
+if __name__ == "__main__":
+    main()
