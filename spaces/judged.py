@@ -80,11 +80,11 @@ def rate(items: Sequence, labels: np.ndarray) -> tuple[float, float]:
         items: its rows; those with one id, or one question, belong together.
         labels: (rows,) 0 or 1.
     """
-    worth = import_module("genqa.toolkit.analysis.judge_errors").worth
+    effective_sample_size = import_module("genqa.toolkit.analysis.judge_errors").effective_sample_size
     keys = [item.id if item.id is not None else item.text for item in items]
     places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
     sums, numbers = np.zeros(len(places)), np.zeros(len(places))
     for key, label in zip(keys, labels, strict=True):
         sums[places[key]] += label
         numbers[places[key]] += 1
-    return float(labels.mean()), worth(sums, numbers)
+    return float(labels.mean()), effective_sample_size(sums, numbers)

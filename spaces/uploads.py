@@ -385,7 +385,7 @@ def scored(items: Sequence, scorer, tick: Callable[[str, int, int], None], what:
     workers = min(MAX_WORKERS, len(os.sched_getaffinity(0))) if scorer.device == "cpu" else 0
     parts, counts, done = [], Counter(), 0
     tick(what, 0, len(items))
-    for window, (found, counted) in pipeline.overlapped(
+    for window, (found, counted) in pipeline.map_in_order(
         partial(pipeline.statistics_of_items, scorer), windows, workers
     ):
         parts.append(found)

@@ -4,16 +4,15 @@ import math
 
 import numpy as np
 import pytest
-from genqa_metrics.toolkit.analysis.accuracy import (
-    Calibration,
-    calibration,
-    corrected,
-    from_verdicts,
-    lang_reiczigel,
-    pooled,
+from genqa_metrics.toolkit.analysis.estimation import (
+    PAIRS,
+    cluster_sums,
+    difference,
+    labels_needed,
     prediction_powered,
+    wilson,
 )
-from genqa_metrics.toolkit.analysis.estimation import PAIRS, cluster_sums, difference, labels_needed, powered, wilson
+from genqa_metrics.toolkit.analysis.judge_errors import Calibration, Measured, from_rate, pooled, rogan_gladen
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -31,43 +30,62 @@ def covers(truth, low, high) -> float:
     return float(((low <= truth) & (truth <= high)).mean())
 
 
+def published_ppi(human, judged, unlabelled, confidence=0.95):
+    """Return estimate and limits of PPI++ for a mean as published: no weights, no clusters, a normal interval."""
+    human, judged, others = (np.asarray(values, dtype=float) for values in (human, judged, unlabelled))
+    slope = np.cov(human, judged, bias=True)[0, 1] / max(np.r_[judged, others].var(ddof=1), 1e-12)
+    trust = np.clip(slope / (1 + len(human) / len(others)), 0, 1)
+    rest = human - trust * judged
+    error = math.sqrt(trust**2 * others.var() / len(others) + rest.var() / len(human))
+    value = trust * others.mean() + rest.mean()
+    half = stats.norm.ppf((1 + confidence) / 2) * error
+    return value, value - half, min(1, value + half)
+
+
+def ours(human, judged, unlabelled, confidence=0.95):
+    """Return the estimate for labels drawn by chance from all rows."""
+    labels = np.r_[np.asarray(human, dtype=float), np.full(len(unlabelled), np.nan)]
+    chance = np.full(len(labels), len(human) / len(labels))
+    return prediction_powered(np.r_[judged, unlabelled], labels, chance, confidence=confidence)
+
+
 def test_wilson_by_hand():
     """8 of 10 accepted.
 
     z = 1.96: center (0.8 + 3.8415 / 20) / (1 + 3.8415 / 10) = 0.7167; half-width 1.96 / 1.38415 *
     sqrt(0.8 * 0.2 / 10 + 3.8415 / 400) = 0.2266.
     """
-    result = from_verdicts([1] * 8 + [0] * 2)
-    assert (result.low, result.high) == pytest.approx((0.7167 - 0.2266, 0.7167 + 0.2266), abs=2e-4)
-    assert "ignored" in result.note
+    found = from_rate(0.8, 10)
+    assert (found["low"], found["high"]) == pytest.approx((0.7167 - 0.2266, 0.7167 + 0.2266), abs=2e-4)
+    assert found["method"] == "judge"
 
 
 @pytest.mark.parametrize("number", [100, 200, 400])
 @pytest.mark.parametrize("share", ACCURACIES)
 def test_wilson_covers_the_share_judged_correct(number, share):
     """Exact: the probability of each possible count, summed over those whose interval holds the share."""
-    results = [from_verdicts([1] * k + [0] * (number - k)) for k in range(number + 1)]
-    holds = [result.low <= share <= result.high for result in results]
-    assert stats.binom.pmf(np.arange(number + 1), number, share)[holds].sum() == pytest.approx(0.95, abs=0.02)
+    counts = np.arange(number + 1)
+    low, high = wilson(counts / number, number, stats.norm.ppf(0.975))
+    holds = (low <= share) & (share <= high)
+    assert stats.binom.pmf(counts, number, share)[holds].sum() == pytest.approx(0.95, abs=0.02)
 
 
 @pytest.mark.parametrize(("accepted", "number", "confidence"), [(0, 7, 0.95), (33, 40, 0.9), (500, 500, 0.99)])
 def test_wilson_is_that_of_statsmodels(accepted, number, confidence):
-    result = from_verdicts([1] * accepted + [0] * (number - accepted), confidence)
+    found = from_rate(accepted / number, number, None, confidence)
     expected = proportion_confint(accepted, number, 1 - confidence, method="wilson")
-    assert (result.low, result.high) == pytest.approx(expected)
+    assert (found["low"], found["high"]) == pytest.approx(expected)
 
 
 def test_wilson_misses_the_accuracy_when_the_judge_errs():
     """Accuracy 0.7, sensitivity 0.9, specificity 0.8: 0.69 judged correct; at 0.3 it is 0.41, outside the interval."""
-    result = from_verdicts([1] * 410 + [0] * 590)
-    assert result.low > 0.3
-    assert corrected([1] * 410 + [0] * 590, Calibration(90, 100, 80, 100)).low < 0.3
+    assert from_rate(0.41, 1000)["low"] > 0.3
+    assert rogan_gladen(410, 1000, 90, 100, 80, 100)[1] < 0.3
 
 
 def test_all_verdicts_equal():
-    assert from_verdicts([1] * 20).high == 1
-    assert from_verdicts([0] * 20).low == 0
+    assert from_rate(1, 20)["high"] == 1
+    assert from_rate(0, 20)["low"] == 0
 
 
 def test_corrected_by_hand():
@@ -79,9 +97,9 @@ def test_corrected_by_hand():
     0.003207; shift 7.683 * (0.5744 * 0.001963 - 0.4256 * 0.003207) = -0.00182; variance 0.5981 * 0.4019 / 203.84 +
     0.3299 * 0.001963 + 0.1811 * 0.003207 = 0.002408; half-width 1.96 * 0.04907 / 0.6731 = 0.1429.
     """
-    result = corrected([1] * 120 + [0] * 80, Calibration(45, 50, 40, 50))
-    assert result.estimate == pytest.approx(0.4 / 0.7)
-    assert (result.low, result.high) == pytest.approx((0.5726 - 0.1429, 0.5726 + 0.1429), abs=3e-4)
+    estimate, low, high = rogan_gladen(120, 200, 45, 50, 40, 50)
+    assert estimate == pytest.approx(0.4 / 0.7)
+    assert (low, high) == pytest.approx((0.5726 - 0.1429, 0.5726 + 0.1429), abs=3e-4)
 
 
 @pytest.mark.parametrize("judge", JUDGES)
@@ -91,7 +109,7 @@ def test_corrected_covers_the_accuracy(judge, number, sample):
     rng = np.random.default_rng(number + sample)
     for truth in ACCURACIES:
         share = truth * sensitivity + (1 - truth) * (1 - specificity)
-        _, low, high = lang_reiczigel(
+        _, low, high = rogan_gladen(
             rng.binomial(number, share, SAMPLES),
             number,
             rng.binomial(sample, sensitivity, SAMPLES),
@@ -102,25 +120,21 @@ def test_corrected_covers_the_accuracy(judge, number, sample):
         assert covers(truth, low, high) == pytest.approx(0.95, abs=0.02), truth
 
 
-def test_corrected_is_the_formula_on_counts():
-    result = corrected([1] * 30 + [0] * 10, Calibration(18, 20, 15, 20), confidence=0.9)
-    expected = lang_reiczigel(30, 40, 18, 20, 15, 20, 0.9)
-    assert (result.estimate, result.low, result.high) == pytest.approx([float(value) for value in expected])
-
-
 def test_a_perfect_judge_needs_no_correction():
-    verdicts = [1] * 700 + [0] * 300
-    sure, plain = corrected(verdicts, Calibration(10**7, 10**7, 10**7, 10**7)), from_verdicts(verdicts)
-    assert sure.estimate == pytest.approx(plain.estimate)
-    assert (sure.low, sure.high) == pytest.approx((plain.low, plain.high), abs=1e-3)
+    estimate, low, high = rogan_gladen(700, 1000, 10**7, 10**7, 10**7, 10**7)
+    plain = from_rate(0.7, 1000)
+    assert estimate == pytest.approx(0.7)
+    assert (low, high) == pytest.approx((plain["low"], plain["high"]), abs=1e-3)
 
 
 def test_a_smaller_calibration_sample_widens_the_interval():
-    verdicts = [1] * 60 + [0] * 40
-    widths = [
-        r.high - r.low for r in (corrected(verdicts, Calibration(9 * k, 10 * k, 8 * k, 10 * k)) for k in (2, 20))
-    ]
-    assert widths[0] > widths[1]
+    ends = [rogan_gladen(60, 100, 9 * k, 10 * k, 8 * k, 10 * k) for k in (2, 20)]
+    assert ends[0][2] - ends[0][1] > ends[1][2] - ends[1][1]
+
+
+def test_a_judge_no_better_than_chance_tells_nothing():
+    assert np.isnan(rogan_gladen(1, 2, 5, 10, 5, 10)).all()
+    assert np.isnan(rogan_gladen(1, 2, 1, 1, 10, 1000)).all()
 
 
 @pytest.mark.parametrize(
@@ -136,22 +150,23 @@ def test_a_smaller_calibration_sample_widens_the_interval():
         ([1, 1, 0, 1] * 5, [1, 1, 0, 0] * 5, [1, 1, 1, 0] * 20, 0.9, (0.86785714, 0.73240776, 1.0)),  # 1.0033 cut
     ],
 )
-def test_without_added_rows_it_is_ppi(human, judged, unlabelled, confidence, expected):
-    result = prediction_powered(human, judged, unlabelled, confidence, published=True)
-    assert (result.estimate, result.low, result.high) == pytest.approx(expected, abs=1e-7)
+def test_it_is_near_ppi_as_published(human, judged, unlabelled, confidence, expected):
+    """The reference gives the numbers of ppi_py; ours adds rows for the interval, and errs to the wider side."""
+    assert published_ppi(human, judged, unlabelled, confidence) == pytest.approx(expected, abs=1e-7)
+    result = ours(human, judged, unlabelled, confidence)
+    assert result.value == pytest.approx(expected[0], abs=0.06)
+    assert result.high - result.low > 0.9 * (expected[2] - expected[1])
 
 
 def test_a_useless_judge_leaves_the_human_mean():
-    """The judge says the same of every answer: 6 of 8 remain, and the published interval is that of labels alone."""
-    result = prediction_powered([1, 1, 1, 0] * 2, [1] * 8, [1] * 50, published=True)
-    half = 1.959964 * math.sqrt(0.75 * 0.25 / 8)
-    assert (result.estimate, result.low) == pytest.approx((0.75, 0.75 - half), abs=1e-6)
+    """The judge says the same of every answer: 6 of 8 remain."""
+    assert ours([1, 1, 1, 0] * 2, [1] * 8, [1] * 50).value == pytest.approx(0.75)
 
 
 def test_errors_of_the_judge_do_not_move_the_estimate():
     """It accepts everything that is right, and half of what is wrong: the other answers are 1/3 wrong, not 1/6."""
     human, judged = [1, 1, 1, 1, 0, 0] * 100, [1, 1, 1, 1, 1, 0] * 100
-    assert prediction_powered(human, judged, [1, 1, 1, 1, 1, 0] * 1000).estimate == pytest.approx(2 / 3)
+    assert ours(human, judged, [1, 1, 1, 1, 1, 0] * 1000).value == pytest.approx(2 / 3)
 
 
 def test_it_is_the_estimate_of_labels_drawn_by_chance():
@@ -162,18 +177,18 @@ def test_it_is_the_estimate_of_labels_drawn_by_chance():
     estimate: 45/68 + 0.7152 * (343/568 - 43/68).
     """
     human, judged = np.repeat(PAIRS, [20, 3, 5, 40], axis=0).T
-    result = prediction_powered(human, judged, [1] * 300 + [0] * 200)
-    assert result.estimate == pytest.approx(45 / 68 + 0.7152 * (343 / 568 - 43 / 68), abs=1e-4)
-    published = prediction_powered(human, judged, [1] * 300 + [0] * 200, published=True)
-    assert (result.low, result.high) == pytest.approx((published.low, published.high), abs=0.02)
+    result = ours(human, judged, [1] * 300 + [0] * 200)
+    assert result.value == pytest.approx(45 / 68 + 0.7152 * (343 / 568 - 43 / 68), abs=1e-4)
+    _, low, high = published_ppi(human, judged, [1] * 300 + [0] * 200)
+    assert (result.low, result.high) == pytest.approx((low, high), abs=0.02)
 
 
 def test_probabilities_say_more_than_verdicts():
     rng = np.random.default_rng(0)
     probability = rng.random(3000)
     human = (rng.random(300) < probability[:300]).astype(int)
-    fine = prediction_powered(human, probability[:300], probability[300:])
-    coarse = prediction_powered(human, probability[:300] > 0.5, probability[300:] > 0.5)
+    fine = ours(human, probability[:300], probability[300:])
+    coarse = ours(human, probability[:300] > 0.5, probability[300:] > 0.5)
     assert fine.high - fine.low < coarse.high - coarse.low
 
 
@@ -184,41 +199,20 @@ def test_intervals_hold_their_estimate_and_stay_within_0_and_1(data):
     pairs = data.draw(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=20, max_size=60))
     human, judged = zip(*pairs, strict=True)
     hits = data.draw(st.integers(35, 50)), data.draw(st.integers(35, 50))
-    for result in (
-        from_verdicts(verdicts),
-        corrected(verdicts, Calibration(hits[0], 50, hits[1], 50)),
-        prediction_powered(human, judged, verdicts),
-    ):
-        assert 0 <= result.low <= result.estimate <= result.high <= 1
-        assert {type(value) for value in (result.estimate, result.low, result.high)} == {float}
+    powered = ours(human, judged, verdicts)
+    assert 0 <= powered.low <= powered.value <= powered.high <= 1
+    for measured in (None, Measured([Calibration(hits[0], 50, hits[1], 50)], {})):
+        found = from_rate(float(np.mean(verdicts)), len(verdicts), measured)
+        assert 0 <= found["low"] <= found["accuracy"] <= found["high"] <= 1
+        assert {type(found[name]) for name in ("accuracy", "low", "high")} == {float}
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: from_verdicts([1, 0, 0.7]), r"verdicts, row 2: expected 0 or 1, got 0.7; compare"),
-        (lambda: from_verdicts([1, float("nan")]), r"verdicts, row 1: expected 0 or 1, got nan"),
-        (lambda: from_verdicts([1, None]), r"verdicts, row 1: expected 0 or 1, got None"),
-        (lambda: from_verdicts([1, "yes"]), r"verdicts, row 1: expected a number, got 'yes'"),
-        (lambda: from_verdicts([1, [0]]), r"verdicts, row 1: expected a number, got \[0\]"),
-        (lambda: from_verdicts([[1, 0]]), "verdicts: expected a flat list, got 2 dimensions"),
-        (lambda: from_verdicts([]), "verdicts: expected at least one answer, got none"),
-        (lambda: from_verdicts("1"), "verdicts: expected a list of numbers, got '1'"),
-        (lambda: from_verdicts([1], confidence=95), "confidence: expected a number between 0 and 1, got 95"),
         (lambda: Calibration(5, 4, 1, 2), "accepted: expected 0 to 4, the number of correct answers, got 5"),
         (lambda: Calibration(0.9, 1, 1, 2), "accepted: expected a whole number, got 0.9"),
-        (lambda: calibration([1, 1], [1, 0]), "incorrect: expected at least 1 answer, got 0"),
-        (lambda: calibration([1, 0, 1], [1, 0]), "verdicts: expected 3 values, as many as human, got 2"),
-        (
-            lambda: corrected([1, 0], Calibration(5, 10, 5, 10)),
-            r"calibration: expected sensitivity \+ specificity above 1, got 0.500 \+ 0.500",
-        ),
-        (lambda: corrected([1, 0], Calibration(1, 1, 10, 1000)), "a judge no better than chance"),
-        (lambda: prediction_powered([1], [1], [1]), "human: expected at least 2 labelled answers, got 1"),
-        (lambda: prediction_powered([1, 0], [1, 0], []), "unlabelled: expected at least one answer, got none"),
-        (lambda: prediction_powered([1, 0], [1], [1]), "judged: expected 2 values, as many as human, got 1"),
-        (lambda: prediction_powered([1, 0.5], [1, 1], [1]), "human, row 1: expected 0 or 1, got 0.5"),
-        (lambda: prediction_powered([1, 0], [1, 2], [1]), "judged, row 1: expected a number from 0 to 1, got 2"),
+        (lambda: Calibration(1, 1, 0, 0), "incorrect: expected at least 1 answer, got 0"),
         (lambda: ranking_scores([]), "rankings: expected at least one question, got none"),
         (lambda: ranking_scores([[1], [0, 0.4]]), r"rankings, row 1: expected a list of 0 and 1, got \[0, 0.4\]"),
         (lambda: ranking_scores([[1], []]), r"rankings, row 1: expected a list of 0 and 1, got \[\]"),
@@ -243,7 +237,7 @@ def test_pooled_counts_answers_of_unlike_systems_as_fewer():
 
 def test_labels_alone_are_wilson_with_a_little_more():
     labels = np.array([1.0] * 70 + [0] * 30)
-    found = powered(np.full(100, 0.5), labels, np.ones(100))
+    found = prediction_powered(np.full(100, 0.5), labels, np.ones(100))
     expected = wilson(0.7, 100, 1.959964)
     assert found.value == pytest.approx(0.7)
     assert (found.low, found.high) == pytest.approx([float(limit) for limit in expected], abs=0.01)
@@ -253,15 +247,15 @@ def test_rows_that_were_drawn_half_as_often_count_twice():
     """Two of 4 sure rows drawn with 1/2, both of 2 unsure ones with 1: (2 * 2 * 1 + 0 + 1) / (2 * 2 + 2) = 5/6."""
     judged = np.full(6, 0.5)
     labels = np.array([1, 1, np.nan, np.nan, 0, 1])
-    found = powered(judged, labels, np.array([0.5, 0.5, 0.5, 0.5, 1, 1]))
+    found = prediction_powered(judged, labels, np.array([0.5, 0.5, 0.5, 0.5, 1, 1]))
     assert found.value == pytest.approx(5 / 6)
 
 
 def test_all_rows_labelled_leave_nothing_to_the_judge():
     rng = np.random.default_rng(0)
     labels, judged = (rng.random(200) < 0.7).astype(float), rng.random(200)
-    assert powered(judged, labels, np.ones(200)).value == pytest.approx(labels.mean())
-    exact = powered(judged, labels, np.ones(200), finite=True)
+    assert prediction_powered(judged, labels, np.ones(200)).value == pytest.approx(labels.mean())
+    exact = prediction_powered(judged, labels, np.ones(200), finite=True)
     assert exact.error == 0
 
 
@@ -270,9 +264,11 @@ def test_rows_of_one_question_are_one_cluster():
     rng = np.random.default_rng(0)
     judged = rng.random(400)
     labels = np.where(np.arange(400) < 100, rng.random(400) < judged, np.nan)
-    once = powered(judged, labels, np.full(400, 0.25))
-    often = powered(np.repeat(judged, 5), np.repeat(labels, 5), np.full(2000, 0.25), np.repeat(np.arange(400), 5))
-    apart = powered(np.repeat(judged, 5), np.repeat(labels, 5), np.full(2000, 0.25))
+    once = prediction_powered(judged, labels, np.full(400, 0.25))
+    often = prediction_powered(
+        np.repeat(judged, 5), np.repeat(labels, 5), np.full(2000, 0.25), np.repeat(np.arange(400), 5)
+    )
+    apart = prediction_powered(np.repeat(judged, 5), np.repeat(labels, 5), np.full(2000, 0.25))
     assert often.error == pytest.approx(once.error, rel=0.05)
     assert apart.error < 0.5 * once.error
     assert cluster_sums(np.ones((2, 3)), np.array([0, 1, 0])).tolist() == [[2, 1], [2, 1]]
@@ -283,10 +279,10 @@ def test_a_difference_of_paired_systems_is_narrower_than_one_of_others():
     first = (rng.random(500) < 0.8).astype(float)
     second = np.where(rng.random(500) < 0.9, first, 1 - first)
     labels = [np.where(np.arange(500) < 200, values, np.nan) for values in (first, second)]
-    found = [powered(np.full(500, 0.5), values, np.full(500, 0.4)) for values in labels]
+    found = [prediction_powered(np.full(500, 0.5), values, np.full(500, 0.4)) for values in labels]
     value, low, high = difference(*found)
     assert low < value < high
-    shuffled = powered(np.full(500, 0.5), np.roll(labels[1], 250), np.full(500, 0.4))
+    shuffled = prediction_powered(np.full(500, 0.5), np.roll(labels[1], 250), np.full(500, 0.4))
     _, far_low, far_high = difference(found[0], shuffled)
     assert high - low < 0.8 * (far_high - far_low)
 
@@ -297,7 +293,9 @@ def test_labels_needed_are_about_enough():
     judged = np.where(rng.random(5000) < 0.9, truth, 1 - truth)
 
     def found(number):
-        return powered(judged, np.where(np.arange(5000) < number, truth, np.nan), np.full(5000, number / 5000))
+        return prediction_powered(
+            judged, np.where(np.arange(5000) < number, truth, np.nan), np.full(5000, number / 5000)
+        )
 
     more = labels_needed(found(100), 100, 5000, 0.03, finite=False)
     reached = found(100 + more)
@@ -308,7 +306,7 @@ def test_labels_needed_are_about_enough():
 
 def test_too_few_labels_are_an_error():
     with pytest.raises(ValueError, match="labels: expected at least 2 labelled rows, got 1"):
-        powered(np.ones(3), np.array([1, np.nan, np.nan]), np.ones(3))
+        prediction_powered(np.ones(3), np.array([1, np.nan, np.nan]), np.ones(3))
 
 
 def test_ranking_scores_by_hand():

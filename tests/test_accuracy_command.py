@@ -8,10 +8,10 @@ import pytest
 from genqa_metrics.toolkit.analysis.label_tasks import tasks_of
 from genqa_metrics.toolkit.analysis.labelling import (
     Session,
-    drawn,
+    hash_uniform,
     item_key,
-    luck_of,
     marked_words,
+    pareto_sample,
     probabilities,
 )
 from genqa_metrics.toolkit.cli import app
@@ -73,7 +73,7 @@ def test_labels_and_judge_hold_the_truth_and_are_narrower_than_labels(judged):
         assert found["labelled"] == 80
         alone = found["labels_alone"]
         assert found["high"] - found["low"] < 0.85 * (alone["high"] - alone["low"])
-        assert found["worth"] > 100
+        assert found["effective_sample_size"] > 100
     # 300 answers of a system that is right in 60% leave 1.96 * sqrt(.24 / 300) = 5.5 points however many are labelled;
     # of one that is right in 80% they leave 4.5.
     assert 0 < report.systems["a"]["needed"]["0.05"] < 300
@@ -189,16 +189,16 @@ def test_probabilities_sum_to_the_number_and_none_is_0():
 def test_rows_are_drawn_with_their_probabilities():
     rng = np.random.default_rng(0)
     odds = probabilities(rng.random(50) ** 3, 20)
-    often = np.mean([drawn(odds, rng.random(50), 20) for _ in range(4000)], axis=0)
+    often = np.mean([pareto_sample(odds, rng.random(50), 20) for _ in range(4000)], axis=0)
     assert often == pytest.approx(odds, abs=0.03)
-    assert drawn(odds, rng.random(50), 20).sum() == 20
+    assert pareto_sample(odds, rng.random(50), 20).sum() == 20
 
 
 def test_more_labels_keep_those_drawn_before_and_systems_share_questions():
-    luck, judged = luck_of(map(str, range(500)), 0), np.random.default_rng(0).random(500)
-    few, many = (drawn(probabilities(judged, number), luck, number) for number in (50, 100))
+    luck, judged = hash_uniform(map(str, range(500)), 0), np.random.default_rng(0).random(500)
+    few, many = (pareto_sample(probabilities(judged, number), luck, number) for number in (50, 100))
     assert (few & many).sum() >= 48
-    other = drawn(probabilities(np.random.default_rng(1).random(500), 50), luck, 50)
+    other = pareto_sample(probabilities(np.random.default_rng(1).random(500), 50), luck, 50)
     assert (few & other).sum() > 25  # 5 by chance
 
 

@@ -177,10 +177,10 @@ def test_holm_is_that_of_the_definition(rng):
     for k, place in enumerate(order):
         least = max(least, min(1.0, p[place] * (7 - k)))
         expected[place] = least
-    assert resampling.corrected(p) == pytest.approx([expected[i] for i in range(7)])
-    with_nan = resampling.corrected([0.01, float("nan"), 0.02])
+    assert resampling.adjust_p_values(p) == pytest.approx([expected[i] for i in range(7)])
+    with_nan = resampling.adjust_p_values([0.01, float("nan"), 0.02])
     assert with_nan == pytest.approx([0.02, float("nan"), 0.02], nan_ok=True)
-    assert resampling.corrected([]).tolist() == []
+    assert resampling.adjust_p_values([]).tolist() == []
 
 
 LEVEL = (0.035, 0.065)  # 5% +- 1.5

@@ -310,7 +310,7 @@ def test_correction(files):
     assert (p_values["none"] == raw).all()
     assert p_values["bonferroni"] == pytest.approx(np.minimum(3 * raw, 1), rel=1e-5)
     assert (p_values["holm"] <= p_values["bonferroni"] + 1e-9).all()
-    assert p_values["holm"] == pytest.approx(resampling.corrected(raw), rel=1e-4)
+    assert p_values["holm"] == pytest.approx(resampling.adjust_p_values(raw), rel=1e-4)
 
 
 def test_too_few_permutations_are_said(tmp_path):

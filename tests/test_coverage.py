@@ -7,9 +7,9 @@ simulation.
 
 import numpy as np
 import pytest
-from genqa_metrics.toolkit.analysis.accuracy import lang_reiczigel
-from genqa_metrics.toolkit.analysis.estimation import difference, powered, wilson
-from genqa_metrics.toolkit.analysis.labelling import drawn, probabilities
+from genqa_metrics.toolkit.analysis.estimation import difference, prediction_powered, wilson
+from genqa_metrics.toolkit.analysis.judge_errors import rogan_gladen
+from genqa_metrics.toolkit.analysis.labelling import pareto_sample, probabilities
 from scipy import stats
 
 pytestmark = pytest.mark.slow
@@ -54,7 +54,7 @@ def test_rows_are_drawn_as_by_the_tool():
     rng = np.random.default_rng(0)
     judged, luck = rng.random((3, ROWS)), rng.random((3, ROWS))
     known, odds = chosen(rng, judged, 30, True, luck)
-    assert [drawn(*pair, 30).tolist() for pair in zip(odds, luck, strict=True)] == known.tolist()
+    assert [pareto_sample(*pair, 30).tolist() for pair in zip(odds, luck, strict=True)] == known.tolist()
 
 
 def held(truth, low, high) -> np.ndarray:
@@ -78,7 +78,9 @@ def coverage(labels, active=False, finite=False, trusted=True, **kind) -> np.nda
         for j, accuracy in enumerate(ACCURACIES):
             truth, judged, clusters = world(rng, accuracy, judge, **kind)
             known, odds = chosen(rng, judged, labels, active)
-            result = powered(judged, np.where(known, truth, np.nan), odds, clusters, finite, trusted=trusted)
+            result = prediction_powered(
+                judged, np.where(known, truth, np.nan), odds, clusters, finite, trusted=trusted
+            )
             found[i, j] = held(truth.mean(axis=1) if finite else accuracy, result.low, result.high).mean()
     return found
 
@@ -118,7 +120,7 @@ def test_two_systems(labels):
                 middle = np.where(truth == 1, stats.norm.ppf(judge[0]), -stats.norm.ppf(judge[1]))
                 judged = 1 / (1 + np.exp(-2 * (middle + rng.standard_normal(truth.shape))))
                 known, odds = chosen(rng, judged, labels, True, luck)
-                found.append(powered(judged, np.where(known, truth, np.nan), odds))
+                found.append(prediction_powered(judged, np.where(known, truth, np.nan), odds))
             _, low, high = difference(*found)
             shares.append(held(-gap, low, high).mean())
     print(f"\ntwo systems, {labels} labels: {np.mean(shares):.3f}; {np.round(shares, 3).tolist()}")
@@ -142,7 +144,7 @@ def test_judge_alone(sample):
             counts = (rng.binomial(sample, share, 4000) for share in (sensitivity, specificity))
             accepted, rejected = counts
             judged = rng.binomial(ROWS, positive, 4000)
-            _, low, high = lang_reiczigel(judged, ROWS, accepted, sample, rejected, sample)
+            _, low, high = rogan_gladen(judged, ROWS, accepted, sample, rejected, sample)
             usable = ~np.isnan(low)
             shares.append(held(accuracy, low, high)[usable].mean())
     print(f"\njudge alone, {sample} of each kind: {np.mean(shares):.3f}, {np.min(shares):.3f} to {np.max(shares):.3f}")

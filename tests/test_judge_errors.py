@@ -8,14 +8,20 @@ import sys
 import genqa_metrics
 import pytest
 from genqa_metrics.ava.loading import short_digest
-from genqa_metrics.toolkit.analysis.accuracy import lang_reiczigel
-from genqa_metrics.toolkit.analysis.judge_errors import MEASURED_FILE, UNMEASURED, measured_for, worth
+from genqa_metrics.toolkit.analysis.judge_errors import (
+    MEASURED_FILE,
+    UNMEASURED,
+    effective_sample_size,
+    measured_for,
+    rogan_gladen,
+)
 from genqa_metrics.toolkit.cli import app
 from genqa_metrics.toolkit.scoring.registry import make_scorer
 from typer.testing import CliRunner
 
 from tests.factories.ava import SETTINGS, random_rows
-from training import accuracy_study, publish
+from training import accuracy_study
+from training.publish import publish
 
 COUNTS = {"accepted": 90, "correct": 100, "rejected": 45, "incorrect": 50}
 
@@ -48,7 +54,7 @@ def test_score_compare_and_accuracy_say_the_same(judge, rows):
     accuracy = genqa_metrics.accuracy(rows, settings=settings)
     for system in "ab":
         rate = scored.systems[system]["ava_accuracy"]
-        value, low, high = map(float, lang_reiczigel(rate * 30, 30, *COUNTS.values()))
+        value, low, high = map(float, rogan_gladen(rate * 30, 30, *COUNTS.values()))
         expected = {"value": value, "low": min(low, value), "high": max(high, value)}
         assert scored.accuracy["systems"][system] == pytest.approx(expected)
         assert compared.to_dict()["metrics"]["ava"]["accuracy"]["systems"][system] == pytest.approx(expected, rel=1e-5)
@@ -81,17 +87,17 @@ def test_a_judge_that_was_not_measured_so_is_naive_and_that_is_said(judge, rows)
 
 
 def test_what_was_measured_changes_no_signature(judge):
-    with_it = make_scorer("ava", {"checkpoint": str(judge)}).signature
-    assert measured_for(with_it, {"checkpoint": str(judge)}).groups[0].sensitivity == 0.9
+    with_it = make_scorer("ava", {"checkpoint": str(judge)})
+    assert measured_for(with_it).groups[0].accepted == 90
     (judge / MEASURED_FILE).unlink()
-    assert make_scorer("ava", {"checkpoint": str(judge)}).signature == with_it
+    assert make_scorer("ava", {"checkpoint": str(judge)}).signature == with_it.signature
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"systems": [{}]}'])
 def test_a_damaged_file_is_named(judge, content):
     (judge / MEASURED_FILE).write_text(content)
     with pytest.raises(ValueError, match=r"measured.json: expected checkpoint.*delete it"):
-        measured_for("ava|dtype:float32", {"checkpoint": str(judge)})
+        measured_for(make_scorer("ava", {"checkpoint": str(judge)}))
 
 
 def test_the_bundled_judge_was_measured():
@@ -132,15 +138,15 @@ def test_the_study_reports_and_measures(judge, tmp_path, monkeypatch):
     facts = json.loads((judge / MEASURED_FILE).read_text())
     assert list(facts["data"]) == ["made.dev"]
     assert sum(group["correct"] + group["incorrect"] for group in facts["systems"]) == 80
-    assert measured_for(make_scorer("ava", {"checkpoint": str(judge)}).signature, {"checkpoint": str(judge)})
+    assert measured_for(make_scorer("ava", {"checkpoint": str(judge)}))
 
 
 def test_answers_to_one_question_are_worth_fewer():
     """Four questions with two answers each that are always alike are four answers."""
     import numpy as np
 
-    assert worth(np.array([2, 2, 0, 0]), np.full(4, 2)) == pytest.approx(4)
-    assert worth(np.array([1, 1, 0, 1]), np.ones(4)) == pytest.approx(4)
+    assert effective_sample_size(np.array([2, 2, 0, 0]), np.full(4, 2)) == pytest.approx(4)
+    assert effective_sample_size(np.array([1, 1, 0, 1]), np.ones(4)) == pytest.approx(4)
 
 
 @pytest.mark.parametrize(("demand", "status"), [("aev=0.1", 0), ("aev=1.1", 3), ("aew=0.5", 2), ("aev=high", 2)])

@@ -12,7 +12,7 @@ from genqa_metrics.toolkit.rows.files import FileError, Source
 from genqa_metrics.toolkit.rows.writing import Writer
 from genqa_metrics.toolkit.scoring import run as scoring_run
 from genqa_metrics.toolkit.scoring.parts import MANIFEST, STATE
-from genqa_metrics.toolkit.scoring.pipeline import WINDOWS, overlapped
+from genqa_metrics.toolkit.scoring.pipeline import WINDOWS, map_in_order
 from genqa_metrics.toolkit.scoring.run import Run
 
 from tests.factories.files import contents, made_rows, run, save, score
@@ -270,21 +270,21 @@ def test_results_come_in_order_and_before_a_failure(workers):
 
     found = []
     with pytest.raises(FileError, match="line 21"):
-        found.extend(overlapped(lambda number: number**2, windows(), workers))
+        found.extend(map_in_order(lambda number: number**2, windows(), workers))
     assert found == [(number, number**2) for number in range(20)]
 
 
 def test_a_failure_while_scoring_comes_in_order_too():
     found = []
     with pytest.raises(ZeroDivisionError):
-        found.extend(overlapped(lambda number: 1 / (number - 10), range(1000), 3))
+        found.extend(map_in_order(lambda number: 1 / (number - 10), range(1000), 3))
     assert len(found) == 10
 
 
 def test_no_more_is_read_ahead_than_the_workers_need():
     read = []
     windows = (read.append(number) or number for number in range(100))
-    for done, (window, _) in enumerate(overlapped(lambda number: None, windows, 3)):
+    for done, (window, _) in enumerate(map_in_order(lambda number: None, windows, 3)):
         assert window == done
         assert len(read) <= done + 1 + 4
 

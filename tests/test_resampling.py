@@ -278,11 +278,11 @@ def test_swaps_exchange_half_of_the_rows():
 
 def test_holm_by_hand():
     """Sorted 0.01, 0.02, 0.02, 0.5 times 4, 3, 2, 1: 0.04, 0.06, 0.04 -> 0.06, 0.5."""
-    found = resampling.corrected(np.array([0.02, 0.5, 0.01, 0.02]))
+    found = resampling.adjust_p_values(np.array([0.02, 0.5, 0.01, 0.02]))
     assert found.tolist() == pytest.approx([0.06, 0.5, 0.04, 0.06])
-    assert resampling.corrected(np.array([0.02, 0.5]), "none").tolist() == [0.02, 0.5]
-    assert resampling.corrected(np.array([0.02, 0.5]), "bonferroni").tolist() == pytest.approx([0.04, 1.0])
-    assert resampling.corrected(np.array([0.01, 0.02]), "fdr").tolist() == pytest.approx([0.02, 0.02])
+    assert resampling.adjust_p_values(np.array([0.02, 0.5]), "none").tolist() == [0.02, 0.5]
+    assert resampling.adjust_p_values(np.array([0.02, 0.5]), "bonferroni").tolist() == pytest.approx([0.04, 1.0])
+    assert resampling.adjust_p_values(np.array([0.01, 0.02]), "fdr").tolist() == pytest.approx([0.02, 0.02])
 
 
 def test_ranks_by_hand():

@@ -92,8 +92,8 @@ def repeated(human: np.ndarray, judge: np.ndarray, labels: int, repeats: int, fi
         finite: the truth is of these rows; else every repeat draws a test set of as many rows with replacement.
         rng: a `numpy.random.Generator`.
     """
-    from genqa_metrics.toolkit.analysis.estimation import powered
-    from genqa_metrics.toolkit.analysis.labelling import drawn, probabilities
+    from genqa_metrics.toolkit.analysis.estimation import prediction_powered
+    from genqa_metrics.toolkit.analysis.labelling import pareto_sample, probabilities
 
     truth, number = human.mean(), len(human)
     places = np.tile(np.arange(number), (repeats, 1)) if finite else rng.integers(number, size=(repeats, number))
@@ -104,8 +104,10 @@ def repeated(human: np.ndarray, judge: np.ndarray, labels: int, repeats: int, fi
     found = {}
     for way in WAYS:
         odds = odds_of[way]
-        known = np.array([drawn(row, rng.random(number), labels) for row in odds])
-        result = powered(guesses, np.where(known, people, np.nan), odds, finite=finite, trusted=way != "alone")
+        known = np.array([pareto_sample(row, rng.random(number), labels) for row in odds])
+        result = prediction_powered(
+            guesses, np.where(known, people, np.nan), odds, finite=finite, trusted=way != "alone"
+        )
         held = (result.low <= truth + 1e-12) & (truth - 1e-12 <= result.high)
         found[way] = {
             "held": float(held.mean()),
@@ -129,8 +131,7 @@ def counts(human: np.ndarray, verdicts: np.ndarray) -> dict[str, int]:
 
 def without_labels(systems: list[dict]) -> list[dict]:
     """Return for every system the interval of the judge alone, measured on the other systems."""
-    from genqa_metrics.toolkit.analysis.accuracy import Calibration
-    from genqa_metrics.toolkit.analysis.judge_errors import COUNTS, Measured, from_rate
+    from genqa_metrics.toolkit.analysis.judge_errors import COUNTS, Calibration, Measured, from_rate
 
     found = []
     for place, system in enumerate(systems):

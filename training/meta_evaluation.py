@@ -286,11 +286,11 @@ def best_and_rest(report: Mapping, kind: str) -> dict[str, object]:
         report: see `genqa_metrics.toolkit.analysis.human_agreement.analyse`.
         kind: "pearson" or "spearman".
     """
-    from genqa_metrics.toolkit.analysis.resampling import corrected
+    from genqa_metrics.toolkit.analysis.resampling import adjust_p_values
     from genqa_metrics.toolkit.reports.agree import against_best, ordered
 
     tests = against_best(report, kind)
-    holm = corrected([test["permutation_p"] for test in tests.values()], "holm").tolist()
+    holm = adjust_p_values([test["permutation_p"] for test in tests.values()], "holm").tolist()
     names = ("permutation_p", "williams_p", "value", "low", "high")
     rest = {
         title: {name: test[name] for name in names} | {"permutation_p_holm": p}

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 from genqa_metrics.toolkit.analysis import correlation as agreement
-from genqa_metrics.toolkit.analysis.resampling import bootstrap, bootstrap_p_values, corrected, interval
+from genqa_metrics.toolkit.analysis.resampling import adjust_p_values, bootstrap, bootstrap_p_values, interval
 
 from training.kpqa import evaluate_kpqa as evaluation
 
@@ -137,7 +137,7 @@ def main() -> None:
             scores = evaluation.scores_of_tokens(rows, tokens[settings.get("layer", 0)], **given)
             variants[label][name] = differences(base, scores, metrics, human, clusters, args.resamples)
     cells = [values for of_sets in variants.values() for metrics in of_sets.values() for values in metrics.values()]
-    for values, p_value in zip(cells, corrected(np.array([values["p"] for values in cells])), strict=True):
+    for values, p_value in zip(cells, adjust_p_values(np.array([values["p"] for values in cells])), strict=True):
         values["real"] = bool(p_value < SIGNIFICANT)
     result = {
         "sets": args.sets,

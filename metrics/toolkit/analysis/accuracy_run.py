@@ -14,9 +14,9 @@ from ..rows.items import Item, RowError, RowReader
 from ..rows.reading import Skips, good_rows, inputs_of
 from ..scoring.registry import make_scorer
 from ..scoring.selection import checked_columns
-from .estimation import Estimate, cluster_sums, difference, labels_needed, newcombe, powered
+from .estimation import Estimate, cluster_sums, difference, labels_needed, newcombe, prediction_powered
 from .inputs import digested_sources
-from .judge_errors import METHODS, Measured, from_rate, measured_for, notes_of, worth
+from .judge_errors import METHODS, Measured, effective_sample_size, from_rate, measured_for, notes_of
 from .labelling import item_key, key_of
 
 POINTS = (0.01, 0.02, 0.05)
@@ -80,8 +80,8 @@ class AccuracyRun:
 
         Returns:
             "systems": {system: "rows", "questions", "labelled", "judged", "accuracy", "low", "high", "method", and
-            with labels "worth", "agreement", "needed" ...}, "differences" of every pair, "notes", "judge", "inputs",
-            "settings", "worst" rows.
+            with labels "effective_sample_size", "agreement", "needed" ...}, "differences" of every pair, "notes",
+            "judge", "inputs", "settings", "worst" rows.
 
         Raises:
             FileError: if a file cannot be read, a row is bad, or no label is of one of the rows.
@@ -135,12 +135,12 @@ class AccuracyRun:
 
         def convert(source, row: Row) -> list[tuple[Item, float]]:
             reader = readers.setdefault(source.name, RowReader(source, self.columns))
-            shape = reader.shape(row.values)
-            if shape.sets:
+            row_kind = reader.row_kind(row.values)
+            if row_kind.sets:
                 raise RowError("prediction: expected one answer, got a set; accuracy is of answers")
             asked = judged and self.judge_column is None
             value = self._given(row.values)
-            return [(item, value) for item in reader.items(row.number, row.values, shape, asked)]
+            return [(item, value) for item in reader.items(row.number, row.values, row_kind, asked)]
 
         for _, _, converted in good_rows(self.sources, convert, skips):
             items += [item for item, _ in converted]
@@ -242,8 +242,8 @@ class AccuracyRun:
         if known.sum() >= 2:
             odds = np.where(known, labels["probability"][mine], 1)
             options = {"clusters": clusters, "finite": self.finite, "confidence": self.confidence}
-            result = powered(judged, human, odds, **options)
-            alone = powered(judged, human, odds, **options, trusted=False)
+            result = prediction_powered(judged, human, odds, **options)
+            alone = prediction_powered(judged, human, odds, **options, trusted=False)
             found |= _limits(result.value, result.low, result.high)
             number = int(known.sum())
             weights = (known / odds)[known]
@@ -254,7 +254,9 @@ class AccuracyRun:
             }
             found |= {
                 "method": METHODS["labels"],
-                "worth": float(min(result.worth, len(mine) if not self.finite else np.inf)),
+                "effective_sample_size": float(
+                    min(result.effective_sample_size, len(mine) if not self.finite else np.inf)
+                ),
                 "labels_alone": {"low": float(alone.low), "high": float(alone.high)},
                 "gain": float(alone.error**2 / max(result.error**2, 1e-12)) if alone.error > 0 else 1.0,
                 "agreement": float((weights * agrees).sum() / weights.sum()),
@@ -263,7 +265,7 @@ class AccuracyRun:
             whole = np.zeros(questions)
             whole[np.unique(asked)] = result.influence
             return found, replace(result, influence=whole)
-        rate, size = found["judged"], worth(cluster_sums(verdicts, clusters), np.bincount(clusters))
+        rate, size = found["judged"], effective_sample_size(cluster_sums(verdicts, clusters), np.bincount(clusters))
         alone = from_rate(rate, size, None if self.naive else measured, self.confidence)
         return found | alone | {"method": METHODS[str(alone["method"])]}, None
 

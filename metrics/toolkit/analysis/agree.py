@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.scorer import require_extra
 from ..rows.formats import FileError, Row
-from ..rows.items import Item, RowError, RowReader, Shape
+from ..rows.items import Item, RowError, RowKind, RowReader
 from ..rows.reading import AnySource, Skips, good_rows, inputs_of
 from ..scoring.pipeline import item_statistics
 from ..scoring.selection import checked_columns, make_scorers
@@ -203,7 +203,7 @@ class AgreeRun:
 
     def _read(self, skips: Skips) -> list[_Row]:
         readers = {id(source): RowReader(source, self.columns) for source in self.sources}
-        shapes: dict[int, Shape] = {}
+        row_kinds: dict[int, RowKind] = {}
         asked = next((metric for metric, scorer in self.scorers.items() if scorer.needs_question), "")
 
         def convert(source: AnySource, row: Row) -> _Row:
@@ -215,14 +215,14 @@ class AgreeRun:
                         found = ", ".join(values) or "none"
                         raise RowError(f"no column {column!r}, which --group names; columns found: {found}")
                 if self.scorers:
-                    shape = shapes.get(id(source)) or reader.shape(values)
-                    items = reader.items(row.number, values, shape, asked)
+                    row_kind = row_kinds.get(id(source)) or reader.row_kind(values)
+                    items = reader.items(row.number, values, row_kind, asked)
                     if len(items) != 1:
                         raise RowError(
                             f"expected the answer of one system, with its human score, got {len(items)}; write one "
                             "row per system"
                         )
-                    (item,), shapes[id(source)] = items, shape
+                    (item,), row_kinds[id(source)] = items, row_kind
             except RowError as error:
                 error.systems = reader.systems(values)
                 raise

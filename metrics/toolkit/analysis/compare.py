@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.scorer import Scorer
 from ..rows.formats import FileError, Row
-from ..rows.items import Item, RowError, RowReader, Shape
+from ..rows.items import Item, RowError, RowKind, RowReader
 from ..rows.reading import AnySource, Skips, check_columns, good_rows, inputs_of
 from ..scoring.pipeline import item_statistics
 from ..scoring.selection import checked_columns, default_metrics, length_note, make_scorers
@@ -109,7 +109,7 @@ class CompareRun:
         from ... import __version__
 
         skips = Skips(skip_bad_rows, problem)
-        by_system, shape = self._read(skips)
+        by_system, row_kind = self._read(skips)
         if len(by_system) < 2:
             only = next(iter(by_system))
             raise FileError(
@@ -160,7 +160,7 @@ class CompareRun:
             "signatures": {metric: scorer.signature for metric, scorer in scorers.items()},
             "matched_by": matched.matched_by,
             "questions": len(matched.rows),
-            "text": shape.text,
+            "text": row_kind.text,
             "left_out": {"bad rows": skips.skipped, "questions that not all systems answer": matched.left_out},
             "skipped_rows": skips.by_system,
             "systems": matched.systems,
@@ -177,10 +177,10 @@ class CompareRun:
 
     def _accuracy(self, systems: Sequence[str], sums: np.ndarray) -> dict:
         """Return the accuracy of every system by ava's verdicts; `sums` is (questions, systems, k + 1)."""
-        from .judge_errors import judged_systems, worth
+        from .judge_errors import effective_sample_size, judged_systems
 
         rates = {
-            system: (sums[:, i, 0].sum() / sums[:, i, -1].sum(), worth(sums[:, i, 0], sums[:, i, -1]))
+            system: (sums[:, i, 0].sum() / sums[:, i, -1].sum(), effective_sample_size(sums[:, i, 0], sums[:, i, -1]))
             for i, system in enumerate(systems)
         }
         return judged_systems(rates, self.scorers["ava"], self.naive)
@@ -201,28 +201,28 @@ class CompareRun:
             )
         return notes
 
-    def _read(self, skips: Skips) -> tuple[dict[str, list[SystemRow]], Shape]:
-        """Return the rows by system, and their shape; `scorers` are complete then."""
+    def _read(self, skips: Skips) -> tuple[dict[str, list[SystemRow]], RowKind]:
+        """Return the rows by system, and their row_kind; `scorers` are complete then."""
         by_system: dict[str, list[SystemRow]] = {}
-        first: Shape | None = None
+        first: RowKind | None = None
         for source in self.sources:
             reader, before, here = RowReader(source, self.columns), skips.skipped, None
 
             def convert(source: AnySource, row: Row, reader=reader) -> dict[str, SystemRow]:
                 nonlocal first, here
                 try:
-                    shape = here or self._shape(reader, row.values)
-                    scorers = self.scorers or ({} if self.score_columns else make_scorers(default_metrics(shape)))
-                    rows = self._rows(reader, source, row, shape, scorers)
+                    row_kind = here or self._row_kind(reader, row.values)
+                    scorers = self.scorers or ({} if self.score_columns else make_scorers(default_metrics(row_kind)))
+                    rows = self._rows(reader, source, row, row_kind, scorers)
                 except RowError as error:
                     error.systems = reader.systems(row.values)
                     if self._one_each or error.systems == (source.stem,):
                         error.systems = (self._systems[id(source)],)
                     raise
                 if here is None:
-                    here = shape
-                    _check_shape(source, shape, first, scorers)
-                    first, self.scorers = first or shape, scorers
+                    here = row_kind
+                    _check_row_kind(source, row_kind, first, scorers)
+                    first, self.scorers = first or row_kind, scorers
                 return rows
 
             for _, _, rows in good_rows([source], convert, skips):
@@ -234,27 +234,27 @@ class CompareRun:
                 raise FileError(f"{source.name}: {reason}; is this the right file?")
         return by_system, first
 
-    def _shape(self, reader: RowReader, values: dict) -> Shape:
+    def _row_kind(self, reader: RowReader, values: dict) -> RowKind:
         if self.score_columns and not self.scorers:  # only numbers are needed
             asked = reader.optional(values, "question") is None and reader.optional(values, "context") is not None
-            return Shape(sets=False, ceiling=False, text="context" if asked else "question")
-        shape = reader.shape(values)
-        if shape.ceiling:
+            return RowKind(sets=False, ceiling=False, text="context" if asked else "question")
+        row_kind = reader.row_kind(values)
+        if row_kind.ceiling:
             raise RowError(
                 "has human questions but no predictions; add a column 'predictions', or name yours with "
                 f"--column prediction=NAME; columns found: {', '.join(values)}"
             )
-        return shape
+        return row_kind
 
     def _rows(
-        self, reader: RowReader, source: AnySource, row: Row, shape: Shape, scorers: Mapping[str, Scorer]
+        self, reader: RowReader, source: AnySource, row: Row, row_kind: RowKind, scorers: Mapping[str, Scorer]
     ) -> dict[str, SystemRow]:
         given = tuple(score_in_column(column, row.values) for column in self.score_columns)
         if scorers:
             asked = next((metric for metric, scorer in scorers.items() if scorer.needs_question), "")
-            items = reader.items(row.number, row.values, shape, asked)
+            items = reader.items(row.number, row.values, row_kind, asked)
         else:
-            items = [_unscored_item(reader, source, row.number, row.values, shape)]
+            items = [_unscored_item(reader, source, row.number, row.values, row_kind)]
         if given and len(items) != 1:
             raise RowError(
                 f"expected one system, with its score in column {self.score_columns[0]!r}, got {len(items)}; write "
@@ -279,16 +279,18 @@ def _named_sources(inputs: object) -> tuple[list[AnySource], dict[int, str]]:
     return sources, {id(source): source.name if stems[source.stem] > 1 else source.stem for source in sources}
 
 
-def _check_shape(source: AnySource, shape: Shape, before: Shape | None, scorers: Mapping[str, Scorer]) -> None:
-    if before is not None and before != shape:
+def _check_row_kind(
+    source: AnySource, row_kind: RowKind, before: RowKind | None, scorers: Mapping[str, Scorer]
+) -> None:
+    if before is not None and before != row_kind:
         kinds = ("single answers", "sets of predictions")
         raise FileError(
-            f"{source.name}: holds {kinds[shape.sets]} with a {shape.text}, the files before it "
+            f"{source.name}: holds {kinds[row_kind.sets]} with a {row_kind.text}, the files before it "
             f"{kinds[before.sets]} with a {before.text}; compare them in two runs"
         )
     for metric, scorer in scorers.items():
-        if scorer.needs_question and shape.text != "question":
-            raise FileError(f"{metric}: needs rows with a question, got rows with a {shape.text}")
+        if scorer.needs_question and row_kind.text != "question":
+            raise FileError(f"{metric}: needs rows with a question, got rows with a {row_kind.text}")
 
 
 def _items(matched: Matched) -> list[Item]:
@@ -367,9 +369,9 @@ def _gathered(warnings: Sequence[str], systems: Sequence[str]) -> list[str]:
     return notes
 
 
-def _unscored_item(reader: RowReader, source: AnySource, line: int, values: dict, shape: Shape) -> Item:
+def _unscored_item(reader: RowReader, source: AnySource, line: int, values: dict, row_kind: RowKind) -> Item:
     """Return the item of a row whose score is in the file, which needs neither answer nor references."""
-    found = optional_texts(reader, values, shape.text)
+    found = optional_texts(reader, values, row_kind.text)
     system = source.stem if found["system"] is None else found["system"]
     return Item(
         source.name, line, found["id"], system, found["text"], found["prediction"], found["references"], (None, None)

@@ -35,7 +35,7 @@ class Estimate:
         low: lower limit of the interval.
         high: upper limit.
         error: standard error that the interval is made of.
-        worth: number of labels, drawn by chance, that would give the same standard error without a judge.
+        effective_sample_size: number of labels, drawn by chance, that give the same standard error without a judge.
         trust: what the judge's numbers are multiplied with; 0 where it is of no use, 1 where it is taken as it is.
         residual: variance of one label around the judge's prediction, for `labels_needed`.
         spread: variance of one label.
@@ -46,14 +46,14 @@ class Estimate:
     low: np.ndarray
     high: np.ndarray
     error: np.ndarray
-    worth: np.ndarray
+    effective_sample_size: np.ndarray
     trust: np.ndarray
     residual: np.ndarray
     spread: np.ndarray
     influence: np.ndarray
 
 
-def powered(
+def prediction_powered(
     judged: np.ndarray,
     labels: np.ndarray,
     probabilities: np.ndarray,
@@ -81,7 +81,7 @@ def powered(
 
     >>> judged, labels = np.tile([1.0, 1, 0, 0], 250), np.full(1000, np.nan)
     >>> labels[:80] = np.tile([1, 1, 0, 1], 20)
-    >>> found = powered(judged, labels, np.full(1000, 0.08))
+    >>> found = prediction_powered(judged, labels, np.full(1000, 0.08))
     >>> round(float(found.value), 2), round(float(found.low), 2), round(float(found.high), 2)
     (0.75, 0.66, 0.82)
     """
@@ -212,8 +212,8 @@ def labels_needed(found: Estimate, labels: int, rows: int, half_width: float, fi
         labels: labelled rows that it was made of.
         rows: rows of the system.
         half_width: half of the width wanted, 0.05 for 5 points.
-        finite: as for `powered`.
-        confidence: as for `powered`.
+        finite: as for `prediction_powered`.
+        confidence: as for `prediction_powered`.
     """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     allowed = (half_width / z) ** 2 - (0 if finite else float(found.spread) / rows)

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import correlation, thresholds
 from .inputs import rounded
-from .resampling import INTERVAL, bootstrap, corrected, interval
+from .resampling import INTERVAL, adjust_p_values, bootstrap, interval
 
 LENGTHS = ((3, "1 to 3 words"), (10, "4 to 10 words"), (25, "11 to 25 words"), (math.inf, "26 words or more"))
 MIN_ROWS = 10  # of a group, below which no correlation is given
@@ -180,7 +180,7 @@ def _differences(
             continue
         x, y = (np.stack([scores[pair[side]] for pair in pairs]) for side in (0, 1))
         p_values = correlation.permutation_p(x, y, human, clusters, PERMUTATIONS * number, seed)
-        holm = corrected(p_values, "holm")
+        holm = adjust_p_values(p_values, "holm")
         for place, (entry, (first, second)) in enumerate(zip(found, pairs, strict=True)):
             r1, r2 = (estimates[name][kind]["value"] for name in (first, second))
             r12 = correlation.pearson(x[place], y[place])

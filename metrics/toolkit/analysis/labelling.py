@@ -63,7 +63,7 @@ def probabilities(judged: np.ndarray, number: int, by_chance: float = BY_CHANCE)
         sure |= more
 
 
-def drawn(odds: np.ndarray, luck: np.ndarray, number: int) -> np.ndarray:
+def pareto_sample(odds: np.ndarray, luck: np.ndarray, number: int) -> np.ndarray:
     """Return which rows are drawn: Pareto sampling (Rosen 1997), a fixed number with very nearly these probabilities.
 
     Rows with the same luck are drawn together where they can be: systems that answer the same questions share labelled
@@ -85,10 +85,10 @@ def drawn(odds: np.ndarray, luck: np.ndarray, number: int) -> np.ndarray:
     return chosen
 
 
-def luck_of(texts: Iterable[str], seed: int) -> np.ndarray:
+def hash_uniform(texts: Iterable[str], seed: int) -> np.ndarray:
     """Return a number from 0 to 1 for each text, the same for the same text and seed.
 
-    >>> luck_of(["a", "b", "a"], 0).round(3)
+    >>> hash_uniform(["a", "b", "a"], 0).round(3)
     array([0.372, 0.659, 0.372])
     """
     digests = (hashlib.sha256(f"{seed}\0{text}".encode("utf-8", "surrogatepass")).digest() for text in texts)
@@ -142,10 +142,10 @@ def plan(items: Sequence, judged: np.ndarray | None, number: int, seed: int, by_
         mine = np.array([place for place in sorted(first.values()) if items[place].system == system])
         own = np.full(len(mine), 0.5) if judged is None else np.asarray(judged, dtype=float)[mine]
         odds[mine] = probabilities(own, number, by_chance)
-        luck = luck_of((items[place].text or keys[place] for place in mine), seed)
-        chosen[mine] = drawn(odds[mine], luck, number)
+        luck = hash_uniform((items[place].text or keys[place] for place in mine), seed)
+        chosen[mine] = pareto_sample(odds[mine], luck, number)
     order = np.flatnonzero(chosen)
-    order = order[np.argsort(luck_of((keys[place] for place in order), seed + 1), kind="stable")]
+    order = order[np.argsort(hash_uniform((keys[place] for place in order), seed + 1), kind="stable")]
     return [
         Task(
             keys[place],

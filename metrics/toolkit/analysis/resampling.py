@@ -195,7 +195,7 @@ def permutation_p_values(
     return p_values
 
 
-def corrected(p_values: np.ndarray, method: str = "holm") -> np.ndarray:
+def adjust_p_values(p_values: np.ndarray, method: str = "holm") -> np.ndarray:
     """Return p-values corrected for the number of tests.
 
     Args:
@@ -203,7 +203,7 @@ def corrected(p_values: np.ndarray, method: str = "holm") -> np.ndarray:
         method: one of `CORRECTIONS`: "holm" and "bonferroni" keep the chance of one false finding or more at the
             level, "fdr" (Benjamini & Hochberg) the expected share of false ones among the findings.
 
-    >>> corrected(np.array([0.01, 0.04, 0.03])).round(3).tolist()
+    >>> adjust_p_values(np.array([0.01, 0.04, 0.03])).round(3).tolist()
     [0.03, 0.06, 0.06]
     """
     from scipy import stats

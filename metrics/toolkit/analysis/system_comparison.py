@@ -19,7 +19,11 @@ class Column(Scorer):
     def __init__(self, column: str):
         self.main = column
         self.names = self.row_names = self.significance_scores = (column,)
-        self.signature = f"column:{column}|mean"
+
+    @property
+    def signature(self) -> str:
+        """Name of the column, and how its scores are summarized."""
+        return f"column:{self.main}|mean"
 
 
 def row_scores(scorer, statistics: np.ndarray, name: str) -> np.ndarray:
@@ -97,8 +101,8 @@ def analyse(
             bootstrap_p, shares = resampling.bootstrap_p_values(resampled[name], values[name], pairs)
             if questions < resampling.MIN_ROWS:
                 bootstrap_p[:] = np.nan
-            corrected = resampling.corrected(p_values, correction)
-            bootstrap_corrected = resampling.corrected(bootstrap_p, correction)
+            corrected = resampling.adjust_p_values(p_values, correction)
+            bootstrap_corrected = resampling.adjust_p_values(bootstrap_p, correction)
             by_row = row_scores(scorer, statistics[metric], name)
             better = np.zeros((len(systems), len(systems)), dtype=bool)
             rows = []

@@ -69,7 +69,10 @@ class AccuracyReport(Report):
             found = self.systems[system]
             cells = [system, _interval(found), f"{found['rows']:,}", number(found["judged"])]
             if labelled:
-                cells += [f"{found['labelled']:,}", f"{found['worth']:,.0f}" if "worth" in found else "-"]
+                cells += [
+                    f"{found['labelled']:,}",
+                    f"{found['effective_sample_size']:,.0f}" if "effective_sample_size" in found else "-",
+                ]
             rows.append(cells)
         methods = dict.fromkeys(found["method"] for found in self.systems.values())
         said = f"Accuracy with its {self._percent()} interval; {'; '.join(methods)}. "

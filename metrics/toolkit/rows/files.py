@@ -26,8 +26,8 @@ from .formats import (
     json_rows,
     parquet_rows,
 )
-from .forms import FORMS, READ, as_ours, document_rows, squad_rows
 from .tables import arrow_rows, excel_rows, inspect_rows, is_dataset, load_dataset
+from .tool_formats import READ, TOOL_FORMATS, document_rows, normalize_rows, squad_rows
 
 _DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeError)
 
@@ -58,7 +58,7 @@ class Source:
             standard input.
         columns: the columns that are needed, for formats that can leave out the others; None for all.
         opened: opens the file where the path is only a name, as of what lies on another machine.
-        form: a key of `forms.FORMS`, "" for rows as we write them, None to recognise it.
+        form: a key of `tool_formats.TOOL_FORMATS`, "" for rows as we write them, None to recognise it.
         systems: columns that hold the answers of one system each.
         encoding: of text, None for UTF-8, or UTF-16 where the file begins so.
 
@@ -168,7 +168,7 @@ class Source:
         number = after
         try:
             with self._opened() as self._raw:
-                for row in as_ours(self._found(after), self.form, self.systems, self._is_of_form):
+                for row in normalize_rows(self._found(after), self.form, self.systems, self._set_tool_format):
                     number = row.number
                     yield row
             self._check_unchanged()
@@ -177,7 +177,7 @@ class Source:
             after = f", after {self.unit} {number}" if number else ""
             raise FileError(f"{self.name}{after}: cannot be read (on): {reason}; is the file complete?") from error
 
-    def _is_of_form(self, form: str) -> None:
+    def _set_tool_format(self, form: str) -> None:
         self.form = form
 
     def _found(self, after: int) -> Iterator[Row]:
@@ -253,9 +253,9 @@ class MemorySource:
 
     def rows(self, after: int = 0) -> Iterator[Row]:
         """Yield every row behind the first `after`, the bad ones too."""
-        yield from as_ours(self._found(after), self.form, self.systems, self._is_of_form)
+        yield from normalize_rows(self._found(after), self.form, self.systems, self._set_tool_format)
 
-    def _is_of_form(self, form: str) -> None:
+    def _set_tool_format(self, form: str) -> None:
         self.form = form
 
     def _found(self, after: int) -> Iterator[Row]:
@@ -286,15 +286,15 @@ def files(
     Args:
         paths: names or addresses of files, or folders of `Dataset.save_to_disk`. For the form "squad" files of
             predictions ({id: answer}) and one with the data set.
-        form: a key of `forms.FORMS`, None to recognise it.
+        form: a key of `tool_formats.TOOL_FORMATS`, None to recognise it.
         systems: columns that hold the answers of one system each.
         encoding: of text, None for UTF-8, or UTF-16 where a file begins so.
 
     Raises:
         ValueError: if there is no such form or encoding, a file does not exist or is named twice.
     """
-    if form is not None and form not in FORMS:
-        raise ValueError(f"from: expected one of {', '.join(FORMS)}, got {form!r}")
+    if form is not None and form not in TOOL_FORMATS:
+        raise ValueError(f"from: expected one of {', '.join(TOOL_FORMATS)}, got {form!r}")
     try:
         "".encode(encoding or "utf-8")
     except LookupError:

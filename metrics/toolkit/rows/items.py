@@ -92,7 +92,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Shape:
+class RowKind:
     """What the rows of a file are, read off its first good row.
 
     Attributes:
@@ -202,7 +202,7 @@ class RowReader:
         """Return a row's `score` and `label`; None where there is no number."""
         return self._number(values, "score"), self._number(values, "label")
 
-    def shape(self, values: dict) -> Shape:
+    def row_kind(self, values: dict) -> RowKind:
         """Return what a row is.
 
         Raises:
@@ -213,16 +213,16 @@ class RowReader:
         # A row that names a system has its predictions somewhere, under a name that is not known here.
         human = asked and "prediction" not in self.columns and not self._has(values, "system")
         if human and not self._has(values, "prediction") and self._has(values, "references"):
-            return Shape(sets=True, ceiling=True, text=text)
+            return RowKind(sets=True, ceiling=True, text=text)
         given = self._has(values, text)
         column, value = self._needed(values, "prediction")
         value = self._unpacked(column, value)
         inner = list(value.values()) if isinstance(value, dict) else [value]
-        return Shape(asked or any(isinstance(texts, list) for texts in inner), ceiling=False, text=text, given=given)
+        return RowKind(asked or any(isinstance(texts, list) for texts in inner), ceiling=False, text=text, given=given)
 
     def check_columns(self, values: dict) -> None:
         """Raise a `ColumnError` if a row lacks a column that is needed or was named."""
-        self.shape(values)
+        self.row_kind(values)
         for name in COLUMNS:
             (self._needed if name == "references" else self._value)(values, name)
 
@@ -237,13 +237,13 @@ class RowReader:
             return tuple(map(str, value))
         return (system or self.source.stem,)
 
-    def items(self, line: int, values: dict, shape: Shape, reader: str = "") -> list[Item]:
+    def items(self, line: int, values: dict, row_kind: RowKind, reader: str = "") -> list[Item]:
         """Return the items of a row, one per system; none for a context with one reference and no predictions.
 
         Args:
             line: number of the row.
             values: its values.
-            shape: what it should be.
+            row_kind: what it should be.
             reader: the metric that reads the question; "" where it may be missing.
 
         Raises:
@@ -252,7 +252,7 @@ class RowReader:
         """
         references = self._references(*self._needed(values, "references"))
         default = self._system(values)
-        if shape.ceiling:
+        if row_kind.ceiling:
             if self._has(values, "prediction"):
                 raise FileError(
                     f"{self.source.name}, {self.source.unit} {line}: has predictions, but the rows before have none; "
@@ -262,11 +262,11 @@ class RowReader:
             references = references[1::2]
         else:
             column, value = self._needed(values, "prediction")
-            by_system = self._predictions(column, self._unpacked(column, value), shape, default)
+            by_system = self._predictions(column, self._unpacked(column, value), row_kind, default)
         ident = self._value(values, "id")[1]
         ident = None if ident is _MISSING or ident is None else _text("id", str(ident))
-        column, text = self._value(values, shape.text)
-        if shape.text == "context" and not isinstance(text, str):  # only passed on: a list of paragraphs is welcome
+        column, text = self._value(values, row_kind.text)
+        if row_kind.text == "context" and not isinstance(text, str):  # only passed on: a list of paragraphs is welcome
             text = None if text is _MISSING or text is None else json.dumps(text, default=str)
         empty = isinstance(text, str) and not text.strip()
         if reader and (text is _MISSING or text is None or empty):
@@ -310,7 +310,7 @@ class RowReader:
             )
         return _text(column, str(value))
 
-    def _predictions(self, column: str, value: object, shape: Shape, system: str | None) -> dict[str, list[str]]:
+    def _predictions(self, column: str, value: object, row_kind: RowKind, system: str | None) -> dict[str, list[str]]:
         if isinstance(value, dict):
             if system is not None:
                 raise RowError(
@@ -323,7 +323,7 @@ class RowReader:
             by_system = {system or self.source.stem: value}
         for name, texts in by_system.items():
             where = f"{column}, {name!r}" if isinstance(value, dict) else column
-            if isinstance(texts, list) and not shape.sets:
+            if isinstance(texts, list) and not row_kind.sets:
                 raise RowError(
                     f"{where}: expected one string as in the first row, got a list; write sets in every row"
                 )

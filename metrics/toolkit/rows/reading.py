@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from .files import MemorySource, Source
 from .formats import FileError, Row
-from .items import SPLIT_HALF, ColumnError, Item, RowError, RowReader, Shape
+from .items import SPLIT_HALF, ColumnError, Item, RowError, RowKind, RowReader
 
 _Converted = TypeVar("_Converted")
 FIRST_ROWS = 20  # that show whether a column is missing everywhere
@@ -186,10 +186,10 @@ class Reading:
         columns: see `items.RowReader`.
         skips: what to do about bad rows.
         notify: called with what a user must know about the input.
-        asks: called with the shape of rows; returns the metric that needs a question in every row, or "".
+        asks: called with the row_kind of rows; returns the metric that needs a question in every row, or "".
 
     Attributes:
-        shape: what the rows of the first file are; None before the first window.
+        row_kind: what the rows of the first file are; None before the first window.
         counts: those of `Skips`, and rows that are "single" (contexts with one reference), and "not_numbers", values
             of `score` and `label` that are no numbers.
     """
@@ -200,17 +200,17 @@ class Reading:
         columns: Mapping[str, str],
         skips: Skips | None = None,
         notify: Callable[[str], None] = lambda message: None,
-        asks: Callable[[Shape], str] = lambda shape: "",
+        asks: Callable[[RowKind], str] = lambda row_kind: "",
     ):
         self.sources = sources
         self.columns = columns
         self.skips = skips or Skips()
         self.notify = notify
         self.asks = cache(asks)
-        self.shape: Shape | None = None
+        self.row_kind: RowKind | None = None
         self.counts = self.skips.counts
         self._file = 0  # number of the file that is read; `skips` has that of the row
-        self._shape_here: Shape | None = None  # of the file's rows; None at its start
+        self._file_kind: RowKind | None = None  # of the file's rows; None at its start
 
     @property
     def position(self) -> int:
@@ -220,14 +220,14 @@ class Reading:
 
     def windows(
         self,
-        limits: Callable[[Shape], tuple[int, int]],
+        limits: Callable[[RowKind], tuple[int, int]],
         part_rows: int | None = None,
         finished: Mapping[int, dict] | None = None,
     ) -> Iterator[Window]:
         """Yield the items of all files.
 
         Args:
-            limits: called with the shape of the rows; returns about how many predictions and characters a window has.
+            limits: called with the kind of the rows; returns about how many predictions and characters a window has.
             part_rows: items of a part, about: all items of a row are in one part. None for a single part.
             finished: number of a part that need not be read -> the `end` of its last window.
 
@@ -244,7 +244,7 @@ class Reading:
             rows, chunk, held, texts, before = 0, [], 0, 0, Counter(self.counts)
             with closing(self.good_rows()) as good_rows:
                 for items in good_rows:
-                    predictions, characters = limits(self.shape)
+                    predictions, characters = limits(self.row_kind)
                     rows += len(items)
                     chunk += items
                     for item in items:
@@ -269,15 +269,15 @@ class Reading:
         return {
             "last": last,
             "place": [self._file, self.skips.row],
-            "shape": asdict(self.shape),
-            "shape_here": self._shape_here and asdict(self._shape_here),
+            "row_kind": asdict(self.row_kind),
+            "file_kind": self._file_kind and asdict(self._file_kind),
             "counts": dict(self.counts - before),
         }
 
     def _jump(self, end: dict) -> None:
         self._file, self.skips.row = end["place"]
-        self.shape = Shape(**end["shape"])
-        self._shape_here = end["shape_here"] and Shape(**end["shape_here"])
+        self.row_kind = RowKind(**end["row_kind"])
+        self._file_kind = end["file_kind"] and RowKind(**end["file_kind"])
         self.counts.update(end["counts"])
 
     def _check_any(self) -> None:
@@ -297,35 +297,35 @@ class Reading:
         first, after = self._file, self.skips.row
         for number, source in enumerate(self.sources[first:], first):
             if number != first:
-                self._file, self._shape_here, after = number, None, 0
+                self._file, self._file_kind, after = number, None, 0
             reader = RowReader(source, self.columns)
             for _, _, items in good_rows([source], partial(self._items, reader), self.skips, after):
                 yield items
 
     def _items(self, reader: RowReader, source: AnySource, row: Row) -> list[Item]:
         try:
-            shape = self._shape_here or reader.shape(row.values)
-            items = reader.items(row.number, row.values, shape, self.asks(self.shape or shape))
+            row_kind = self._file_kind or reader.row_kind(row.values)
+            items = reader.items(row.number, row.values, row_kind, self.asks(self.row_kind or row_kind))
         except RowError as error:
             error.systems = reader.systems(row.values)
             raise
-        if self._shape_here is None:
-            self._shape_here = shape
-            self._check_shape(source, shape, row.values)
+        if self._file_kind is None:
+            self._file_kind = row_kind
+            self._check_row_kind(source, row_kind, row.values)
         self.counts["single"] += not items
         self.counts["not_numbers"] += reader.not_numbers
         reader.not_numbers = 0
         return items
 
-    def _check_shape(self, source: AnySource, shape: Shape, values: dict) -> None:
-        if self.shape is not None and self.shape.sets != shape.sets:
+    def _check_row_kind(self, source: AnySource, row_kind: RowKind, values: dict) -> None:
+        if self.row_kind is not None and self.row_kind.sets != row_kind.sets:
             kinds = ("single answers", "sets of questions")
             raise FileError(
-                f"{source.name}: holds {kinds[shape.sets]}, the files before it {kinds[self.shape.sets]}; "
+                f"{source.name}: holds {kinds[row_kind.sets]}, the files before it {kinds[self.row_kind.sets]}; "
                 "score them in two runs"
             )
-        self.shape = self.shape or shape
-        if shape.ceiling:
+        self.row_kind = self.row_kind or row_kind
+        if row_kind.ceiling:
             self.notify(
                 f"{source.name} has human questions but no predictions. This is the HUMAN CEILING, not the score of a "
                 f"system: in each context references 1, 3, 5 ... are scored as predictions against references 2, 4, "

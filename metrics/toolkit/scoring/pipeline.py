@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.scorer import Scorer
 from ..rows.formats import FileError
-from ..rows.items import Item, Shape
+from ..rows.items import Item, RowKind
 from ..rows.reading import characters_of
 
 # Predictions that are scored at once, by device: a model sorts them by length, and batches for a GPU are large. They
@@ -73,7 +73,7 @@ def item_statistics(
         parts, done, counts[metric] = [], 0, Counter()
         windows = _cut(items, window_predictions([scorer]), WINDOW_CHARACTERS)
         progress(metric, done, len(items))
-        for window, (found, counted) in overlapped(
+        for window, (found, counted) in map_in_order(
             partial(statistics_of_items, scorer), windows, worker_count([scorer])
         ):
             lengths = [1 if scorer.takes_sets else len(item.predictions) for item in window]
@@ -145,18 +145,18 @@ class Tally:
         }
 
 
-def scored(items: Sequence[Item], shape: Shape, scorers: Mapping[str, Scorer]) -> tuple[dict[str, list], Tally]:
+def scored(items: Sequence[Item], row_kind: RowKind, scorers: Mapping[str, Scorer]) -> tuple[dict[str, list], Tally]:
     """Score items.
 
     Args:
         items: at least one.
-        shape: what they are.
+        row_kind: what they are.
         scorers: {metric: what computes it}.
 
     Returns:
         The columns of the output, with one value per item, and the sums.
     """
-    columns = _output_rows(items, shape)
+    columns = _output_rows(items, row_kind)
     tally = Tally(Counter(columns["system"]))
     lengths = [len(item.predictions) for item in items]
     systems = list(tally.rows)
@@ -170,7 +170,7 @@ def scored(items: Sequence[Item], shape: Shape, scorers: Mapping[str, Scorer]) -
         of_system = np.repeat(owners, lengths) if not scorer.takes_sets else owners
         tally.sums[metric] = {system: counted[of_system == i].sum(axis=0) for i, system in enumerate(systems)}
         scores = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()}
-        if shape.sets and not scorer.takes_sets:  # lists of scores, one per prediction
+        if row_kind.sets and not scorer.takes_sets:  # lists of scores, one per prediction
             starts = np.cumsum([0, *lengths]).tolist()
             scores = {name: [values[a:b] for a, b in pairwise(starts)] for name, values in scores.items()}
         columns |= scores
@@ -193,7 +193,7 @@ def worker_count(scorers: Iterable[Scorer]) -> int:
     return min(torch.get_num_threads(), cores()) if torch else cores()
 
 
-def overlapped(function: Callable, windows: Iterable, workers: int) -> Iterator[tuple]:
+def map_in_order(function: Callable, windows: Iterable, workers: int) -> Iterator[tuple]:
     """Yield every window and what a function makes of it, in order, while workers are busy with the next ones.
 
     Args:
@@ -231,21 +231,21 @@ def overlapped(function: Callable, windows: Iterable, workers: int) -> Iterator[
             torch.set_num_threads(threads)
 
 
-def output_columns(shape: Shape, scorers: Mapping[str, Scorer]) -> dict[str, str]:
+def output_columns(row_kind: RowKind, scorers: Mapping[str, Scorer]) -> dict[str, str]:
     """Return the columns of the output and their types, see `files.Writer`."""
     columns = {"file": "text", "line": "integer", "id": "text", "system": "text"}
-    columns |= {shape.text: "text", **({"predictions": "texts"} if shape.sets else {"prediction": "text"})}
+    columns |= {row_kind.text: "text", **({"predictions": "texts"} if row_kind.sets else {"prediction": "text"})}
     columns |= {"references": "texts", "score": "number", "label": "number"}
     for scorer in scorers.values():
-        lists = shape.sets and not scorer.takes_sets
+        lists = row_kind.sets and not scorer.takes_sets
         columns |= dict.fromkeys(scorer.row_names, "numbers" if lists else "number")
     return columns
 
 
-def _output_rows(items: Sequence[Item], shape: Shape) -> dict[str, list]:
+def _output_rows(items: Sequence[Item], row_kind: RowKind) -> dict[str, list]:
     rows = {name: [getattr(item, name) for item in items] for name in ("file", "line", "id", "system", "references")}
-    rows[shape.text] = [item.text for item in items]
-    if shape.sets:
+    rows[row_kind.text] = [item.text for item in items]
+    if row_kind.sets:
         rows["predictions"] = [item.predictions for item in items]
     else:
         rows["prediction"] = [item.predictions[0] for item in items]

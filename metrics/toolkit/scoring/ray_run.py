@@ -25,7 +25,7 @@ from ray.data.block import BlockMetadata
 
 from ..rows.files import Source
 from ..rows.formats import FORMATS, FileError, format_of
-from ..rows.items import Item, Shape
+from ..rows.items import Item, RowKind
 from ..rows.reading import Reading, Skips
 from ..rows.writing import arrow_schema
 from .parts import MANIFEST, is_folder, manifest, part_name
@@ -129,7 +129,7 @@ class RowsDatasource(Datasource):
         files: see `listed`.
         columns: see `rows.RowReader`.
         skip: leave bad rows out instead of raising.
-        shape: what the rows are.
+        row_kind: what the rows are.
         rows: rows of a block, and so of a task of the next stage.
         wanted: columns of the files that may be needed.
         reader: the metric that needs a question in every row, or "".
@@ -140,13 +140,13 @@ class RowsDatasource(Datasource):
         files: Sequence[Mapping],
         columns: Mapping[str, str],
         skip: bool,
-        shape: Shape,
+        row_kind: RowKind,
         rows: int,
         wanted: Sequence[str],
         reader: str,
     ):
         super().__init__()
-        self.files, self.columns, self.skip, self.shape = files, columns, skip, shape
+        self.files, self.columns, self.skip, self.row_kind = files, columns, skip, row_kind
         self.rows, self.wanted, self.reader = rows, wanted, reader
 
     def estimate_inmemory_data_size(self) -> int | None:
@@ -165,8 +165,8 @@ class RowsDatasource(Datasource):
     def _blocks(self, file: Mapping) -> Iterator[pyarrow.Table]:
         problems: list[str] = []
         source = source_of(file, self.wanted)
-        reading = Reading([source], self.columns, Skips(self.skip, problems.append), asks=lambda shape: self.reader)
-        reading.shape = self.shape
+        reading = Reading([source], self.columns, Skips(self.skip, problems.append), asks=lambda row_kind: self.reader)
+        reading.row_kind = self.row_kind
         counted, chunk = Counter(), []
         for items in reading.good_rows():
             chunk += items
@@ -180,10 +180,10 @@ class RowsDatasource(Datasource):
 class _Scoring:
     """An actor's own scorers; scores tables of items."""
 
-    def __init__(self, metrics: Sequence[str], settings: Mapping[str, Mapping], shape: Shape):
+    def __init__(self, metrics: Sequence[str], settings: Mapping[str, Mapping], row_kind: RowKind):
         self.scorers = {metric: make_scorer(metric, settings.get(metric)) for metric in metrics}
-        self.shape = shape
-        self.schema = arrow_schema(output_columns(shape, self.scorers) | {NOTE: "text"})
+        self.row_kind = row_kind
+        self.schema = arrow_schema(output_columns(row_kind, self.scorers) | {NOTE: "text"})
 
     def __call__(self, table):
         rows = table.to_pylist()
@@ -191,7 +191,7 @@ class _Scoring:
         items = _items([row for row in rows if row[NOTE] is None])
         tables = []
         if items:
-            columns, tally = scored(items, self.shape, self.scorers)
+            columns, tally = scored(items, self.row_kind, self.scorers)
             notes.append(json.dumps({"tally": tally.as_json()}))
             tables.append(pyarrow.table({**columns, NOTE: [None] * len(items)}, schema=self.schema))
         noted = pyarrow.Table.from_pylist([{NOTE: note} for note in notes], schema=self.schema)
@@ -336,24 +336,24 @@ class RayRun(Run):
         """
         sources = [source_of(file, self._wanted()) for file in self.files]
         first = Reading(sources, self.columns, Skips(skip_bad_rows), notify, self._reader)
-        next(first.windows(lambda shape: (1, 1)))
-        shape = first.shape
-        scorers = self._checked_scorers(shape)
+        next(first.windows(lambda row_kind: (1, 1)))
+        row_kind = first.row_kind
+        scorers = self._checked_scorers(row_kind)
         with _connected(self.address):
-            notes = self._notes_of_run(shape, scorers, skip_bad_rows)
+            notes = self._notes_of_run(row_kind, scorers, skip_bad_rows)
         overall, counts = Tally(), Counter()
         for note in notes:
             overall.add(Tally(**note.get("tally", {})))
             counts.update(note.get("counts", {}))
             for message in note.get("problems", ()):
                 problem(message)
-        report = report_of(overall, shape, scorers, counts, total)
+        report = report_of(overall, row_kind, scorers, counts, total)
         if self.output is not None:
             inputs = [{name: file[name] for name in ("name", "size")} for file in self.files]
             _write(self.output, MANIFEST, manifest(self._facts(), inputs, {"complete": True, **facts_of(report)}))
         return report
 
-    def _notes_of_run(self, shape: Shape, scorers: Mapping, skip: bool) -> list[dict]:
+    def _notes_of_run(self, row_kind: RowKind, scorers: Mapping, skip: bool) -> list[dict]:
         """Run the pipeline; return the notes."""
         has_model = any(scorer.device is not None for scorer in scorers.values())
         wants_cpu = any(given.get("device") == "cpu" for given in self.settings.values())
@@ -362,7 +362,9 @@ class RayRun(Run):
         window = WINDOWS[None if not has_model else "cuda" if gpu else "cpu"]
         few = max(1, int(resources.get("CPU", 1)) // CORES_PER_READER)
         metadata = {"genqa_metrics": json.dumps({metric: scorer.signature for metric, scorer in scorers.items()})}
-        source = RowsDatasource(self.files, self.columns, skip, shape, window, self._wanted(), self._reader(shape))
+        source = RowsDatasource(
+            self.files, self.columns, skip, row_kind, window, self._wanted(), self._reader(row_kind)
+        )
         sink = PartsDatasink(self.output, metadata, self.part_rows)
         try:
             if self.output is not None:
@@ -373,7 +375,7 @@ class RayRun(Run):
             rows = ray.data.read_datasource(source, override_num_blocks=len(self.files), num_cpus=0, concurrency=few)
             rows = rows.map_batches(
                 _Scoring,
-                fn_constructor_args=(list(scorers), self.settings, shape),
+                fn_constructor_args=(list(scorers), self.settings, row_kind),
                 batch_size=None,
                 batch_format="pyarrow",
                 compute=ActorPoolStrategy(min_size=1),

@@ -13,15 +13,15 @@ from ... import __version__
 from ...core.scorer import Scorer
 from ..rows.files import sources_of
 from ..rows.formats import FileError
-from ..rows.items import COLUMNS, Shape
+from ..rows.items import COLUMNS, RowKind
 from ..rows.reading import Reading, Skips, check_columns, skipped_by_system
 from ..rows.writing import Writer
 from .parts import PART_ROWS, Parts, is_folder
 from .pipeline import (
     WINDOW_CHARACTERS,
     Tally,
+    map_in_order,
     output_columns,
-    overlapped,
     scored,
     window_predictions,
     worker_count,
@@ -231,13 +231,13 @@ class Run:
             windows = reading.windows(self._limits, *parts)
             # The first window says what the rows are, and with that which metrics and columns there will be.
             first = next(windows)
-            shape = reading.shape
-            scorers = self._checked_scorers(shape)
+            row_kind = reading.row_kind
+            scorers = self._checked_scorers(row_kind)
             signatures = {metric: scorer.signature for metric, scorer in scorers.items()}
-            layout = output_columns(shape, scorers), {"genqa_metrics": json.dumps(signatures)}
+            layout = output_columns(row_kind, scorers), {"genqa_metrics": json.dumps(signatures)}
             overall, of_part = Tally(), Tally()
-            for window, result in overlapped(
-                lambda window: scored(window.items, shape, scorers) if window.items else None,
+            for window, result in map_in_order(
+                lambda window: scored(window.items, row_kind, scorers) if window.items else None,
                 chain([first], windows),
                 worker_count(scorers.values()),
             ):
@@ -257,23 +257,23 @@ class Run:
                     overall.add(of_part)
                     of_part = Tally()
                 progress(reading.position, size)
-            report = report_of(overall, shape, scorers, reading.counts, total)
+            report = report_of(overall, row_kind, scorers, reading.counts, total)
             output.complete(facts_of(report))
         return report
 
-    def _checked_scorers(self, shape: Shape) -> dict[str, Scorer]:
-        self.scorers = self.scorers or make_scorers(default_metrics(shape))
+    def _checked_scorers(self, row_kind: RowKind) -> dict[str, Scorer]:
+        self.scorers = self.scorers or make_scorers(default_metrics(row_kind))
         for metric, scorer in self.scorers.items():
-            if scorer.needs_question and shape.text != "question":
-                raise FileError(f"{metric}: needs rows with a question, got rows with a {shape.text}")
+            if scorer.needs_question and row_kind.text != "question":
+                raise FileError(f"{metric}: needs rows with a question, got rows with a {row_kind.text}")
         return self.scorers
 
-    def _limits(self, shape: Shape) -> tuple[int, int]:
-        return window_predictions(self._checked_scorers(shape).values()), WINDOW_CHARACTERS
+    def _limits(self, row_kind: RowKind) -> tuple[int, int]:
+        return window_predictions(self._checked_scorers(row_kind).values()), WINDOW_CHARACTERS
 
-    def _reader(self, shape: Shape) -> str:
-        metrics = tuple(self.scorers) or default_metrics(shape)
-        return next((m for m in metrics if shape.text == "question" and scorer_class(m).needs_question), "")
+    def _reader(self, row_kind: RowKind) -> str:
+        metrics = tuple(self.scorers) or default_metrics(row_kind)
+        return next((m for m in metrics if row_kind.text == "question" and scorer_class(m).needs_question), "")
 
 
 def facts_of(report: Scores) -> dict:
@@ -289,12 +289,12 @@ def facts_of(report: Scores) -> dict:
     }
 
 
-def report_of(overall: Tally, shape: Shape, scorers: Mapping, counts: Mapping[str, int], total: bool) -> Scores:
+def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: Mapping[str, int], total: bool) -> Scores:
     """Return the scores of every system.
 
     Args:
         overall: the sums over all rows.
-        shape: what the rows are.
+        row_kind: what the rows are.
         scorers: {metric: what computes it}.
         counts: see `reading.Reading`.
         total: add a row for all systems together.
@@ -322,7 +322,7 @@ def report_of(overall: Tally, shape: Shape, scorers: Mapping, counts: Mapping[st
             'lowers no score; write "" for a system that gave no answer, which scores 0'
         )
     return Scores(
-        sets=shape.sets,
+        sets=row_kind.sets,
         total=name,
         scores=scores,
         rows=rows,

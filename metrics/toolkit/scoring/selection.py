@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from ...core.scorer import Scorer
-from ..rows.items import COLUMNS, Shape
+from ..rows.items import COLUMNS, RowKind
 from .registry import make_scorer
 
 LONG = 2.0  # from this many times the length of the references on, or under its inverse, a user is told
@@ -47,17 +47,17 @@ def make_scorers(metrics: Sequence[str], settings: Mapping[str, Mapping] | None 
     return {metric: make_scorer(metric, settings.get(metric)) for metric in dict.fromkeys((*metrics, *settings))}
 
 
-def default_metrics(shape: Shape) -> tuple[str, ...]:
+def default_metrics(row_kind: RowKind) -> tuple[str, ...]:
     """Return the metrics that are computed when none is named.
 
     Rows with a question get a metric that reads it: without it, long right answers look worse than short wrong ones.
 
-    >>> default_metrics(Shape(sets=False, ceiling=False, text="question"))
+    >>> default_metrics(RowKind(sets=False, ceiling=False, text="question"))
     ('ava',)
     """
-    if shape.sets:
+    if row_kind.sets:
         return "f_meta", "aev"
-    return ("ava",) if shape.text == "question" and shape.given else ("aev",)
+    return ("ava",) if row_kind.text == "question" and row_kind.given else ("aev",)
 
 
 def length_note(metric: str, systems: Mapping[str, Mapping[str, float]]) -> str | None:

@@ -17,7 +17,7 @@ READ = (
 )  # fmt: skip
 
 
-class FormError(ValueError):
+class ToolFormatError(ValueError):
     """A row is not of its form; the message says what is wrong and the fix."""
 
 
@@ -56,7 +56,7 @@ def _lm_eval(row: dict) -> dict:
     said = said[0] if isinstance(said, list) and said else said
     said = said[0] if isinstance(said, list) and said and isinstance(said[0], str) else said
     if isinstance(said, list | tuple):
-        raise FormError(
+        raise ToolFormatError(
             "filtered_resps: expected a text, got log-likelihoods; only tasks with output_type generate_until hold "
             "answers that can be read"
         )
@@ -86,7 +86,7 @@ def _openai_evals(row: dict) -> dict:
 def _inspect(row: dict) -> dict:
     said = row.get("output") or {}
     if row.get("error") and not said.get("choices"):
-        raise FormError(f"the sample ended with an error and has no answer: {str(row['error'])[:80]}")
+        raise ToolFormatError(f"the sample ended with an error and has no answer: {str(row['error'])[:80]}")
     said = said["completion"] if isinstance(said.get("completion"), str) else text_of(said, "assistant")
     ident, epoch = row.get("id"), row.get("epoch", 1)
     found = {"question": text_of(row["input"]), "prediction": said, "references": row["target"]}
@@ -95,7 +95,7 @@ def _inspect(row: dict) -> dict:
 
 
 # Per form: the columns without which a row is not of it, and what makes a row of it. The first that fits is taken.
-FORMS: dict[str, tuple[tuple[tuple[str, ...], ...], Callable[[dict], dict]]] = {
+TOOL_FORMATS: dict[str, tuple[tuple[tuple[str, ...], ...], Callable[[dict], dict]]] = {
     "ragas": (
         (
             ("user_input", "response", "reference"),
@@ -111,59 +111,63 @@ FORMS: dict[str, tuple[tuple[tuple[str, ...], ...], Callable[[dict], dict]]] = {
 }
 
 
-def form_of(values: Mapping) -> str:
+def detect_tool_format(values: Mapping) -> str:
     """Return the form of a row, "" if it is of none, or already as we write it.
 
-    >>> form_of({"user_input": "Who?", "response": "Ann", "reference": "Ann", "retrieved_contexts": []})
+    >>> detect_tool_format({"user_input": "Who?", "response": "Ann", "reference": "Ann", "retrieved_contexts": []})
     'ragas'
-    >>> form_of({"user_input": "Who?", "response": "Ann", "reference": "Ann", "prediction": "Ann"})
+    >>> detect_tool_format({"user_input": "Who?", "response": "Ann", "reference": "Ann", "prediction": "Ann"})
     ''
     """
     if not {"prediction", "predictions", "candidate"}.isdisjoint(values):
         return ""
-    return next((n for n, (sets, _) in FORMS.items() if any(set(columns) <= set(values) for columns in sets)), "")
+    return next(
+        (n for n, (sets, _) in TOOL_FORMATS.items() if any(set(columns) <= set(values) for columns in sets)), ""
+    )
 
 
 def _converted(values: dict, form: str) -> dict:
-    needed, convert = FORMS[form]
+    needed, convert = TOOL_FORMATS[form]
     if needed and not any(set(columns) <= set(values) for columns in needed):
         expected = " or ".join(", ".join(columns) for columns in needed)
-        raise FormError(f"no row of --from {form}, which has {expected}; columns found: {', '.join(values) or 'none'}")
+        raise ToolFormatError(
+            f"no row of --from {form}, which has {expected}; columns found: {', '.join(values) or 'none'}"
+        )
     try:
         found = convert(values)
-    except FormError:
+    except ToolFormatError:
         raise
     except (TypeError, KeyError, AttributeError, IndexError, ValueError) as error:
-        raise FormError(f"not what --from {form} expects: {type(error).__name__} {error}") from error
+        raise ToolFormatError(f"not what --from {form} expects: {type(error).__name__} {error}") from error
     return {**values, **{name: value for name, value in found.items() if value is not None}}
 
 
 def _wide(values: dict, systems: Sequence[str]) -> dict:
     missing = [name for name in systems if name not in values]
     if missing:
-        raise FormError(f"no column {missing[0]!r}, which --systems names; columns found: {', '.join(values)}")
+        raise ToolFormatError(f"no column {missing[0]!r}, which --systems names; columns found: {', '.join(values)}")
     others = {name: value for name, value in values.items() if name not in (*systems, "system", "prediction")}
     return {**others, "prediction": {name: values[name] for name in systems}}
 
 
-def as_ours(rows: Iterator[Row], form: str | None, systems: Sequence[str], found: Callable[[str], None]):
+def normalize_rows(rows: Iterator[Row], form: str | None, systems: Sequence[str], found: Callable[[str], None]):
     """Yield rows with the columns that we know.
 
     Args:
         rows: rows of one file, also bad ones.
-        form: a key of `FORMS`, or None for that of the first good row.
+        form: a key of `TOOL_FORMATS`, or None for that of the first good row.
         systems: columns with the answers of one system each; none for a row per answer.
         found: called with the form, once it is known; "" for none.
     """
     for row in rows:
         if row.values is not None:
             if form is None:
-                form = "" if systems else form_of(row.values)
+                form = "" if systems else detect_tool_format(row.values)
                 found(form)
             try:
                 values = _converted(row.values, form) if form else row.values
                 row = Row(row.number, _wide(values, systems)) if systems else Row(row.number, values)
-            except FormError as error:
+            except ToolFormatError as error:
                 row = Row(row.number, None, str(error))
         yield row
 
@@ -196,14 +200,14 @@ def squad_rows(answers: Mapping[str, str], gold: Sequence[Mapping]) -> list[dict
         gold: rows with "id", "question" and "references" (or "answers").
 
     Raises:
-        FormError: if an id is not in the data set, for then it is another one.
+        ToolFormatError: if an id is not in the data set, for then it is another one.
 
     >>> squad_rows({"a": "Ann"}, [{"id": "a", "question": "Who?", "references": ["Ann"]}])
     [{'id': 'a', 'question': 'Who?', 'references': ['Ann'], 'prediction': 'Ann'}]
     """
     strangers = set(answers) - {str(row.get("id")) for row in gold}
     if strangers:
-        raise FormError(
+        raise ToolFormatError(
             f"{len(strangers):,} of {len(answers):,} answers are to questions that are not in the data set, such as "
             f"{json.dumps(min(strangers))}; name the data set that was answered"
         )
