@@ -372,19 +372,22 @@ def test_the_cosine_is_that_of_sentence_transformers_and_the_mean_is_halfway():
     rouge = base_function("rouge", {"tokenizer": "word"}).pairs(left, right)
     both = base_function("rouge_cosine", {"tokenizer": "word"})
     np.testing.assert_allclose(both.pairs(left, right), (rouge + cosine.pairs(left, right)) / 2, atol=1e-6)
-    assert cosine.signature == "base:cosine|encoder:all-MiniLM-L6-v2@53aa51172d14"
-    assert both.signature == "base:rouge_cosine|beta:1.2|tok:word|encoder:all-MiniLM-L6-v2@53aa51172d14"
+    assert cosine.facts == {"base": "cosine", "encoder": "all-MiniLM-L6-v2@53aa51172d14"}
+    assert both.facts == {"base": "rouge_cosine", "beta": "1.2", "tok": "word"} | {
+        "encoder": "all-MiniLM-L6-v2@53aa51172d14"
+    }
 
 
 def test_an_encoder_with_other_weights_is_refused(tmp_path, monkeypatch):
-    from genqa_metrics.f_meta import bases
+    from genqa_metrics.core import encoders
 
     (tmp_path / "model.safetensors").write_bytes(b"other weights")
-    assert not bases._is_encoder(tmp_path)
-    monkeypatch.setattr(bases, "_is_encoder", lambda folder: False)
+    assert not encoders._is_base(tmp_path)
+    monkeypatch.setattr(encoders, "_is_base", lambda folder: False)
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(tmp_path))
-    with pytest.raises(ValueError, match=r"base: the encoder .* was not found. Tried: .*not the expected model"):
-        bases._encoder_folder.__wrapped__()
+    bases._encoder.cache_clear()
+    with pytest.raises(ValueError, match=r"base encoder .* not found. Tried: .*not the expected model"):
+        base_function("cosine").pairs(["who won ?"], ["why ?"])
 
 
 def test_the_encoder_says_what_it_needs(monkeypatch):

@@ -87,10 +87,11 @@ def test_a_judge_that_was_not_measured_so_is_naive_and_that_is_said(judge, rows)
 
 
 def test_what_was_measured_changes_no_signature(judge):
-    with_it = make_scorer("ava", {"checkpoint": str(judge)})
-    assert measured_for(with_it).groups[0].accepted == 90
+    scorer = make_scorer("ava", {"checkpoint": str(judge)})
+    assert measured_for(scorer).groups[0].accepted == 90
     (judge / MEASURED_FILE).unlink()
-    assert make_scorer("ava", {"checkpoint": str(judge)}).signature == with_it.signature
+    assert measured_for(scorer) is None
+    assert make_scorer("ava", {"checkpoint": str(judge)}).signature == scorer.signature
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"systems": [{}]}'])

@@ -45,7 +45,7 @@ def test_weights_are_the_models_own(models):
 
 @pytest.mark.parametrize("batch_tokens", [1, 60, 100_000])
 def test_results_do_not_depend_on_batches_or_neighbours(monkeypatch, models, batch_tokens):
-    monkeypatch.setattr(encoders, "CPU_BATCH", 100_000)
+    monkeypatch.setattr(batching, "CPU_BATCH", 100_000)
     pairs = [(q, p) for q, p, _ in random_rows(40)]
     alone = [Encoder(models).tokens([pair])[0][0] for pair in pairs]
     shuffled = random.Random(1).sample(pairs, len(pairs))

@@ -57,6 +57,10 @@ class FMetaScorer(Scorer):
     shown = ("f_meta_precision", "f_meta_recall", "f_meta_conventional")
     takes_sets = True
 
+    def load(self) -> None:
+        """Keep the modules of `evaluate` that the settings name: each is loaded once."""
+        self._modules: dict[str, object] = {}
+
     def configure(
         self,
         base: object = "rouge",
@@ -67,15 +71,17 @@ class FMetaScorer(Scorer):
         self.base = self._base(base, base_kwargs, base_key)
         self.facts = self.base.facts
 
-    @staticmethod
-    def _base(base: object, base_kwargs: dict | None, base_key: str | None) -> Base:
+    def _base(self, base: object, base_kwargs: dict | None, base_key: str | None) -> Base:
         kwargs = {} if base_kwargs is None else base_kwargs
         if not isinstance(kwargs, dict) or not all(isinstance(name, str) for name in kwargs):
             raise ValueError(f"base_kwargs: expected a dictionary from names to settings, got {base_kwargs!r}")
         if base_key is not None and not isinstance(base_key, str):
             raise ValueError(f"base_key: expected the name of a result, got {base_key!r}")
         if isinstance(base, str | Path) and base not in BUILT_IN:
-            base = loaded_module(str(base))
+            with _ONE_AT_A_TIME:
+                if str(base) not in self._modules:
+                    self._modules[str(base)] = loaded_module(str(base))
+            base = self._modules[str(base)]
         if hasattr(base, "compute") and hasattr(base, "features"):
             made = module_function(base, kwargs, base_key)
             return replace(made, pairs=_locked(made.pairs), multiple=made.multiple and _locked(made.multiple))
