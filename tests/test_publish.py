@@ -247,9 +247,9 @@ def test_a_space_is_complete(tiny, run, tmp_path, repository):
         assert not [path for path in folder.rglob("*.py") if 'evaluate.load("metrics/' in path.read_text()]
         if name in ("ava", "kpqa"):
             assert front.models == [f"me/{name}-minilm"]
-            default = f'HUB_CHECKPOINT = "me/{name}-minilm@v{genqa_metrics.__version__}"'
+            default = f'HUB_CHECKPOINTS = {{"small": "me/{name}-minilm@v{genqa_metrics.__version__}"'
             assert default in (folder / "loading.py").read_text()
-    assert 'HUB_CHECKPOINT = "genqa' in (repository / "metrics/kpqa/loading.py").read_text()
+    assert 'HUB_CHECKPOINTS = {"small": "genqa' in (repository / "metrics/kpqa/loading.py").read_text()
 
 
 def test_the_documentation_is_a_static_space_with_its_folders(hub, run, monkeypatch, tmp_path):
@@ -344,7 +344,7 @@ def test_a_tanh_head_without_question_is_published(tiny, run, tiny_encoder, tiny
     assert "AutoModelForTokenClassification" not in card
 
 
-@pytest.mark.parametrize("text", ["", 'HUB_CHECKPOINT = "a/b"\nHUB_CHECKPOINT = "a/c"\n'])
+@pytest.mark.parametrize("text", ["", 'HUB_CHECKPOINTS = {"small": "a/b"}\nHUB_CHECKPOINTS = {"small": "a/c"}\n'])
 def test_there_is_one_default_checkpoint(text):
-    with pytest.raises(ValueError, match="expected one line HUB_CHECKPOINT"):
-        publish_space.default_checkpoint(text, "ns", "v1")
+    with pytest.raises(ValueError, match="expected one line HUB_CHECKPOINTS"):
+        publish_space.default_checkpoints(text, "ns", "v1")

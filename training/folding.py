@@ -67,15 +67,15 @@ def save_adapter(model, encoder: str, folder: Path) -> None:
 
     Args:
         model: with an adapter (PEFT).
-        encoder: folder or Hub id of its encoder; the base encoder's revision is named too.
+        encoder: folder or Hub id of its encoder; the revision of a pinned one is named too.
         folder: is made if it is not there.
     """
-    from genqa_metrics.core.encoders import BASE_MODEL, BASE_REVISION
+    from genqa_metrics.core.encoders import ENCODERS
     from safetensors.torch import load_file, save_file
 
     config = model.peft_config["default"]
     config.base_model_name_or_path = encoder
-    config.revision = BASE_REVISION if encoder == BASE_MODEL else None
+    config.revision = ENCODERS[encoder].revision if encoder in ENCODERS else None
     model.save_pretrained(folder)
     path = folder / "adapter_model.safetensors"
     save_file({name: tensor.half() for name, tensor in load_file(path).items()}, path, metadata={"format": "pt"})

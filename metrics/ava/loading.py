@@ -28,7 +28,10 @@ from ..core.scorer import quiet
 from .modeling import CONFIGURATIONS, LINEAR, MARKS, NEW_HEAD, ava_classes, judge_model
 
 _LOADING = threading.Lock()  # one thread loads, and others find what it has loaded
-HUB_CHECKPOINT = "genqa-metrics/ava-minilm"  # the default where no package is installed
+HUB_CHECKPOINTS = {
+    "small": "genqa-metrics/ava-minilm",
+    "base": "genqa-metrics/ava-mpnet",
+}  # where the package is not installed
 SETTINGS_FILE = "ava_config.json"
 MAX_SETTING = 10_000
 LEAST_LENGTH = 8  # word pieces: special ones, and one of every text
@@ -89,7 +92,7 @@ class LoadedJudge:
 
 def checkpoint_folder(checkpoint: str | os.PathLike | None = None, revision: str | None = None) -> Path:
     """Return the folder of a checkpoint, the metric's own by default; see `checkpoints.find_checkpoint`."""
-    return find_checkpoint(checkpoint, revision, Path(__file__).parent, HUB_CHECKPOINT)
+    return find_checkpoint(checkpoint, revision, Path(__file__).parent, HUB_CHECKPOINTS)
 
 
 def read_settings(folder: Path) -> dict:

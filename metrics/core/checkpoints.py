@@ -1,12 +1,39 @@
 """Finds checkpoints, in a folder, the installed package or on the Hub, and says what they are by digest."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from .checkpoint_validation import WEIGHTS, file_digest, read_digest, read_json
 
 _PINNED: dict[tuple[str, str | None], Path] = {}  # what this process has from the Hub, so that it asks once
+
+
+_HUB_FILES = {"allow_patterns": ["*.json", "*.safetensors", "*.txt"], "ignore_patterns": ["*/*"]}
+
+
+def is_offline() -> bool:
+    """Return whether the user has switched the Hub off."""
+    from huggingface_hub import constants
+
+    return bool(constants.HF_HUB_OFFLINE)
+
+
+def hub_address() -> str:
+    """Return the address of the Hub in use."""
+    from huggingface_hub import constants
+
+    return constants.ENDPOINT
+
+
+def cached_folder(name: str, revision: str) -> Path | None:
+    """Return the folder of a model in the Hub's cache, None if it is not there; the network is not used."""
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(name, revision=revision, local_files_only=True, **_HUB_FILES))
+    except Exception:  # huggingface_hub raises many kinds
+        return None
 
 
 def hub_folder(name: str, revision: str | None, is_good: Callable[[Path], bool], tried: list[str]) -> Path | None:
@@ -25,9 +52,8 @@ def hub_folder(name: str, revision: str | None, is_good: Callable[[Path], bool],
     key = repository, revision or pinned or None
     if key[1] and key in _PINNED and is_good(_PINNED[key]):
         return _PINNED[key]
-    wanted = {"allow_patterns": ["*.json", "*.safetensors", "*.txt"], "ignore_patterns": ["*/*"]}
     try:
-        folder = Path(snapshot_download(repository, revision=key[1], **wanted))
+        folder = Path(snapshot_download(repository, revision=key[1], **_HUB_FILES))
     except RevisionNotFoundError:
         why = f"it has no branch, tag or commit {key[1]}"
     except RepositoryNotFoundError:
@@ -56,28 +82,35 @@ def _is_damaged(path: Path) -> bool:
     return len(name) == 64 and file_digest(path) != name
 
 
-def bundled_checkpoints(code: Path) -> list[Path]:
+SIZES = {"small": "checkpoint", "base": "checkpoint_base"}  # names of bundled checkpoints, and their folders
+
+
+def bundled_checkpoints(code: Path, size: str = "small") -> list[Path]:
     """Return the folders in which a metric's own checkpoint may lie.
 
     Args:
         code: folder of the metric's files. Where `evaluate` has copied them there, a JSON file says where from.
+        size: a key of `SIZES`.
     """
-    folders = [code / "checkpoint"]
+    folders = [code / SIZES[size]]
     for note in sorted(code.glob("*.json")):
         origin = read_json(note).get("original file path")
-        folders += [Path(origin).parent / "checkpoint"] if isinstance(origin, str) else []
+        folders += [Path(origin).parent / SIZES[size]] if isinstance(origin, str) else []
     return folders
 
 
-def find_checkpoint(checkpoint: str | os.PathLike | None, revision: str | None, code: Path, hub_name: str) -> Path:
+def find_checkpoint(
+    checkpoint: str | os.PathLike | None, revision: str | None, code: Path, hub_names: Mapping[str, str]
+) -> Path:
     """Return the folder of a checkpoint: the one asked for, else the metric's own, else the Hub's.
 
     Args:
-        checkpoint: a local folder, a Hub id, also with a revision ("org/name@v1"), or None for the default.
+        checkpoint: size of a bundled one ("small", "base"), a local folder, or a Hub id, also with a revision
+            ("org/name@v1"); None for "small".
         revision: branch, tag or commit on the Hub. `evaluate.load` keeps an argument of this name for itself: there
             it is the module's own revision, and a checkpoint's is written behind its id.
         code: folder of the metric's files, see `bundled_checkpoints`.
-        hub_name: Hub id of the default.
+        hub_names: size -> Hub id of the bundled checkpoints.
 
     Returns:
         A folder with config.json or adapter_config.json and weights in safetensors.
@@ -88,8 +121,11 @@ def find_checkpoint(checkpoint: str | os.PathLike | None, revision: str | None, 
     tried = []
     if checkpoint is not None and not str(checkpoint):
         raise ValueError("checkpoint: expected a folder or a Hub id, got an empty string")
-    if checkpoint is None:
-        for folder in bundled_checkpoints(code):
+    size = "small" if checkpoint is None else str(checkpoint)
+    if size in SIZES and size not in hub_names:
+        raise ValueError(f"checkpoint: expected one of {', '.join(hub_names)}, a folder or a Hub id, got {size!r}")
+    if size in hub_names:
+        for folder in bundled_checkpoints(code, size):
             if is_checkpoint(folder):
                 return folder
             tried.append(str(folder))
@@ -101,11 +137,11 @@ def find_checkpoint(checkpoint: str | os.PathLike | None, revision: str | None, 
             f"checkpoint: expected a folder with a config and {' or '.join(WEIGHTS)}, got {str(checkpoint)!r} with "
             f"{found}; save the model with save_pretrained"
         )
-    name = hub_name if checkpoint is None else str(checkpoint)
+    name = hub_names.get(size, size)
     folder = hub_folder(name, revision, is_checkpoint, tried)
     if folder:
         return folder
-    fix = "Install genqa-metrics, which brings one, go online" if checkpoint is None else "Check name and connection"
+    fix = "Install genqa-metrics, which brings one, go online" if size in hub_names else "Check name and connection"
     raise ValueError(f"checkpoint: none found. Tried: {'; '.join(tried)}. {fix}, or pass checkpoint=FOLDER")
 
 

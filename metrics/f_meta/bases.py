@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import regex
 
-from ..core.encoders import BASE_MODEL, BASE_SHA256, base_encoder
+from ..core.encoders import BASE_MODEL, ENCODERS, base_encoder
 from ..core.scorer import quiet, require_extra
 from .overlap import BETA, MAX_ORDER, Rows, bleu, rouge, words
 
@@ -288,7 +288,7 @@ def base_function(base: str | Callable = "rouge", base_kwargs: Mapping | None = 
         )
     if base == "meteor":
         return Base("'meteor'", {"base": "meteor", "meteor": "1.5-en-norm"}, _meteor(_meteor_command()))
-    encoder = {"encoder": f"{BASE_MODEL.split('/')[1]}@{BASE_SHA256[:12]}"}
+    encoder = {"encoder": f"{BASE_MODEL.split('/')[1]}@{ENCODERS[BASE_MODEL].sha256[:12]}"}
     if base == "cosine":
         _check_encoder(base)
         return Base("'cosine'", {"base": "cosine", **encoder}, _cosine)

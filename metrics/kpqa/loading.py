@@ -28,7 +28,7 @@ from .embedder import FastEmbedder
 from .settings import PredictorSettings, read_settings
 
 _LOADING = threading.Lock()  # one thread loads, and others find what it has loaded
-HUB_CHECKPOINT = "genqa-metrics/kpqa-minilm"  # the default where no package is installed
+HUB_CHECKPOINTS = {"small": "genqa-metrics/kpqa-minilm"}  # where the package is not installed
 KNOWN_ROW = ("Who wrote Hamlet?", "It was written by William Shakespeare in 1600.")
 NEW_HEAD = r"^(classifier|score|pooler)\."  # tensors that an encoder may lack: they are trained, or not used
 HEAD_SIZE = 768  # Lee et al., section 5.1: a fully connected layer with tanh before the classifier
@@ -36,7 +36,7 @@ HEAD_SIZE = 768  # Lee et al., section 5.1: a fully connected layer with tanh be
 
 def checkpoint_folder(checkpoint: str | os.PathLike | None = None, revision: str | None = None) -> Path:
     """Return the folder of a checkpoint, the metric's own by default; see `checkpoints.find_checkpoint`."""
-    return find_checkpoint(checkpoint, revision, Path(__file__).parent, HUB_CHECKPOINT)
+    return find_checkpoint(checkpoint, revision, Path(__file__).parent, HUB_CHECKPOINTS)
 
 
 def token_classifier(source: str | os.PathLike, head: str = "linear", **kwargs):

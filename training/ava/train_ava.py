@@ -195,7 +195,7 @@ def folded(model, args: Arguments):
 
     from training.folding import fold
 
-    encoder = str(encoders.base_encoder()) if args.encoder == encoders.BASE_MODEL else args.encoder
+    encoder = str(encoders.base_encoder(args.encoder)) if args.encoder in encoders.ENCODERS else args.encoder
     bare = modeling.judge_model(encoder, args.configuration, args.marks)
     result = adapter(bare, args, args.fold_rank, args.fold_rank)
     fold(result, model)
@@ -287,7 +287,7 @@ def main() -> None:
     float32_if_emulated(training)
 
     # 1. Triples of every source, and their word pieces.
-    encoder = str(encoders.base_encoder()) if args.encoder == encoders.BASE_MODEL else args.encoder
+    encoder = str(encoders.base_encoder(args.encoder)) if args.encoder in encoders.ENCODERS else args.encoder
     tokenizer = AutoTokenizer.from_pretrained(encoder)
     rng = random.Random(training.seed)
     folder = Path(training.output_dir) / "final"

@@ -6,28 +6,30 @@ from collections.abc import Collection
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-CONSTANT = re.compile(r'^(HUB_CHECKPOINT = )"([^"/]+)/([^"@]+)(@[^"]+)?"', re.MULTILINE)
+CHECKPOINTS_LINE = re.compile(r"^HUB_CHECKPOINTS = \{[^}]*\}", re.MULTILINE)
+HUB_ID = re.compile(r'"([^"/]+)/([^"@]+)(?:@[^"]+)?"')
 WITH_CHECKPOINT = ("ava", "kpqa")
 
 
-def default_checkpoint(text: str, namespace: str, tag: str) -> str:
-    """Return a module's source with its one default checkpoint in a namespace and at a tag.
+def default_checkpoints(text: str, namespace: str, tag: str) -> str:
+    """Return a module's source with its bundled checkpoints in a namespace and at a tag.
 
     Raises:
-        ValueError: if the source does not have exactly one such constant.
+        ValueError: if the source does not have exactly one line HUB_CHECKPOINTS.
 
-    >>> default_checkpoint('HUB_CHECKPOINT = "old/kpqa-minilm"  # a remark', "me", "v1")
-    'HUB_CHECKPOINT = "me/kpqa-minilm@v1"  # a remark'
+    >>> default_checkpoints('HUB_CHECKPOINTS = {"small": "old/kpqa-minilm"}  # a remark', "me", "v1")
+    'HUB_CHECKPOINTS = {"small": "me/kpqa-minilm@v1"}  # a remark'
     """
-    text, count = CONSTANT.subn(rf'\1"{namespace}/\3@{tag}"', text)
+    text, count = CHECKPOINTS_LINE.subn(lambda line: HUB_ID.sub(rf'"{namespace}/\2@{tag}"', line[0]), text)
     if count != 1:
-        raise ValueError(f'expected one line HUB_CHECKPOINT = "namespace/name", found {count}')
+        raise ValueError(f"expected one line HUB_CHECKPOINTS = {{...}}, found {count}")
     return text
 
 
 def checkpoint_repository(name: str, namespace: str) -> str:
-    """Return the Hub id of a metric's checkpoint."""
-    return f"{namespace}/{CONSTANT.search((ROOT / 'metrics' / name / 'loading.py').read_text(encoding='utf-8'))[3]}"
+    """Return the Hub id of a metric's small checkpoint."""
+    line = CHECKPOINTS_LINE.search((ROOT / "metrics" / name / "loading.py").read_text(encoding="utf-8"))
+    return f"{namespace}/{HUB_ID.search(line[0])[2]}"
 
 
 def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
@@ -74,7 +76,7 @@ def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
     for metric in WITH_CHECKPOINT:
         loading = folder / "loading.py" if metric == name else folder / "metrics" / metric / "loading.py"
         if loading.is_file():
-            text = default_checkpoint(loading.read_text(encoding="utf-8"), namespace, tag)
+            text = default_checkpoints(loading.read_text(encoding="utf-8"), namespace, tag)
             loading.write_text(text, encoding="utf-8")
             models.append(checkpoint_repository(metric, namespace))
     if models:

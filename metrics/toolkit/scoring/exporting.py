@@ -12,12 +12,6 @@ from . import quantization
 NEEDED = ("onnx", "onnxruntime", "torch", "transformers")
 
 
-def cache_folder() -> Path:
-    """Return where exported checkpoints are kept: GENQA_CACHE, else genqa-metrics in the user's cache folder."""
-    own, user = os.environ.get("GENQA_CACHE"), os.environ.get("XDG_CACHE_HOME")
-    return Path(own) if own else Path(user or Path.home() / ".cache") / "genqa-metrics"
-
-
 def with_exported(metric: str, settings: Mapping) -> dict:
     """Return settings whose checkpoint has what `backend="onnx"` runs; it is made once for each checkpoint.
 
@@ -34,7 +28,7 @@ def with_exported(metric: str, settings: Mapping) -> dict:
     from importlib import import_module
 
     from ...core.checkpoints import signature_digest
-    from ...core.encoders import encoder_source
+    from ...core.encoders import cache_folder, encoder_source
     from ...core.onnx_backend import FAST_FILE
 
     loading = import_module(f"{__name__.removesuffix('.toolkit.scoring.exporting')}.{metric}.loading")
