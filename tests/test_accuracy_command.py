@@ -118,7 +118,7 @@ def test_labels_without_probabilities_are_taken_to_be_drawn_by_chance(judged):
 def test_these_rows_are_narrower_than_rows_like_these(judged):
     rows, labels = judged
     like = genqa_metrics.accuracy(rows, labels, columns={"judge": "judge"}).systems["a"]
-    these = genqa_metrics.accuracy(rows, labels, columns={"judge": "judge"}, these_rows=True).systems["a"]
+    these = genqa_metrics.accuracy(rows, labels, columns={"judge": "judge"}, finite_population=True).systems["a"]
     assert these["high"] - these["low"] < like["high"] - like["low"]
     assert these["accuracy"] == pytest.approx(like["accuracy"])
 
@@ -144,7 +144,7 @@ def test_bad_arguments_are_named(judged):
     for arguments, message in (
         ({"columns": {"jugde": "judge"}}, "column: expected one of"),
         ({"confidence": 95}, "confidence: expected a number between 0 and 1, got 95"),
-        ({"these_rows": True}, "these_rows: needs labels"),
+        ({"finite_population": True}, "finite_population: needs labels"),
         ({"columns": {"judge": "judge"}, "settings": {"threshold": 0.4}}, "the judge is a column"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -208,7 +208,7 @@ def test_a_rater_labels_skips_takes_back_and_resumes(judged, tmp_path):
     arguments = "label", path, "-o", tmp_path / "labels.jsonl", "-n", 4, "-c", "judge=judge", "--rater", "ann"
     command = [*arguments[:4], *arguments[4:]]
     done = run(
-        *[part for part in command if part not in ("-c", "judge=judge")], "--by-chance", 1, input="y\ns\nx\n0\nq\n"
+        *[part for part in command if part not in ("-c", "judge=judge")], "--uniform-share", 1, input="y\ns\nx\n0\nq\n"
     )
     assert done.exit_code == 0, done.output
     assert "2 of 8 rows labelled" in done.stderr
@@ -220,7 +220,7 @@ def test_a_rater_labels_skips_takes_back_and_resumes(judged, tmp_path):
     assert "system" not in shown
     done = run(
         *[part for part in command if part not in ("-c", "judge=judge")],
-        "--by-chance",
+        "--uniform-share",
         1,
         input="u\ny\n1\n1\n1\n1\n1\n1\n1\n",
     )
@@ -263,7 +263,7 @@ def test_labels_are_read_by_agree_and_raters(judged, tmp_path):
 
 def test_grades_and_question_sets_are_what_raters_reads(judged, tmp_path):
     path = tmp_path / "grades.jsonl"
-    session = Session(path, tasks_of(judged[0], "grade", 2, by_chance=1), "ann", "grade")
+    session = Session(path, tasks_of(judged[0], "grade", 2, uniform_share=1), "ann", "grade")
     for grade, task in enumerate(session.tasks, 1):
         session.label(task, score=grade)
     assert json.loads(run("raters", path, "--format", "json").stdout)["ratings"] == 4
@@ -281,7 +281,7 @@ def test_grades_and_question_sets_are_what_raters_reads(judged, tmp_path):
 
 
 def test_a_line_cut_off_by_a_crash_is_left_out(judged, tmp_path):
-    tasks = tasks_of(judged[0], "verdict", 3, by_chance=1)
+    tasks = tasks_of(judged[0], "verdict", 3, uniform_share=1)
     path = tmp_path / "labels.jsonl"
     Session(path, tasks, "ann").label(tasks[0], label=1)
     path.write_text(path.read_text() + '{"item": "x", "ra')
@@ -296,7 +296,7 @@ def test_differences_are_marked():
 def test_the_page_takes_keys_and_resumes(judged, tmp_path):
     from genqa_metrics.toolkit.commands.label_page import State, card
 
-    tasks = tasks_of(judged[0], "verdict", 2, by_chance=1)
+    tasks = tasks_of(judged[0], "verdict", 2, uniform_share=1)
     state = State(tmp_path / "labels.jsonl", tasks, "verdict")
     assert state.press(1)[1] == "Write your name to begin."
     with pytest.raises(ValueError, match="Name: write who labels"):
@@ -324,7 +324,7 @@ def test_the_page_is_built(judged, tmp_path):
     pytest.importorskip("gradio")
     from genqa_metrics.toolkit.commands.label_page import page
 
-    tasks = tasks_of(judged[0], "verdict", 2, by_chance=1)
+    tasks = tasks_of(judged[0], "verdict", 2, uniform_share=1)
     blocks = page(tmp_path / "labels.jsonl", tasks, "grade")
     buttons = [block.value for block in blocks.blocks.values() if type(block).__name__ == "Button"]
     assert buttons == ["Begin or resume", "1", "2", "3", "4", "5", "u undo", "s skip"]

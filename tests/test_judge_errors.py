@@ -68,12 +68,12 @@ def test_score_compare_and_accuracy_say_the_same(judge, rows):
 
 def test_the_naive_interval_comes_on_request_and_is_named(judge, rows):
     settings = {"ava": {"checkpoint": str(judge)}}
-    scored = genqa_metrics.score(rows, "ava", settings, naive=True)
+    scored = genqa_metrics.score(rows, "ava", settings, ignore_judge_errors=True)
     assert not scored.accuracy["errors_counted"]
     assert scored.accuracy["systems"]["a"]["value"] == pytest.approx(scored.systems["a"]["ava_accuracy"])
     assert "errors are ignored" in scored.to_markdown()
-    compared = genqa_metrics.compare(rows, "ava", settings, resamples=100, naive=True)
-    assert "taken at its word" in compared.to_markdown()
+    compared = genqa_metrics.compare(rows, "ava", settings, resamples=100, ignore_judge_errors=True)
+    assert "errors of ava are ignored" in compared.to_markdown()
     assert "| accuracy |" not in compared.to_markdown()
 
 

@@ -37,7 +37,7 @@ class AccuracyRun:
         settings: settings of ava: threshold, checkpoint, ...
         finite: the truth is the share among these very rows, not among questions like them; needs labels.
         confidence: probability that an interval holds the truth.
-        naive: without labels, take the judge at its word: an interval that ignores its errors.
+        ignore_judge_errors: without labels, give intervals that ignore the judge's errors.
 
     Raises:
         ValueError: if an argument is bad. Nothing has been read yet.
@@ -51,17 +51,17 @@ class AccuracyRun:
         settings: Mapping[str, Any] | None = None,
         finite: bool = False,
         confidence: float = 0.95,
-        naive: bool = False,
+        ignore_judge_errors: bool = False,
     ):
         self.columns, self.settings = checked_columns(columns, ["judge"]), dict(settings or {})
         self.judge_column = self.columns.pop("judge", None)
         if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
             raise ValueError(f"confidence: expected a number between 0 and 1, got {confidence!r}; 0.95 is usual")
         if finite and labels is None:
-            raise ValueError("these_rows: needs labels; give some with labels")
+            raise ValueError("finite_population: needs labels; give some with labels")
         if self.judge_column and self.settings:
             raise ValueError("settings: the judge is a column, which has no settings; drop one of the two")
-        self.finite, self.confidence, self.naive = finite, confidence, naive
+        self.finite, self.confidence, self.ignore_judge_errors = finite, confidence, ignore_judge_errors
         self.sources = digested_sources(rows)
         self.label_sources = None if labels is None else digested_sources(labels, "labels")
 
@@ -266,7 +266,7 @@ class AccuracyRun:
             whole[np.unique(asked)] = result.influence
             return found, replace(result, influence=whole)
         rate, size = found["judged"], effective_sample_size(cluster_sums(verdicts, clusters), np.bincount(clusters))
-        alone = from_rate(rate, size, None if self.naive else measured, self.confidence)
+        alone = from_rate(rate, size, None if self.ignore_judge_errors else measured, self.confidence)
         return found | alone | {"method": METHODS[str(alone["method"])]}, None
 
     def _notes(self, systems: Mapping[str, Mapping], labels: Mapping | None, measured, notes: list[str]) -> None:
@@ -284,7 +284,7 @@ class AccuracyRun:
                 )
         methods = {found["method"] for found in systems.values()}
         named = {name for name, method in METHODS.items() if method in methods}
-        notes += notes_of(named, measured, self.naive or self.judge_column is not None)
+        notes += notes_of(named, measured, self.ignore_judge_errors or self.judge_column is not None)
 
     def _differences(self, systems, estimates, asked, places) -> list[dict]:
         if len(systems) > MAX_PAIRS_OF:

@@ -37,7 +37,7 @@ class CompareRun:
         seed: of both, at least 0.
         correction: one of `resampling.CORRECTIONS`.
         shown_rows: number of rows that differ most to report, for every metric.
-        naive: with ava, ignore the judge's errors in the interval of the accuracy.
+        ignore_judge_errors: with ava, ignore the judge's errors in the interval of the accuracy.
 
     Attributes:
         matched: after `report`, the rows question by question.
@@ -59,7 +59,7 @@ class CompareRun:
         seed: int = 0,
         correction: str = "holm",
         shown_rows: int = 6,
-        naive: bool = False,
+        ignore_judge_errors: bool = False,
     ):
         self.columns = checked_columns(columns)
         self.score_columns = tuple(dict.fromkeys(score_columns))
@@ -73,7 +73,7 @@ class CompareRun:
             expected = ", ".join(resampling.CORRECTIONS)
             raise ValueError(f"correction: expected one of {expected}, got {correction!r}")
         self.samples, self.seed, self.correction, self.shown_rows = samples, seed, correction, shown_rows
-        self.settings, self.naive = dict(settings or {}), naive
+        self.settings, self.ignore_judge_errors = dict(settings or {}), ignore_judge_errors
         self._one_each = isinstance(inputs, Mapping)  # whatever a column `system` says
         self.sources, self._systems = _named_sources(inputs)
         if not self.score_columns:
@@ -183,7 +183,7 @@ class CompareRun:
             system: (sums[:, i, 0].sum() / sums[:, i, -1].sum(), effective_sample_size(sums[:, i, 0], sums[:, i, -1]))
             for i, system in enumerate(systems)
         }
-        return judged_systems(rates, self.scorers["ava"], self.naive)
+        return judged_systems(rates, self.scorers["ava"], self.ignore_judge_errors)
 
     def _few(self, questions: int, tests: int) -> list[str]:
         """Return what there is too little of."""

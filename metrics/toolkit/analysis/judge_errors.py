@@ -225,23 +225,25 @@ def effective_sample_size(sums: np.ndarray, numbers: np.ndarray) -> float:
     return float(rows * min(1.0, alone / variance)) if alone > 0 and variance > 0 else float(len(numbers))
 
 
-def judged_systems(rates: Mapping[str, tuple[float, float]], scorer: Scorer, naive: bool) -> dict[str, Any]:
+def judged_systems(
+    rates: Mapping[str, tuple[float, float]], scorer: Scorer, ignore_judge_errors: bool
+) -> dict[str, Any]:
     """Return what verdicts alone say of the accuracy of systems, for the reports of `score` and `compare`.
 
     Args:
         rates: {system: share of the answers judged correct, how many independent answers it is worth}.
         scorer: the judge.
-        naive: ignore its errors.
+        ignore_judge_errors: ignore its errors.
 
     Returns:
         "method" in words, "errors_counted", "confidence", "measured" in one line or None, "note", and "systems":
         {system: "value", "low", "high"}.
     """
-    measured = None if naive else measured_for(scorer)
+    measured = None if ignore_judge_errors else measured_for(scorer)
     found = {system: from_rate(*rate, measured) for system, rate in rates.items()}
     methods = {str(ends["method"]) for ends in found.values()}
     method = "measured" if methods == {"measured"} else "judge"
-    [note] = notes_of({method}, measured, naive)
+    [note] = notes_of({method}, measured, ignore_judge_errors)
     return {
         "method": METHODS[method],
         "errors_counted": method == "measured",
@@ -255,15 +257,15 @@ def judged_systems(rates: Mapping[str, tuple[float, float]], scorer: Scorer, nai
     }
 
 
-def notes_of(methods: Collection[str], measured: Measured | None, naive: bool) -> list[str]:
+def notes_of(methods: Collection[str], measured: Measured | None, ignore_judge_errors: bool) -> list[str]:
     """Return what a reader must know of such intervals, one sentence each.
 
     Args:
         methods: keys of `METHODS`.
         measured: what is known of the judge's errors.
-        naive: that the errors are ignored was asked for.
+        ignore_judge_errors: that the errors are ignored was asked for.
     """
-    unknown = f"{UNMEASURED}, so " if "judge" in methods and measured is None and not naive else ""
+    unknown = f"{UNMEASURED}, so " if "judge" in methods and measured is None and not ignore_judge_errors else ""
     return [unknown * (name == "judge") + note for name, note in NOTES.items() if name in methods]
 
 

@@ -15,7 +15,7 @@ def tasks_of(
     form: str,
     number: int,
     seed: int = 0,
-    by_chance: float = 0.5,
+    uniform_share: float = 0.5,
     columns: Mapping[str, str] | None = None,
     settings: Mapping[str, Any] | None = None,
     skip_bad_rows: bool = False,
@@ -29,7 +29,7 @@ def tasks_of(
         form: a key of `labelling.FORMS`.
         number: rows of every system.
         seed: the same seed draws the same rows.
-        by_chance: share drawn from all rows alike; 1 needs no judge.
+        uniform_share: share drawn from all rows alike; 1 needs no judge.
         columns: see `items.RowReader`; "judge" names a column with a judge's probabilities.
         settings: settings of ava.
         skip_bad_rows: leave bad rows out.
@@ -57,5 +57,5 @@ def tasks_of(
     from .accuracy_run import AccuracyRun
 
     run = AccuracyRun(rows, columns=columns, settings=settings)
-    items, judged = run.judged(skip_bad_rows, problem, progress, by_chance < 1)
-    return plan(items, judged, number, seed, by_chance)
+    items, judged = run.judged(skip_bad_rows, problem, progress, uniform_share < 1)
+    return plan(items, judged, number, seed, uniform_share)

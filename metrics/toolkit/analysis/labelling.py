@@ -21,7 +21,7 @@ from ..rows.formats import FileError
 from ..rows.writing import write_text
 
 _WRITING = Lock()  # raters of one page write into one file
-BY_CHANCE = 0.5  # share of the labels that are drawn from all rows alike
+UNIFORM_SHARE = 0.5  # share of the labels that are drawn from all rows alike
 FORMS = {
     "verdict": {"label": ("is the answer wrong (0) or correct (1)?", 0, 1)},
     "grade": {"score": ("how correct is the answer, 1 (not at all) to 5 (fully)?", 1, 5)},
@@ -33,13 +33,13 @@ FORMS = {
 }
 
 
-def probabilities(judged: np.ndarray, number: int, by_chance: float = BY_CHANCE) -> np.ndarray:
+def probabilities(judged: np.ndarray, number: int, uniform_share: float = UNIFORM_SHARE) -> np.ndarray:
     """Return with which probability each row is drawn.
 
     Args:
         judged: (rows,) the judge's probabilities, 0 to 1.
         number: rows to draw.
-        by_chance: share of them that are drawn from all rows alike.
+        uniform_share: share of them that are drawn from all rows alike.
 
     Returns:
         (rows,) probabilities above 0 that sum to `number`, or 1 for all where there are no more rows than that.
@@ -52,7 +52,7 @@ def probabilities(judged: np.ndarray, number: int, by_chance: float = BY_CHANCE)
     if number >= rows:
         return np.ones(rows)
     unsure = np.sqrt(judged * (1 - judged))
-    sizes = by_chance / rows + (1 - by_chance) * (unsure / unsure.sum() if unsure.sum() > 0 else 1 / rows)
+    sizes = uniform_share / rows + (1 - uniform_share) * (unsure / unsure.sum() if unsure.sum() > 0 else 1 / rows)
     sure = np.zeros(rows, dtype=bool)  # that they are drawn
     while True:
         odds = np.where(sure, 1.0, 0.0)
@@ -122,7 +122,9 @@ class Task:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-def plan(items: Sequence, judged: np.ndarray | None, number: int, seed: int, by_chance: float = BY_CHANCE) -> list:
+def plan(
+    items: Sequence, judged: np.ndarray | None, number: int, seed: int, uniform_share: float = UNIFORM_SHARE
+) -> list:
     """Draw what is to be labelled.
 
     Args:
@@ -130,7 +132,7 @@ def plan(items: Sequence, judged: np.ndarray | None, number: int, seed: int, by_
         judged: (items,) the judge's probabilities; None to draw by chance alone.
         number: rows of every system.
         seed: the same seed draws the same rows.
-        by_chance: see `probabilities`.
+        uniform_share: see `probabilities`.
 
     Returns:
         Tasks in an order that is mixed over systems, the same for all raters. Rows that say the same are one task.
@@ -141,7 +143,7 @@ def plan(items: Sequence, judged: np.ndarray | None, number: int, seed: int, by_
     for system in dict.fromkeys(item.system for item in items):
         mine = np.array([place for place in sorted(first.values()) if items[place].system == system])
         own = np.full(len(mine), 0.5) if judged is None else np.asarray(judged, dtype=float)[mine]
-        odds[mine] = probabilities(own, number, by_chance)
+        odds[mine] = probabilities(own, number, uniform_share)
         luck = hash_uniform((items[place].text or keys[place] for place in mine), seed)
         chosen[mine] = pareto_sample(odds[mine], luck, number)
     order = np.flatnonzero(chosen)

@@ -40,17 +40,17 @@ def accuracy(
     systems: options.Systems = None,
     encoding: options.Encoding = None,
     set_: options.Set = None,
-    these_rows: Annotated[
+    finite_population: Annotated[
         bool,
         typer.Option(
-            "--these-rows",
+            "--finite-population",
             help="Intervals of these very rows, not of questions like them: narrower, for a fixed test set.",
         ),
     ] = False,
     confidence: Annotated[
         float, typer.Option("--confidence", metavar="P", help="Probability that an interval holds the truth.")
     ] = 0.95,
-    naive: options.Naive = False,
+    ignore_judge_errors: options.IgnoreJudgeErrors = False,
     fail_under: options.FailUnder = None,
     json_: options.Json = None,
     markdown: options.Markdown = None,
@@ -83,7 +83,7 @@ def accuracy(
         settings = options.read_settings(None, set_, ["ava"]).get("ava", {})
         columns = options.name_values("--column", column)
         sources = options.read_inputs(inputs, from_, systems, encoding)
-        run = AccuracyRun(sources, labels, columns, settings, these_rows, confidence, naive)
+        run = AccuracyRun(sources, labels, columns, settings, finite_population, confidence, ignore_judge_errors)
     with console.failures():
         with console.skipped_rows() as problem, console.progress_bars() as progress:
             report = AccuracyReport(run.report(on_error is options.OnError.SKIP, problem, progress))

@@ -38,7 +38,7 @@ def compare(
     rows: Annotated[
         int, typer.Option("--rows", metavar="N", help="Number of rows to show on which the systems differ most.")
     ] = 6,
-    naive: options.Naive = False,
+    ignore_judge_errors: options.IgnoreJudgeErrors = False,
     json_: options.Json = None,
     markdown: options.Markdown = None,
     latex: options.Latex = None,
@@ -79,7 +79,9 @@ def compare(
         values = options.read_settings(settings, set_, metrics)
         names, columns = options.names_and_columns(column)
         sources = options.read_inputs(inputs, from_, systems, encoding)
-        run = CompareRun(sources, metrics, values, columns, names, resamples, seed, correction, rows, naive)
+        run = CompareRun(
+            sources, metrics, values, columns, names, resamples, seed, correction, rows, ignore_judge_errors
+        )
     with console.failures():
         with console.skipped_rows() as problem, console.progress_bars() as progress:
             found = run.report(on_error is options.OnError.SKIP, problem, progress)

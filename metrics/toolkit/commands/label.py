@@ -53,10 +53,10 @@ def label(
         ),
     ] = False,
     port: Annotated[int | None, typer.Option("--port", metavar="N", help="Port of the page.")] = None,
-    by_chance: Annotated[
+    uniform_share: Annotated[
         float,
         typer.Option(
-            "--by-chance",
+            "--uniform-share",
             metavar="SHARE",
             help="Share of the rows drawn from all rows alike; the others are drawn by how unsure the judge is.",
             min=0.05,
@@ -93,7 +93,7 @@ def label(
             rater = getpass.getuser()
     with console.failures():
         with console.skipped_rows() as problem, console.progress_bars() as progress:
-            chance = 1.0 if form is Form.QUESTIONS else by_chance
+            chance = 1.0 if form is Form.QUESTIONS else uniform_share
             tasks = tasks_of(
                 inputs,
                 form,

@@ -114,10 +114,10 @@ SettingsFile = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed: same rows and seed, same numbers.")]
-Naive = Annotated[
+IgnoreJudgeErrors = Annotated[
     bool,
     typer.Option(
-        "--naive", help="With ava, without labels: take the judge at its word, intervals that ignore its errors."
+        "--ignore-judge-errors", help="With ava, without labels: give intervals that ignore the errors of the judge."
     ),
 ]
 Json = _file("--json", "everything, with all tests, as JSON")

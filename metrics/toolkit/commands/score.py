@@ -74,7 +74,7 @@ def score(
     settings: options.SettingsFile = None,
     on_error: options.SkipOrFail = options.OnError.FAIL,
     total: Annotated[bool, typer.Option("--total", help="Add a row 'all': all systems' rows as one corpus.")] = False,
-    naive: options.Naive = False,
+    ignore_judge_errors: options.IgnoreJudgeErrors = False,
     fail_under: options.FailUnder = None,
     format_: options.PrintAs = options.Format.TABLE,
 ) -> None:
@@ -123,7 +123,7 @@ def score(
     from ..reports.score import ScoreReport
 
     with console.failures():
-        shown = ScoreReport.of(run, report, naive)
+        shown = ScoreReport.of(run, report, ignore_judge_errors)
     console.print_result(format_, shown.to_json, shown.to_markdown, shown.show)
     console.check_demands(demands, report.systems)
 

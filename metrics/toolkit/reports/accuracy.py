@@ -136,9 +136,9 @@ def accuracy(
     labels: Any = None,
     columns: Mapping[str, str] | None = None,
     settings: Mapping[str, Any] | None = None,
-    these_rows: bool = False,
+    finite_population: bool = False,
     confidence: float = 0.95,
-    naive: bool = False,
+    ignore_judge_errors: bool = False,
     on_error: str = "fail",
 ) -> AccuracyReport:
     """Estimate how many answers of each system are correct, as `genqa-metrics accuracy` does.
@@ -151,9 +151,9 @@ def accuracy(
         columns: {"question", "prediction", "references", "system" or "id": name of the column in the rows};
             {"judge": column} takes the verdicts or probabilities of another judge from a column.
         settings: settings of ava, such as threshold or checkpoint.
-        these_rows: intervals of these very rows, not of questions like them; needs labels.
+        finite_population: intervals of these very rows, not of questions like them; needs labels.
         confidence: probability that an interval holds the truth.
-        naive: without labels, ignore the judge's errors.
+        ignore_judge_errors: without labels, ignore the judge's errors.
         on_error: "fail" at the first bad row, or "skip" and count bad rows.
 
     Returns:
@@ -168,5 +168,5 @@ def accuracy(
     AccuracyReport(rows 0.500 [0.425, 0.575])
     """
     skip = skips_bad_rows(on_error)
-    run = AccuracyRun(rows, labels, columns, settings, these_rows, confidence, naive)
+    run = AccuracyRun(rows, labels, columns, settings, finite_population, confidence, ignore_judge_errors)
     return AccuracyReport(run.report(skip))

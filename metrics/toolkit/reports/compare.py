@@ -113,7 +113,7 @@ def systems_table(report: Mapping, metric: str) -> Table:
     if accuracy:
         said = f"Accuracy: 95% interval, {accuracy['method']}. {accuracy['measured']}. Others: 95% bootstrap interval."
     elif "accuracy" in found:
-        said = f"In brackets: 95% bootstrap interval; {metric} is taken at its word, its errors are ignored."
+        said = f"In brackets: 95% bootstrap interval; the errors of {metric} are ignored."
     said += f" Ranks and clusters by {names[0]}." if len(names) > 1 else ""
     return Table(f"{metric}: systems", header, rows, said, marked)
 
@@ -371,7 +371,7 @@ def compare(
     resamples: int = 10_000,
     correction: str = "holm",
     rows: int = 6,
-    naive: bool = False,
+    ignore_judge_errors: bool = False,
     on_error: str = "fail",
 ) -> CompareReport:
     """Compare systems on the same questions: scores with intervals, tests of all pairs, ranks.
@@ -387,7 +387,7 @@ def compare(
         resamples: number of bootstrap samples, and of permutations.
         correction: of p-values for the number of pairs: "holm", "bonferroni", "fdr" or "none".
         rows: number of rows on which the systems differ most to report.
-        naive: with ava, take the judge at its word: intervals that ignore its errors.
+        ignore_judge_errors: with ava, give intervals that ignore the judge's errors.
         on_error: "fail" at the first bad row or question that not all systems answer, or "skip" and count them.
 
     Returns:
@@ -403,6 +403,6 @@ def compare(
     ['aev: a is significantly better than the other system.']
     """
     skip, names, scores = skips_bad_rows(on_error), listed(metrics), listed(score_columns)
-    run = CompareRun(systems, names, settings, columns, scores, resamples, seed, correction, rows, naive)
+    run = CompareRun(systems, names, settings, columns, scores, resamples, seed, correction, rows, ignore_judge_errors)
     found = run.report(skip)
     return CompareReport(found, lambda: explanations(run, found))

@@ -22,7 +22,7 @@ def score(
     columns: Mapping[str, str] | None = None,
     on_error: str = "fail",
     total: bool = False,
-    naive: bool = False,
+    ignore_judge_errors: bool = False,
     problem: Callable[[str], None] = lambda message: None,
 ) -> "ScoreReport":
     """Score rows; the numbers are those of `genqa-metrics score`.
@@ -37,7 +37,7 @@ def score(
         columns: where a column has another name: {"prediction": "answer"}.
         on_error: "fail" at the first bad row, or "skip" and count bad rows.
         total: add a row for all systems together.
-        naive: with ava, take the judge at its word: intervals of the accuracy that ignore its errors.
+        ignore_judge_errors: with ava, give intervals of the accuracy that ignore the judge's errors.
         problem: called with each bad row that is skipped.
 
     Raises:
@@ -48,7 +48,7 @@ def score(
     """
     skip = skips_bad_rows(on_error)
     run = Run(rows, listed(metrics), settings, columns, keep=True)
-    return ScoreReport.of(run, run.score(skip, total, problem=problem), naive)
+    return ScoreReport.of(run, run.score(skip, total, problem=problem), ignore_judge_errors)
 
 
 class ScoreReport(Report):
@@ -79,13 +79,13 @@ class ScoreReport(Report):
         self.notes, self.warnings = found.notes, found.warnings
 
     @classmethod
-    def of(cls, run: Run, found: Scores, naive: bool = False) -> "ScoreReport":
+    def of(cls, run: Run, found: Scores, ignore_judge_errors: bool = False) -> "ScoreReport":
         """Return the report of a run.
 
         Args:
             run: what was run.
             found: what it returned.
-            naive: ignore the errors of ava in the intervals of the accuracy.
+            ignore_judge_errors: ignore the errors of ava in the intervals of the accuracy.
         """
         if "ava" not in found.scores or found.sets:
             return cls(found)
@@ -96,7 +96,7 @@ class ScoreReport(Report):
             for system, scores in found.scores["ava"].items()
             if system != found.total
         }
-        accuracy = judged_systems(rates, run.scorers["ava"], naive)
+        accuracy = judged_systems(rates, run.scorers["ava"], ignore_judge_errors)
         accuracy["note"] += "; answers count as independent, and `accuracy` takes those to one question together"
         return cls(found, accuracy)
 
