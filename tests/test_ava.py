@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 import warnings
 
 import numpy as np
@@ -438,3 +439,25 @@ def test_tokens_of_nothing(judges):
     loaded = loading.load_judge(judges())
     assert judging.encoded(loaded.tokenizer, "a1-r_qt", [("", "", "")], 64)[0][0]["input_ids"]
     assert Judge(loaded).logits([]).shape == (0,)
+
+
+def test_a_second_judge_reads_the_rows_of_which_the_first_is_unsure(judges, repository, tmp_path):
+    """Rows outside the band keep their scores; the others have those of the second judge, at one threshold."""
+    rows = random_rows(40)
+    columns = rows["questions"], rows["references"], rows["predictions"]
+    first = shutil.copytree(judges(), tmp_path / "first")
+    alone = Judge(loading.load_judge(first)).probabilities(*columns)
+    low, high = np.quantile(alone, [0.3, 0.7]).tolist()
+    path = first / "ava_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"unsure_from": low, "unsure_to": high}))
+    second = Judge(loading.load_judge(judges("a1-q_rt"))).probabilities(*columns)
+    ava = load(repository, first, escalate=str(judges("a1-q_rt")))
+    with pytest.warns(UserWarning, match=r"\d+ rows of which the judge is unsure were read by the second one"):
+        found = ava.compute(**rows, per_example=True, explain=True)
+    unsure = (alone > low) & (alone < high)
+    assert 0 < unsure.sum() < len(unsure)
+    scores = np.array(found["ava_score_per_example"])
+    assert scores[~unsure] == pytest.approx(alone[~unsure], abs=1e-6)
+    assert scores[unsure] == pytest.approx(second[unsure], abs=1e-6)  # both judges have the threshold .4
+    assert [one["probability"] for one in found["explanation"]] == pytest.approx(scores.tolist(), abs=1e-6)
+    assert f"|escalate:{loading.short_digest(judges('a1-q_rt'))}@" in ava.signature()

@@ -62,7 +62,9 @@ class Ava(CheckedModule, evaluate.Metric):
     """AVA of Vu & Moschitti (2021); the arguments below are those of `load`.
 
     Args:
-        checkpoint: folder or Hub id of a judge, also "org/name@revision"; default: the bundled one.
+        checkpoint: "small" (default), "base" (reads long answers and other words better; needs an encoder of 438 MB),
+            or the folder or Hub id of another judge, also "org/name@revision".
+        escalate: a second judge, such as "base", for the rows of which the first is unsure. Default: none.
         revision: branch, tag or commit of a checkpoint; `evaluate.load` takes this argument for the module's own.
         device: "cpu", "cuda", "cuda:1", "mps"; default: the best available.
         dtype: "float32" (default), "bfloat16" or "float16".

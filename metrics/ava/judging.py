@@ -378,7 +378,7 @@ class Judge:
             if not any(character.isalnum() for character in prediction):
                 continue
             same = [text for text in texts if identical(prediction, text, question)]
-            prediction = passage(prediction, question, texts, _keys)
+            prediction = passage(prediction, question, texts, _keys, self.loaded.long_answer, self.loaded.passage)
             given = [joined_references(texts, prediction)] if joined else list(dict.fromkeys(texts))
             if declines(prediction):
                 agree = [any(map(declines, texts))] if joined else [declines(text) for text in given]

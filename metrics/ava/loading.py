@@ -26,6 +26,7 @@ from ..core.encoders import ThreadTokenizer, encoder_source, load_tokenizer
 from ..core.onnx_backend import FastModel, FastTokenizer, checked_backend, fast_file
 from ..core.scorer import quiet
 from .modeling import CONFIGURATIONS, LINEAR, MARKS, NEW_HEAD, ava_classes, judge_model
+from .passages import LONG_ANSWER, PASSAGE
 
 _LOADING = threading.Lock()  # one thread loads, and others find what it has loaded
 HUB_CHECKPOINTS = {
@@ -53,6 +54,9 @@ class LoadedJudge:
         long_words: rows whose references have more words on average have a scaling of their own; None for no row.
         long_slope, long_intercept: that scaling.
         threshold: probability from which an answer counts as correct.
+        long_answer: words of an answer above which only a passage of it is read.
+        passage: words of that passage.
+        unsure_from, unsure_to: probabilities between which a second judge reads a row, see `AvaScorer.load`.
         reference_aggregation: how several references become one probability.
         folder: where it is from.
         facts: weights and settings by digest, for a signature.
@@ -69,6 +73,10 @@ class LoadedJudge:
     long_slope: float
     long_intercept: float
     threshold: float
+    long_answer: int
+    passage: int
+    unsure_from: float
+    unsure_to: float
     reference_aggregation: str
     folder: Path
     facts: dict[str, str]
@@ -119,6 +127,10 @@ def read_settings(folder: Path) -> dict:
         "long_slope": 1.0,
         "long_intercept": 0.0,
         "threshold": 0.5,
+        "long_answer": LONG_ANSWER,
+        "passage": PASSAGE,
+        "unsure_from": 0.1,
+        "unsure_to": 0.9,
         "reference_aggregation": "mean",
     }
     if unknown := sorted(set(given) - set(defaults)):  # a judge that was trained with it would judge otherwise without
@@ -135,16 +147,27 @@ def read_settings(folder: Path) -> dict:
     if settings["marks"] not in (None, *MARKS):
         known = ", ".join(MARKS)
         raise ValueError(f"checkpoint: {path}: marks: expected null or one of {known}, got {settings['marks']!r}")
-    for name in ("max_length", "slope", "intercept", "long_words", "long_slope", "long_intercept"):
+    for name in ("unsure_from", "unsure_to"):
+        checked_threshold(settings[name], f"checkpoint: {path}: {name}")
+    for name in (
+        "max_length",
+        "long_answer",
+        "passage",
+        "slope",
+        "intercept",
+        "long_words",
+        "long_slope",
+        "long_intercept",
+    ):
         if name == "long_words" and settings[name] is None:
             continue
         value = settings[name]
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MAX_SETTING:
             expected = f"a number from -{MAX_SETTING} to {MAX_SETTING}"
             raise ValueError(f"checkpoint: {path}: {name}: expected {expected}, got {value!r}")
-    if settings["max_length"] != int(settings["max_length"]) or settings["max_length"] < LEAST_LENGTH:
-        got = settings["max_length"]
-        raise ValueError(f"checkpoint: {path}: max_length: expected a whole number from {LEAST_LENGTH}, got {got}")
+    for name, least in (("max_length", LEAST_LENGTH), ("long_answer", 1), ("passage", 1)):
+        if settings[name] != int(settings[name]) or settings[name] < least:
+            raise ValueError(f"checkpoint: {path}: {name}: expected a whole number from {least}, got {settings[name]}")
     return settings
 
 
@@ -180,6 +203,9 @@ def checked_early_stop(early_stop: object, how: str, threshold: float) -> float 
         early_stop: what was given.
         how: how references are put together.
         threshold: probability from which an answer counts as correct.
+        long_answer: words of an answer above which only a passage of it is read.
+        passage: words of that passage.
+        unsure_from, unsure_to: probabilities between which a second judge reads a row, see `AvaScorer.load`.
 
     Raises:
         ValueError: if it is no number from 0 to 1, is below the threshold, or references are not read one by one for

@@ -43,7 +43,14 @@ def passages(answer: str, most: int = PASSAGE) -> list[str]:
     return found
 
 
-def passage(answer: str, question: str, references: Sequence[str], keys: Callable[[str], list[str]]) -> str:
+def passage(
+    answer: str,
+    question: str,
+    references: Sequence[str],
+    keys: Callable[[str], list[str]],
+    longest: int = LONG_ANSWER,
+    most: int = PASSAGE,
+) -> str:
     """Return an answer, of a long one the passage that is nearest to its question and to a reference.
 
     Args:
@@ -51,12 +58,14 @@ def passage(answer: str, question: str, references: Sequence[str], keys: Callabl
         question: the question.
         references: the references.
         keys: from a text to the keys of its words, equal for forms of one word.
+        longest: words of an answer up to which it is read whole.
+        most: words of a passage.
 
     Returns:
         The passage with the largest share of the words of the question, and of those of the reference of which it has
         most; the first of equal ones.
     """
-    if len(answer.split()) <= LONG_ANSWER:
+    if len(answer.split()) <= longest:
         return answer
 
     def content(text: str) -> set[str]:
@@ -71,4 +80,4 @@ def passage(answer: str, question: str, references: Sequence[str], keys: Callabl
         words = content(text)
         return share(asked, words) + max(share(words_of, words) for words_of in wanted)
 
-    return max(passages(answer), key=nearness)
+    return max(passages(answer, most), key=nearness)

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -53,11 +53,17 @@ class AvaScorer(Scorer):
         batch_tokens: int = 4096,
         backend: str | None = None,
         base_model: str | os.PathLike | None = None,
+        escalate: str | os.PathLike | None = None,
     ) -> None:
-        """Load the judge; see `loading.load_judge`, and `batching.budget_on` for `batch_tokens`."""
+        """Load the judge; see `loading.load_judge`, and `batching.budget_on` for `batch_tokens`.
+
+        `escalate` names the checkpoint of a second judge, such as "base". It reads the rows of which the first is
+        unsure: their probability lies between `unsure_from` and `unsure_to` of its ava_config.json.
+        """
         self.batch_tokens = checked_budget(batch_tokens)
         self._process = os.getpid()
         self.loaded = load_judge(checkpoint, revision, device, dtype, backend, base_model)
+        self.second = None if escalate is None else load_judge(escalate, None, device, dtype)
         self.device = self.loaded.model.device.type if hasattr(self.loaded.model, "device") else "cpu"
 
     def configure(
@@ -73,45 +79,83 @@ class AvaScorer(Scorer):
         self.early_stop = checked_early_stop(early_stop, self.aggregation, self.threshold)
         self.facts = {**self.loaded.facts, "threshold": f"{self.threshold:g}", "references": self.aggregation}
         self.facts |= {} if self.early_stop is None else {"early_stop": f"{self.early_stop:g}"}
+        if self.second is not None:
+            band = f"{self.loaded.unsure_from:g}-{self.loaded.unsure_to:g}"
+            self.facts |= {"escalate": f"{self.second.facts['checkpoint']}@{band}"}
+
+    def _unsure(self, scores: np.ndarray) -> np.ndarray:
+        """Return the numbers of the rows that the second judge reads."""
+        if self.second is None:
+            return np.zeros(0, dtype=int)
+        return np.flatnonzero((scores > self.loaded.unsure_from) & (scores < self.loaded.unsure_to))
+
+    def _second_probabilities(self, *columns: Sequence) -> np.ndarray:
+        """Return what the second judge gives rows, moved so that its own threshold lies at that of the first."""
+        found = Judge(self.second, self.batch_tokens).probabilities(*columns, self.aggregation)
+        own, other = self.loaded.threshold, self.second.threshold
+        odds = own * (1 - other) / max(other * (1 - own), 1e-12)
+        return found * odds / (1 - found + found * odds)
 
     def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
-        """Return verdict and probability of every row; counts answers of which the model could not read the end.
+        """Return verdict and probability of every row, and counts.
 
-        Counts also short answers that the judge does not read.
+        Counted are answers of which the model could not read the end, short answers that the judge does not read, and
+        rows that the second judge read.
         """
-        check_fork(self.device, self._process)
-        judge, short = Judge(self.loaded, self.batch_tokens), columns.get("short_answers")
-        rows = columns["questions"], columns["references"], columns["predictions"]
-        scores = judge.probabilities(*rows, self.aggregation, short, self.early_stop)
-        statistics = np.stack([scores >= self.threshold, scores], axis=1).astype(float)
-        unread = sum(map(bool, short or ())) if self.loaded.configuration != LINEAR else 0
-        return statistics, language_counts(columns) + Counter(truncated=judge.cut_triples, unread=unread)
+        return self.statistics_with_details(columns, explain=False)[:2]
 
     def statistics_with_details(
         self, columns: Mapping[str, list], explain: bool
     ) -> tuple[np.ndarray, Counter, dict[str, list]]:
         """Return the same, and of every row why it was judged so, see `explaining.explanations`."""
-        if explain and self.loaded.configuration == LINEAR and any(columns.get("short_answers", ())):
+        check_fork(self.device, self._process)
+        short, linear = columns.get("short_answers"), self.loaded.configuration == LINEAR
+        if explain and linear and any(short or ()):
             raise ValueError("explain: what short answers do is not explained; leave explain or short_answers out")
         if explain and self.early_stop is not None:
             raise ValueError("explain: it reads all references of a row; leave explain or early_stop out")
-        found = self.statistics(columns)
-        if not explain:
-            return *found, {}
-        judge = Judge(self.loaded, self.batch_tokens)
-
-        def probabilities(questions, references, predictions):
-            return judge.probabilities(questions, references, predictions, self.aggregation)
-
         rows = columns["questions"], columns["references"], columns["predictions"]
-        return *found, {"explanation": explanations(*rows, probabilities, self.threshold)}
+        judge = Judge(self.loaded, self.batch_tokens)
+        scores = judge.probabilities(*rows, self.aggregation, short, self.early_stop)
+        cut, unsure = judge.cut_triples, self._unsure(scores)
+        if len(unsure):
+            scores[unsure] = self._second_probabilities(*_taken(rows, unsure))
+        statistics = np.stack([scores >= self.threshold, scores], axis=1).astype(float)
+        counts = Counter(truncated=cut, unread=0 if linear else sum(map(bool, short or ())), escalated=len(unsure))
+        return statistics, language_counts(columns) + counts, self._explained(rows, unsure) if explain else {}
+
+    def _explained(self, rows: tuple, unsure: np.ndarray) -> dict[str, list]:
+        judge = Judge(self.loaded, self.batch_tokens)
+        ways = {
+            self._second_probabilities: unsure,
+            lambda *columns: judge.probabilities(*columns, self.aggregation): np.setdiff1d(
+                np.arange(len(rows[0])), unsure
+            ),
+        }
+        found: list = [None] * len(rows[0])
+        for probabilities, numbers in ways.items():
+            for i, one in zip(
+                numbers, explanations(*_taken(rows, numbers), probabilities, self.threshold), strict=True
+            ):
+                found[i] = one
+        return {"explanation": found}
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
-        """Say how many rows are not English, how many answers were truncated, and that short answers are not read."""
+        """Say how many rows are not English, were truncated or read by the second judge, and what is not read."""
         judge = Judge(self.loaded)
         judge.cut_triples = counts.get("truncated", 0)
         unread = (
             f"short_answers: {counts['unread']} given, but only the linear judge reads them; this one "
             f"({self.loaded.configuration}) judged without them"
         )
-        return [*language_warnings(counts), *judge.warnings(), *([unread] if counts.get("unread") else [])]
+        second = f"{counts.get('escalated', 0):,} rows of which the judge is unsure were read by the second one"
+        return [
+            *language_warnings(counts),
+            *judge.warnings(),
+            *([unread] if counts.get("unread") else []),
+            *([second] if counts.get("escalated") else []),
+        ]
+
+
+def _taken(rows: Sequence[Sequence], numbers: Sequence[int]) -> list[list]:
+    return [[column[i] for i in numbers] for column in rows]

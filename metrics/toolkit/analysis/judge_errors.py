@@ -177,7 +177,11 @@ def measured_for(scorer: Scorer) -> Measured | None:
             f"{path}: expected {', '.join(MUST_BE_EQUAL)}, data, and systems with {', '.join(COUNTS)}: "
             f"{type(error).__name__}: {error}; delete it, or write it with training.accuracy_study --measured"
         ) from error
-    same = "dtype" in scorer.facts and all(scorer.facts.get(name) == value for name, value in of.items())
+    same = (
+        "dtype" in scorer.facts
+        and "escalate" not in scorer.facts
+        and all(scorer.facts.get(name) == value for name, value in of.items())
+    )
     return Measured(groups, facts) if same and groups else None
 
 
