@@ -25,7 +25,7 @@ from genqa_metrics.toolkit.analysis.explanation import (
 from genqa_metrics.toolkit.analysis.verdict import Verdict, Word
 from genqa_metrics.toolkit.commands import explain as script
 from genqa_metrics.toolkit.reports.explanation import STEPS, explanation_html, print_explanation
-from genqa_metrics.toolkit.reports.page import STYLE
+from genqa_metrics.toolkit.reports.table import STYLE
 from genqa_metrics.toolkit.reports.verdict import print_verdict, verdict_html
 from genqa_metrics.toolkit.rows.writing import write_text
 from hypothesis import given

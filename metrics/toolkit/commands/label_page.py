@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..analysis.labelling import FORMS, Session, Task, marked_words
-from ..reports.page import render
+from ..reports.table import render
 
 _CARD = """\
 <div class="card">

@@ -3,8 +3,7 @@
 import io
 from collections.abc import Mapping, Sequence
 
-from .page import render
-from .table import estimate, number, visible
+from .table import estimate, number, render, visible
 
 
 def svg_of(figure):

@@ -1,8 +1,7 @@
 """An explanation of KPQA's scores in the terminal, or as a page."""
 
 from ..analysis.explanation import Explanation, Segment
-from .page import page, render
-from .table import Table, html_table, number, print_table, visible
+from .table import Table, html_table, number, page, print_table, render, visible
 
 NAMES = {"bleu1": "BLEU-1", "rougeL": "ROUGE-L", "bertscore": "BERTScore"}
 # Lower end of a step of weights, and its background. All of middling brightness, so that a heavy piece catches the eye

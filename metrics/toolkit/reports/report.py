@@ -2,8 +2,18 @@
 
 from collections.abc import Sequence
 
-from .page import page, render
-from .table import Table, as_json, html_table, markdown, markdown_code, markdown_table, print_table, visible
+from .table import (
+    Table,
+    as_json,
+    html_table,
+    markdown,
+    markdown_code,
+    markdown_table,
+    page,
+    print_table,
+    render,
+    visible,
+)
 
 _TABLES = """\
 {% for table in tables %}

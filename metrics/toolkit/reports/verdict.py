@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from ..analysis.verdict import Verdict
-from .page import page, render
-from .table import visible
+from .table import page, render, visible
 
 # Least size of an effect, and the ground of words that speak for and against the answer; black on them has a contrast
 # of at least 4.5 (WCAG AA), on a light as on a dark page.
