@@ -10,6 +10,7 @@ from .commands.accuracy import accuracy
 from .commands.agree import agree
 from .commands.compare import compare
 from .commands.demo import demo
+from .commands.download import download
 from .commands.explain import explain
 from .commands.export import export
 from .commands.label import label
@@ -35,6 +36,7 @@ for verb, short_help in (
     (raters, "Make one score per item of the ratings of several people."),
     (verify, "Check that folders of scores are complete and unchanged."),
     (explain, "Show why KPQA or AVA scored an answer as it did."),
+    (download, "Download a checkpoint and its encoder, for runs without a network."),
     (export, "Make a checkpoint that scores faster on a CPU."),
     (demo, "Score the example files that come with the package, and explain the tables."),
 ):
