@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.factories.answer_sentences import ROWS
-from training.ava import choose, compare_judges, data_statistics
+from training.studies.ava_configurations import data_statistics
+from training.studies.judges import choose, compare_judges
 
 ROOT = Path(__file__).parent.parent
 
@@ -67,7 +68,7 @@ def test_results_that_are_kept_stay(keep, tmp_path, capsys):
     found = keep(given, "--write", markdown, "--place", "own")
     assert found["results"] == kept
     assert set(found["data"]) == {"other.dev", "beetle.dev"}
-    assert found["command"].startswith("earlier; python -m training.ava.compare_judges")
+    assert found["command"].startswith("earlier; python -m training.studies.judges.compare_judges")
     row = "| beetle.dev | accuracy | 0.500 |"
     assert row in capsys.readouterr().out
     before, after = markdown.read_text(encoding="utf-8").split("<!-- own -->")
@@ -121,7 +122,7 @@ def test_more_judges_are_added_to_the_table(chosen):
     chosen()
     found = chosen("--keep", "--logits", "alone=a")
     assert list(found["results"]) == ["a", "alone"]
-    assert found["command"].count("training.ava.choose") == 2
+    assert found["command"].count("training.studies.judges.choose") == 2
 
 
 @pytest.mark.parametrize(

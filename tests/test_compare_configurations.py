@@ -10,8 +10,8 @@ import pytest
 from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_score
 
 from tests.factories.ava import linear_judge
-from training.ava import compare_configurations as c
 from training.ava.triples import Triple
+from training.studies.ava_configurations import compare as c
 
 
 def test_scores_of_counted_rows_are_those_of_repeated_rows():

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.factories.answer_sentences import gold_judge, questions
-from training.ava import error_tables as e
-from training.ava.overfitted import judge_of_unseen, known_and_unseen
-from training.ava.rankers import Question
+from training.studies.answer_ranking import error_tables as e
+from training.studies.answer_ranking.overfitted import judge_of_unseen, known_and_unseen
+from training.studies.answer_ranking.rankers import Question
 
 
 def test_first_answers_are_counted_by_what_ranker_and_judge_say():

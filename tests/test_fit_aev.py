@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import sacrebleu
 
-from training.aev import coverage
 from training.aev.fit_aev import (
     Arguments,
     best_cell,
@@ -23,6 +22,7 @@ from training.aev.fit_aev import (
     read_outputs,
     table_lines,
 )
+from training.studies.aev_fits import coverage
 
 WORDS = "amber birch cedar delta ember fjord grove heath islet jetty knoll ledge".split()
 

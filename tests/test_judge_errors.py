@@ -20,8 +20,8 @@ from genqa_metrics.toolkit.scoring.registry import make_scorer
 from typer.testing import CliRunner
 
 from tests.factories.ava import SETTINGS, random_rows
-from training import accuracy_study
 from training.publish import publish
+from training.studies.accuracy import measure as accuracy_study
 
 COUNTS = {"accepted": 90, "correct": 100, "rejected": 45, "incorrect": 50}
 
@@ -104,7 +104,7 @@ def test_a_damaged_file_is_named(judge, content):
 def test_the_bundled_judge_was_measured():
     folder = publish.CHECKPOINTS["ava"]
     facts = json.loads((folder / MEASURED_FILE).read_text())
-    assert facts["checkpoint"] == short_digest(folder), "run python -m training.accuracy_study --measured"
+    assert facts["checkpoint"] == short_digest(folder), "run python -m training.studies.accuracy.measure --measured"
 
 
 def test_publishing_takes_it_along_for_the_merged_weights(judge, judges, tmp_path):
@@ -114,7 +114,7 @@ def test_publishing_takes_it_along_for_the_merged_weights(judge, judges, tmp_pat
     accuracy_study.copy_measured(judge, other)
     assert json.loads((other / MEASURED_FILE).read_text())["checkpoint"] == short_digest(other)
     (judge / MEASURED_FILE).write_text('{"checkpoint": "of another"}')
-    with pytest.raises(ValueError, match=r"got .*; run python -m training.accuracy_study --measured first"):
+    with pytest.raises(ValueError, match=r"got .*; run python -m training.studies.accuracy.measure --measured first"):
         accuracy_study.copy_measured(judge, other)
 
 
@@ -127,7 +127,6 @@ def test_the_study_reports_and_measures(judge, tmp_path, monkeypatch):
                 row = {"question": made["questions"][place], "references": made["references"][place]}
                 row |= {"candidate": made["predictions"][place], "label": place % 3 % 2, "system": "ab"[place % 2]}
                 file.write(json.dumps(row) + "\n")
-    (tmp_path / "RESULTS.md").write_text("# Before\n")
     command = (
         f"study --judgments {tmp_path} --output {tmp_path} --checkpoint {judge} --labels 10 --repeats 20 --measured"
     )
@@ -135,7 +134,7 @@ def test_the_study_reports_and_measures(judge, tmp_path, monkeypatch):
     accuracy_study.main()
     report = json.loads((tmp_path / "results/accuracy.json").read_text())
     assert list(report["means"]) == [accuracy_study.UNSEEN, accuracy_study.SEEN, "all"]
-    assert (tmp_path / "RESULTS.md").read_text().startswith("# Before\n\n<!-- accuracy: begin -->\n## From verdicts")
+    assert (tmp_path / "results/tables.md").read_text().startswith("# From verdicts")
     facts = json.loads((judge / MEASURED_FILE).read_text())
     assert list(facts["data"]) == ["made.dev"]
     assert sum(group["correct"] + group["incorrect"] for group in facts["systems"]) == 80

@@ -18,21 +18,8 @@ from genqa_metrics.kpqa.settings import PredictorSettings
 from safetensors.torch import load_file, save_file
 from transformers import AutoModel
 
-from training.kpqa import (
-    ablate,
-    coreference,
-    data,
-    evaluate_kpqa,
-    hub,
-    judge_encoder,
-    mix_predictors,
-    predictor_f1,
-    rank_gaps,
-    seeds,
-    train_kpqa,
-    variants,
-    written,
-)
+from training.kpqa import coreference, data, evaluate_kpqa, hub, judge_encoder, mix_predictors, train_kpqa
+from training.studies.kpqa import ablations, keyphrase_f1, rank_errors, seeds, settings, wrong_answers
 
 FOLDER = Path(__file__).parent.parent / "training/kpqa"
 
@@ -361,7 +348,7 @@ def test_all_tables_and_their_result_file(monkeypatch, judgments, tmp_path):
     for title in ("Tables 3 and 6", "Table 4", "Table 7", "Table 9", "Figure 4"):
         assert title in text
     assert "| marco | NUMERIC | 40 | " in text
-    result = json.loads((tmp_path / "results/agreement.json").read_text(encoding="utf-8"))
+    result = json.loads((tmp_path / "agreement.json").read_text(encoding="utf-8"))
     assert result["command"].startswith("python -m training.kpqa.evaluate_kpqa --judgments ")
     assert str(judgments.parent) not in result["command"]
     file = evaluate_kpqa.judgment_file(judgments, "kpqa_avsd")
@@ -443,32 +430,32 @@ def test_variants(monkeypatch, judgments, tiny_checkpoint, tmp_path):
     """Every variant on every set; one that changes nothing has the difference 0 and is never real."""
     page = page_with(tmp_path, "variants")
     arguments = ("--judgments", judgments, "--checkpoint", tiny_checkpoint, "--resamples", 40, "--write", page)
-    run_script(monkeypatch, variants, "--sets", "kpqa_marco", *arguments)
+    run_script(monkeypatch, settings, "--sets", "kpqa_marco", *arguments)
     text = page.read_text(encoding="utf-8")
-    assert all(f"| {label} | " in text for label in ("default", *variants.VARIANTS))
-    result = json.loads((tmp_path / "results/variants.json").read_text(encoding="utf-8"))
+    assert all(f"| {label} | " in text for label in ("default", *settings.VARIANTS))
+    result = json.loads((tmp_path / "variants.json").read_text(encoding="utf-8"))
     same = result["variants"]["negation=False"]["kpqa_marco"]["rougeL_kpqa"]
     assert same["difference"] == [0, 0, 0]
     assert not same["real"]
-    assert result["comparisons"] == sum(len(metrics) for metrics, _ in variants.VARIANTS.values())
+    assert result["comparisons"] == sum(len(metrics) for metrics, _ in settings.VARIANTS.values())
 
 
 def test_rank_gaps(monkeypatch, judgments, tiny_checkpoint, tmp_path):
     page, cases = page_with(tmp_path, "rank gaps"), tmp_path / "cases.jsonl"
     arguments = ("--judgments", judgments, "--checkpoint", tiny_checkpoint, "--count", 10)
-    run_script(monkeypatch, rank_gaps, *arguments, "--cases", cases, "--write", page)
+    run_script(monkeypatch, rank_errors, *arguments, "--cases", cases, "--write", page)
     found = [json.loads(line) for line in cases.read_text(encoding="utf-8").splitlines()]
     assert len(found) == 10
     assert [abs(case["gap"]) for case in found] == sorted((abs(case["gap"]) for case in found), reverse=True)
     assert "| NUMERIC | 40 | 10 | " in page.read_text(encoding="utf-8")
-    assert "steps" not in (tmp_path / "results/rank_gaps.json").read_text(encoding="utf-8")  # counts, no rows
+    assert "steps" not in (tmp_path / "rank_gaps.json").read_text(encoding="utf-8")  # counts, no rows
 
 
 def test_area_under_the_curve():
     """Right answers score .5 and .9, wrong ones .1 and .5: of four pairs three are ranked right, one is a tie."""
     scores, labels = np.array([0.1, 0.5, 0.5, 0.9]), np.array([0, 0, 1, 1])
-    assert written.auc(scores, labels, np.ones((2, 4))).tolist() == [0.875, 0.875]
-    assert written.auc(scores, labels, np.array([[1, 0, 1, 1]])).tolist() == [1.0]
+    assert wrong_answers.auc(scores, labels, np.ones((2, 4))).tolist() == [0.875, 0.875]
+    assert wrong_answers.auc(scores, labels, np.array([[1, 0, 1, 1]])).tolist() == [1.0]
 
 
 def test_written_answers(monkeypatch, tiny_checkpoint, tmp_path):
@@ -487,8 +474,8 @@ def test_written_answers(monkeypatch, tiny_checkpoint, tmp_path):
     with gzip.open(tmp_path / "written.dev.jsonl.gz", "wt", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in rows)
     arguments = ("--judgments", tmp_path, "--checkpoint", tiny_checkpoint, "--resamples", 20, "--write", page)
-    run_script(monkeypatch, written, *arguments)
-    result = json.loads((tmp_path / "results/written.json").read_text(encoding="utf-8"))
+    run_script(monkeypatch, wrong_answers, *arguments)
+    result = json.loads((tmp_path / "written.json").read_text(encoding="utf-8"))
     assert result["rows"] == {"short, several references": 4, "short, one reference": 4, "long": 8}
     assert result["auc"]["default"]["rougeL_kpqa"]["long"][0] == 1.0
 
@@ -496,8 +483,8 @@ def test_written_answers(monkeypatch, tiny_checkpoint, tmp_path):
 def test_keyphrases_of_a_checkpoint(monkeypatch, rows_folder, tiny_checkpoint, tmp_path):
     page = page_with(tmp_path, "keyphrases")
     arguments = ("--data_dir", rows_folder, "--sources", "made", "--rows", 20, "--checkpoint", tiny_checkpoint)
-    run_script(monkeypatch, predictor_f1, *arguments, "--write", page)
-    result = json.loads((tmp_path / "results/keyphrases.json").read_text(encoding="utf-8"))
+    run_script(monkeypatch, keyphrase_f1, *arguments, "--write", page)
+    result = json.loads((tmp_path / "keyphrases.json").read_text(encoding="utf-8"))
     assert result["keyphrases"]["made"]["rows"] == 20
     assert 0 <= result["keyphrases"]["made"]["span_f1"] <= 1
     assert "| paper, SQuAD |  |  |  |  | 55.81 |" in page.read_text(encoding="utf-8")
@@ -511,7 +498,7 @@ def test_five_seeds(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):
         commands.append((output.name, settings))
         shutil.copytree(tiny_checkpoint, output / "final")
 
-    monkeypatch.setattr(seeds.ablate, "train", trained)
+    monkeypatch.setattr(seeds.ablations, "train", trained)
     monkeypatch.setattr(evaluate_kpqa, "SETS", ("kpqa_semeval",))
     arguments = ("--judgments", judgments, "--output_dir", tmp_path, "--seeds", 1, 2, "--max_steps", 3)
     run_script(monkeypatch, seeds, *arguments)
@@ -559,16 +546,16 @@ def test_ablations(monkeypatch, capsys, tiny_encoder, rows_folder, judgments, tm
         arguments = f"--recipe {tmp_path}/tiny.args --data_dir {tmp_path}/data --judgments {judgments} --max_steps 2"
         arguments += f" --output_dir {tmp_path}/runs --resamples 20 --write {page}"
         monkeypatch.setattr(sys, "argv", ["ablate.py", *arguments.split(), *more])
-        ablate.main()
+        ablations.main()
 
-    monkeypatch.setattr(ablate.subprocess, "run", in_this_process)
+    monkeypatch.setattr(ablations.subprocess, "run", in_this_process)
     ablate_again()
     added = [command[command.index("2") + 1 : command.index("--output_dir")] for command in commands]
     assert added == [[], ["--no_question"], ["--yes_no", "0"], ["--exclude", "squad.train"]]
     table = page.read_text(encoding="utf-8")
     names = ["full", "without the question", "without yes/no rows", "without SQuAD"]
     assert [line.split(" | ")[0][2:] for line in table.splitlines() if " rougeL_kpqa " in line] == names
-    result = json.loads((tmp_path / "results/ablations.json").read_text(encoding="utf-8"))
+    result = json.loads((tmp_path / "ablations.json").read_text(encoding="utf-8"))
     assert (result["steps"], result["training_seed"]) == (2, 5)
     assert result["data"]["other.jsonl.gz"] == checkpoint_validation.file_digest(tmp_path / "data/other.jsonl.gz")
     assert len(set(result["checkpoints"].values())) == 4

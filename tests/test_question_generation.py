@@ -480,7 +480,8 @@ def test_an_encoder_that_is_nowhere_is_refused():
 
 
 def test_the_examples_in_the_docstrings():
-    from training.question_generation import check_bases, study
+    from training.studies.question_generation import study
+    from training.studies.question_similarity import check_bases
 
     modules = (data, m, decoding, train_generator, study, check_bases)
     assert sum(doctest.testmod(module).failed for module in modules) == 0

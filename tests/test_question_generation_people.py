@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import pytest
 
-from training.question_generation import against_people as people
-from training.question_generation import appendix_a, question_bases
+from training.studies.question_similarity import against_people as people
+from training.studies.question_similarity import appendix_a, question_bases
 
 
 def same(predictions, references):
@@ -185,7 +185,7 @@ def test_the_whole_command(tmp_path, monkeypatch, tiny_encoder):
     monkeypatch.setattr("genqa_metrics.core.encoders.base_encoder", lambda: tiny_encoder)
     bases = ["rouge", "bleu", "cosine", "judge", "cross_encoder", "mean"]
     arguments = ["--data_dir", str(tmp_path), "--bases", *bases]
-    arguments += ["--resamples", "50", "--results", str(output), "--readme", str(readme)]
+    arguments += ["--resamples", "50", "--results", str(output), "--page", str(readme)]
     monkeypatch.setattr(sys, "argv", ["against_people", *arguments])
     people.main()
     results = json.loads(output.read_text())

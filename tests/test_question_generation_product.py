@@ -14,8 +14,9 @@ import torch
 from genqa_metrics.core.checkpoint_validation import file_digest
 
 from tests.factories.question_generation import PAIRS, WORDS, batch_of, examples, generator, run
-from training.question_generation import ask, decoding, differences, export, held_out, prepare_pairs
+from training.question_generation import ask, decoding, export, prepare_pairs
 from training.question_generation import contexts as data
+from training.studies.question_generation import differences, held_out
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +102,7 @@ def test_generators_on_held_out_contexts(trained, made_up, tmp_path, monkeypatch
     readme.write_text("<!-- held out -->\nold\n<!-- end of held out -->\n", encoding="utf-8")
     words = ["held_out", "--data_dir", str(made_up), "--source", "squad_du2017.test", "--resamples", "30"]
     words += ["--models", f"plain={trained[0]}", f"varied={trained[3]}"]
-    words += ["--results", str(tmp_path / "held_out.json"), "--readme", str(readme)]
+    words += ["--results", str(tmp_path / "held_out.json"), "--page", str(readme)]
     monkeypatch.setattr(sys, "argv", words)
     held_out.main()
     results = json.loads((tmp_path / "held_out.json").read_text())
@@ -134,11 +135,11 @@ def test_generators_on_held_out_contexts(trained, made_up, tmp_path, monkeypatch
 
 
 def test_tables_and_result_files_are_of_the_bundled_generators():
-    readme = (held_out.FOLDER / "README.md").read_text(encoding="utf-8")
-    results = json.loads((held_out.FOLDER / "held_out.json").read_text(encoding="utf-8"))
+    readme = (held_out.FOLDER / "results/tables.md").read_text(encoding="utf-8")
+    results = json.loads((held_out.FOLDER / "results/held_out.json").read_text(encoding="utf-8"))
     for name in ask.BUNDLED:
         assert results["models"][name] == file_digest(ask.CHECKPOINTS / name / "model.safetensors")
-    runs = json.loads((held_out.FOLDER / "differences.json").read_text(encoding="utf-8"))["runs"]
+    runs = json.loads((held_out.FOLDER / "results/differences.json").read_text(encoding="utf-8"))["runs"]
     assert held_out.table(results["runs"]) in readme
     assert differences.table(runs) in readme
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from tests.factories.question_generation import TINY
-from training.question_generation import check_bases, differences, measures, study, tables
 from training.question_generation import contexts as data
+from training.studies.question_generation import differences, measures, study, tables
+from training.studies.question_similarity import check_bases
 
 FOLDER = Path(__file__).parent.parent / "training/question_generation"
 
@@ -150,8 +151,10 @@ def test_questions_are_known_while_model_and_contexts_are_the_same(tmp_path):
 
 
 def test_the_pages_of_the_studies_are_of_the_results(tmp_path, monkeypatch):
-    marks = {"README.md": ["studies", "information"]}
+    marks = {"results/tables.md": ["studies", "information"]}
+    (tmp_path / "results").mkdir()
     for name, (page, _) in tables.STUDIES.items():
+        name = f"results/{name}"
         (tmp_path / name).write_bytes((tables.FOLDER / name).read_bytes())
         marks[page] = list(tables.page_tables(json.loads((tmp_path / name).read_text(encoding="utf-8"))))
     pages = {page: (tables.FOLDER / page).read_text(encoding="utf-8") for page in marks}
@@ -163,7 +166,9 @@ def test_the_pages_of_the_studies_are_of_the_results(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "FOLDER", tmp_path)
     tables.main()
     for page, text in pages.items():
-        assert (tmp_path / page).read_text(encoding="utf-8") == text, "python -m training.question_generation.tables"
+        assert (tmp_path / page).read_text(encoding="utf-8") == text, (
+            "python -m training.studies.question_generation.tables"
+        )
 
 
 def test_an_unknown_base_is_refused():
@@ -184,7 +189,7 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
     config = tmp_path / "tiny.args"
     config.write_text(f"{TINY} --encoder {tiny_encoder}", encoding="utf-8")
     words = ["study.py", "--data_dir", str(made_up), "--work", str(tmp_path / "work"), "--config", str(config)]
-    words += ["--results", str(tmp_path / "results.json"), "--readme", str(readme(tmp_path)), "--use_cpu", "True"]
+    words += ["--results", str(tmp_path / "results.json"), "--page", str(readme(tmp_path)), "--use_cpu", "True"]
     words += [
         "--seeds",
         "1",
@@ -247,7 +252,7 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
     page = tmp_path / "PAGE.md"
     page.write_text(readme(tmp_path).read_text().replace("all contexts", "something else"), encoding="utf-8")
     monkeypatch.setattr(
-        sys, "argv", [*words, "--data_dir", str(data), "--test", "several", "--seeds", "1", "--readme", str(page)]
+        sys, "argv", [*words, "--data_dir", str(data), "--test", "several", "--seeds", "1", "--page", str(page)]
     )
     study.main()
     assert json.loads((tmp_path / "results.json").read_text())["one_reference"] is None
@@ -270,7 +275,7 @@ def test_each_difference_is_trained_and_measured_once(made_up, tiny_encoder, tmp
     )
     words = ["differences.py", "--train_dir", str(made_up), "--work", str(tmp_path / "work"), "--config", str(config)]
     words += ["--steps", "3", "--resamples", "30", "--use_cpu", "True"]
-    words += ["--results", str(tmp_path / "differences.json"), "--readme", str(readme(tmp_path))]
+    words += ["--results", str(tmp_path / "differences.json"), "--page", str(readme(tmp_path))]
     monkeypatch.setattr(sys, "argv", words)
     differences.main()
     said = capsys.readouterr().err.count("this processor only emulates bfloat16: training in float32")
@@ -420,7 +425,7 @@ def test_checking_the_bases(tmp_path, monkeypatch):
         with gzip.open(tmp_path / f"{name}.jsonl.gz", "wt") as file:
             file.writelines(json.dumps(row) + "\n" for row in rows)
     words = ["check_bases.py", "--data_dir", str(tmp_path), "--bases", "rouge", "--resamples", "20"]
-    words += ["--results", str(tmp_path / "bases.json"), "--readme", str(readme(tmp_path))]
+    words += ["--results", str(tmp_path / "bases.json"), "--page", str(readme(tmp_path))]
     monkeypatch.setattr(sys, "argv", words)
     check_bases.main()
     results = json.loads((tmp_path / "bases.json").read_text())

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from tests.factories.answer_sentences import ROWS, gold_judge, questions
-from training.ava import compare_aggregate, rank_systems, rankers, ranking, transfer
-from training.ava.rankers import Question
+from training.ava import ranking
 from training.common import around_markers
+from training.studies.answer_ranking import compare_aggregate, rank_systems, rankers, transfer
+from training.studies.answer_ranking.rankers import Question
 
 
 def overlap_judge(asked, references, answers):
@@ -210,7 +211,7 @@ def test_the_command_writes_tables_and_result(tmp_path, monkeypatch, capsys, jud
     assert content.startswith("Before\n\n<!-- systems -->\n\n| tiny: questions | measure | mean: RMSE")
     assert content.endswith("<!-- end of systems -->\n\nAfter\n")
     assert "stale" not in content
-    result = json.loads((tmp_path / "results/systems.json").read_text(encoding="utf-8"))
+    result = json.loads((tmp_path / "systems.json").read_text(encoding="utf-8"))
     systems = set(result["judged"]["tiny"]["mean"]["WikiQA"]["test"]["systems"])
     assert systems == {*rankers.RANKERS, "compare_aggregate", "cross_encoder", "transferred", "tanda", "ensemble"}
     assert set(result["rankers"]) == {"compare_aggregate", "cross_encoder", "transferred", "tanda"}

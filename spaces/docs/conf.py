@@ -57,12 +57,12 @@ PAGES = {
     "training/BENCHMARKS.md": "results/6-speed.md",
     "training/CI.md": "how-to/3-ci.md",
     "training/HOOKS.md": "tools/hooks.md",
-    "training/RESULTS.md": "results/2-agreement.md",
+    "training/studies/meta_evaluation/results/tables.md": "results/2-agreement.md",
     "training/aev/README.md": "results/4-aev.md",
     "training/ava/README.md": "results/3-judge.md",
     "training/kpqa/README.md": "results/5-kpqa.md",
     "training/question_generation/README.md": "results/7-question-generation.md",
-    "training/question_generation/STUDY.md": "results/8-what-f-meta-sees.md",
+    "training/studies/question_generation/STUDY.md": "results/8-what-f-meta-sees.md",
 }
 
 

@@ -30,11 +30,11 @@ SETS = {
     "scientsbank": "SciEntsBank",
 }
 STUDIES = {
-    "results.json": "SQuAD, 600 units",
-    "results_printed.json": "SQuAD, as printed",
-    "results_free_bits.json": "SQuAD, free bits",
-    "results_all_pairs.json": "SQuAD, free bits,\ntwice the pairs",
-    "results_qamr.json": "QAMR, free bits",
+    "large.json": "SQuAD, 600 units",
+    "printed.json": "SQuAD, as printed",
+    "free_bits.json": "SQuAD, free bits",
+    "all_pairs.json": "SQuAD, free bits,\ntwice the pairs",
+    "qamr.json": "QAMR, free bits",
 }
 
 
@@ -66,7 +66,7 @@ def svg(draw: Callable[[Figure], None], size: tuple[float, float], scheme: str) 
 
 def agreement(scheme: str) -> str:
     """Return Pearson's r of five metrics with people, with intervals, one row a data set."""
-    sets = read("results/meta_evaluation.json")["sets"]
+    sets = read("studies/meta_evaluation/results/meta_evaluation.json")["sets"]
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
@@ -136,7 +136,9 @@ def plane(scheme: str) -> str:
 def variety(scheme: str) -> str:
     """Return what a latent variable changes in the conventional score, recall and F of METEOR, one row a study."""
     parts = {"conventional": ("#999999", "s"), "recall": ("#0072b2", "o"), "f": ("#d55e00", "D")}
-    found = [read(f"question_generation/{name}")["several_references"]["differences"] for name in STUDIES]
+    found = [
+        read(f"studies/question_generation/results/{name}")["several_references"]["differences"] for name in STUDIES
+    ]
     changes = [report["meteor"]["cvae_100 - baseline"] for report in found]
 
     def draw(figure: Figure) -> None:

@@ -1,7 +1,7 @@
 """Questions with candidate answers, and a judge that knows which are right."""
 
-from training.ava import rankers
-from training.ava.rankers import Question
+from training.studies.answer_ranking import rankers
+from training.studies.answer_ranking.rankers import Question
 
 ROWS = [
     ("who wrote the blue book ?", "Ann Lee wrote the blue book in 1901 .", 1),

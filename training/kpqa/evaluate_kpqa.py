@@ -1,6 +1,6 @@
 """Measure how well KPQA agrees with human judgments of answers.
 
-    python -m training.kpqa.evaluate_kpqa --judgments JUDGMENTS --write training/kpqa/README.md
+    python -m training.kpqa.evaluate_kpqa --judgments JUDGMENTS --write training/kpqa/results/tables.md
 
 Tables 3, 4, 6, 7, 9 and Figure 4 of Lee et al. (2021). The judgments choose between checkpoints and settings; nothing
 is trained on them.
@@ -46,7 +46,7 @@ class Arguments:
     resamples: int = field(default=1000, metadata={"help": "bootstrap samples for the 95%% intervals"})
     write: str | None = field(
         default=None,
-        metadata={"help": "Markdown file in which the tables are put; results/agreement.json is put beside it"},
+        metadata={"help": "Markdown file in which the tables are put; agreement.json is put beside it"},
     )
 
 
@@ -333,7 +333,7 @@ def write_result(markdown: str | Path, marker: str, text: str, name: str, result
     """
     path = Path(markdown)
     put_between_markers(path, marker, text)
-    folder = path.parent / "results"
+    folder = path.parent
     folder.mkdir(exist_ok=True)
     content = json.dumps(result, indent=1)
     content = re.sub(r"\[[^\[\]{}\"]+\]", lambda numbers: " ".join(numbers[0].split()), content)  # on one line

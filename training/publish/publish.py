@@ -9,10 +9,10 @@ from pathlib import Path
 
 from genqa_metrics import METRICS
 
-from training.accuracy_study import copy_measured
 from training.publish import texts
 from training.publish.site import write_site
 from training.publish.space import ROOT, checkpoint_repository, write_space
+from training.studies.accuracy.measure import copy_measured
 
 CHECKPOINTS = {name: ROOT / "metrics" / name / "checkpoint" for name in ("ava", "kpqa")}
 RECORDS = {"ava": ROOT / "training/ava/results/bundled.json", "kpqa": ROOT / "training/kpqa/results/agreement.json"}

@@ -1,0 +1,1 @@
+"""How often the intervals of `genqa-metrics accuracy` hold the true accuracy."""

@@ -1,0 +1,324 @@
+"""Measure on real judgments how often the intervals of `genqa-metrics accuracy` hold the truth, and how wide they are.
+
+    python -m training.studies.accuracy.measure --judgments DATA/judgments
+
+For every system of EVOUNA: the judge reads all answers once (kept in OUTPUT/scores); then, many times over, labels of
+some answers are drawn as `genqa-metrics label` draws them, taken from the people who judged all, and the interval is
+compared with the accuracy that all labels give. Two truths: of these very rows, and of questions like them, for which
+every repeat draws a test set of the same size with replacement. Writes results/accuracy.json, a figure and
+results/tables.md; --measured writes beside a checkpoint how often its judge is right, for intervals without labels.
+
+The bundled judge was trained on the sets that end in .train: it errs less there than on new answers. They are
+reported apart, and nothing is measured on them.
+"""
+
+import gzip
+import hashlib
+import json
+import shlex
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).parent
+TRUTHS = {"these rows": True, "questions like these": False}
+UNSEEN, SEEN = "not seen by the judge", "trained on"
+WAYS = {"alone": "labels alone", "chance": "with the judge, by chance", "active": "with the judge, as `label` draws"}
+
+
+@dataclass
+class Arguments:
+    """What the command line takes; read by transformers' HfArgumentParser."""
+
+    judgments: str = field(metadata={"help": "folder of NAME.jsonl.gz"})
+    output: str = field(default=str(HERE), metadata={"help": "folder for results/ and scores/"})
+    sets: list[str] = field(
+        default_factory=lambda: [f"evouna_{name}.{part}" for part in ("dev", "train") for name in ("nq", "tq")],
+        metadata={"help": "names of sets with labels"},
+    )
+    questions: int = field(default=0, metadata={"help": "of every set the first questions only; 0 for all"})
+    labels: int = field(default=100, metadata={"help": "rows of every system to label"})
+    repeats: int = field(default=200, metadata={"help": "draws of labels"})
+    seed: int = field(default=0, metadata={"help": "of the draws"})
+    checkpoint: str | None = field(default=None, metadata={"help": "folder of a judge; the bundled one if none"})
+    scores: str | None = field(default=None, metadata={"help": "folder of verdicts, kept and reused; OUTPUT/scores"})
+    dtype: str = field(default="float32", metadata={"help": "torch type that the judge runs in"})
+    measured: bool = field(
+        default=False, metadata={"help": "write measured.json beside the checkpoint, from sets it has not seen"}
+    )
+
+
+def read(folder: Path, name: str, questions: int) -> tuple[list[dict], str]:
+    """Return the rows of a set and its SHA-256."""
+    path = folder / f"{name}.jsonl.gz"
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    if questions:
+        kept = set(list(dict.fromkeys(row["question"] for row in rows))[:questions])
+        rows = [row for row in rows if row["question"] in kept]
+    return rows, digest
+
+
+def judged(rows: list[dict], scorer, cache: Path) -> np.ndarray:
+    """Return (rows, 2) verdict and probability of every row, kept in a file that names rows and judge."""
+    texts = [[row["question"], row["references"], row["candidate"]] for row in rows]
+    key = hashlib.sha256(json.dumps([scorer.signature, texts]).encode()).hexdigest()[:16]
+    path = cache / f"accuracy_{key}.npy"
+    if path.is_file():
+        return np.load(path)
+    columns = {
+        "questions": [row["question"] for row in rows],
+        "references": [row["references"] for row in rows],
+        "predictions": [row["candidate"] for row in rows],
+    }
+    found, _ = scorer.statistics(columns)
+    cache.mkdir(parents=True, exist_ok=True)
+    np.save(path, found)
+    return found
+
+
+def repeated(human: np.ndarray, judge: np.ndarray, labels: int, repeats: int, finite: bool, rng) -> dict[str, dict]:
+    """Return of each way to estimate how often its interval held the truth, and how wide it was on average.
+
+    Args:
+        human: (rows,) labels of one system's answers, one a question.
+        judge: (rows,) the judge's probabilities.
+        labels: rows that are labelled.
+        repeats: number of draws.
+        finite: the truth is of these rows; else every repeat draws a test set of as many rows with replacement.
+        rng: a `numpy.random.Generator`.
+    """
+    from genqa_metrics.toolkit.analysis.estimation import prediction_powered
+    from genqa_metrics.toolkit.analysis.labelling import pareto_sample, probabilities
+
+    truth, number = human.mean(), len(human)
+    places = np.tile(np.arange(number), (repeats, 1)) if finite else rng.integers(number, size=(repeats, number))
+    people, odds_of = human[places], {}
+    guesses = judge[places]
+    odds_of["alone"] = odds_of["chance"] = np.full(places.shape, labels / number)
+    odds_of["active"] = np.array([probabilities(row, labels) for row in guesses])
+    found = {}
+    for way in WAYS:
+        odds = odds_of[way]
+        known = np.array([pareto_sample(row, rng.random(number), labels) for row in odds])
+        result = prediction_powered(
+            guesses, np.where(known, people, np.nan), odds, finite=finite, trusted=way != "alone"
+        )
+        held = (result.low <= truth + 1e-12) & (truth - 1e-12 <= result.high)
+        found[way] = {
+            "held": float(held.mean()),
+            "width": float((result.high - result.low).mean()),
+            "error": float(np.sqrt(((result.value - truth) ** 2).mean())),
+            "bias": float((result.value - truth).mean()),
+        }
+    return found
+
+
+def counts(human: np.ndarray, verdicts: np.ndarray) -> dict[str, int]:
+    """Return how often the judge was right about correct and about incorrect answers."""
+    right = human == 1
+    return {
+        "accepted": int(verdicts[right].sum()),
+        "correct": int(right.sum()),
+        "rejected": int((1 - verdicts[~right]).sum()),
+        "incorrect": int((~right).sum()),
+    }
+
+
+def without_labels(systems: list[dict]) -> list[dict]:
+    """Return for every system the interval of the judge alone, measured on the other systems."""
+    from genqa_metrics.toolkit.analysis.judge_errors import COUNTS, Calibration, Measured, from_rate
+
+    found = []
+    for place, system in enumerate(systems):
+        others = [Calibration(*(one[name] for name in COUNTS)) for i, one in enumerate(systems) if i != place]
+        rows = system["correct"] + system["incorrect"]
+        rate = (system["accepted"] + system["incorrect"] - system["rejected"]) / rows
+        ends = from_rate(rate, rows, Measured(others, {}) if others else None)
+        truth = system["correct"] / rows
+        found.append(ends | {"held": bool(ends["low"] <= truth <= ends["high"])})
+    return found
+
+
+def summary(systems: list[dict]) -> dict[str, dict]:
+    """Return of each truth and way the means over systems of what `repeated` found, and the extremes of `held`."""
+    means: dict[str, dict] = {}
+    for truth in TRUTHS:
+        means[truth] = {}
+        for way in WAYS:
+            parts = [system[truth][way] for system in systems]
+            found = {name: float(np.mean([part[name] for part in parts])) for name in parts[0]}
+            found["least_held"], found["most_held"] = (end(part["held"] for part in parts) for end in (min, max))
+            alone = np.mean([system[truth]["alone"]["width"] for system in systems])
+            means[truth][way] = found | {"narrower": 1 - found["width"] / float(alone)}
+    return means
+
+
+def groups_of(systems: list[dict]) -> dict[str, list[dict]]:
+    """Return the systems whose answers the judge has not seen, those that it was trained on, and all."""
+    groups = {UNSEEN: [], SEEN: []}
+    for system in systems:
+        groups[SEEN if system["set"].endswith(".train") else UNSEEN].append(system)
+    groups = {name: found for name, found in groups.items() if found}
+    return groups | ({"all": systems} if len(groups) > 1 else {})
+
+
+def figure(systems: list[dict]):
+    """Return the figure: the width of the intervals of every system, with the judge and without."""
+    from matplotlib.figure import Figure
+
+    drawn = Figure(figsize=(7, 0.32 * len(systems) + 1.2), layout="constrained")
+    axes = drawn.add_subplot()
+    order = sorted(systems, key=lambda system: system["these rows"]["active"]["width"])
+    for way, colour, mark in (("alone", "#78716c", "o"), ("chance", "#2563eb", "s"), ("active", "#ea580c", "D")):
+        widths = [100 * system["these rows"][way]["width"] for system in order]
+        axes.plot(widths, range(len(order)), mark, color=colour, label=WAYS[way].replace("`", ""))
+    axes.set_yticks(range(len(order)), [f"{system['set']}, {system['system']}" for system in order])
+    axes.set_xlabel("width of the 95% interval, points")
+    axes.set_xlim(left=0)
+    axes.grid(axis="x", color="#e7e5e4")
+    axes.legend(frameon=False)
+    return drawn
+
+
+def page(report: dict) -> str:
+    """Return the page of results."""
+    lines = [
+        "# From verdicts to a number: intervals that hold the accuracy",
+        "",
+        f"{len(report['systems'])} systems of {', '.join(report['data'])}; {report['labels']} labels a system, "
+        f"{report['repeats']} draws of labels; means over the systems. Held: how often the 95% interval held the "
+        "accuracy that all labels give, in brackets the least and the most of a system. Written by "
+        f"`{report['command']}`; numbers of every system are in [accuracy.json](accuracy.json).",
+        "",
+        "| systems | truth | estimate | held | width, points | narrower than labels alone | bias, points |",
+        "| --- | --- | --- | ---: | ---: | ---: | ---: |",
+    ]
+    groups = groups_of(report["systems"])
+    for group, means in report["means"].items():
+        for truth, ways in means.items():
+            for way, found in ways.items():
+                narrower = "-" if way == "alone" else f"{found['narrower']:.0%}"
+                held = f"{found['held']:.1%} [{found['least_held']:.1%}, {found['most_held']:.1%}]"
+                lines.append(
+                    f"| {len(groups[group])}, {group} | {truth} | {WAYS[way]} | {held} | {100 * found['width']:.1f} | "
+                    f"{narrower} | {100 * found['bias']:+.2f} |"
+                )
+    if alone := report["without labels"]:
+        held, width = sum(one["held"] for one in alone), np.mean([one["high"] - one["low"] for one in alone])
+        lines += [
+            "",
+            f"Without labels, systems not seen by the judge, which was measured on the others of them: {held} of "
+            f"{len(alone)} intervals hold the accuracy, {100 * width:.1f} points wide on average.",
+        ]
+    return "\n".join([*lines, "", "![Width of the intervals by system](accuracy.svg)", ""])
+
+
+def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str]]:
+    """Return what was found of every system, and the digests of the sets."""
+    rng, systems, data = np.random.default_rng(args.seed), [], {}
+    for name in args.sets:
+        rows, data[name] = read(Path(args.judgments), name, args.questions)
+        numbers = judged(rows, scorer, Path(args.scores or f"{args.output}/scores"))
+        human = np.array([row["label"] for row in rows], dtype=float)
+        for system in dict.fromkeys(row["system"] for row in rows):
+            mine = np.array([row["system"] == system for row in rows])
+            found = {"set": name, "system": system, "rows": int(mine.sum()), "accuracy": float(human[mine].mean())}
+            found |= counts(human[mine], numbers[mine, 0])
+            for truth, finite in TRUTHS.items():
+                found[truth] = repeated(human[mine], numbers[mine, 1], args.labels, args.repeats, finite, rng)
+            systems.append(found)
+            print(name, system, file=sys.stderr)
+    return systems, data
+
+
+def measured(systems: list[dict], data: dict[str, str], scorer, command: str) -> dict:
+    """Return what `measured.json` says of a judge: see `analysis.judge_errors`."""
+    from genqa_metrics.toolkit.analysis.judge_errors import COUNTS, MUST_BE_EQUAL
+
+    unseen = groups_of(systems).get(UNSEEN, [])
+    if not unseen:
+        raise ValueError(
+            "measured: needs a set that the judge has not seen; name one in --sets, such as evouna_nq.dev"
+        )
+    total = {name: sum(system[name] for system in unseen) for name in COUNTS}
+    return {
+        **{name: scorer.facts[name] for name in (*MUST_BE_EQUAL, "dtype")},
+        "sensitivity": round(total["accepted"] / total["correct"], 6),
+        "specificity": round(total["rejected"] / total["incorrect"], 6),
+        "command": command,
+        "data": {name: digest for name, digest in data.items() if any(system["set"] == name for system in unseen)},
+        "systems": [{name: system[name] for name in ("set", "system", *COUNTS)} for system in unseen],
+    }
+
+
+def copy_measured(source: Path, folder: Path) -> None:
+    """Copy what was measured of a judge, if anything was; the merged weights of the same judge have another digest.
+
+    Args:
+        source: folder of the judge.
+        folder: where its merged weights and its settings are.
+
+    Raises:
+        ValueError: if it was measured of another judge.
+    """
+    from genqa_metrics.ava.loading import short_digest
+    from genqa_metrics.toolkit.analysis.judge_errors import MEASURED_FILE
+
+    if not (source / MEASURED_FILE).is_file():
+        return
+    measured = json.loads((source / MEASURED_FILE).read_text(encoding="utf-8"))
+    if measured["checkpoint"] != short_digest(source):
+        raise ValueError(
+            f"{source / MEASURED_FILE}: expected what was measured of {short_digest(source)}, got "
+            f"{measured['checkpoint']}; run python -m training.studies.accuracy.measure --measured first"
+        )
+    measured["checkpoint"] = short_digest(folder)
+    (folder / MEASURED_FILE).write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Run the study."""
+    from genqa_metrics import __version__
+    from genqa_metrics.ava.loading import checkpoint_folder
+    from genqa_metrics.toolkit.analysis.judge_errors import MEASURED_FILE
+    from genqa_metrics.toolkit.reports.charts import svg_of
+    from genqa_metrics.toolkit.scoring.registry import make_scorer
+    from transformers import HfArgumentParser
+
+    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    scorer = make_scorer("ava", {"checkpoint": args.checkpoint, "dtype": args.dtype})
+    systems, data = studied(args, scorer)
+    command = f"python -m training.studies.accuracy.measure {shlex.join(sys.argv[1:])}"
+    named = ((args.judgments, "DATA/judgments"), (args.scores, "SCORES"), (args.output, "OUTPUT"))
+    for folder, shown in (*named, (args.checkpoint, "CHECKPOINT")):
+        command = command.replace(folder, shown) if folder else command
+    report = {
+        "command": command,
+        "genqa_metrics": __version__,
+        "judge": scorer.signature,
+        "data": data,
+        "labels": args.labels,
+        "repeats": args.repeats,
+        "seed": args.seed,
+        "means": {name: summary(group) for name, group in groups_of(systems).items()},
+        "without labels": without_labels(groups_of(systems).get(UNSEEN, [])),
+        "systems": systems,
+    }
+    output = Path(args.output)
+    results = output / "results"
+    results.mkdir(parents=True, exist_ok=True)
+    (results / "accuracy.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    (results / "accuracy.svg").write_text(svg_of(figure(systems)), encoding="utf-8")
+    (results / "tables.md").write_text(page(report), encoding="utf-8")
+    if args.measured:
+        folder = checkpoint_folder(args.checkpoint)
+        text = json.dumps(measured(systems, data, scorer, command), indent=1)
+        (folder / MEASURED_FILE).write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+"""Fit AEv to every set of system outputs with human scores, and write the tables into results/tables.md.
+
+    python -m training.studies.aev_fits.reproduce --data_folder DATA
+
+DATA holds `system_level/`, `judgments/` and `question_generation/`. The part of results/tables.md between the marks is
+replaced; the JSON files and the pictures go to `results/`. The paper leaves open which references count and in which
+n-grams stop words are left out; every reading of it is fitted, into one table and `results/variants.json`.
+"""
+
+import json
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from training.aev.fit_aev import Arguments, bleu_line, cell_name, fit, run, sureness, table_lines
+from training.common import put_between_markers
+
+HERE = Path(__file__).parent
+
+EVOUNA = ["judgments/evouna_nq.train.jsonl.gz", "judgments/evouna_tq.train.jsonl.gz"]
+ALTERNATIVES = {"references": "best", "wordiness": float("inf")}
+VARIANTS_TEXT = """\
+Readings of the paper: which references count (the first, all pooled, or of alternatives the best), and whether stop
+words are left out of all n-grams or of the unigrams only. N = 1 has no longer n-grams, so AEv(0,1) is one, except with
+the best reference, where longer n-grams settle ties between references."""
+READINGS = [(references, orders) for references in ("first", "pooled", "best") for orders in ("all", "unigrams")]
+VARIANTS = ("mt_wmt21_deen", "mt_ted_zhen", "qg_fluency", "summ_realsumm", "dialog_dailydialog", "evouna")
+# name: (what humans judged, the paper's cell for such a guideline, files, other arguments)
+FITS = {
+    "mt_wmt21_deen": (
+        "translation, direct assessment (z-scores)",
+        "low alpha, high N",
+        ["system_level/mt_wmt21_deen.jsonl.gz"],
+        {"aspect": "system_da_z"},
+    ),
+    "mt_wmt21_deen_raw": (
+        "translation, direct assessment (raw)",
+        "low alpha, high N",
+        ["system_level/mt_wmt21_deen.jsonl.gz"],
+        {"aspect": "system_da_raw"},
+    ),
+    "mt_ted_zhen": (
+        "translation of talks, errors by experts (MQM)",
+        "high N",
+        ["system_level/mt_ted_zhen.jsonl.gz"],
+        {},
+    ),
+    "qg_fluency": (
+        "generated questions, fluency (there is no translation set with judged fluency)",
+        "high alpha, high N",
+        ["question_generation/qgeval.dev.jsonl.gz"],
+        {"aspect": "fluency", "exclude_system": ["reference"]},
+    ),
+    "summ_realsumm": (
+        "summaries, share of content units recalled",
+        "alpha 0, N 1",
+        ["system_level/summ_realsumm.jsonl.gz"],
+        {},
+    ),
+    "dialog_dailydialog": (
+        "replies in a dialogue, appropriateness (without the human 'system')",
+        "none made",
+        ["system_level/dialog_dailydialog_multiref.jsonl.gz"],
+        {"references": "best", "exclude_system": ["human"]},
+    ),
+    "evouna_paper_settings": (
+        "answers, correct or not; W = 2 and pooled references as in the paper",
+        "alpha 0, N 2",
+        EVOUNA,
+        {},
+    ),
+    "evouna": ("answers, correct or not; W = infinity, best reference", "alpha 0, N 2", EVOUNA, ALTERNATIVES),
+    "evouna_nq": ("the same, Natural Questions only", "alpha 0, N 2", EVOUNA[:1], ALTERNATIVES),
+    "evouna_tq": ("the same, TriviaQA only", "alpha 0, N 2", EVOUNA[1:], ALTERNATIVES),
+    "evouna_flooded": (
+        "answers, flooded ones marked down; W = infinity, best reference",
+        "alpha 0.3, N 2",
+        EVOUNA,
+        {**ALTERNATIVES, "flood": True},
+    ),
+    "evouna_flooded_paper_settings": (
+        "answers, flooded ones marked down; W = 2 and pooled references as in the paper",
+        "alpha 0.3, N 2",
+        EVOUNA,
+        {"flood": True},
+    ),
+}
+
+
+CELLS = ((0.0, 1), (0.0, 2), (1.0, 4))
+
+
+@dataclass
+class ReproduceArguments:
+    """What the command line takes; read by transformers' HfArgumentParser."""
+
+    data_folder: str = field(metadata={"help": "folder with system_level/, judgments/ and question_generation/"})
+
+
+def bleu_cell(result: dict, name: str) -> str:
+    """Return BLEU's R-squared in percent: "first" or "all" references."""
+    value = result["bleu_signed_r_squared"][name]
+    return "-" if value is None or (name == "all" and not result["several_references"]) else f"{100 * value:.1f}"
+
+
+def cell(result: dict, alpha: float, order: int) -> str:
+    """Return one cell of the table in percent."""
+    value = result["signed_r_squared"][result["max_order"].index(order)][result["alpha"].index(alpha)]
+    return "-" if value is None else f"{100 * value:.1f}"
+
+
+def summary(results: dict[str, dict]) -> list[str]:
+    """Return a Markdown table, one line per fit."""
+    lines = [
+        "| set | what was judged | n | best cell | 95% interval | AEv(0,1) | AEv(0,2) | AEv(1,4) | BLEU, 1 reference "
+        "| BLEU, all | paper's cell |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, result in results.items():
+        judged, prediction, _, _ = FITS[name]
+        interval = "-" if result["flooded"] else " to ".join(f"{100 * value:.1f}" for value in result["interval"])
+        cells = " | ".join(
+            [*(cell(result, *place) for place in CELLS), *(bleu_cell(result, which) for which in ("first", "all"))]
+        )
+        points = result["points"]
+        lines.append(f"| {name} | {judged} | {points} | {cell_name(result)} | {interval} | {cells} | {prediction} |")
+    return lines
+
+
+def section(name: str, result: dict) -> list[str]:
+    """Return the part of the README about one fit."""
+    return [
+        f"### {name}",
+        "",
+        f"`{result['command']}`",
+        "",
+        "```text",
+        *table_lines(result),
+        "```",
+        "",
+        f"{cell_name(result)}; {sureness(result)}. {bleu_line(result)}.",
+        "",
+        f"![R² by alpha and N, {name}]({name}.png)",
+        "",
+    ]
+
+
+def variants_of(folder: str) -> list[dict]:
+    """Return the fits of all readings of the paper: which references count, where stop words are left out."""
+    found = []
+    for name in VARIANTS:
+        _, _, files, options = FITS[name]
+        paths = [str(Path(folder, file)) for file in files]
+        for references, orders in READINGS:
+            if references == "best" and name.startswith("mt_"):
+                continue  # translations are no alternatives of which one suffices
+            changed = {**options, "references": references, "stop_words_orders": orders, "resamples": 1000}
+            result = fit(replace(Arguments(data=paths, output_folder="", name=name), **changed))
+            kept = ("command", "data", "references", "r_squared", "settings", "interval", "signed_r_squared", "alpha")
+            kept += ("max_order", "bleu_signed_r_squared", "several_references")
+            found.append({"set": name} | {key: result[key] for key in kept})
+            print(f"{name}, {references}, {orders}: {cell_name(result)}", file=sys.stderr)
+            if references == "first" and orders == "unigrams" and not result["several_references"]:
+                break  # one reference is first, pooled and best
+    return found
+
+
+def variants_table(found: list[dict]) -> list[str]:
+    """Return the Markdown table of `variants_of`."""
+    lines = [
+        "| set | references | no stop words in | best cell | 95% interval | AEv(0,1) | AEv(0,2) | AEv(1,4) |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for one in found:
+        references = one["references"] if one["several_references"] else "one"
+        orders = {"all": "all n-grams", "unigrams": "unigrams"}[one["settings"]["stop_words_orders"]]
+        interval = " to ".join(f"{100 * value:.1f}" for value in one["interval"])
+        cells = " | ".join(cell(one, *place) for place in CELLS)
+        lines.append(f"| {one['set']} | {references} | {orders} | {cell_name(one)} | {interval} | {cells} |")
+    return lines
+
+
+def main() -> None:
+    """Fit everything and write the tables."""
+    from transformers import HfArgumentParser
+
+    (arguments,) = HfArgumentParser(ReproduceArguments).parse_args_into_dataclasses()
+    results = {}
+    for name, (_, _, files, options) in FITS.items():
+        paths = [str(Path(arguments.data_folder, file)) for file in files]
+        fit_arguments = replace(Arguments(data=paths, output_folder=str(HERE / "results"), name=name), **options)
+        results[name] = run(fit_arguments)
+        print(f"{name}: {cell_name(results[name])}; {sureness(results[name])}", file=sys.stderr)
+    variants = variants_of(arguments.data_folder)
+    (HERE / "results/variants.json").write_text(json.dumps(variants, indent=1) + "\n", encoding="utf-8")
+    written = [*summary(results), "", VARIANTS_TEXT, "", *variants_table(variants), ""]
+    for name, result in results.items():
+        written += section(name, result)
+    put_between_markers(HERE / "results/tables.md", "fits", "\n".join(written).strip())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,270 @@
+"""Where a judge errs: Tables 8 and 9 of Vu & Moschitti (2021) in numbers, and its errors by kind of answer.
+
+    python -m training.studies.answer_ranking.error_tables --data_dir AS2 --output_dir RUNS --judgments JUDGMENTS
+
+`RUNS` is the folder of `rank_systems.py` and `overfitted.py`, whose rankers are used. The paper shows examples; here
+all are counted, and `--rows` of them are printed, but never written into the file.
+
+- Table 8: the first answer of the adapted ranker for each test question. Where does the judge, which has references,
+  know better than the ranker, which has none? Only references other than the answer are read, their mean counts, and
+  the threshold is the one with the least RMSE of P@1 on dev.
+- Table 9: what the judge and the ranker that was fitted to one correct answer choose among the answers that neither
+  has seen, and how many words that choice shares with the correct answer.
+- Verdicts on answers of systems, with the judge's own threshold: how often it errs on answers of each kind in `KINDS`.
+"""
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from training.common import around_markers, clocks, command_line, hours_since, local_file, put_between_markers
+from training.studies.answer_ranking import overfitted, rank_systems
+from training.studies.answer_ranking.rankers import Question, cross_encoder, questions_of, words
+from training.studies.judges.compare_judges import columns, read, token_f1
+
+RANKER = "tanda"  # of `rank_systems.py`, as in the paper
+SURE = 0.5  # probability from which the ranker takes its first answer for right
+VERDICTS = ("evouna_nq.dev", "evouna_tq.dev")
+LONG = 20  # words
+NUMBER = re.compile(r"\d+")
+
+
+def _holds(row: dict) -> bool:
+    said = f" {' '.join(words(row['candidate']))} "
+    return any(f" {' '.join(words(reference))} " in said for reference in row["references"])
+
+
+def _shares(row: dict) -> bool:
+    return any(set(words(row["candidate"])) & set(words(reference)) for reference in row["references"])
+
+
+def _other_number(row: dict) -> bool:
+    known = {number for text in (row["question"], *row["references"]) for number in NUMBER.findall(text)}
+    return bool(set(NUMBER.findall(row["candidate"])) - known)
+
+
+KINDS: dict[str, Callable[[dict], bool]] = {  # the first three leave no answer out and have none twice
+    "holds a reference word for word": _holds,
+    "shares some words with a reference": lambda row: _shares(row) and not _holds(row),
+    "shares no word with a reference": lambda row: not _shares(row),
+    "has a number that neither question nor reference has": _other_number,
+    f"has more than {LONG} words": lambda row: len(words(row["candidate"])) > LONG,
+}
+
+
+def first_answers(questions: Sequence[Question], scores: list[np.ndarray], judge: Callable) -> list[dict]:
+    """Return the first answer of every question with what ranker, judge and people say of it.
+
+    Args:
+        questions: questions with two correct answers of different words.
+        scores: per question the ranker's (candidates,) probabilities.
+        judge: see `rank_systems.judged`; of several references the mean counts.
+    """
+    found, asked = [], []
+    for question, own in zip(questions, scores, strict=True):
+        best = int(np.argmax(own))
+        row = {"question": question.text, "references": rank_systems.references_of(question)[best]}
+        row |= {"candidate": question.candidates[best], "label": question.labels[best], "ranker": float(own[best])}
+        found.append(row)
+        asked += [(question.text, reference, row["candidate"]) for reference in row["references"]]
+    values = iter(judge(*map(list, zip(*asked, strict=True))))
+    return [row | {"judge": float(np.mean([next(values) for _ in row["references"]]))} for row in found]
+
+
+def opinions(rows: Sequence[dict], threshold: float) -> list[dict]:
+    """Return how many first answers ranker and judge take for right or wrong, and how many of them are right.
+
+    Args:
+        rows: see `first_answers`.
+        threshold: probability from which the judge takes an answer for right.
+    """
+    result = []
+    for ranker in (True, False):
+        for judge in (True, False):
+            own = [r for r in rows if (r["ranker"] >= SURE) == ranker and (r["judge"] >= threshold) == judge]
+            result.append(
+                {"ranker": ranker, "judge": judge, "answers": len(own), "right": sum(r["label"] for r in own)}
+            )
+    return result
+
+
+def choices(halves: Sequence[tuple[Question, Question]], judge: list[np.ndarray], ranker: list) -> list[dict]:
+    """Return what judge and ranker choose for every question, whether it is right, and how near to the reference.
+
+    Args:
+        halves: see `overfitted.known_and_unseen`.
+        judge: per question its (candidates,) probabilities of the unseen answers.
+        ranker: the same of the ranker.
+    """
+    found = []
+    for (known, unseen), *both in zip(halves, judge, ranker, strict=True):
+        row = {"question": unseen.text, "reference": known.candidates[0]}
+        for name, scores in zip(("judge", "ranker"), both, strict=True):
+            best = int(np.argmax(scores))
+            text = unseen.candidates[best]
+            row[name] = {"answer": text, "label": unseen.labels[best], "f1": token_f1([row["reference"]], text)}
+        found.append(row)
+    return found
+
+
+def choice_counts(rows: Sequence[dict]) -> dict:
+    """Return how often judge and ranker choose right answers, and the mean F1 of words with the reference."""
+    pairs = [(bool(row["judge"]["label"]), bool(row["ranker"]["label"])) for row in rows]
+    names = {(True, True): "both", (True, False): "judge alone", (False, True): "ranker alone", (False, False): "none"}
+    near = {name: float(np.mean([row[name]["f1"] for row in rows])) for name in ("judge", "ranker")}
+    return {"questions": len(rows), "right": {name: pairs.count(pair) for pair, name in names.items()}, "f1": near}
+
+
+def kinds(rows: Sequence[dict], probabilities: np.ndarray, threshold: float) -> dict[str, dict[str, int]]:
+    """Return, for all answers and by `KINDS`, how many there are and how many are wrongly accepted and rejected.
+
+    Args:
+        rows: `question`, `references`, `candidate` and `label` 0 or 1.
+        probabilities: (rows,) of the judge.
+        threshold: probability from which an answer counts as correct.
+    """
+    said, true = probabilities >= threshold, np.array([row["label"] == 1 for row in rows])
+    found = {}
+    for name, holds in {"all": lambda row: True, **KINDS}.items():
+        of_kind = np.array([holds(row) for row in rows])
+        parts = {"right": true, "wrongly accepted": said & ~true, "wrongly rejected": ~said & true}
+        found[name] = {"answers": int(of_kind.sum())}
+        found[name] |= {part: int((of_kind & where).sum()) for part, where in parts.items()}
+    return found
+
+
+def tables(result: dict) -> str:
+    """Return the counts as Markdown."""
+    corpora = result["first answers"]
+    lines = [f"| first answer | {' | '.join(f'{name}: answers | right' for name in corpora)} |"]
+    lines.append("| --- |" + " --- |" * (2 * len(corpora)))
+    for cells in zip(*(found["opinions"] for found in corpora.values()), strict=True):
+        says = ["right" if cells[0][side] else "wrong" for side in ("ranker", "judge")]
+        numbers = [f"{cell['answers']} | {cell['right']}" for cell in cells]
+        lines.append(f"| ranker says {says[0]}, judge says {says[1]} | {' | '.join(numbers)} |")
+    parts = ["\n".join(lines)]
+    found = result["choices"]
+    lines = ["| answer chosen | questions | right | only this one right | words shared with the reference, F1 |"]
+    lines.append("| --- | --- | --- | --- | --- |")
+    for name, title in (("judge", "judge with the reference"), ("ranker", "ranker fitted to the reference")):
+        right, alone = found["right"], found["right"][f"{name} alone"]
+        cells = title, found["questions"], right["both"] + alone, alone, f"{found['f1'][name]:.3f}"
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    parts.append("\n".join(lines))
+    lines = ["| answer of a system | answers | right | wrongly accepted | wrongly rejected | errors |"]
+    lines.append("| --- | --- | --- | --- | --- | --- |")
+    for name, row in result["kinds"].items():
+        wrong = (row["wrongly accepted"] + row["wrongly rejected"]) / max(1, row["answers"])
+        lines.append(f"| {name} | {' | '.join(str(value) for value in row.values())} | {wrong:.3f} |")
+    return "\n\n".join([*parts, "\n".join(lines)])
+
+
+def show(title: str, rows: Sequence[dict]) -> None:
+    """Print example rows."""
+    print(f"\n{title}")
+    for row in rows:
+        print(json.dumps(row, ensure_ascii=False))
+
+
+def measured(args: argparse.Namespace, loaded) -> dict:
+    """Return all counts, and print example rows on the way; see the head of this file."""
+    from genqa_metrics.ava.judging import Judge
+
+    from training.ava.triples import as2_rows
+
+    judge, folder = rank_systems.probabilities(loaded), args.output_dir
+    result: dict = {"first answers": {}}
+    tests = []
+    for corpus, name in rank_systems.CORPORA.items():
+        rows = {}
+        for split in rank_systems.SPLITS:
+            questions = questions_of(as2_rows(f"{name}.{split}", args.data_dir))
+            questions = [question for question in questions if rank_systems.references_of(question)]
+            tests += questions if split == "test" else []
+            scores = cross_encoder(questions, args.seed, folder / RANKER)
+            rows[split] = first_answers(questions, scores, judge)
+        tops, true = ([row[value] for row in rows["dev"]] for value in ("judge", "label"))
+        threshold = rank_systems.best_threshold(np.array([tops]), np.array([np.mean(true)]))
+        result["first answers"][corpus] = {"threshold": threshold, "opinions": opinions(rows["test"], threshold)}
+        differ = [r for r in rows["test"] if (r["ranker"] >= SURE) != (r["judge"] >= threshold)]
+        show(f"{corpus}: ranker and judge differ", differ[: args.rows])
+    halves = overfitted.known_and_unseen(tests, args.seed)
+    fitted = cross_encoder([unseen for _, unseen in halves], args.seed, folder / overfitted.FITTED)
+    chosen = choices(halves, overfitted.judge_of_unseen(halves, judge), fitted)
+    result["choices"] = choice_counts(chosen)
+    differ = [row for row in chosen if row["judge"]["label"] != row["ranker"]["label"]]
+    show("judge and fitted ranker: one of them right", differ[: args.rows])
+    rows = [row for name in VERDICTS for row in read(name, args.judgments)]
+    probabilities = Judge(loaded).probabilities(*columns(rows))
+    result["kinds"] = kinds(rows, probabilities, loaded.threshold)
+    wrong = [
+        {name: row[name] for name in ("question", "references", "candidate", "label")} | {"judge": float(value)}
+        for row, value in zip(rows, probabilities, strict=True)
+        if (value >= loaded.threshold) != row["label"]
+    ]
+    show(
+        "verdicts on answers of systems: errors",
+        sorted(wrong, key=lambda r: -abs(r["judge"] - r["label"]))[: args.rows],
+    )
+    return result
+
+
+def digests(args: argparse.Namespace) -> dict[str, str]:
+    """Return the digests of the files that are measured on, by name."""
+    from genqa_metrics.core.checkpoint_validation import file_digest
+
+    names = [f"{name}.{split}" for name in rank_systems.CORPORA.values() for split in rank_systems.SPLITS]
+    files = [local_file(name, args.data_dir) for name in names] + [local_file(n, args.judgments) for n in VERDICTS]
+    return {path.name: file_digest(path) for path in files if path}
+
+
+def main() -> None:
+    """Measure, print, write the counts."""
+    from genqa_metrics.ava import loading
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data_dir", required=True, help="folder of the answer-sentence selection files")
+    parser.add_argument("--output_dir", type=Path, required=True, help="folder of the rankers of rank_systems.py")
+    parser.add_argument(
+        "--judgments", type=Path, nargs="+", required=True, help="folders of the files of human verdicts"
+    )
+    parser.add_argument("--judge", help="folder or Hub id of the judge; default: bundled")
+    parser.add_argument("--rows", type=int, default=5, help="example rows printed of each kind")
+    parser.add_argument("--seed", type=int, default=0, help="of the halves of answers, as given to overfitted.py")
+    parser.add_argument("--dtype", help="floating type of the judge; default float32")
+    parser.add_argument(
+        "--write", type=Path, help="file with <!-- errors --> marks, for the tables; errors.json is beside it"
+    )
+    args, begun = parser.parse_args(), clocks()
+    for name in (RANKER, overfitted.FITTED):
+        if not (args.output_dir / name / "model.safetensors").is_file():
+            parser.error(
+                f"--output_dir: no ranker {args.output_dir / name}; run rank_systems.py and overfitted.py first"
+            )
+    if args.write:
+        around_markers(args.write, "errors")  # what is wrong with it is said before the work
+    loaded = loading.load_judge(args.judge, device="cpu", dtype=args.dtype)
+    result = measured(args, loaded)
+    text = tables(result)
+    print(f"\n{text}")
+    if args.write:
+        facts = {
+            "command": command_line("training.studies.answer_ranking.error_tables", sys.argv[1:]),
+            "judge": loaded.signature,
+            "seed": args.seed,
+            "hours": hours_since(begun),
+            "data": digests(args),
+        }
+        path = args.write.with_name("errors.json")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(facts | result, indent=1) + "\n", encoding="utf-8")
+        put_between_markers(args.write, "errors", text)
+
+
+if __name__ == "__main__":
+    main()

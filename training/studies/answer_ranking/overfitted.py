@@ -1,0 +1,172 @@
+"""Does a judge notice that a ranker was fitted to the test questions? An experiment of Vu & Moschitti (2021).
+
+    python -m training.studies.answer_ranking.overfitted --data_dir AS2 --output_dir RUNS --judge JUDGE
+
+`RUNS` is the folder of `rank_systems.py`, whose transferred and adapted cross-encoder is trained further in two ways:
+
+- on one correct answer of every test question, as the paper's reranker. It and the judge, which has that answer as
+  reference, each choose one of the answers that neither has seen: how often is it correct?
+- on the judge's own verdicts about the answers of the test questions. Its P@1 by the judge's verdicts is compared with
+  the P@1 by people's: a judge that does not notice finds it better than it is.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from training.studies.answer_ranking import rank_systems
+from training.studies.answer_ranking.rankers import Question, cross_encoder, questions_of, trained_cross_encoder, words
+
+EPOCHS = 4.0  # of the training on test questions: enough to know them by heart
+SAMPLES = 1000  # of questions, for intervals
+FITTED = "fitted_to_answers"  # folder of the ranker that has one correct answer of every test question by heart
+
+
+def split_answers(question: Question, rng: np.random.Generator) -> tuple[Question, Question]:
+    """Return a question with the answers to train on, and with those to choose from.
+
+    Args:
+        question: with at least two correct answers of different words.
+        rng: source of randomness.
+
+    Returns:
+        The first correct answer and every second incorrect one; all other answers, without those of the same words as
+        the first.
+    """
+    answers = list(zip(question.candidates, question.labels, strict=True))
+    first = next(text for text, label in answers if label)
+    wrong = [text for text, label in answers if not label]
+    seen = {wrong[i] for i in rng.permutation(len(wrong))[::2]}
+    rest = [(text, label) for text, label in answers if text not in seen and words(text) != words(first)]
+    trained = (first, *sorted(seen))
+    return (
+        replace(question, candidates=trained, labels=(1, *[0] * len(seen))),
+        replace(question, candidates=tuple(t for t, _ in rest), labels=tuple(label for _, label in rest)),
+    )
+
+
+def known_and_unseen(questions: Sequence[Question], seed: int) -> list[tuple[Question, Question]]:
+    """Return `split_answers` of the questions that keep a correct and an incorrect answer to choose from."""
+    rng = np.random.default_rng(seed)
+    halves = [split_answers(question, rng) for question in questions]
+    return [(known, unseen) for known, unseen in halves if 0 < sum(unseen.labels) < len(unseen.labels)]
+
+
+def judge_of_unseen(halves: Sequence[tuple[Question, Question]], judge: Callable) -> list[np.ndarray]:
+    """Return the judge's probabilities of the answers to choose from, with the known correct answer as reference."""
+    rows = [(unseen.text, known.candidates[0], text) for known, unseen in halves for text in unseen.candidates]
+    values = iter(judge(*map(list, zip(*rows, strict=True))))
+    return [np.array([next(values) for _ in unseen.candidates]) for _, unseen in halves]
+
+
+def judged_labels(questions: Sequence[Question], probabilities: list, threshold: float) -> list[Question]:
+    """Return the questions with the judge's verdicts in place of people's."""
+    return [
+        replace(question, labels=tuple(int(value >= threshold) for value in own))
+        for question, own in zip(questions, probabilities, strict=True)
+    ]
+
+
+def share(hits: Sequence[float], seed: int) -> list[float]:
+    """Return a mean over questions with its interval."""
+    from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
+
+    (counts,) = bootstrap_counts(len(hits), SAMPLES, seed)
+    values = np.asarray(hits, dtype=float)
+    return [float(values.mean()), *map(float, interval(counts @ values / len(values), len(values)))]
+
+
+def chosen(scores: list[np.ndarray], questions: Sequence[Question]) -> list[int]:
+    """Return the label of the best answer of every question."""
+    return [question.labels[int(np.argmax(own))] for own, question in zip(scores, questions, strict=True)]
+
+
+def experiment(
+    tests: Sequence[Question], dev: Sequence[Question], judge: Callable, folder: Path, seed: int
+) -> dict[str, dict]:
+    """Return the shares of both parts, with intervals over questions; see the head of this file.
+
+    Args:
+        tests: test questions; those without two correct answers are left out.
+        dev: dev questions, for the judge's threshold.
+        judge: see `rank_systems.judged`.
+        folder: with the cross-encoder "tanda"; the new ones are put there too.
+        seed: of halves and training.
+    """
+    tanda = folder / "tanda"
+    tests, dev = ([q for q in own if rank_systems.references_of(q)] for own in (tests, dev))
+    halves = known_and_unseen(tests, seed)
+    trained, unseen = (list(own) for own in zip(*halves, strict=True))
+    fitted = trained_cross_encoder(trained, folder / FITTED, seed, tanda, EPOCHS)
+    found = {
+        "judge with the answer as reference": judge_of_unseen(halves, judge),
+        "ranker fitted to the answer": cross_encoder(unseen, seed, fitted),
+        "the same before": cross_encoder(unseen, seed, tanda),
+    }
+    hits = {name: chosen(scores, unseen) for name, scores in found.items()}
+    difference = np.subtract(hits["judge with the answer as reference"], hits["ranker fitted to the answer"])
+    answers = {name: share(own, seed) for name, own in hits.items()}
+    answers |= {"by chance": share([np.mean(q.labels) for q in unseen], seed)}
+    answers |= {"judge - fitted": share(difference, seed), "questions": len(unseen)}
+
+    judged = rank_systems.judged(dev, judge)["mean"]
+    order = cross_encoder(dev, seed, tanda)
+    tops = np.array([[own[int(np.argmax(s))] for own, s in zip(judged, order, strict=True)]])
+    threshold = rank_systems.best_threshold(tops, np.array([np.mean(chosen(order, dev))]))
+    judged = rank_systems.judged(tests, judge)["mean"]
+    taught = [q for q in judged_labels(tests, judged, threshold) if 0 < sum(q.labels) < len(q.labels)]
+    pupil = trained_cross_encoder(taught, folder / "fitted_to_verdicts", seed, tanda, EPOCHS)
+    verdicts: dict[str, object] = {"questions": len(tests), "threshold": threshold}
+    for name, model in (("ranker fitted to the judge's verdicts", pupil), ("the same before", tanda)):
+        scores = cross_encoder(tests, seed, model)
+        true = chosen(scores, tests)
+        said = [float(own[int(np.argmax(s))] >= threshold) for own, s in zip(judged, scores, strict=True)]
+        sides = {"people": true, "judge": said, "judge - people": np.subtract(said, true)}
+        verdicts[name] = {side: share(own, seed) for side, own in sides.items()}
+    return {"one answer of every question": answers, "the judge's verdicts": verdicts}
+
+
+def main() -> None:
+    """Train, measure, print."""
+    from genqa_metrics.ava import loading
+    from genqa_metrics.core.checkpoint_validation import file_digest
+
+    from training.ava.triples import as2_rows
+    from training.common import command_line, local_file
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data_dir", required=True, help="folder of the answer-sentence selection files")
+    parser.add_argument("--output_dir", type=Path, required=True, help="folder of the rankers of rank_systems.py")
+    parser.add_argument("--judge", help="folder or Hub id of the judge; default: bundled")
+    parser.add_argument("--seed", type=int, default=0, help="of halves and training")
+    parser.add_argument("--dtype", help="floating type of the judge; default float32")
+    parser.add_argument("--json", type=Path, help="result file")
+    args = parser.parse_args()
+    if not (args.output_dir / "tanda/model.safetensors").is_file():
+        parser.error(f"--output_dir: no ranker {args.output_dir / 'tanda'}; run rank_systems.py first")
+    loaded = loading.load_judge(args.judge, device="cpu", dtype=args.dtype)
+    judge = rank_systems.probabilities(loaded)
+
+    def read(split):
+        return [
+            q for c in rank_systems.CORPORA.values() for q in questions_of(as2_rows(f"{c}.{split}", args.data_dir))
+        ]
+
+    result = experiment(read("test"), read("dev"), judge, args.output_dir, args.seed)
+    files = [
+        local_file(f"{c}.{split}", args.data_dir) for c in rank_systems.CORPORA.values() for split in ("dev", "test")
+    ]
+    result |= {"judge": loaded.signature, "seed": args.seed, "data": {f.name: file_digest(f) for f in files if f}}
+    print(json.dumps(result, indent=2))
+    if args.json:
+        command = command_line("training.studies.answer_ranking.overfitted", sys.argv[1:])
+        args.json.write_text(json.dumps({"command": command} | result, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,307 @@
+"""Measure how well a judge measures rankers of answers: Table 5 of Vu & Moschitti (2021) on WikiQA and TREC-QA.
+
+    python -m training.studies.answer_ranking.rank_systems --data_dir AS2 --spans_dir SPANS --output_dir RUNS
+
+Rankers of different kinds (`rankers.py`) put the candidate answers of every question in order. P@1, MAP and MRR of
+their rankings come once from the gold labels and once from the judge's. References are the other correct answers of
+the question, never the candidate itself, which leaves the questions with two or more correct answers; of several the
+probabilities are averaged, as in the paper, or the best counts. The threshold is the one with the least RMSE of P@1
+over the systems on dev. Questions without a correct or without an incorrect answer are left out.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from training.common import around_markers, clocks, command_line, hours_since, local_file, put_between_markers
+
+CORPORA = {"TREC-QA": "trecqa", "WikiQA": "wikiqa"}  # name -> NAME.train, NAME.dev, NAME.test in the folder of data
+SPLITS = ("dev", "test")
+AGGREGATIONS = ("mean", "max")
+SAMPLES = 1000  # of questions, for intervals
+TITLES = {"p_at_1": "P@1", "map": "MAP", "mrr": "MRR"}
+
+Judge = Callable[[list[str], list[str], list[str]], Sequence[float]]
+
+
+@dataclass
+class Arguments:
+    """What is measured on what."""
+
+    data_dir: str = field(metadata={"help": "folder of the answer-sentence selection corpora"})
+    spans_dir: str = field(metadata={"help": "folder of the extractive QA that one ranker learns from first"})
+    output_dir: str = field(metadata={"help": "folder of the rankers that are trained: made if they are not there"})
+    judges: list[str] = field(
+        default_factory=lambda: ["bundled"],
+        metadata={"help": "NAME=FOLDER, or a Hub id, of every judge; bundled is the one of the package"},
+    )
+    seed: int = field(default=0, metadata={"help": "of the rankers and of the samples of questions"})
+    dtype: str | None = field(default=None, metadata={"help": "floating type of the judges; default float32"})
+    plain: bool = field(default=True, metadata={"help": "--no_plain leaves the blanks between tokens as they are"})
+    write: str | None = field(
+        default=None,
+        metadata={"help": "Markdown file in which the tables are put; systems.json is put beside it"},
+    )
+
+
+def references_of(question) -> list[list[str]] | None:
+    """Return the references of every candidate, or None if the question cannot be used.
+
+    Args:
+        question: a `rankers.Question`; texts with the same words are the same answer.
+
+    Returns:
+        One list of other correct answers per candidate.
+    """
+    from training.ava.ranking import is_usable
+    from training.studies.answer_ranking.rankers import words
+
+    if not is_usable(question.labels):
+        return None
+    correct = [text for text, label in zip(question.candidates, question.labels, strict=True) if label]
+    found = [[text for text in correct if words(text) != words(candidate)] for candidate in question.candidates]
+    return found if all(found) else None
+
+
+def judged(questions: Sequence, judge: Judge) -> dict[str, list]:
+    """Return the judge's probabilities of the candidates of all questions, for each of `AGGREGATIONS`.
+
+    Args:
+        questions: `rankers.Question`s.
+        judge: from (rows,) questions, references and answers to (rows,) probabilities; each row has one reference.
+
+    Returns:
+        "mean", "max" -> per question its (candidates,) probabilities, or None if it cannot be used.
+    """
+    import numpy as np
+
+    given = [references_of(question) for question in questions]
+    rows = [
+        (question.text, reference, candidate)
+        for question, own in zip(questions, given, strict=True)
+        if own
+        for candidate, references in zip(question.candidates, own, strict=True)
+        for reference in references
+    ]
+    values = iter(judge(*map(list, zip(*rows, strict=True)))) if rows else iter(())
+    pairs = [own and [[next(values) for _ in references] for references in own] for own in given]
+    return {
+        how: [own and np.array([getattr(np, how)(values) for values in own]) for own in pairs] for how in AGGREGATIONS
+    }
+
+
+def best_threshold(tops, true) -> float:
+    """Return the threshold with the least RMSE of P@1 over systems.
+
+    Args:
+        tops: (systems, questions) probabilities of the first answers.
+        true: (systems,) P@1 from gold labels.
+
+    Returns:
+        The middle one of the best thresholds, each half-way between two neighbouring probabilities.
+
+    Two systems, two questions: between 0.3 and 0.6 all first answers of one and half of the other's are accepted.
+
+    >>> import numpy as np
+    >>> round(best_threshold(np.array([[0.9, 0.6], [0.8, 0.3]]), np.array([1.0, 0.5])), 3)
+    0.45
+    """
+    import numpy as np
+
+    values = np.unique(np.r_[0.0, tops.ravel(), 1.0])
+    thresholds = (values[1:] + values[:-1]) / 2
+    estimated = (tops[None] >= thresholds[:, None, None]).mean(axis=2)
+    losses = ((estimated - true) ** 2).mean(axis=1)
+    best = thresholds[losses <= losses.min() + 1e-12]
+    return float(best[len(best) // 2])
+
+
+def measured(
+    questions: Sequence, orders: dict[str, list], probabilities: list, threshold: float | None, seed: int = 0
+) -> dict:
+    """Return the true and the estimated measures of rankers, and how near they are, with intervals over questions.
+
+    Args:
+        questions: `rankers.Question`s.
+        orders: ranker -> per question the numbers of its candidates, best first.
+        probabilities: per question the judge's (candidates,) probabilities, None for one that is left out.
+        threshold: probability from which an answer counts as correct; None takes the best for these questions.
+        seed: of the samples of questions.
+    """
+    import numpy as np
+    from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
+
+    from training.ava.ranking import MEASURES, rank_agreement, ranking_scores, resampled_agreement
+
+    used = [i for i, own in enumerate(probabilities) if own is not None]
+    labels = [np.array(question.labels) for question in questions]
+
+    def scores(of: list) -> np.ndarray:  # (systems, questions, measures)
+        each = [[list(ranking_scores([of[i][order[i]]]).values()) for i in used] for order in orders.values()]
+        return np.array(each)
+
+    true = scores(labels)
+    if threshold is None:
+        tops = np.array([[probabilities[i][order[i][0]] for i in used] for order in orders.values()])
+        threshold = best_threshold(tops, true[..., 0].mean(axis=1))
+    accepted = [None if own is None else (own >= threshold).astype(int) for own in probabilities]
+    estimated = scores(accepted)
+    said, gold = (np.concatenate([of[i] for i in used]) == 1 for of in (accepted, labels))
+    (counts,) = bootstrap_counts(len(used), SAMPLES, seed)
+    agreement = {}
+    for k, name in enumerate(MEASURES):
+        sides = [side[..., k] for side in (estimated, true)]
+        agreement[name] = asdict(rank_agreement(*(side.mean(axis=1) for side in sides)))
+        for value, found in resampled_agreement(*(counts @ side.T / len(used) for side in sides)).items():
+            agreement[name][f"{value}_interval"] = [*map(float, interval(found, len(used)))]
+    return {
+        "questions": len(used),
+        "answers": len(gold),
+        "threshold": threshold,
+        "sensitivity": float(said[gold].mean()),
+        "specificity": float(1 - said[~gold].mean()),
+        "agreement": agreement,
+        "systems": {
+            name: {
+                side: dict(zip(MEASURES, values[i].mean(axis=0).tolist(), strict=True))
+                for side, values in (("true", true), ("estimated", estimated))
+            }
+            for i, name in enumerate(orders)
+        },
+    }
+
+
+def compared(corpora: dict[str, dict[str, list]], rankers: dict, judges: dict[str, Judge], seed: int) -> dict:
+    """Return, by judge, aggregation of references, corpus and split, what `measured` returns.
+
+    Args:
+        corpora: corpus -> "dev" and "test" -> `rankers.Question`s.
+        rankers: name -> function from questions and a seed to per question (candidates,) scores.
+        judges: name -> see `judged`.
+        seed: of the rankers.
+    """
+    import numpy as np
+
+    result = {name: {how: {corpus: {} for corpus in corpora} for how in AGGREGATIONS} for name in judges}
+    for corpus, splits in corpora.items():
+        for split in SPLITS:
+            questions = [question for question in splits[split] if references_of(question)]
+            orders = {}
+            for name, ranker in rankers.items():
+                print(f"{corpus} {split}: {len(questions)} questions, {name}", file=sys.stderr, flush=True)
+                orders[name] = [np.argsort(-scores, kind="stable") for scores in ranker(questions, seed)]
+            for name, judge in judges.items():
+                for how, probabilities in judged(questions, judge).items():
+                    own = result[name][how][corpus]
+                    threshold = own["dev"]["threshold"] if split == "test" else None
+                    own[split] = measured(questions, orders, probabilities, threshold, seed)
+                    rmse = own[split]["agreement"]["p_at_1"]["rmse"]
+                    print(f"{corpus} {split}, {name}, {how}: RMSE of P@1 {rmse:.3f}", file=sys.stderr, flush=True)
+    return result
+
+
+def tables(result: dict) -> str:
+    """Return the agreement as Table 5, and the measures of every ranker on test, in Markdown."""
+    parts = []
+    for judge, ways in result.items():
+        head = [f"{how}: RMSE ± std | tau-b (p)" for how in ways]
+        lines = [f"| {judge}: questions | measure | {' | '.join(head)} |", "| --- | --- |" + " --- |" * 2 * len(ways)]
+        for corpus, splits in next(iter(ways.values())).items():
+            for split, found in splits.items():
+                for name in found["agreement"]:
+                    cells = [f"{corpus} {split}, {found['questions']}", TITLES[name]]
+                    for corpora in ways.values():
+                        row = corpora[corpus][split]["agreement"][name]
+                        low, high = row["rmse_interval"]
+                        cells.append(f"{row['rmse']:.3f} ± {row['std']:.3f} [{low:.3f}, {high:.3f}]")
+                        low, high = row["tau_interval"]
+                        cells.append(f"{row['tau']:.3f} ({row['p']:.3f}) [{low:.2f}, {high:.2f}]")
+                    lines.append(f"| {' | '.join(cells)} |")
+        parts.append("\n".join(lines))
+    for judge, ways in result.items():
+        corpora = ways["mean"]
+        head = [f"{corpus} {title}" for corpus in corpora for title in TITLES.values()]
+        lines = [
+            f"| ranker (test, {judge}, mean): true / estimated | " + " | ".join(head) + " |",
+            "| --- |" + " --- |" * len(head),
+        ]
+        tests = [splits["test"] for splits in corpora.values()]
+        for ranker in tests[0]["systems"]:
+            pairs = [test["systems"][ranker] for test in tests]
+            cells = [f"{pair['true'][name]:.3f} / {pair['estimated'][name]:.3f}" for pair in pairs for name in TITLES]
+            lines.append(f"| {ranker} | " + " | ".join(cells) + " |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def write_result(markdown: str | Path, text: str, result: dict) -> None:
+    """Put tables between the markers of a Markdown file, and the result as JSON into the folder results beside it."""
+    path = Path(markdown)
+    path.with_name("systems.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    put_between_markers(path, "systems", text)
+
+
+def probabilities(loaded) -> Judge:
+    """Return a loaded judge as `judged` takes it: what the model says, calibrated, without any rule around it."""
+    from genqa_metrics.ava.judging import Judge, reference_words
+
+    def judge(*rows):
+        triples = list(zip(*rows, strict=True))
+        lengths = reference_words([[reference] for _, reference, _ in triples])
+        return loaded.calibrated(Judge(loaded).logits(triples), lengths)
+
+    return judge
+
+
+def main() -> None:
+    """Train what is missing, measure, print the tables, and put them into a file if asked."""
+    from importlib.metadata import version
+
+    from genqa_metrics.ava import loading
+    from genqa_metrics.core.checkpoint_validation import file_digest
+    from transformers import HfArgumentParser
+
+    from training.ava.triples import as2_rows
+    from training.studies.answer_ranking.rankers import all_rankers, questions_of
+    from training.studies.answer_ranking.transfer import SOURCES
+
+    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    begun = clocks()
+    if args.write:
+        around_markers(args.write, "systems")  # what is wrong with it is said before the work
+    loaded = {}
+    for text in args.judges:
+        name, _, folder = text.partition("=")
+        checkpoint = folder or (None if name == "bundled" else name)
+        loaded[name] = loading.load_judge(checkpoint, device="cpu", dtype=args.dtype)
+
+    def read(name):
+        return questions_of(as2_rows(name, args.data_dir, args.plain), args.plain)
+
+    corpora = {name: {split: read(f"{corpus}.{split}") for split in SPLITS} for name, corpus in CORPORA.items()}
+    training = [question for corpus in CORPORA.values() for question in read(f"{corpus}.train")]
+    dev = [question for splits in corpora.values() for question in splits["dev"]]
+    rankers = all_rankers(training, dev, args.spans_dir, args.output_dir, args.seed)
+    result = compared(corpora, rankers, {name: probabilities(own) for name, own in loaded.items()}, args.seed)
+    text = tables(result)
+    print(text)
+    if args.write:
+        files = [local_file(f"{c}.{split}", args.data_dir) for c in CORPORA.values() for split in ("train", *SPLITS)]
+        files += [path for name in SOURCES if (path := local_file(name, args.spans_dir))]
+        trained = sorted(path.parent for path in Path(args.output_dir).glob("*/model.safetensors"))
+        facts = {
+            "command": command_line("training.studies.answer_ranking.rank_systems", sys.argv[1:]),
+            "seed": args.seed,
+            "hours": hours_since(begun),  # without the training of rankers that were there
+            "versions": {name: version(name) for name in ("genqa-metrics", "bm25s", "torch", "transformers")},
+            "judges": {name: judge.signature for name, judge in loaded.items()},
+            "rankers": {folder.name: file_digest(folder / "model.safetensors") for folder in trained},
+            "data": {path.name: file_digest(path) for path in files},
+        }
+        write_result(args.write, text, facts | {"judged": result})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,206 @@
+"""Rankers of different kinds over the candidate answers of questions, as the systems that a judge has to measure.
+
+Each takes questions and a seed and gives one score per candidate, the higher the better. All are systems that people
+use or used, none knows the labels of what it ranks.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from training.ava.triples import detokenized
+from training.cross_encoder import probabilities, trained
+
+NEGATIVES = 4  # incorrect answers of each correct one that the cross-encoder is trained on
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question and its candidate answers; `labels` are 1 for correct ones, 0 for others."""
+
+    text: str
+    candidates: tuple[str, ...]
+    labels: tuple[int, ...]
+
+
+def questions_of(rows: Iterable[dict], plain: bool = True) -> list[Question]:
+    """Return the questions of an answer-sentence selection corpus, in its order.
+
+    Args:
+        rows: `question`, `answer` and `label` 0 or 1; rows of a question with the same answer become one, which is
+            correct if one of them is.
+        plain: whether texts are freed of the blanks between tokens, see `detokenized`.
+    """
+    clean = detokenized if plain else str.strip
+    grouped = defaultdict(dict)
+    for row in rows:
+        answers, answer = grouped[clean(row["question"])], clean(row["answer"])
+        answers[answer] = max(int(row["label"]), answers.get(answer, 0))
+    return [Question(text, tuple(answers), tuple(answers.values())) for text, answers in grouped.items()]
+
+
+Ranker = Callable[[Sequence[Question], int], list[np.ndarray]]
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in lower case."""
+    return re.findall(r"\w+", text.lower())
+
+
+def _flat(questions: Sequence[Question]) -> tuple[list[str], list[str]]:
+    """Return question and candidate of every pair, question by question."""
+    pairs = [(question.text, candidate) for question in questions for candidate in question.candidates]
+    return [text for text, _ in pairs], [candidate for _, candidate in pairs]
+
+
+def _split(scores: np.ndarray, questions: Sequence[Question]) -> list[np.ndarray]:
+    return np.split(scores, np.cumsum([len(question.candidates) for question in questions])[:-1])
+
+
+def bm25(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
+    """Return BM25 of each candidate; the candidates of all questions are the collection."""
+    import bm25s
+
+    index = bm25s.BM25()
+    index.index([words(text) for text in _flat(questions)[1]], show_progress=False)
+    start, scores = 0, []
+    for question in questions:
+        end = start + len(question.candidates)
+        scores.append(index.get_scores(words(question.text))[start:end])
+        start = end
+    return scores
+
+
+def tfidf(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
+    """Return the cosine of TF-IDF vectors; the candidates of all questions are the collection."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    asked, candidates = _flat(questions)
+    vectorizer = TfidfVectorizer(sublinear_tf=True).fit(candidates)
+    product = vectorizer.transform(asked).multiply(vectorizer.transform(candidates))
+    return _split(np.asarray(product.sum(axis=1)).ravel(), questions)
+
+
+def encoder_cosine(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
+    """Return the cosine of sentence embeddings of MiniLM, the base encoder of the bundled checkpoints."""
+    from genqa_metrics.core.encoders import base_encoder
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(base_encoder()), device="cpu")
+    asked, candidates = _flat(questions)
+    texts = list(dict.fromkeys(asked + candidates))
+    vectors = dict(zip(texts, model.encode(texts, normalize_embeddings=True, show_progress_bar=False), strict=True))
+    scores = [vectors[q] @ vectors[t] for q, t in zip(asked, candidates, strict=True)]
+    return _split(np.array(scores), questions)
+
+
+def word_overlap(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
+    """Return the share of the question's words that a candidate has; of equal ones the shorter is better."""
+    scores = []
+    for question in questions:
+        asked = set(words(question.text))
+        own = [words(candidate) for candidate in question.candidates]
+        scores.append(
+            np.array([len(asked & set(text)) / max(1, len(asked)) - 1e-6 * len(text) for text in own], dtype=float)
+        )
+    return scores
+
+
+def keyphrase_overlap(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
+    """Return word overlap times the heaviest keyphrase weight of KPQA.
+
+    A sentence answers if it speaks of what is asked and holds something that may be the answer.
+    """
+    from genqa_metrics.kpqa.encoding import Encoder
+    from genqa_metrics.kpqa.loading import load_models
+
+    pairs = list(zip(*_flat(questions), strict=True))
+    weights = [float(w.max(initial=0.0)) for _, w in Encoder(load_models(device="cpu")).keyphrase_weights(pairs)]
+    return [a * b for a, b in zip(word_overlap(questions, seed), _split(np.array(weights), questions), strict=True)]
+
+
+def cross_encoder(questions: Sequence[Question], seed: int, folder: str | Path) -> list[np.ndarray]:
+    """Return the probability by the cross-encoder in a folder, see `trained_cross_encoder`."""
+    return _split(probabilities(list(zip(*_flat(questions), strict=True)), folder), questions)
+
+
+def training_pairs(questions: Sequence[Question], seed: int) -> list[tuple[str, str, int]]:
+    """Return question, answer and label of all correct answers and of `NEGATIVES` incorrect ones for each."""
+    rng = np.random.default_rng(seed)
+    pairs = []
+    for question in questions:
+        correct = [t for t, label in zip(question.candidates, question.labels, strict=True) if label]
+        wrong = [t for t, label in zip(question.candidates, question.labels, strict=True) if not label]
+        drawn = rng.permutation(len(wrong))[: NEGATIVES * len(correct)]
+        pairs += [(question.text, text, 1) for text in correct] + [(question.text, wrong[i], 0) for i in drawn]
+    return pairs
+
+
+def trained_cross_encoder(
+    questions: Sequence[Question], folder: str | Path, seed: int, start: str | Path, epochs: float = 1.0
+) -> Path:
+    """Train a cross-encoder on labelled answers, unless it is there, and return its folder.
+
+    Args:
+        questions: questions of the training parts.
+        folder: where the model is put; one that is there is used as it is.
+        seed: of the rows, their order and the new layer.
+        start: folder of the encoder, see `transfer.reading_encoder`, or of another cross-encoder that is adapted.
+        epochs: times that every row is seen.
+    """
+    return trained(training_pairs(questions, seed), folder, seed, start, epochs)
+
+
+def ensemble(questions: Sequence[Question], seed: int, members: Sequence[Ranker]) -> list[np.ndarray]:
+    """Return the mean over rankers of the share of a question's candidates that a candidate is above."""
+    from scipy.stats import rankdata
+
+    found = [member(questions, seed) for member in members]
+    return [np.mean([rankdata(own) / len(own) for own in scores], axis=0) for scores in zip(*found, strict=True)]
+
+
+RANKERS: dict[str, Ranker] = {
+    "bm25": bm25,
+    "tfidf": tfidf,
+    "word_overlap": word_overlap,
+    "keyphrase_overlap": keyphrase_overlap,
+    "encoder_cosine": encoder_cosine,
+}
+
+
+def all_rankers(
+    training: Sequence[Question], dev: Sequence[Question], spans_dir: str | Path, folder: str | Path, seed: int
+) -> dict[str, Ranker]:
+    """Return `RANKERS`, four that are trained unless they are there, and an ensemble.
+
+    Args:
+        training: questions of the training parts.
+        dev: questions of the dev parts, on which Compare-Aggregate stops.
+        spans_dir: folder of the extractive QA that the transferred cross-encoder learns from first.
+        folder: where the models are put.
+        seed: of training.
+    """
+    from training.studies.answer_ranking import compare_aggregate
+    from training.studies.answer_ranking.transfer import reading_encoder, transfer_questions
+
+    folder = Path(folder)
+    reader = reading_encoder(folder / "encoder")
+    plain = trained_cross_encoder(training, folder / "cross_encoder", seed, reader)
+    transferred = folder / "transferred"
+    if not (transferred / "model.safetensors").is_file():
+        trained_cross_encoder(transfer_questions(spans_dir, seed), transferred, seed, reader)
+    tanda = trained_cross_encoder(training, folder / "tanda", seed, transferred)
+    comparing = compare_aggregate.trained(training, dev, folder / "compare_aggregate", seed)
+    rankers = RANKERS | {
+        "compare_aggregate": partial(compare_aggregate.ranked, folder=comparing),
+        "cross_encoder": partial(cross_encoder, folder=plain),
+        "transferred": partial(cross_encoder, folder=transferred),
+        "tanda": partial(cross_encoder, folder=tanda),
+    }
+    members = ("bm25", "encoder_cosine", "compare_aggregate", "tanda")
+    return rankers | {"ensemble": partial(ensemble, members=[rankers[name] for name in members])}

@@ -1,0 +1,1 @@
+"""Judges compared with each other and with simple metrics, and their errors."""

@@ -1,0 +1,1 @@
+"""Ablations, settings and errors of KPQA."""

@@ -1,0 +1,142 @@
+"""Ablations of the keyphrase predictor as in Table 4 of Lee et al. (2021): no question, no source of one kind.
+
+    python -m training.studies.kpqa.ablations --data_dir DATA --judgments JUDGMENTS --output_dir RUNS --write tables.md
+
+Every run is train_kpqa.py with the recipe of the bundled checkpoint for the same number of steps; finished runs are
+not repeated, an interrupted one is resumed. Each is measured with evaluate_kpqa.py on all the judgments.
+"""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+RECIPES = Path(__file__).parents[2] / "kpqa"
+RECIPE = RECIPES / "bundled.args"
+GROUPS = {
+    "language-model answers": ("evouna", "llm_response"),
+    "SQuAD": ("squad",),
+    "QAMR, QA-SRL, QANom": ("qamr", "qasrl_gs", "qanom"),
+    "Natural Questions, TREC": ("nq_oracle", "nq_swap", "qed", "trecqa"),
+    "stories, talks, COVID-QA": ("fairytaleqa", "friendsqa", "covidqa"),
+}
+
+
+@dataclass
+class Arguments:
+    """What is trained and measured; all other arguments are train_kpqa.py's and go to every run."""
+
+    data_dir: str = field(metadata={"help": "folder of the training rows"})
+    judgments: str = field(metadata={"help": "folder of the judgments, see evaluate_kpqa.py"})
+    output_dir: str = field(metadata={"help": "folder of the runs, one folder each"})
+    only: list[str] = field(default_factory=list, metadata={"help": "names of runs; by default all"})
+    max_steps: int = field(default=450, metadata={"help": "steps of every run"})
+    recipe: str = field(default=str(RECIPE), metadata={"help": "file of train_kpqa.py's arguments"})
+    resamples: int = field(default=1000, metadata={"help": "bootstrap samples for the 95%% intervals"})
+    write: str | None = field(
+        default=None,
+        metadata={"help": "Markdown file in which the table is put; ablations.json is put beside it"},
+    )
+
+
+def runs(sources: list[str]) -> dict[str, list[str]]:
+    """Return the name of every run -> what it adds to the arguments of training.
+
+    Args:
+        sources: names of the recipe's sources; a name up to its first dot says which group it belongs to.
+
+    >>> runs(["squad.train=0.8", "qed.dev"])["without SQuAD"]
+    ['--exclude', 'squad.train']
+    """
+    names = [source.partition("=")[0] for source in sources]
+    added = {"full": [], "without the question": ["--no_question"], "without yes/no rows": ["--yes_no", "0"]}
+    for group, members in GROUPS.items():
+        excluded = [name for name in names if name.split(".")[0] in members]
+        if excluded:
+            added[f"without {group}"] = ["--exclude", *excluded]
+    return added
+
+
+def train(output: Path, where: list[str], settings: list[str], recipe: str) -> None:
+    """Train one run unless it is finished.
+
+    Args:
+        output: folder of the run.
+        where: arguments of training that say where files are.
+        settings: all other arguments.
+        recipe: digest of the recipe.
+
+    Raises:
+        ValueError: if the folder holds a run with another recipe or other settings.
+    """
+    record = output / "settings.json"
+    if record.is_file() and json.loads(record.read_text(encoding="utf-8")) != [recipe, *settings]:
+        raise ValueError(f"output_dir: {output} holds a run with other settings; delete it or take another folder")
+    if (output / "final/README.md").is_file():
+        return
+    output.mkdir(parents=True, exist_ok=True)
+    record.write_text(json.dumps([recipe, *settings]), encoding="utf-8")
+    print(f"training in {output}", file=sys.stderr, flush=True)
+    command = [sys.executable, "-m", "training.kpqa.train_kpqa", *where, *settings, "--output_dir", str(output)]
+    subprocess.run(command, check=True, stdout=sys.stderr)
+
+
+def main() -> None:
+    """Train, measure, print the table and write it if asked."""
+    import numpy as np
+    from genqa_metrics.core.checkpoint_validation import file_digest
+    from genqa_metrics.kpqa.encoding import Encoder
+    from genqa_metrics.kpqa.loading import load_models
+    from transformers import HfArgumentParser, TrainingArguments
+
+    from training.common import local_file
+    from training.kpqa import evaluate_kpqa, train_kpqa
+
+    args, more = HfArgumentParser(Arguments).parse_args_into_dataclasses(return_remaining_strings=True)
+    where = ["--config", args.recipe, "--data_dir", args.data_dir]
+    settings = ["--max_steps", str(args.max_steps), *more]
+    digest = file_digest(Path(args.recipe))
+    parser = HfArgumentParser((train_kpqa.Arguments, TrainingArguments))
+    words = [*where, *settings, "--output_dir", "-"]
+    recipe, training = parser.parse_args_into_dataclasses(words, args_file_flag="--config")
+
+    chosen = runs(recipe.sources)
+    if not set(args.only) <= set(chosen):
+        raise ValueError(f"only: expected names out of {', '.join(chosen)}, got {', '.join(args.only)}")
+    chosen = {name: added for name, added in chosen.items() if name in (args.only or chosen)}
+
+    rows = {name: evaluate_kpqa.read_set(args.judgments, name) for name in evaluate_kpqa.SETS}
+    human = {name: np.array([row["score"] for row in own]) for name, own in rows.items()}
+    clusters = {name: evaluate_kpqa.question_numbers(own) for name, own in rows.items()}
+    measured, signatures = {}, {}
+    for name, added in chosen.items():
+        output = Path(args.output_dir) / name.replace(",", "").replace("/", "_").replace(" ", "_")
+        train(output, where, [*settings, *added], digest)
+        models = load_models(output / "final")
+        encoder = Encoder(models)
+        measured[name] = {name: evaluate_kpqa.metric_scores(own, encoder) for name, own in rows.items()}
+        signatures[name] = models.signature
+
+    files = [evaluate_kpqa.judgment_file(args.judgments, name) for name in rows]
+    files += [local_file(source.partition("=")[0], args.data_dir) for source in recipe.sources]
+    result = {
+        "ablations": evaluate_kpqa.compared(measured, human, clusters, args.resamples),
+        "runs": chosen,
+        "steps": args.max_steps,
+        "training_seed": training.seed,
+        "recipe": {"file": Path(args.recipe).name, "SHA-256": digest},
+        "checkpoints": signatures,
+        **evaluate_kpqa.facts([path for path in files if path]),
+    }
+    text = (
+        f"Runs of {args.max_steps} steps, seed {training.seed}: Pearson / Spearman (95% interval of the difference in "
+        "Pearson's r to the full run).\n\n" + evaluate_kpqa.comparison_table(result["ablations"])
+    )
+    print(text)
+    if args.write:
+        evaluate_kpqa.write_result(args.write, "ablations", text, "ablations", result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""Measure how well a predictor finds keyphrases, by tokens and as whole spans (Table 10 of Lee et al., 2021).
+
+python -m training.studies.kpqa.keyphrase_f1 --data_dir DATA --write tables.md
+"""
+
+import random
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from training.common import local_file
+from training.kpqa import data, evaluate_kpqa, train_kpqa
+
+PAPER = {"SQuAD": 55.81, "MS MARCO Q&A": 59.26}
+
+
+@dataclass
+class Arguments:
+    """What is measured on what."""
+
+    data_dir: str = field(metadata={"help": "folder of local files with SQuAD's columns"})
+    sources: list[str] = field(
+        default_factory=lambda: ["squad.dev", "evouna.dev", "llm_response.test"], metadata={"help": "names of files"}
+    )
+    rows: int = field(default=500, metadata={"help": "rows of every source, drawn at random"})
+    checkpoint: str | None = field(default=None, metadata={"help": "predictor; the bundled one by default"})
+    logit_shift: float = field(default=-1.0, metadata={"help": "shift at the end of its training, which is undone"})
+    write: str | None = field(
+        default=None,
+        metadata={"help": "Markdown file in which the table is put; keyphrases.json is put beside it"},
+    )
+
+
+def predicted(examples: list[dict], models, shift: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return (rows, tokens, 2) logits without the shift and (rows, tokens) labels, -100 at padding."""
+    import torch
+    from genqa_metrics.core.batching import run_padded, tensors
+
+    rows = [
+        {
+            "input_ids": example["input_ids"],
+            "token_type_ids": example["token_type_ids"],
+            "attention_mask": np.ones(len(example["input_ids"]), dtype=int),
+        }
+        for example in examples
+    ]
+    with torch.inference_mode():
+        found = run_padded(rows, lambda inputs: models.predictor(**tensors(inputs)).logits.numpy(), 1024)
+    longest = max(map(len, found))
+    logits, labels = np.zeros((len(rows), longest, 2)), np.full((len(rows), longest), -100.0)
+    for i, (row, example) in enumerate(zip(found, examples, strict=True)):
+        logits[i, : len(row)], labels[i, : len(row)] = row - [0, shift], example["labels"]
+    return logits, labels
+
+
+def main() -> None:
+    """Measure, print the table and write it if asked."""
+    from genqa_metrics.kpqa.loading import load_models
+    from transformers import HfArgumentParser
+
+    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    models = load_models(args.checkpoint, device="cpu")
+    found = {}
+    for name in args.sources:
+        rows = list(data.answers(name, data.read_rows(name, args.data_dir), 1.0, 1.0, 80))
+        rows = random.Random(0).sample(rows, min(args.rows, len(rows)))
+        examples = train_kpqa.tokenized(rows, models.tokenizer, models.settings.max_length, models.settings.question)
+        scores = train_kpqa.token_f1(predicted(examples, models, args.logit_shift))
+        found[name] = {"rows": len(examples)} | {score: round(value, 4) for score, value in scores.items()}
+    lines = [
+        [
+            name,
+            str(values["rows"]),
+            *(f"{100 * values[k]:.1f}" for k in ("f1", "span_precision", "span_recall", "span_f1")),
+        ]
+        for name, values in found.items()
+    ]
+    lines += [[f"paper, {name}", "", "", "", "", f"{value:.2f}"] for name, value in PAPER.items()]
+    text = evaluate_kpqa.table(["rows of", "rows", "token F1", "span precision", "span recall", "span F1"], lines)
+    print(text)
+    if args.write:
+        files = [path for path in (local_file(name, args.data_dir) for name in args.sources) if path]
+        result = {"keyphrases": found, "checkpoint": models.signature, **evaluate_kpqa.facts(files)}
+        evaluate_kpqa.write_result(args.write, "keyphrases", text, "keyphrases", result)
+
+
+if __name__ == "__main__":
+    main()

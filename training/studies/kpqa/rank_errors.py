@@ -1,0 +1,136 @@
+"""The answers that KPQA ranks most unlike people: section 5.4 of Lee et al. (2021), error analysis.
+
+    python -m training.studies.kpqa.rank_errors --judgments JUDGMENTS --cases cases.jsonl --write tables.md
+
+Takes the rows with the largest gaps between their ranks by people and by the metric, counts them by type of question,
+by direction and by what the weights say, and writes them to a file to be read. What was found on reading stands in the
+README by hand.
+"""
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import rankdata
+
+from training.kpqa import evaluate_kpqa
+
+HEAVY = 0.5  # weight of a word piece that counts
+NUMBER = re.compile(r"\d|^(?:one|two|three|four|five|six|seven|eight|nine|ten|half|dozens?|hundreds?)$", re.IGNORECASE)
+REASONS = {
+    "weight on a unit": "a word right behind a number weighs at least 0.5",
+    "no keyphrase in the answer": "no piece of the answer weighs 0.5",
+    "no keyphrase in the references": "no piece of any reference weighs 0.5",
+    "other": "",
+}
+
+
+@dataclass
+class Arguments:
+    """What is measured on what."""
+
+    judgments: str = field(metadata={"help": "folder of the judgments, see evaluate_kpqa.py"})
+    name: str = field(default="kpqa_marco", metadata={"help": "name of the file; the paper's is MS MARCO"})
+    metric: str = field(default="bertscore_kpqa", metadata={"help": "metric; the paper's is BERTScore-KPQA"})
+    count: int = field(default=100, metadata={"help": "number of cases"})
+    checkpoint: str | None = field(default=None, metadata={"help": "predictor; the bundled one by default"})
+    cases: str | None = field(default=None, metadata={"help": "JSON lines that the cases are written to, to be read"})
+    write: str | None = field(
+        default=None,
+        metadata={"help": "Markdown file in which the table is put; rank_gaps.json is put beside it"},
+    )
+
+
+def largest_gaps(scores, human, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of the rows with the largest gaps, largest first, and all gaps, above 0 for a high metric.
+
+    >>> places, gaps = largest_gaps([0.1, 0.2, 0.9, 0.4], [0.9, 0.1, 0.8, 0.7], 1)
+    >>> places.tolist(), gaps.tolist()
+    ([0], [-3.0, 1.0, 1.0, 1.0])
+    """
+    gaps = rankdata(scores) - rankdata(human)
+    return np.argsort(-np.abs(gaps), kind="stable")[:count], gaps
+
+
+def reason(answer: list[list], references: list[list[list]]) -> str:
+    """Return which of `REASONS` the weights of a row show.
+
+    Args:
+        answer: [piece, weight, start, end] of the answer.
+        references: the same of every reference.
+
+    >>> reason([["5", 0.9, 0, 1], ["million", 0.6, 2, 9]], [[["6", 0.9, 0, 1]]])
+    'weight on a unit'
+    """
+    for pieces in (answer, *references):
+        for before, piece in pairwise(pieces):
+            if NUMBER.search(before[0]) and piece[1] >= HEAVY and piece[0].isalpha() and not NUMBER.search(piece[0]):
+                return "weight on a unit"
+    if not any(weight >= HEAVY for _, weight, *_ in answer):
+        return "no keyphrase in the answer"
+    if not any(weight >= HEAVY for pieces in references for _, weight, *_ in pieces):
+        return "no keyphrase in the references"
+    return "other"
+
+
+def main() -> None:
+    """Find the cases, print the table, and write both if asked."""
+    from genqa_metrics.kpqa.encoding import Encoder
+    from genqa_metrics.kpqa.loading import load_models
+    from transformers import HfArgumentParser
+
+    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    rows = evaluate_kpqa.read_set(args.judgments, args.name)
+    human = np.array([row["score"] for row in rows])
+    models = load_models(args.checkpoint)
+    pairs = evaluate_kpqa.question_text_pairs(rows)
+    tokens, offsets = Encoder(models).tokens(pairs)
+    scores = evaluate_kpqa.scores_of_tokens(rows, tokens)[args.metric]
+    pieces = [
+        [[text[a:b], round(float(w), 2), a, b] for w, (a, b) in zip(one.weights, place.tolist(), strict=True)]
+        for (_, text), one, place in zip(pairs, tokens, offsets, strict=True)
+    ]
+    ends = len(rows) + np.cumsum([len(row["references"]) for row in rows])
+    places, gaps = largest_gaps(scores, human, args.count)
+    cases = []
+    for i in places.tolist():
+        references = pieces[ends[i] - len(rows[i]["references"]) : ends[i]]
+        cases.append(
+            {
+                "type": evaluate_kpqa.figure_4_type(rows[i]["question"]),
+                "direction": "too high" if gaps[i] > 0 else "too low",
+                "reason": reason(pieces[i], references),
+                "gap": float(gaps[i]),
+                "human": round(float(human[i]), 3),
+                "metric": round(float(scores[i]), 3),
+                "row": {name: rows[i][name] for name in ("question", "references", "candidate")},
+                "weights": [" ".join(f"{piece}({weight:.2f})" for piece, weight, *_ in pieces[i])],
+            }
+        )
+    counts = Counter((case["type"], case["reason"], case["direction"]) for case in cases)
+    header = ["type of question", "all rows", "cases", "too high", "too low", *REASONS]
+    lines, of_all = [], Counter(evaluate_kpqa.figure_4_type(row["question"]) for row in rows)
+    for kind in evaluate_kpqa.FIGURE_4:
+        own = Counter({key[1:]: n for key, n in counts.items() if key[0] == kind})
+        sums = [sum(n for key, n in own.items() if name in key) for name in ("too high", "too low", *REASONS)]
+        lines.append([kind, str(of_all[kind]), str(sum(own.values())), *map(str, sums)])
+    text = (
+        f"The {len(cases)} of {len(rows)} answers with the largest gaps in rank between people and {args.metric} "
+        f"({args.name}).\n\n{evaluate_kpqa.table(header, lines)}"
+    )
+    print(text)
+    if args.cases:
+        Path(args.cases).write_text("".join(json.dumps(case) + "\n" for case in cases), encoding="utf-8")
+    if args.write:
+        result = {"metric": args.metric, "counts": [[*key, n] for key, n in sorted(counts.items())]}
+        result |= {"checkpoint": models.signature, "rows": len(rows), "cases": len(cases)}
+        result |= evaluate_kpqa.facts([evaluate_kpqa.judgment_file(args.judgments, args.name)])
+        evaluate_kpqa.write_result(args.write, "rank gaps", text, "rank_gaps", result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""How well the metrics and their peers agree with human judgments of answers."""

@@ -1,0 +1,269 @@
+"""The page of `meta_evaluation`: its tables in Markdown, its heat map, and the words between them."""
+
+from collections.abc import Mapping, Sequence
+
+RANK_GAP = 0.5  # Table 7: more than 2 on the scale from 1 to 5, which the files map to 0 to 1
+MIN_PAIRS = 20  # of answers, below which a set has no place in the table of pairs
+# Sets by what they are, each with the name in the tables; other sets follow in the order of their names.
+FAMILIES = {
+    "Answers of generative systems (Tables 3 and 6 of the paper)": {
+        "kpqa_marco": "MS MARCO",
+        "kpqa_avsd": "AVSD",
+        "kpqa_narrativeqa": "NarrativeQA",
+        "kpqa_semeval": "SemEval",
+        "kpqa_marcomulti": "MS MARCO, long",
+    },
+    "Answers of systems to factoid questions, and summaries that answer": {
+        "evouna_nq": "EVOUNA NQ",
+        "evouna_tq": "EVOUNA TriviaQA",
+        "sas_nqopen": "SAS NQ-open",
+        "sas_squad": "SAS SQuAD",
+        "squality": "SQuALITY",
+    },
+    "Answers of pupils and students": {"beetle": "Beetle", "scientsbank": "SciEntsBank", "mohler": "Mohler"},
+}
+# Lee et al. (2021), Tables 3 and 6, Pearson / Spearman, in the order of the first family.
+PAPER = {
+    "BLEU-1": ".349/.329 .580/.562 .634/.643 .359/.452 .363/.364",
+    "BLEU-4": ".193/.244 .499/.532 .258/.570 -.035/.439 -",
+    "ROUGE-L": ".309/.301 .585/.566 .707/.708 .566/.580 .584/.607",
+    "METEOR": ".423/.413 .578/.617 .735/.755 .543/.645 -",
+    "CIDEr": ".275/.278 .567/.600 .648/.710 .429/.595 -",
+    "BERTScore": ".463/.456 .658/.650 .785/.767 .630/.602 .712/.728",
+    "BLEU-1-KPQA": ".675/.634 .719/.695 .716/.699 .362/.462 .529/.540",
+    "ROUGE-L-KPQA": ".698/.642 .712/.702 .774/.750 .742/.687 .642/.648",
+    "BERTScore-KPQA": ".673/.655 .729/.712 .782/.770 .741/.676 .774/.786",
+}
+
+
+def named(name: str) -> str:
+    """Return the name of a set in the tables."""
+    return next((titles[name] for titles in FAMILIES.values() if name in titles), name)
+
+
+def _families(names: Sequence[str]) -> dict[str, list[str]]:
+    """Return the sets that are there by family."""
+    families = {family: [name for name in titles if name in names] for family, titles in FAMILIES.items()}
+    known = {name for found in families.values() for name in found}
+    families["Others"] = [name for name in names if name not in known]
+    return {family: found for family, found in families.items() if found}
+
+
+def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    rows = [header, ["---", *["---:"] * (len(header) - 1)], *lines]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def correlation_table(names: Sequence[str], sets: Mapping[str, dict]) -> str:
+    """Return Pearson with interval and Spearman of every metric on some sets; bold: not worse than the best."""
+    from genqa_metrics.toolkit.reports.table import number
+
+    titles = list(next(iter(sets.values()))["metrics"])
+    lines = []
+    for title in titles:
+        line = [title]
+        for name in names:
+            found = sets[name]["metrics"][title]
+            shown = []
+            for kind in ("pearson", "spearman"):
+                value, tests = found[kind], sets[name]["best_and_rest"][kind]
+                text = number(value["value"])
+                p = tests["rest"].get(title, {}).get("permutation_p_holm")
+                if title == tests["best"] or (p is not None and p >= 0.05):
+                    text = f"**{text}**"
+                if kind == "pearson" and value["low"] is not None:
+                    text += f" ({number(value['low'], 2)}, {number(value['high'], 2)})"
+                shown.append(text)
+            line.append(" / ".join(shown))
+        lines.append(line)
+    header = ["metric", *(f"{named(name)} ({sets[name]['rows']:,})" for name in names)]
+    return table(header, lines)
+
+
+def best_table(sets: Mapping[str, dict]) -> str:
+    """Return the p of every metric against the one with the best Pearson r of each set, as a table with its text."""
+    from genqa_metrics.toolkit.reports.table import p_value
+
+    names = [name for found in _families(list(sets)).values() for name in found]
+    lines = []
+    for title in next(iter(sets.values()))["metrics"]:
+        tests = [sets[name]["best_and_rest"]["pearson"] for name in names]
+        cells = [
+            "best" if title == t["best"] else p_value(t["rest"].get(title, {}).get("permutation_p_holm"))
+            for t in tests
+        ]
+        lines.append([title, *cells])
+    text = (
+        "p of the difference in Pearson's r, by permutation of whole questions, corrected (Holm) for the number of "
+        "metrics. Williams' t, which takes answers for independent, and Spearman's rho are in the JSON file."
+    )
+    return text + "\n\n" + table(["metric", *map(named, names)], lines)
+
+
+def group_table(grouping: str, places: Sequence[tuple[str, str]], sets: Mapping[str, dict]) -> str:
+    """Return Pearson / Spearman of every metric in some groups, each (set, label)."""
+    from genqa_metrics.toolkit.reports.table import number
+
+    titles = list(next(iter(sets.values()))["metrics"])
+    groups = [sets[name]["groups"][grouping][label] for name, label in places]
+    lines = [
+        [
+            title,
+            *(
+                " / ".join(number(g["metrics"][title][kind]["value"]) for kind in ("pearson", "spearman"))
+                for g in groups
+            ),
+        ]
+        for title in titles
+    ]
+    header = [f"{named(name)}, {label} ({g['rows']})" for (name, label), g in zip(places, groups, strict=True)]
+    return table(["metric", *header], lines)
+
+
+def _groups(grouping: str, names: Sequence[str], sets: Mapping[str, dict]) -> list[tuple[str, str]]:
+    return [
+        (name, label)
+        for name in names
+        for label, found in sets[name]["groups"].get(grouping, {}).items()
+        if found["metrics"]
+    ]
+
+
+def heat_map(sets: Mapping[str, dict]):
+    """Return a figure of Pearson's r of every metric on every set."""
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    names = [name for found in _families(list(sets)).values() for name in found]
+    titles = list(next(iter(sets.values()))["metrics"])
+    nan = float("nan")
+    values = np.array(
+        [[nan if (v := sets[n]["metrics"][t]["pearson"]["value"]) is None else v for n in names] for t in titles]
+    )
+    figure = Figure(figsize=(2.2 + 0.72 * len(names), 1.6 + 0.3 * len(titles)))
+    axes = figure.subplots()
+    image = axes.imshow(values, cmap="YlGnBu", vmin=0, vmax=1, aspect="auto")
+    for i, j in np.ndindex(values.shape):
+        text = "-" if np.isnan(values[i, j]) else f"{values[i, j]:.2f}"
+        best = values[i, j] == np.nanmax(values[:, j])
+        colour = "white" if values[i, j] > 0.6 else "black"
+        axes.text(j, i, text, ha="center", va="center", fontsize=8, color=colour, weight="bold" if best else "normal")
+    axes.set_xticks(
+        range(len(names)), [named(name) for name in names], rotation=35, ha="right", rotation_mode="anchor"
+    )
+    axes.set_yticks(range(len(titles)), titles)
+    figure.colorbar(image, ax=axes, label="Pearson r")
+    return figure
+
+
+def page(facts: Mapping, sets: Mapping[str, dict], figures: Mapping[str, str]) -> str:
+    """Return results/tables.md.
+
+    Args:
+        facts: command, versions, signatures, digests.
+        sets: name -> results.
+        figures: title -> file name.
+    """
+    from genqa_metrics.toolkit.reports.table import estimate, number
+
+    titles = list(next(iter(sets.values()))["metrics"])
+    parts = [
+        "# How well the metrics agree with human judgments",
+        f"Written by `{facts['command']}`; all numbers are in "
+        "[meta_evaluation.json](meta_evaluation.json). Nothing is trained on these rows by that "
+        "command; what the checkpoints were trained on is in their model cards.",
+        "Every cell is Pearson's r with its 95% interval / Spearman's rho. Bold: the best of the column, and what "
+        "does not differ from it at 5% (permutation test against the best, Holm's correction for their number). "
+        "Intervals and tests draw whole questions, because answers to one question are alike. The best was chosen on "
+        "the same rows, so its own number is a little too good.",
+    ]
+    for family, names in _families(list(sets)).items():
+        parts += [f"## {family}", correlation_table(names, sets)]
+        if family == next(iter(FAMILIES)):
+            shown = list(FAMILIES[family])
+            lines = [[title, *row.split()] for title, row in PAPER.items()]
+            parts += [
+                "The paper's own numbers (Pearson / Spearman) for the same sets, with BERT-base, embeddings of a "
+                "SQuAD-tuned BERT-large, and 1,000 rows of MS MARCO and AVSD where these files have 486 and 484:",
+                table(["metric", *map(named, shown)], lines),
+            ]
+        notes = {note for name in names for note in sets[name]["notes"] if note.startswith("only")}
+        parts += [f"{named(name)}: {note}." for name in names for note in sets[name]["notes"] if note in notes]
+    if "heat map" in figures:
+        parts += ["## At a glance", f"![Pearson r of every metric on every set]({figures['heat map']})"]
+    parts += ["## The best of every set against the rest", best_table(sets)]
+    paired = [name for name in sets if sets[name]["rank_pairs"]["pairs"] >= MIN_PAIRS]
+    if paired:
+        lines = [[t, *(estimate(sets[n]["rank_pairs"]["metrics"][t]) for n in paired)] for t in titles]
+        header = ["metric", *(f"{named(name)} ({sets[name]['rank_pairs']['pairs']:,} pairs)" for name in paired)]
+        parts += [
+            "## Pairs of answers ranked as humans do (Table 7 of the paper)",
+            f"Two answers to one question, of two systems where systems are known, whose human scores (0 to 1) differ "
+            f"by more than {RANK_GAP}; share ranked as humans do, with 95% interval; equal scores are wrong.",
+            table(header, lines),
+        ]
+    ranked = [name for name in sets if sets[name]["systems"]]
+    if ranked:
+        lines = []
+        for title in titles:
+            found = [sets[name]["systems"]["pairs"][title] for name in ranked]
+            lines.append(
+                [title, *(f"{f['right']}/{f['pairs']} ({f['clear_right']}/{f['clear_pairs']})" for f in found)]
+            )
+        parts += [
+            "## Pairs of systems ranked as humans do",
+            "By the mean of the systems' answers; in brackets the pairs whose human scores differ clearly (the 95% "
+            "interval of the difference leaves out 0).",
+            table(["metric", *map(named, ranked)], lines),
+        ]
+        places = _groups("system", ranked, sets)
+        parts += ["## By system (Table 9 of the paper)", group_table("system", places, sets)]
+    typed = [name for name in sets if len(_groups("question type", [name], sets)) > 1]
+    parts += [
+        "## By question type (Figure 4 of the paper)",
+        "The files have no types: `genqa_metrics/question_types.py` reads them off the wording. Pearson / Spearman; "
+        "types with fewer than 10 answers are left out.",
+    ]
+    for name in typed:
+        title = f"{named(name)} by question type"
+        parts += [f"### {named(name)}"]
+        if title in figures:
+            parts.append(f"![{title}]({figures[title]})")
+        parts.append(group_table("question type", _groups("question type", [name], sets), sets))
+    classified = [name for name in sets if all("classifier" in m for m in sets[name]["metrics"].values())]
+    lines = []
+    for title in titles:
+        line = [title]
+        for name in classified:
+            found = sets[name]["metrics"][title]["classifier"]
+            best = found["thresholds"]["accuracy"]
+            ece = number(found["calibration"]["ece"], 2) if found["calibration"] else "-"
+            line.append(f"{estimate(found['auc'])}; {number(best['held_out'], 2)}; {ece}")
+        lines.append(line)
+    header = ["metric", *(f"{named(name)} ({sets[name]['share_correct']:.0%} correct)" for name in classified)]
+    parts += [
+        "## Telling correct answers from wrong ones",
+        "Area under the ROC curve with 95% interval; accuracy with a threshold from other questions (5 folds); "
+        "expected calibration error of the score as a probability. Correct: the label, or human scores from 0.5 on.",
+        table(header, lines),
+    ]
+    parts += [f"![{title}]({file})" for title, file in figures.items() if title.startswith("Curves")]
+    parts += [
+        "## What the numbers rest on",
+        '- "AEv, content" has the settings for answers that are sentences and references that are names (README, '
+        "quick start): alpha 0, N 1, no penalty for wordiness, the reference that is recalled best.\n"
+        '- BERTScore and cosine use the same encoder as KPQA and AVA. "Unweighted" are KPQA\'s own scores with equal '
+        "weights; their tokens are word pieces, and BERTScore's vectors are the embeddings below the first layer.\n"
+        "- PEDANTS (qa-metrics 0.2.42) is left out: it downloads pickled classifiers from GitHub when it is first "
+        "used, needs scikit-learn 1.3.2 to read them, and does not run offline.\n"
+        + "\n".join(f"- {name}: `{signature}`" for name, signature in facts["signatures"].items()),
+        f"Python {facts['python']}, "
+        + ", ".join(f"{name} {number_}" for name, number_ in facts["versions"].items())
+        + f"; {facts['resamples']:,} bootstrap samples, {facts['permutations']:,} permutations, seed {facts['seed']}.",
+        table(
+            ["file", "rows", "questions", "SHA-256"],
+            [[n, f"{s['rows']:,}", f"{s['questions']:,}", f"`{s['sha256']}`"] for n, s in sets.items()],
+        ),
+    ]
+    return "\n\n".join(parts) + "\n"

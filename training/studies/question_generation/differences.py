@@ -1,0 +1,177 @@
+"""What each part of this repository's variant gives: short trainings of CVAE 100, each with one thing as printed."""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from training.common import put_between_markers
+
+FOLDER = Path(__file__).parent
+LATENT = 100
+QUESTIONS = 4  # asked about every held-out context
+PRINTED = {  # what is as in the paper -> arguments of train_generator.py
+    "no free bits": ["--free_bits", "0"],
+    "KL annealed by 0.03 a step": ["--kl_steps", "1"],
+    "no loss for copies": ["--copies", "False"],
+    "context states b alone": ["--skip", "False"],
+    "W_o free": ["--output", "free"],
+    "attention not scaled": ["--scaled", "False"],
+    "first weights between -0.1 and 0.1": ["--init", "0.1"],
+}
+RUNS = {"variant": [], **PRINTED, "all seven, as printed": [word for words in PRINTED.values() for word in words]}
+COLUMNS = {  # measured for every context: name -> title
+    "different": "different questions",
+    "self_bleu": "self-BLEU",
+    "conventional": "ROUGE-L, conventional",
+    "precision": "precision",
+    "recall": "recall",
+}
+
+
+@dataclass
+class Arguments:
+    """What is trained, and where it is written."""
+
+    train_dir: str = field(metadata={"help": "folder of prepare_pairs.py"})
+    work: str = field(metadata={"help": "folder of the trained models; a run that was killed goes on where it was"})
+    config: str = field(default=str(FOLDER / "free_bits.args"), metadata={"help": "arguments of train_generator.py"})
+    steps: int = field(default=500, metadata={"help": "of every training; in the last third the rate decays"})
+    seed: int = field(default=1, metadata={"help": "of the trainings and of the questions"})
+    resamples: int = field(default=1000, metadata={"help": "bootstrap samples"})
+    use_cpu: bool = field(default=False, metadata={"help": "train on the CPU also where there is another device"})
+    results: str = field(default=str(FOLDER / "results/differences.json"), metadata={"help": "file that is written"})
+    page: str = field(default=str(FOLDER / "results/tables.md"), metadata={"help": "page whose table is renewed"})
+
+
+def trained(args: Arguments, name: str) -> Path:
+    """Return the folder of the trained model of a run; train it if it is not there."""
+    from training.question_generation.train_generator import trained as trained_in
+
+    words = ["--config", args.config, "--data_dir", args.train_dir, "--cache", str(Path(args.work) / "cache")]
+    words += ["--latent", str(LATENT), "--seed", str(args.seed), "--use_cpu", str(args.use_cpu), "--patience", "0"]
+    words += ["--max_steps", str(args.steps), "--eval_strategy", "no", "--save_steps", str(max(args.steps // 4, 1))]
+    words += [
+        "--lr_scheduler_type",
+        "warmup_stable_decay",
+        "--lr_scheduler_kwargs",
+        json.dumps({"num_decay_steps": args.steps // 3}),
+    ]
+    return trained_in(Path(args.work) / name.replace(" ", "_").replace(",", ""), words + RUNS[name])
+
+
+def rows_of(questions: list[list[str]], references: list[list[str]]) -> np.ndarray:
+    """Return what is measured of every context: (contexts, columns of `COLUMNS`)."""
+    from genqa_metrics.f_meta.bases import base_function
+    from genqa_metrics.f_meta.scoring import statistics
+
+    from training.studies.question_generation.measures import DIVERSITY, PARTS, diversity
+
+    found = dict(zip(DIVERSITY, diversity(questions).T, strict=True))
+    found |= dict(zip(PARTS, statistics(questions, references, base_function("rouge")).T, strict=True))
+    return np.column_stack([found[name] for name in COLUMNS])
+
+
+def report_of(rows: np.ndarray, resamples: int) -> list[dict]:
+    """Return per run the means and, against the first run, the differences with 95% intervals.
+
+    Args:
+        rows: (contexts, runs, columns).
+        resamples: bootstrap samples of contexts.
+    """
+    from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval, resampled_sums
+
+    differences = rows - rows[:, :1]
+    low, high = interval(resampled_sums(bootstrap_counts(len(rows), resamples, 0), differences) / len(rows), len(rows))
+    means, middle = rows.mean(axis=0), differences.mean(axis=0)
+    return [
+        {
+            column: {"mean": round(float(means[run, j]), 5)}
+            | ({"difference": [round(float(x[run, j]), 5) for x in (middle, low, high)]} if run else {})
+            for j, column in enumerate(COLUMNS)
+        }
+        for run in range(rows.shape[1])
+    ]
+
+
+def cells_of(report: Mapping[str, Mapping]) -> list[str]:
+    """Return a row of `report_of` as cells of a table, in percent.
+
+    >>> change = {"mean": 0.5, "difference": [0.1, 0.05, 0.15]}
+    >>> cells_of({column: change for column in COLUMNS})[0]
+    '50.0; +10.0 (+5.0, +15.0)'
+    """
+    cells = []
+    for column in COLUMNS:
+        value = report[column]
+        change = [100 * x for x in value.get("difference", [])]
+        cells.append(f"{100 * value['mean']:.1f}" + ("; {:+.1f} ({:+.1f}, {:+.1f})".format(*change) if change else ""))
+    return cells
+
+
+def table(runs: Mapping[str, Mapping]) -> str:
+    """Return the runs as Markdown, in percent but for perplexity and nats."""
+    titles = ["perplexity", "KL, nats", "active dimensions", *COLUMNS.values()]
+    lines = ["| CVAE 100 | " + " | ".join(titles) + " |", "| --- |" + " ---: |" * len(titles)]
+    for name, run in runs.items():
+        cells = [f"{run['dev']['perplexity']:.1f}", f"{run['dev']['kl']:.1f}", str(run["dev"]["active_dimensions"])]
+        lines.append(f"| {name} | " + " | ".join([*cells, *cells_of(run["measured"])]) + " |")
+    return "\n".join(lines)
+
+
+def measured(folders: Mapping[str, str | Path], contexts: Sequence, seed: int, resamples: int) -> list[dict]:
+    """Return what `report_of` says of `QUESTIONS` questions of each generator about every context.
+
+    Args:
+        folders: name -> what `ask.load` takes.
+        contexts: what `contexts.read_contexts` returned.
+        seed: of the questions.
+        resamples: bootstrap samples.
+    """
+    from training.question_generation.ask import load
+
+    texts, references = [c.text for c in contexts], [list(c.references) for c in contexts]
+    rows = []
+    for name, folder in folders.items():
+        print(f"questions of {name}", file=sys.stderr, flush=True)
+        asked = load(folder).ask(texts, QUESTIONS, seed, distinct=False, raw=False, no_repeat=0)
+        rows.append(rows_of(asked, references))
+    return report_of(np.stack(rows, axis=1), resamples)
+
+
+def main() -> None:
+    """Train, ask, measure, write."""
+    from genqa_metrics.core.checkpoint_validation import file_digest
+    from transformers import HfArgumentParser
+
+    from training.question_generation.contexts import read_contexts
+
+    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    folders = {name: trained(args, name) for name in RUNS}
+    facts = {name: json.loads((f / "train.json").read_text(encoding="utf-8")) for name, f in folders.items()}
+    sources = facts["variant"]["arguments"]["sources"] + facts["variant"]["arguments"]["dev_sources"]
+    contexts = read_contexts(sources[-1], args.train_dir)
+    reports = measured(folders, contexts, args.seed, args.resamples)
+    runs = {
+        name: {"arguments": RUNS[name], "dev": facts[name]["dev"], "measured": report}
+        for name, report in zip(RUNS, reports, strict=True)
+    }
+    results = {
+        "command": "python -m training.studies.question_generation.differences --train_dir PAIRS --work FOLDER",
+        "data_digests": {source: file_digest(Path(args.train_dir) / f"{source}.jsonl.gz") for source in sources},
+        "seed": args.seed,
+        "steps": args.steps,
+        "contexts": len(contexts),
+        "questions": QUESTIONS,
+        "runs": runs,
+    }
+    Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    put_between_markers(Path(args.page), "each difference", table(runs))
+    print(args.results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,221 @@
+"""What F-meta sees: train the six systems of the paper, let them ask, score their questions (tables 1, 3 and 4)."""
+
+import json
+import random
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from training.studies.question_generation.measures import (
+    BASES,
+    MODELS,
+    SYSTEMS,
+    base_of,
+    findings,
+    report_of,
+    statistics_of,
+)
+from training.studies.question_generation.tables import GROUPS, page_tables, renew
+
+FOLDER = Path(__file__).parent
+MANY = ("baseline", "cvae_100")  # the models that the findings are about are trained with all seeds
+
+
+@dataclass
+class Arguments:
+    """What is trained, asked and scored."""
+
+    data_dir: str = field(metadata={"help": "folder of squad_du2017.dev, squad_du2017.test and the other sets"})
+    work: str = field(metadata={"help": "folder of the trained models and of the generated questions"})
+    train_dir: str | None = field(default=None, metadata={"help": "folder of the training sources; default data_dir"})
+    config: str = field(default=str(FOLDER / "large.args"), metadata={"help": "arguments of train_generator.py"})
+    seeds: list[int] = field(default_factory=lambda: [1, 2, 3], metadata={"help": "one training each"})
+    seeds_of_others: int = field(
+        default=0, metadata={"help": "seeds of CVAE 25 and 50, the first of `seeds`; 0: all of them"}
+    )
+    test: str = field(default="squad_du2017.test", metadata={"help": "set that the results are of"})
+    transfer: str = field(default="qamr.test", metadata={"help": "second set, nothing is trained on"})
+    contexts: int = field(default=500, metadata={"help": "contexts of the test set asked about, by chance; 0: all"})
+    transfer_contexts: int = field(default=40, metadata={"help": "contexts of the second set, likewise"})
+    bases: list[str] = field(default_factory=lambda: list(BASES), metadata={"help": f"some of {', '.join(BASES)}"})
+    answers: int = field(
+        default=0, metadata={"help": "contexts with several references on which the answers covered are measured"}
+    )
+    resamples: int = field(default=1000, metadata={"help": "bootstrap samples"})
+    use_cpu: bool = field(default=False, metadata={"help": "train on the CPU also where there is another device"})
+    train_only: bool = field(default=False, metadata={"help": "stop after the trainings"})
+    results: str = field(default=str(FOLDER / "results/large.json"), metadata={"help": "file that is written"})
+    page: str = field(default=str(FOLDER / "STUDY.md"), metadata={"help": "file whose marked tables are renewed"})
+
+
+def seeds_of(args: Arguments, model: str) -> list[int]:
+    """Return the seeds that a model is trained with."""
+    return args.seeds if model in MANY else args.seeds[: args.seeds_of_others or None]
+
+
+def trained(args: Arguments, model: str, seed: int) -> Path:
+    """Return the folder of a trained model; train it, or go on with its training, if it is not there."""
+    from training.question_generation.train_generator import trained as trained_in
+
+    words = ["--config", args.config, "--data_dir", args.train_dir or args.data_dir]
+    words += ["--cache", str(Path(args.work) / "cache"), "--use_cpu", str(args.use_cpu)]
+    words += ["--latent", str(MODELS[model]), "--seed", str(seed)]
+    return trained_in(Path(args.work) / "models" / f"{model}_{seed}", words)
+
+
+def sampled(source: str, folder: str, number: int) -> list:
+    """Return contexts of a set drawn by chance, the same in every run, in the order of the file; 0: all of them."""
+    from training.question_generation.contexts import read_contexts
+
+    contexts = read_contexts(source, folder)
+    picks = random.Random(0).sample(range(len(contexts)), min(number or len(contexts), len(contexts)))
+    return [contexts[i] for i in sorted(picks)]
+
+
+def known_questions(path: Path, contexts: Sequence, models: Mapping[str, Path]) -> dict[str, list[list[str]]] | None:
+    """Return the questions that an earlier run wrote, None if they are of other contexts, systems or models.
+
+    Args:
+        path: file of `write_questions`.
+        contexts: the contexts that are to be asked about.
+        models: system -> folder of its model; questions that are older were asked by another one.
+    """
+    newest = max((folder / "model.safetensors").stat().st_mtime for folder in models.values())
+    if not path.is_file() or path.stat().st_mtime < newest:
+        return None
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    wanted = [(context.text, list(context.references), set(models)) for context in contexts]
+    if [(row["context"], row["references"], set(row["predictions"])) for row in rows] != wanted:
+        return None
+    return {system: [row["predictions"][system] for row in rows] for system in models}
+
+
+def asked(args: Arguments, source: str, contexts: Sequence, seed: int) -> dict[str, list[list[str]]]:
+    """Return system -> as many questions for every context as there are references; they are written to a file too."""
+    from training.question_generation.contexts import Examples, WordVectors, encoder_folder
+    from training.question_generation.decoding import generate
+    from training.question_generation.generator import load
+
+    counts = [len(context.references) for context in contexts]
+    texts = [context.text for context in contexts]
+    models = {s: trained(args, name, seed) for s, (name, _) in SYSTEMS.items() if seed in seeds_of(args, name)}
+    path = Path(args.work) / "questions" / f"{source}.seed_{seed}.jsonl"
+    if known := known_questions(path, contexts, models):
+        return known
+    said, vectors = {}, None
+    for system, folder in models.items():
+        print(f"questions of {system} on {source}, seed {seed}", file=sys.stderr, flush=True)
+        model = load(folder)
+        config = model.config
+        if vectors is None:
+            facts = json.loads((folder / "train.json").read_text(encoding="utf-8"))
+            vectors = WordVectors(encoder_folder(facts["arguments"]["encoder"]), config.vector)
+        examples = Examples(
+            config.words, vectors, config.max_context, config.max_question, config.contextual, config.copies
+        )
+        said[system] = generate(model, examples, texts, counts, seed=seed, top=SYSTEMS[system][1])
+    write_questions(path, contexts, said)
+    return said
+
+
+def given_words(args: Arguments) -> dict[str, str]:
+    """Return the arguments of the command line that decide the numbers, by name; folders by what they are."""
+    words = {"config": Path(args.config).name, "data_dir": "DATA/question_generation", "work": "FOLDER"}
+    if args.train_dir:
+        words["train_dir"] = "PAIRS"
+    for name in ("seeds", "seeds_of_others", "test", "transfer", "contexts", "transfer_contexts", "bases", "answers"):
+        value = getattr(args, name)
+        words[name] = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return words
+
+
+def write_questions(path: Path, contexts: Sequence, said: Mapping[str, Sequence[Sequence[str]]]) -> None:
+    """Write JSON lines that `genqa-metrics score --metric f_meta` reads, one row per context."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        for i, context in enumerate(contexts):
+            row = {"context": context.text, "references": context.references}
+            row["predictions"] = {system: questions[i] for system, questions in said.items()}
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def main() -> None:
+    """Train, ask, score, write."""
+    from genqa_metrics.core.checkpoint_validation import file_digest
+    from transformers import HfArgumentParser
+
+    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    if not args.seeds:
+        raise ValueError("seeds: expected at least one number")
+    for name in args.bases:
+        base_of(name)
+    numbers = {args.test: args.contexts, args.transfer: args.transfer_contexts}
+    sets = {source: sampled(source, args.data_dir, number) for source, number in numbers.items()}
+    # Seed by seed, the models of the findings first: a run that ends early has the most telling ones.
+    order = [*MANY, *(model for model in MODELS if model not in MANY)]
+    folders: dict = {model: {} for model in MODELS}
+    for seed in args.seeds:
+        for model in order:
+            if seed in seeds_of(args, model):
+                folders[model][seed] = trained(args, model, seed)
+    if args.train_only:
+        return
+    facts = {
+        model: {seed: json.loads((f / "train.json").read_text(encoding="utf-8")) for seed, f in found.items()}
+        for model, found in folders.items()
+    }
+    active = {
+        system: [found["dev"].get("active_dimensions", 0) if MODELS[model] else 0 for found in facts[model].values()]
+        for system, (model, _) in SYSTEMS.items()
+    }
+    reports = {}
+    for source, contexts in sets.items():
+        said = {seed: asked(args, source, contexts, seed) for seed in args.seeds}
+        statistics = statistics_of(said, contexts, args.bases, args.answers)
+        several = np.array([len(context.references) > 1 for context in contexts])
+        for group, kept in (("all", several | True), ("several", several), ("one", ~several)):
+            if kept.any():
+                reports[source, group] = report_of(statistics, kept, args.resamples)
+    main_report = reports[args.test, "all"]
+    arguments = {
+        n: v for n, v in next(iter(facts["cvae_100"].values()))["arguments"].items() if n not in ("data_dir", "cache")
+    }
+    read = [(args.data_dir, name) for name in sets]
+    read += [(args.train_dir or args.data_dir, name) for name in arguments["sources"] + arguments["dev_sources"]]
+    paths = [Path(folder) / f"{name}.jsonl.gz" for folder, name in read]
+    results = {
+        "systems": main_report["systems"],
+        "active_latent_dimensions": {system: min(values) for system, values in active.items()},
+        "command": "python -m training.studies.question_generation.study "
+        + " ".join(f"--{name} {value}" for name, value in given_words(args).items()),
+        "seeds": args.seeds,
+        "seeds_of": {model: seeds_of(args, model) for model in MODELS},
+        "data_digests": {path.name: file_digest(path) for path in paths if path.is_file()},
+        "test": args.test,
+        "contexts": main_report["contexts"],
+        "resamples": args.resamples,
+        "findings": {group: findings(reports[args.test, group]) for group in GROUPS},
+        "differences": main_report["differences"],
+        "several_references": reports[args.test, "several"],
+        "one_reference": reports.get((args.test, "one")),
+        "transfer": {"set": args.transfer, **reports[args.transfer, "all"]},
+        "active_latent_dimensions_per_seed": active,
+        "training": {
+            model: {
+                seed: {name: fact.get(name) for name in ("dev", "steps", "pairs", "kl_per_dimension")}
+                for seed, fact in found.items()
+            }
+            for model, found in facts.items()
+        },
+        "arguments": arguments,
+    }
+    Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    renew(args.page, page_tables(results))
+    print(args.results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Which scoring function for two questions agrees with people."""

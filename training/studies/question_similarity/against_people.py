@@ -1,0 +1,391 @@
+"""Does F-meta agree with people, and on which base? Four sets of questions that people have judged.
+
+On one pair: similarity to a reference (SimQG), ratings of 14 systems (QGEval), questions that teachers accepted or not
+(quiz design), two questions of one type about one sentence whose variety was rated (QGSTEC 2010). On sets: F-meta's
+precision, recall and F of a system's questions against the good questions of the other systems, and the rated variety
+(QGSTEC 2010).
+"""
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+FOLDER = Path(__file__).parent
+SETS = ("simqg.dev", "qgeval.dev", "quiz_design.dev", "qgstec2010.dev")
+GOOD = 2.0  # relevance and correctness, 1 to 4 and lower is better, up to which a question of QGSTEC is a reference
+PARTS = ("precision", "recall", "f", "conventional")  # in the order of f_meta.scoring.NAMES
+DEFAULT = "rouge"  # the base that others are compared with
+
+
+@dataclass
+class Arguments:
+    """What is checked."""
+
+    data_dir: str = field(metadata={"help": "folder with the folders question_generation and sentence_pairs"})
+    bases: list[str] = field(default_factory=list, metadata={"help": "bases of question_bases.py; default all"})
+    resamples: int = field(default=2000, metadata={"help": "bootstrap samples, of clusters"})
+    seed: int = field(default=0, metadata={"help": "of the bootstrap and of the judges"})
+    cache: str | None = field(default=None, metadata={"help": "folder to go on from after a run was killed"})
+    results: str = field(default=str(FOLDER / "results/people.json"), metadata={"help": "file that is written"})
+    page: str = field(default=str(FOLDER / "results/tables.md"), metadata={"help": "page whose tables are renewed"})
+
+
+def numbered(keys: Sequence) -> np.ndarray:
+    """Return the number of every key in the order of first appearance.
+
+    >>> numbered(["b", "a", "b"]).tolist()
+    [0, 1, 0]
+    """
+    places = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    return np.array([places[key] for key in keys])
+
+
+@dataclass
+class Task:
+    """One question put to a base: does it agree with people here?
+
+    Attributes:
+        title: what the table says.
+        kind: "spearman": correlation of scores with `human`; "order": share of pairs of rows, the even rows the better
+            ones, that the scores put in the right order, equal ones counting half.
+        firsts, seconds: the pairs of texts; where a row has several, its score is that of the best one.
+        rows: (pairs,) row of every pair.
+        human: (rows,) what people say; higher is better, or more alike.
+        clusters: (rows,) what is drawn together in the bootstrap.
+    """
+
+    title: str
+    kind: str
+    firsts: list[str]
+    seconds: list[str]
+    rows: np.ndarray
+    human: np.ndarray
+    clusters: np.ndarray
+
+    def scores(self, base: Callable) -> np.ndarray:
+        """Return the score of every row."""
+        found = np.asarray(base(self.firsts, self.seconds), dtype=float)
+        best = np.full(len(self.human), -np.inf)
+        np.maximum.at(best, self.rows, found)
+        return best
+
+
+def simqg(rows: Sequence[Mapping]) -> Task:
+    """Return the pairs of SimQG with their similarity, clusters are passages."""
+    firsts, seconds, human = [], [], []
+    for row in rows:
+        firsts.append(row["predictions"]["generated"][0])
+        seconds.append(row["references"][0])
+        human.append(row["human"]["generated"][0]["similarity"])
+    return Task(
+        "SimQG: similarity of two questions",
+        "spearman",
+        firsts,
+        seconds,
+        np.arange(len(firsts)),
+        np.array(human),
+        numbered([row["context"] for row in rows]),
+    )
+
+
+def qgeval(rows: Sequence[Mapping], scale: str | None = None) -> Task:
+    """Return QGEval's questions against the reference, with one scale or the mean of all; clusters are passages."""
+    from training.studies.question_similarity.check_bases import rated
+
+    questions, references, contexts, _, scales = rated(rows)
+    human = np.mean(list(scales.values()), axis=0) if scale is None else scales[scale]
+    title = f"QGEval: {'mean of the scales' if scale is None else scale.replace('_', ' ')}"
+    return Task(title, "spearman", questions, [r[0] for r in references], np.arange(len(questions)), human, contexts)
+
+
+def quiz(rows: Sequence[Mapping]) -> Task:
+    """Return pairs of an accepted and a rejected question for the same answer, against other accepted ones.
+
+    Both are compared with the same references: the accepted questions for that answer except the one of the pair.
+    A question that teachers were divided about is neither.
+    """
+    votes: dict[tuple, dict[str, list[int]]] = {}
+    for row in rows:
+        asked = votes.setdefault((row["context"], row["answer"]), {})
+        for system, questions in row["predictions"].items():
+            for question, human in zip(questions, row["human"][system], strict=True):
+                asked.setdefault(question, []).append(human["accept"])
+    firsts, seconds, numbers, clusters, row = [], [], [], [], 0
+    for cluster, asked in enumerate(votes.values()):
+        good = [text for text, accepted in asked.items() if all(accepted)]
+        bad = [text for text, accepted in asked.items() if not any(accepted)]
+        for right in good:
+            others = [text for text in good if text != right]
+            for wrong in bad if others else ():
+                for text in (right, wrong):
+                    firsts += [text] * len(others)
+                    seconds += others
+                    numbers += [row] * len(others)
+                    clusters.append(cluster)
+                    row += 1
+    human = np.tile([1.0, 0.0], row // 2)
+    return Task(
+        "Quiz design: accepted before rejected", "order", firsts, seconds, np.array(numbers), human, numbered(clusters)
+    )
+
+
+def pairs_of_one_type(rows: Sequence[Mapping]) -> list[tuple[int, str, str, tuple[str, str], float]]:
+    """Return pairs of questions of one type: (context, system, type, two questions, likeness).
+
+    Likeness is the mean of the raters' variety, 1 (the two questions differ) to 3 (they are the same).
+    """
+    found = []
+    for i, row in enumerate(rows):
+        for system, questions in row["predictions"].items():
+            kinds = row["types"][system]
+            for kind in dict.fromkeys(kinds):
+                places = [j for j, other in enumerate(kinds) if other == kind]
+                for first, second in combinations(places, 2):
+                    likeness = np.mean([row["human"][system][j]["variety"] for j in (first, second)])
+                    found.append((i, system, kind, (questions[first], questions[second]), float(likeness)))
+    return found
+
+
+def likeness(rows: Sequence[Mapping]) -> Task:
+    """Return two questions of one type by one system, and how alike raters find them; clusters are sentences."""
+    found = pairs_of_one_type(rows)
+    return Task(
+        "QGSTEC: likeness of two questions of one type",
+        "spearman",
+        [texts[0] for *_, texts, _ in found],
+        [texts[1] for *_, texts, _ in found],
+        np.arange(len(found)),
+        np.array([value for *_, value in found]),
+        numbered([i for i, *_ in found]),
+    )
+
+
+@dataclass
+class Sets:
+    """Sets of questions that F-meta compares, with what people say of their variety.
+
+    Attributes:
+        predictions, references: sets of questions per unit.
+        variety: (units,) higher is more varied.
+        clusters: (units,) numbers of the sentences.
+    """
+
+    predictions: list[list[str]]
+    references: list[list[str]]
+    variety: np.ndarray
+    clusters: np.ndarray
+
+
+def is_good(human: Mapping) -> bool:
+    """Return whether raters find a question of QGSTEC relevant and well-formed."""
+    return human["relevance"] <= GOOD and human["correctness"] <= GOOD
+
+
+def sets_of_one_type(rows: Sequence[Mapping]) -> Sets:
+    """Return two questions of one type against the good questions of that type by the other systems.
+
+    All sets have two questions, so that recall cannot rise by number; sets without two references are left out.
+    """
+    units = []
+    for i, system, kind, texts, value in pairs_of_one_type(rows):
+        row = rows[i]
+        others = [
+            question
+            for other, questions in row["predictions"].items()
+            if other != system
+            for question, of, human in zip(questions, row["types"][other], row["human"][other], strict=True)
+            if of == kind and is_good(human)
+        ]
+        others = list(dict.fromkeys(others))
+        if len(others) > 1:
+            units.append((list(texts), others, 3 - value, i))
+    predictions, references, variety, contexts = zip(*units, strict=True)
+    return Sets(list(predictions), list(references), np.array(variety), numbered(contexts))
+
+
+def sets_of_systems(rows: Sequence[Mapping]) -> Sets:
+    """Return all questions of a system about a sentence against the good ones of the other systems.
+
+    Variety is the mean over the types asked for. Systems differ in how many questions they ask, and recall rises with
+    that; so do people see one question where two were wanted as no variety.
+    """
+    units = []
+    for i, row in enumerate(rows):
+        for system, questions in row["predictions"].items():
+            others = [
+                question
+                for other, texts in row["predictions"].items()
+                if other != system
+                for question, human in zip(texts, row["human"][other], strict=True)
+                if is_good(human)
+            ]
+            others = list(dict.fromkeys(others))
+            values = dict(zip(row["types"][system], (h["variety"] for h in row["human"][system]), strict=True))
+            if len(others) > 1 and questions:
+                units.append((list(questions), others, 3 - float(np.mean(list(values.values()))), i))
+    predictions, references, variety, contexts = zip(*units, strict=True)
+    return Sets(list(predictions), list(references), np.array(variety), numbered(contexts))
+
+
+def order(scores: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the share of pairs in the right order of every resample: even rows above the odd ones after them.
+
+    >>> order(np.array([0.9, 0.1, 0.2, 0.4, 0.5, 0.5]), np.ones((1, 6))).tolist()
+    [0.5]
+    """
+    right = (np.sign(scores[::2] - scores[1::2]) + 1) / 2
+    weights = counts[:, ::2]
+    return (weights @ right) / weights.sum(axis=1)
+
+
+def estimates(scores: Mapping[str, np.ndarray], task: Task, number: int, seed: int) -> dict[str, dict]:
+    """Return base -> its agreement with people, with the difference to the default base, of the same resamples."""
+    from genqa_metrics.toolkit.analysis import correlation as a
+    from genqa_metrics.toolkit.analysis.resampling import bootstrap
+
+    from training.studies.question_similarity.check_bases import estimate
+
+    def function(values: np.ndarray) -> Callable:
+        if task.kind == "order":
+            return lambda counts: order(values, counts)
+        return lambda counts: a.resampled_spearman(values, task.human, counts)
+
+    made = {name: function(values) for name, values in scores.items()}
+    samples = bootstrap(made, task.clusters, number, seed)
+    once, clusters = np.ones((1, len(task.human))), int(task.clusters.max()) + 1
+    found = {}
+    for name, value in made.items():
+        found[name] = estimate(value(once)[0], samples[name], clusters)
+        if name != DEFAULT and DEFAULT in made:
+            change = value(once)[0] - made[DEFAULT](once)[0]
+            found[name]["difference"] = estimate(change, samples[name] - samples[DEFAULT], clusters)
+    return found
+
+
+def of_sets(sets: Sets, name: str, base: Callable, number: int, seed: int) -> dict[str, dict]:
+    """Return part of F-meta -> its correlation with the rated variety, and recall's above precision's."""
+    from genqa_metrics.f_meta.bases import base_function
+    from genqa_metrics.f_meta.scoring import statistics
+    from genqa_metrics.toolkit.analysis import correlation as a
+    from genqa_metrics.toolkit.analysis.resampling import bootstrap
+
+    from training.studies.question_similarity.check_bases import estimate
+
+    if name in ("bleu", "rouge"):  # these have a rule of their own for several references
+        used = base_function(name, {"tokenizer": "word"})
+    else:
+        used = base_function(lambda predictions, references: list(map(float, base(predictions, references))))
+    columns = statistics(sets.predictions, sets.references, used)
+    made = {
+        part: (lambda counts, column=columns[:, i]: a.resampled_spearman(column, sets.variety, counts))
+        for i, part in enumerate(PARTS)
+    }
+    samples = bootstrap(made, sets.clusters, number, seed)
+    once, clusters = np.ones((1, len(sets.variety))), int(sets.clusters.max()) + 1
+    found = {part: estimate(function(once)[0], samples[part], clusters) for part, function in made.items()}
+    change = made["recall"](once)[0] - made["precision"](once)[0]
+    found["recall - precision"] = estimate(change, samples["recall"] - samples["precision"], clusters)
+    return found
+
+
+def shown(entry: Mapping) -> str:
+    """Return a number with its interval as text."""
+    if entry["interval"] is None:
+        return f"{entry['value']:.2f}"
+    return "{:.2f} ({:.2f}, {:.2f})".format(entry["value"], *entry["interval"])
+
+
+def tables(results: Mapping) -> str:
+    """Return the tables of the README."""
+    from training.studies.question_similarity.question_bases import TITLES
+
+    bases = results["bases"]
+    pairs = results["pairs"]
+    lines = ["| base | " + " | ".join(pairs) + " |", "| --- |" + " ---: |" * len(pairs)]
+    for base in bases:
+        lines.append(f"| {TITLES[base]} | " + " | ".join(shown(task["bases"][base]) for task in pairs.values()) + " |")
+    text = "\n".join(lines) + "\n\nDifference to ROUGE-L, the default, in the same resamples:\n\n"
+    lines = lines[:2]
+    for base in bases:
+        if base != DEFAULT:
+            cells = [shown(task["bases"][base]["difference"]) for task in pairs.values()]
+            lines.append(f"| {TITLES[base]} | " + " | ".join(cells) + " |")
+    text += "\n".join(lines)
+    for name, sets in results["sets"].items():
+        parts = [*PARTS, "recall - precision"]
+        lines = ["| base | " + " | ".join(parts) + " |", "| --- |" + " ---: |" * len(parts)]
+        for base in bases:
+            lines.append(f"| {TITLES[base]} | " + " | ".join(shown(sets["bases"][base][p]) for p in parts) + " |")
+        text += f"\n\nSpearman's rho of F-meta with the rated variety, {name} ({sets['units']} sets):\n\n"
+        text += "\n".join(lines)
+    return text
+
+
+def main() -> None:
+    """Score, correlate, write."""
+    from genqa_metrics.core.checkpoint_validation import file_digest
+    from transformers import HfArgumentParser
+
+    from training.common import put_between_markers
+    from training.studies.question_similarity.check_bases import read
+    from training.studies.question_similarity.question_bases import JUDGE_DATA, JUDGE_DEV, TITLES, functions
+
+    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    bases = args.bases or list(TITLES)
+    data = Path(args.data_dir)
+    rows = {name: read(str(data / "question_generation"), name) for name in SETS}
+    made, judges = functions(bases, data / "sentence_pairs", args.seed, args.cache)
+    tasks = [
+        simqg(rows["simqg.dev"]),
+        likeness(rows["qgstec2010.dev"]),
+        quiz(rows["quiz_design.dev"]),
+        qgeval(rows["qgeval.dev"]),
+        qgeval(rows["qgeval.dev"], "answer_consistency"),
+    ]
+    sets = {
+        "two questions of one type": sets_of_one_type(rows["qgstec2010.dev"]),
+        "all questions about a sentence": sets_of_systems(rows["qgstec2010.dev"]),
+    }
+    results: dict = {
+        "command": "python -m training.studies.question_similarity.against_people --data_dir DATA",
+        "bases": bases,
+        "resamples": args.resamples,
+        "seed": args.seed,
+        "judges": {},
+        "data_digests": {
+            f"{name}.jsonl.gz": file_digest(data / folder / f"{name}.jsonl.gz")
+            for folder, names in (("question_generation", SETS), ("sentence_pairs", (*JUDGE_DATA, JUDGE_DEV)))
+            for name in names
+        },
+        "pairs": {},
+        "sets": {name: {"units": len(units.variety), "bases": {}} for name, units in sets.items()},
+    }
+    for task in tasks:
+        print(f"{task.title}: {len(task.human)} rows, {len(task.rows)} pairs", file=sys.stderr, flush=True)
+        scores = {}
+        for name, base in made.items():
+            scores[name] = task.scores(base)
+            print(f"  {name}", file=sys.stderr, flush=True)
+        results["pairs"][task.title] = {
+            "rows": len(task.human),
+            "clusters": int(task.clusters.max()) + 1,
+            "kind": task.kind,
+            "bases": estimates(scores, task, args.resamples, args.seed),
+        }
+    for name, units in sets.items():
+        print(f"{name}: {len(units.variety)} sets", file=sys.stderr, flush=True)
+        for base, function in made.items():
+            results["sets"][name]["bases"][base] = of_sets(units, base, function, args.resamples, args.seed)
+    results["judges"] = {name: judge.facts for name, judge in judges.items()}
+    Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    put_between_markers(Path(args.page), "people", tables(results))
+    print(args.results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,232 @@
+"""Do the bases under F-meta agree with people? QGEval's ratings of 14 systems, and NACo's good and bad questions."""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from training.common import json_rows
+
+FOLDER = Path(__file__).parent
+COPY = "reference"  # the "system" of QGEval that repeats the reference; every base gives it the best score
+
+
+@dataclass
+class Arguments:
+    """What is checked."""
+
+    data_dir: str = field(metadata={"help": "folder of qgeval.dev, naco_squad and naco_hotpotqa.dev"})
+    bases: list[str] = field(
+        default_factory=lambda: ["meteor", "rouge", "bleu", "cosine"], metadata={"help": "bases of study.py"}
+    )
+    resamples: int = field(default=2000, metadata={"help": "bootstrap samples, of contexts"})
+    results: str = field(default=str(FOLDER / "results/bases.json"), metadata={"help": "file that is written"})
+    page: str = field(default=str(FOLDER / "results/tables.md"), metadata={"help": "page whose tables are renewed"})
+
+
+def read(folder: str, name: str) -> list[dict]:
+    """Return the rows of NAME.jsonl.gz."""
+    return list(json_rows(Path(folder) / f"{name}.jsonl.gz"))
+
+
+def plain(text: str) -> str:
+    """Return a raw text as lower-case tokens with blanks between them.
+
+    >>> plain("Who won?")
+    'who won ?'
+    """
+    from genqa_metrics.f_meta.overlap import words
+
+    return " ".join(words(text))
+
+
+def best_scores(base, predictions: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
+    """Return the score of every prediction with its best reference."""
+    from genqa_metrics.f_meta.scoring import score_matrices
+
+    sets = [[plain(text)] for text in predictions]
+    matrices = score_matrices(sets, [[plain(text) for text in texts] for texts in references], base)
+    return np.array([matrix.max() for matrix in matrices])
+
+
+def rated(rows: Sequence[Mapping]) -> tuple[list[str], list[list[str]], np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Return the rated questions of QGEval without the copy of the reference.
+
+    Args:
+        rows: rows with `references`, `predictions` {system: [question]} and `human` {system: [{scale: rating}]}.
+
+    Returns:
+        Questions, their references, (n,) numbers of their contexts and of their systems, scale -> (n,) ratings.
+    """
+    systems = sorted({name for row in rows for name in row["predictions"]} - {COPY})
+    found = [
+        (question, row["references"], i, systems.index(system), ratings)
+        for i, row in enumerate(rows)
+        for system in row["predictions"]
+        if system != COPY
+        for question, ratings in zip(row["predictions"][system], row["human"][system], strict=True)
+    ]
+    questions, references, contexts, numbers, ratings = zip(*found, strict=True)
+    scales = {name: np.array([r[name] for r in ratings], dtype=float) for name in ratings[0]}
+    return list(questions), list(references), np.array(contexts), np.array(numbers), scales
+
+
+def estimate(value: float, samples: np.ndarray, contexts: int) -> dict:
+    """Return a number with its 95% interval."""
+    from genqa_metrics.toolkit.analysis.resampling import interval
+
+    ends = [round(float(x), 4) for x in interval(samples, contexts)]
+    return {"value": round(float(value), 4), "interval": None if np.isnan(ends).any() else ends}
+
+
+def correlations(
+    scores: np.ndarray, human: np.ndarray, contexts: np.ndarray, systems: np.ndarray, number: int
+) -> dict:
+    """Return how a base and a scale agree, with intervals of resampled contexts.
+
+    Args:
+        scores: (n,) of the base.
+        human: (n,) ratings.
+        contexts: (n,) numbers of the contexts, from 0 without gaps.
+        systems: (n,) numbers of the systems, likewise.
+        number: bootstrap samples.
+
+    Returns:
+        "pearson" and "spearman" over questions, "systems": Spearman's rho of the systems' means.
+    """
+    from genqa_metrics.toolkit.analysis import correlation as a
+    from genqa_metrics.toolkit.analysis.resampling import bootstrap
+
+    one_hot = np.eye(systems.max() + 1)[systems]
+
+    def of_systems(counts: np.ndarray) -> np.ndarray:
+        total = counts @ one_hot
+        means = ((counts * scores) @ one_hot / total, (counts * human) @ one_hot / total)
+        return np.array([a.spearman(x, y) for x, y in zip(*means, strict=True)])
+
+    functions = {
+        "pearson": lambda counts: a.resampled_pearson(scores, human, counts),
+        "spearman": lambda counts: a.resampled_spearman(scores, human, counts),
+        "systems": of_systems,
+    }
+    samples = bootstrap(functions, contexts, number, seed=0)
+    once = np.ones((1, len(scores)))
+    return {
+        name: estimate(function(once)[0], samples[name], contexts.max() + 1) for name, function in functions.items()
+    }
+
+
+def pairs_of(rows: Sequence[Mapping], kind: str | None) -> tuple[list[str], list[list[str]], np.ndarray, np.ndarray]:
+    """Return human questions against the other human questions of their context, and bad questions against the same.
+
+    Args:
+        rows: rows of NACo.
+        kind: name of the bad questions in `predictions`; None takes a human question of the next context.
+
+    Returns:
+        Questions, references, (n,) booleans (a human question of this context), (n,) numbers of the contexts.
+    """
+    rows = [row for row in rows if len(row["references"]) > 1]
+    found = []
+    for i, row in enumerate(rows):
+        texts = row["references"]
+        bad = rows[(i + 1) % len(rows)]["references"][0] if kind is None else row["predictions"][kind][0]
+        for j, text in enumerate(texts):
+            others = texts[:j] + texts[j + 1 :]
+            found += [(text, others, True, i), (bad, others, False, i)]
+    questions, references, human, contexts = zip(*found, strict=True)
+    return list(questions), list(references), np.array(human), np.array(contexts)
+
+
+def separation(scores: np.ndarray, human: np.ndarray, contexts: np.ndarray, number: int) -> dict:
+    """Return the area under the ROC curve of human against bad questions, and the mean score of the human ones."""
+    from genqa_metrics.toolkit.analysis import correlation as a
+    from genqa_metrics.toolkit.analysis.resampling import bootstrap
+
+    functions = {
+        "auc": lambda counts: a.resampled_auc(scores, human, counts),
+        "human_mean": lambda counts: (counts @ (scores * human)) / (counts @ human),
+        "bad_mean": lambda counts: (counts @ (scores * ~human)) / (counts @ ~human),
+    }
+    samples = bootstrap(functions, contexts, number, seed=0)
+    once = np.ones((1, len(scores)))
+    return {
+        name: estimate(function(once)[0], samples[name], contexts.max() + 1) for name, function in functions.items()
+    }
+
+
+def shown(entry: Mapping) -> str:
+    """Return a number with its interval as text."""
+    if entry["interval"] is None:
+        return f"{entry['value']:.3f}"
+    return "{:.3f} ({:.3f}, {:.3f})".format(entry["value"], *entry["interval"])
+
+
+def tables(results: Mapping, titles: Mapping[str, str]) -> str:
+    """Return the three tables of the README."""
+    bases = list(results["bases"])
+    header = "| {} | " + " | ".join(titles[base] for base in bases) + " |\n| --- |" + " ---: |" * len(bases)
+    parts = []
+    for kind, text in (
+        ("spearman", "Spearman's rho over questions"),
+        ("pearson", "Pearson's r over questions"),
+        ("systems", "Spearman's rho over the means of the systems"),
+    ):
+        lines = [f"{text}:\n", header.format("QGEval, scale")]
+        for scale in results["qgeval"][bases[0]]:
+            lines.append(f"| {scale} | " + " | ".join(shown(results["qgeval"][b][scale][kind]) for b in bases) + " |")
+        parts.append("\n".join(lines))
+    lines = ["Area under the ROC curve of human questions against others:\n", header.format("NACo")]
+    for name in results["naco"][bases[0]]:
+        lines.append(f"| {name} | " + " | ".join(shown(results["naco"][b][name]["auc"]) for b in bases) + " |")
+    return "\n\n".join([*parts, "\n".join(lines)])
+
+
+def main() -> None:
+    """Score, correlate, write."""
+    from genqa_metrics.core.checkpoint_validation import file_digest
+    from transformers import HfArgumentParser
+
+    from training.common import put_between_markers
+    from training.studies.question_generation.measures import BASES, base_of
+
+    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    bases = {name: base_of(name) for name in args.bases}
+    qgeval, squad, hotpot = (read(args.data_dir, name) for name in ("qgeval.dev", "naco_squad", "naco_hotpotqa.dev"))
+    questions, references, contexts, systems, scales = rated(qgeval)
+    sets = {"SQuAD: question of another context": pairs_of(squad, None)}
+    sets |= {f"HotpotQA: {kind}": pairs_of(hotpot, kind) for kind in hotpot[0]["predictions"]}
+    results: dict = {
+        "command": "python -m training.studies.question_similarity.check_bases --data_dir DATA/question_generation",
+        "bases": args.bases,
+        "questions": len(questions),
+        "systems": int(systems.max()) + 1,
+        "resamples": args.resamples,
+        "data_digests": {
+            f"{name}.jsonl.gz": file_digest(Path(args.data_dir) / f"{name}.jsonl.gz")
+            for name in ("qgeval.dev", "naco_squad", "naco_hotpotqa.dev")
+        },
+        "qgeval": {},
+        "naco": {},
+    }
+    for name, base in bases.items():
+        print(f"checking {name}", file=sys.stderr, flush=True)
+        scores = best_scores(base, questions, references)
+        results["qgeval"][name] = {
+            scale: correlations(scores, ratings, contexts, systems, args.resamples)
+            for scale, ratings in scales.items()
+        }
+        results["naco"][name] = {
+            label: separation(best_scores(base, texts, others), human, rows, args.resamples)
+            for label, (texts, others, human, rows) in sets.items()
+        }
+    Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    put_between_markers(Path(args.page), "bases", tables(results, BASES))
+    print(args.results)
+
+
+if __name__ == "__main__":
+    main()
