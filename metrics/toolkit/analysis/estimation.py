@@ -21,7 +21,7 @@ import numpy as np
 
 PAIRS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])  # each pair of human and judged verdict
 # Weight of each pair that is added for the interval, as Agresti & Min (2005) do for matched pairs with 0.5; this holds
-# the truth nearer to 95% of the times in tests/test_coverage.py and on EVOUNA (training/studies/meta_evaluation/results/tables.md).
+# the truth nearer to 95% of the times in tests/test_coverage.py and on EVOUNA (training/studies/accuracy).
 PRIOR = 0.35
 MIN_LABELS = 2
 

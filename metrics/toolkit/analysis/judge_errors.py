@@ -1,8 +1,8 @@
 """Accuracy from a judge's verdicts alone, with what was measured of its errors; arrays in, numbers out.
 
 `measured.json` beside the weights of a judge says how often it was right about the answers of several systems, and
-under which weights, threshold and way with references. `python -m training.studies.accuracy.measure --measured` writes it. It
-changes no score and is in no signature.
+under which weights, threshold and way with references. `python -m training.studies.accuracy.measure --measured` writes
+it. It changes no score and is in no signature.
 """
 
 import json
@@ -175,7 +175,8 @@ def measured_for(scorer: Scorer) -> Measured | None:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(
             f"{path}: expected {', '.join(MUST_BE_EQUAL)}, data, and systems with {', '.join(COUNTS)}: "
-            f"{type(error).__name__}: {error}; delete it, or write it with training.studies.accuracy.measure --measured"
+            f"{type(error).__name__}: {error}; delete it, or write it with "
+            "training.studies.accuracy.measure --measured"
         ) from error
     same = (
         "dtype" in scorer.facts
