@@ -27,13 +27,13 @@ style: $(VENV)/installed-test
 	$(BIN)/ruff check --fix $(SOURCES)
 	$(BIN)/ruff format $(SOURCES)
 
-bench: $(VENV)/installed-test  # writes its tables into training/BENCHMARKS.md
+bench: $(VENV)/installed-test  # writes its tables into tests/programs/benchmarks/results/benchmarks.md
 	@test -n "$(DATA)" || { echo "make bench DATA=folder: the folder with question_generation/ and judgments/"; exit 2; }
-	$(BIN)/python -m tests.programs.benchmarks.bench_all --data $(DATA) --write training/BENCHMARKS.md
+	$(BIN)/python -m tests.programs.benchmarks.bench_all --data $(DATA) --write tests/programs/benchmarks/results/benchmarks.md
 
 bench-quality: $(VENV)/installed-test  # the same, of what the faster ways cost
 	@test -n "$(DATA)" || { echo "make bench-quality DATA=folder: the folder with judgments/ and written/"; exit 2; }
-	$(BIN)/python -m tests.programs.benchmarks.bench_fast --data $(DATA) --write training/BENCHMARKS.md
+	$(BIN)/python -m tests.programs.benchmarks.bench_fast --data $(DATA) --write tests/programs/benchmarks/results/benchmarks.md
 
 bench-parts: $(VENV)/installed-test  # one metric after the other, in more detail; prints JSON
 	@test -n "$(DATA)" || { echo "make bench-parts DATA=folder: the folder with system_level/, question_generation/ and judgments/"; exit 2; }

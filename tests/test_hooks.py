@@ -1,4 +1,4 @@
-"""The blocks of training/HOOKS.md, each in the tool that it is written for."""
+"""The blocks of spaces/docs/pages/tools/hooks.md, each in the tool that it is written for."""
 
 import json
 import re
@@ -24,7 +24,7 @@ ROWS = [
 
 @pytest.fixture(scope="module")
 def blocks(request):
-    text = (request.config.rootpath / "training/HOOKS.md").read_text(encoding="utf-8")
+    text = (request.config.rootpath / "spaces/docs/pages/tools/hooks.md").read_text(encoding="utf-8")
     return dict(re.findall(r"<!-- block: (\S+) -->\n```\w+\n(.*?)```", text, re.DOTALL))
 
 

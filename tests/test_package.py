@@ -48,7 +48,7 @@ def test_wheel_holds_what_the_modules_need(repository, wheel):
                 assert f"genqa_metrics/{name}/{path.name}" in files
     for path in (repository / "metrics").glob("*.py"):
         assert f"genqa_metrics/{path.name}" in files
-    assert {f"genqa_metrics/examples/{name}.jsonl" for name in ("answers", "questions")} <= files
+    assert {f"genqa_metrics/examples/{name}.jsonl" for name in ("answers", "questions", "echo")} <= files
     assert "genqa_metrics/py.typed" in files
 
 

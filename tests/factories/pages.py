@@ -24,7 +24,6 @@ NOT_RUN = re.compile(r"<!-- not run: (.+?) -->")
 ELSEWHERE = {
     "README.md": "test_readme.py",
     "metrics": "test_readme.py",
-    "training/HOOKS.md": "test_hooks.py",
 }
 NUMBER = re.compile(r"\d+\.\d+")
 NEAR = 0.02  # what the judge's numbers may move by before a page is written anew

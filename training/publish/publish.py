@@ -1,4 +1,4 @@
-"""Publish on the Hugging Face Hub: a Space per metric, a model repository per checkpoint. See PUBLISHING.md."""
+"""Publish on the Hugging Face Hub: a Space per metric, a model repository per checkpoint. See README.md."""
 
 import json
 import re

@@ -1,6 +1,6 @@
 """Everything that is fast here beside its peers, in one run on the same rows; writes the tables of a page.
 
-    python -m tests.programs.benchmarks.bench_all --data DATA --write training/BENCHMARKS.md
+    python -m tests.programs.benchmarks.bench_all --data DATA --write tests/programs/benchmarks/results/benchmarks.md
 
 DATA holds judgments/ and question_generation/. Every contestant has a process of its own, one thread, and the first of
 the same rows: from nothing to its first row, then all its rows twice, of which the quicker run counts. Slow ones get

@@ -1,6 +1,6 @@
 """What the faster ways to run a model cost in quality: verdicts and correlations with people, beside 32-bit floats.
 
-    python -m tests.programs.benchmarks.bench_fast --data DATA --write training/BENCHMARKS.md
+    python -m tests.programs.benchmarks.bench_fast --data DATA --write tests/programs/benchmarks/results/benchmarks.md
 
 DATA holds judgments/ and written/. Every way judges the same rows of the dev sets, at most `--rows` of each. Bundled
 checkpoints are exported into a temporary folder first.

@@ -1,6 +1,7 @@
 """What reading fewer layers would save: a head after each layer that settles the verdicts of which it is sure.
 
-    python -m tests.programs.benchmarks.early_exit --data DATA --states FOLDER --write training/BENCHMARKS.md
+    python -m tests.programs.benchmarks.early_exit --data DATA --states FOLDER \
+        --write tests/programs/benchmarks/results/benchmarks.md
 
 DATA holds judgments/ and written/. The first vector of the judge after layers 2 to 5 is kept in FOLDER for pairs of
 the training and dev sets, which takes most of the time; a set that is there is not read again. A small network per

@@ -1,6 +1,6 @@
 """Kills actors and nodes of a Ray cluster at random moments, and counts the rows that are lost or doubled.
 
-    python -m tests.programs.benchmarks.ray_kills --kills 20 --write training/BENCHMARKS.md
+    python -m tests.programs.benchmarks.ray_kills --kills 20 --write tests/programs/benchmarks/results/benchmarks.md
 
 The cluster has a head and two nodes, all on this machine (`ray.cluster_utils`). Files of made rows are scored over and
 over, on purpose slowly, until so many processes have been killed: either an actor that scores, or a whole node, for
