@@ -1,6 +1,7 @@
 """What the judge reads of some rows, and what is spared or lost on the way: what less arithmetic could still gain.
 
-    python -m tests.programs.benchmarks.what_is_read --data DATA --write tests/programs/benchmarks/results/benchmarks.md
+    python -m tests.programs.benchmarks.what_is_read --data DATA \
+        --write tests/programs/benchmarks/results/benchmarks.md
 
 DATA holds judgments/ and written/. Word pieces are counted; shares of time are of the processor time in 8-bit
 integers, where the encoder is quickest and all else weighs most.
