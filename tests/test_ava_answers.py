@@ -6,7 +6,7 @@ import evaluate
 import numpy as np
 import pytest
 from genqa_metrics.ava import answers, explaining, judging, loading, passages
-from genqa_metrics.ava.quantities import equal, quantities
+from genqa_metrics.core.numbers import equal, quantities
 
 MODULE = str(Path(__file__).parent.parent / "metrics/ava/ava.py")
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ..core.numbers import NUMBER_WORD
 from .modeling import WORD
 from .passages import COMMON
-from .quantities import NUMBER_WORD
 
 MOST_PARTS = 64  # longer answers are taken apart into as many phrases, so that the time for a row is bounded
 UNCERTAIN = 0.1  # a probability that is nearer to the threshold is called uncertain

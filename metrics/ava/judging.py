@@ -8,24 +8,18 @@ from functools import lru_cache
 import numpy as np
 
 from ..core.batching import budget_on, budgeted, checked_budget, padded, tensors
+from ..core.numbers import NUMBER_WORDS, equal, quantities
 from ..core.onnx_backend import FastModel
 from ..core.scorer import Stemmer
 from .answers import declines, extract_answer, identical
 from .modeling import CONFIGURATIONS, LINEAR, WORD, linear_features, segments, words
 from .passages import passage
-from .quantities import equal, quantities
 
 LONG = 5  # letters of the stem of a word that may be misspelt
 CERTAIN = 8.0  # logit of an answer that a rule decides, see `Judge.pairs`
 SEPARATOR = "; "  # between references that are read together
 ASKED = 3  # what is added to the mark of a word that is in the question
-NUMBERS = {
-    word: str(number)
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen twenty".split()
-    )
-}
+LARGEST_WORD = 20  # number words up to this one equal their digits
 _STEMMER = Stemmer("porter")
 
 
@@ -122,7 +116,9 @@ def encoded(
 def _stem(word: str) -> str:
     """Return what a word has in common with its other forms: the stem, or the digits of a number."""
     ordinal = re.fullmatch(r"(\d+)(?:st|nd|rd|th)", word)
-    return NUMBERS.get(word) or (ordinal[1] if ordinal else _STEMMER.stem(word))
+    if NUMBER_WORDS.get(word, LARGEST_WORD + 1) <= LARGEST_WORD:
+        return str(NUMBER_WORDS[word])
+    return ordinal[1] if ordinal else _STEMMER.stem(word)
 
 
 def _keys(text: str) -> list[str]:
@@ -175,7 +171,7 @@ def word_marks(
         candidate: the answer to be judged.
         marks: "shared" marks words that reference and candidate share, "asked" also those of the question, and takes
             words of one stem and numbers of one value for the same; "valued" also reads numbers with their units, see
-            `quantities.equal`, and takes long words for the same that differ in one letter, see `misspelt`.
+            `numbers.equal`, and takes long words for the same that differ in one letter, see `misspelt`.
         longest: words of reference and candidate that are compared, the time for which grows with their square; a
             model reads at least one word piece of each, so that its `max_length` loses none. None for all.
 

@@ -1,4 +1,4 @@
-"""Words that exclude each other although their vectors are near: numbers, and yes and no."""
+"""Values of word pieces: numbers, yes and no, which contradict each other although their vectors are near."""
 
 import re
 import zlib
@@ -6,21 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-_NUMBERS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_SAME = {word: str(number) for number, word in enumerate(_NUMBERS)}
-_SAME |= {word: str(10 * number) for number, word in enumerate(_TENS, start=2)}
+from ..core.numbers import NUMBER_WORDS
+
+_SAME = {word: str(number) for word, number in NUMBER_WORDS.items()}
 _SAME |= {word: word for word in ("hundred", "thousand", "million", "billion", "yes", "no")}
 _VALUE = re.compile(rf".*\d|(?:{'|'.join(_SAME)})$", re.IGNORECASE | re.DOTALL)
 
-_GOES_ON = re.compile(r"(?<=\d)|(?<=\d[.,])")  # the 5 of 1,945 is not the number 5
+_CONTINUES = re.compile(r"(?<=\d)|(?<=\d[.,])")  # the 5 of 1,945 is not the number 5
 
 
 def values_of(text: str, offsets: Sequence) -> np.ndarray:
-    """Return a number above 0 for every word piece that has a digit, is a number word, or is yes or no.
+    """Return a code above 0 for every word piece that has a digit, is a number word, or is yes or no.
 
     Args:
         text: the text.
@@ -37,6 +33,6 @@ def values_of(text: str, offsets: Sequence) -> np.ndarray:
     for i, (start, end) in enumerate(np.asarray(offsets).reshape(-1, 2).tolist()):
         piece = text[start:end].lower()
         if _VALUE.match(piece):
-            value = f"#{piece}" if _GOES_ON.match(text, start) else _SAME.get(piece, piece)
+            value = f"#{piece}" if _CONTINUES.match(text, start) else _SAME.get(piece, piece)
             found[i] = zlib.crc32(value.encode()) + 1
     return found

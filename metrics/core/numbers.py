@@ -1,20 +1,18 @@
-"""Finds numbers with their units in a text and says which of them are equal: "24 months" and "two years"."""
+"""Number words, and quantities in a text: numbers with their units, and which are equal ("24 months", "two years")."""
 
 import re
 from dataclasses import dataclass
 
-_SMALL = dict(
-    zip(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen".split(),
-        range(20),
-        strict=True,
-    )
+_SMALL = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
 )
-_TENS = dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10), strict=True))
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+NUMBER_WORDS = {word: value for value, word in enumerate(_SMALL.split())}
+NUMBER_WORDS |= {word: 10 * tens for tens, word in enumerate(_TENS.split(), 2)}
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
-_LETTERS = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9}  # behind amounts of money only
-# name of the kind, size in its smallest unit, words
+_LETTERS = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9}  # after amounts of money only
+# word -> (kind, size in the smallest unit of the kind)
 _UNITS = {
     word: (kind, size)
     for kind, size, words in (
@@ -58,7 +56,7 @@ _UNITS = {
     for word in words.split()
 }
 _MONEY = {"$": "dollars", "€": "euros", "£": "pounds"}
-NUMBER_WORD = "|".join(sorted([*_SMALL, *_TENS, *_SCALES], key=len, reverse=True))
+NUMBER_WORD = "|".join(sorted([*NUMBER_WORDS, *_SCALES], key=len, reverse=True))  # pattern
 _CLOCK = (
     r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s?(?P<half>[ap])\.?m\b\.?|(?P<hour24>\d{1,2}):(?P<minute24>\d\d)\b"
 )
@@ -76,9 +74,14 @@ _LONG_UNITS = {"per cent": "%", "miles per hour": "mph", "kilometres per hour": 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number with its unit: `kind` is what the unit measures, None for a bare number; `value` in its smallest unit.
+    """A number with its unit.
 
-    `number` is the number as it stands, before the unit; `start` and `end` are its place, unit and sign included.
+    Attributes:
+        start: first character in the text, sign included.
+        end: end in the text, unit included.
+        value: the number in the smallest unit of its kind.
+        kind: what the unit measures; None for a bare number.
+        number: the number as written, before the unit.
     """
 
     start: int
@@ -89,7 +92,7 @@ class Quantity:
 
     @property
     def key(self) -> str:
-        """The same for numbers of one value and kind."""
+        """Key that is equal for quantities of equal value and kind."""
         return f"#{self.value:.12g}|{self.kind or ''}"
 
 
@@ -106,7 +109,7 @@ def _number(words: str) -> float:
         elif word in _SCALES:
             total, group = total + (group or 1) * _SCALES[word], 0.0
         elif word != "and":
-            group += _SMALL.get(word, _TENS.get(word, 0))
+            group += NUMBER_WORDS[word]
     return total + group
 
 
@@ -132,7 +135,7 @@ def quantities(text: str) -> list[Quantity]:
         unit = re.sub(r"^degrees? |\s(?=[cf]$)", "", _LONG_UNITS.get(unit, unit))
         kind, size = _UNITS.get(unit, (None, 1.0))
         if match["unit"] and kind is None:
-            end = match.start("unit")  # an ordinary word
+            end = match.start("unit")  # not a unit
             end -= len(text[:end]) - len(text[:end].rstrip(" -"))
         if match["letter"]:
             if match["money"]:
@@ -150,10 +153,10 @@ def quantities(text: str) -> list[Quantity]:
 
 
 def equal(first: Quantity, second: Quantity) -> bool:
-    """Return whether two quantities say the same.
+    """Return whether two quantities are equal.
 
-    A bare number is equal to one with a unit if the numbers are. In different units of one kind a hundredth may be
-    lost in rounding: 5 miles are 8 km, and not 5 km.
+    A bare number equals one with a unit if the numbers are equal. Values in different units of one kind may differ by
+    1%, for rounding: 5 miles equal 8 km.
 
     >>> [equal(*quantities(text)) for text in ("24 months, two years", "5 miles, 5 km", "5 miles, 8 km", "12, -12")]
     [True, False, True, False]
