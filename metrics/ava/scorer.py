@@ -134,6 +134,8 @@ class AvaScorer(Scorer):
         }
         found: list = [None] * len(rows[0])
         for probabilities, numbers in ways.items():
+            if not len(numbers):  # the model need not run, and a second judge may be missing
+                continue
             for i, one in zip(
                 numbers, explanations(*_taken(rows, numbers), probabilities, self.threshold), strict=True
             ):
