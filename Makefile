@@ -64,12 +64,10 @@ licences: $(VENV)/installed-test
 dist: $(VENV)/installed-test
 	$(BIN)/python -m build --outdir dist .
 
-lock: $(BIN)/python  # PyTorch and the libraries of its GPU builds depend on the machine
-	$(PIP) install --quiet uv
-	$(BIN)/uv pip compile setup.cfg --extra test -c constraints.txt --python-version 3.11 --generate-hashes --no-emit-index-url \
-	  --no-annotate --no-header --quiet -o requirements.lock.new
-	$(BIN)/python -c 'import re; from pathlib import Path; entries = re.split(r"^(?=[\w.-]+==)", Path("requirements.lock.new").read_text(), flags=re.M); Path("requirements.lock").write_text("".join(e for e in entries if not re.match(r"(torch|triton)==|cuda-|nvidia-", e)))'
-	rm requirements.lock.new
+lock: $(BIN)/python  # uv.lock from setup.cfg, then constraints.txt from uv.lock; UPGRADE=--upgrade takes the newest versions
+	$(PIP) install --quiet -c constraints.txt uv
+	$(BIN)/uv lock --quiet $(UPGRADE)
+	$(BIN)/uv export --frozen --quiet --extra test --no-emit-project --no-hashes --no-annotate --no-header | sed 's/ ;.*//' > constraints.txt
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

@@ -1,21 +1,65 @@
-"""`requirements.lock`: the versions of constraints.txt, each with a hash, and no address of an index."""
+"""`uv.lock`: what setup.cfg asks for, each version with its hashes; constraints.txt has the same versions."""
 
+import configparser
 import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 
-def test_the_lock_has_the_versions_of_the_constraints(repository):
-    text = (repository / "requirements.lock").read_text()
-    locked = dict(re.findall(r"^([\w.-]+)==(\S+)", text, flags=re.M))
-    constraints = dict(re.findall(r"^([\w.-]+)==(\S+)", (repository / "constraints.txt").read_text(), flags=re.M))
-    locked, constraints = ({name.lower().replace("_", "-"): v for name, v in d.items()} for d in (locked, constraints))
-    common = {name for name in locked if name in constraints}
-    assert len(common) > 100
-    assert {name: locked[name] for name in common} == {name: constraints[name] for name in common}, "run make lock"
-    assert "torch" not in locked
+@pytest.fixture(scope="module")
+def lock(repository):
+    return tomllib.loads((repository / "uv.lock").read_text())
 
 
-def test_every_package_has_a_hash_and_none_an_address(repository):
-    text = (repository / "requirements.lock").read_text()
-    entries = re.split(r"^(?=[\w.-]+==)", text, flags=re.M)[1:]
+def exported(repository, *options) -> list[str]:
+    command = [sys.executable, "-m", "uv", "export", "--frozen", "--offline", "--quiet", "--extra", "test", *options]
+    command += ["--no-emit-project", "--no-annotate", "--no-header"]
+    return subprocess.run(command, check=True, cwd=repository, capture_output=True, text=True).stdout.splitlines()
+
+
+def test_the_constraints_have_the_versions_of_the_lock(repository):
+    pins = [line.partition(" ;")[0] for line in exported(repository, "--no-hashes")]
+    assert (repository / "constraints.txt").read_text().splitlines() == pins, "run make lock"
+    assert len({pin.partition("==")[0] for pin in pins}) == len(pins) > 200
+
+
+def test_the_lock_is_of_the_dependencies_in_setup_cfg(repository, lock):
+    setup = configparser.ConfigParser()
+    setup.read(repository / "setup.cfg")
+    [project] = [package for package in lock["package"] if package["source"] == {"editable": "."}]
+    locked = {}
+    for entry in project["metadata"]["requires-dist"]:
+        extra = re.search(r"extra == '(\w+)'", entry.get("marker", ""))
+        text = entry["name"] + (f"[{','.join(entry['extras'])}]" if "extras" in entry else "") + entry["specifier"]
+        locked.setdefault(extra[1] if extra else "", set()).add(normalized(text))
+    wanted = {extra: set(map(normalized, lines.split())) for extra, lines in setup["options.extras_require"].items()}
+    wanted[""] = set(map(normalized, setup["options"]["install_requires"].split()))
+    assert locked == wanted, "run make lock"
+
+
+def normalized(requirement: str) -> tuple:
+    parsed = Requirement(requirement)
+    return canonicalize_name(parsed.name), frozenset(parsed.extras), parsed.specifier
+
+
+def test_every_package_has_a_hash_and_the_public_index_as_its_source(lock):
+    for package in lock["package"]:
+        if package["source"] == {"editable": "."}:
+            continue
+        assert package["source"] == {"registry": "https://pypi.org/simple"}
+        files = [*package.get("wheels", ()), *([package["sdist"]] if "sdist" in package else ())]
+        assert files
+        assert all(file["hash"].startswith("sha256:") for file in files)
+        assert all(file["url"].startswith("https://files.pythonhosted.org/packages/") for file in files)
+
+
+def test_what_ci_installs_has_hashes_and_leaves_pytorch_to_make(repository):
+    entries = re.split(r"\n(?=\S)", "\n".join(exported(repository, "--prune", "torch")))
     assert all("--hash=sha256:" in entry for entry in entries)
-    assert not re.search(r"https?:|--index|--find-links|file:", text)
+    assert not any(re.match(r"(torch|triton)==|nvidia-|cuda-", entry) for entry in entries)
+    assert "--prune torch" in (repository / ".ci" / "run").read_text()
