@@ -16,21 +16,10 @@ from training.studies.question_similarity import check_bases
 
 FOLDER = Path(__file__).parent.parent / "training/question_generation"
 
-MARKS = (
-    "findings",
-    "all contexts",
-    "several references",
-    "differences",
-    "diversity",
-    "transfer",
-    "bases",
-    "each difference",
-)
-
 
 def readme(folder):
     path = folder / "README.md"
-    path.write_text("".join(f"<!-- {name} -->\nold\n<!-- end of {name} -->\n" for name in MARKS), encoding="utf-8")
+    path.write_text("<!-- bases -->\nold\n<!-- end of bases -->\n", encoding="utf-8")
     return path
 
 
@@ -150,25 +139,21 @@ def test_questions_are_known_while_model_and_contexts_are_the_same(tmp_path):
     assert study.known_questions(path, contexts, {"baseline": tmp_path}) is None
 
 
-def test_the_pages_of_the_studies_are_of_the_results(tmp_path, monkeypatch):
-    marks = {"results/tables.md": ["studies", "information"]}
-    (tmp_path / "results").mkdir()
-    for name, (page, _) in tables.STUDIES.items():
-        name = f"results/{name}"
-        (tmp_path / name).write_bytes((tables.FOLDER / name).read_bytes())
-        marks[page] = list(tables.page_tables(json.loads((tmp_path / name).read_text(encoding="utf-8"))))
-    pages = {page: (tables.FOLDER / page).read_text(encoding="utf-8") for page in marks}
-    for page, old in pages.items():
-        for marked in marks[page]:
-            before, after = old.split(f"<!-- {marked} -->")[0], old.split(f"<!-- end of {marked} -->")[1]
-            old = f"{before}<!-- {marked} -->\n\nold\n\n<!-- end of {marked} -->{after}"
-        (tmp_path / page).write_text(old, encoding="utf-8")
-    monkeypatch.setattr(tables, "FOLDER", tmp_path)
-    tables.main()
-    for page, text in pages.items():
-        assert (tmp_path / page).read_text(encoding="utf-8") == text, (
-            "python -m training.studies.question_generation.tables"
-        )
+def test_the_page_of_results_shows_the_result_files(tmp_path):
+    for path in (tables.FOLDER / "results").glob("*.json"):
+        shutil.copy(path, tmp_path)
+    text = (tables.FOLDER / "results/tables.md").read_text(encoding="utf-8")
+    assert tables.write_page(tmp_path).read_text(encoding="utf-8") == text, (
+        "python -m training.studies.question_generation.tables"
+    )
+    assert text.count("**KL weight: ") == len(tables.STUDIES)
+
+
+def test_the_kl_weight_by_hand():
+    """0.03 every 10 steps: after 335 steps 33 x 0.03 = 0.99; it stops at 1."""
+    arguments = {"kl_rate": 0.03, "kl_steps": 10}
+    assert tables.kl_weight(arguments, 335) == pytest.approx(0.99)
+    assert tables.kl_weight(arguments, 5000) == 1
 
 
 def test_an_unknown_base_is_refused():
@@ -189,7 +174,7 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
     config = tmp_path / "tiny.args"
     config.write_text(f"{TINY} --encoder {tiny_encoder}", encoding="utf-8")
     words = ["study.py", "--data_dir", str(made_up), "--work", str(tmp_path / "work"), "--config", str(config)]
-    words += ["--results", str(tmp_path / "results.json"), "--page", str(readme(tmp_path)), "--use_cpu", "True"]
+    words += ["--results", str(tmp_path / "large.json"), "--use_cpu", "True"]
     words += [
         "--seeds",
         "1",
@@ -210,7 +195,7 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
     ]
     monkeypatch.setattr(sys, "argv", words)
     study.main()
-    results = json.loads((tmp_path / "results.json").read_text())
+    results = json.loads((tmp_path / "large.json").read_text())
     assert set(results["systems"]) == set(measures.SYSTEMS) == set(results["active_latent_dimensions"])
     for bases in results["systems"].values():
         for base in ("rouge", "bleu"):
@@ -232,9 +217,7 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
     assert results["contexts"] == 20
     assert results["several_references"]["contexts"] + results["one_reference"]["contexts"] == 20
     assert results["transfer"]["contexts"] == 5
-    text = (tmp_path / "README.md").read_text()
-    assert text.count("old") == 2  # the marks of check_bases.py and of differences.py
-    assert "| CVAE 100 + RBS | " in text
+    assert "| CVAE 100 + RBS | " in (tmp_path / "tables.md").read_text()
 
     path = tmp_path / "work/questions/squad_du2017.test.seed_1.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
@@ -249,14 +232,10 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
     data = shutil.copytree(made_up, tmp_path / "data")
     kept = [row for row in rows if len(row["references"]) > 1]
     (data / "several.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
-    page = tmp_path / "PAGE.md"
-    page.write_text(readme(tmp_path).read_text().replace("all contexts", "something else"), encoding="utf-8")
-    monkeypatch.setattr(
-        sys, "argv", [*words, "--data_dir", str(data), "--test", "several", "--seeds", "1", "--page", str(page)]
-    )
+    monkeypatch.setattr(sys, "argv", [*words, "--data_dir", str(data), "--test", "several", "--seeds", "1"])
     study.main()
-    assert json.loads((tmp_path / "results.json").read_text())["one_reference"] is None
-    assert page.read_text().count("each with several references") == 1
+    assert json.loads((tmp_path / "large.json").read_text())["one_reference"] is None
+    assert (tmp_path / "tables.md").read_text().count("each with several references") == 1
 
     monkeypatch.setattr(sys, "argv", [*words, "--train_only", "True"])
     study.main()  # nothing is trained again
@@ -275,7 +254,7 @@ def test_each_difference_is_trained_and_measured_once(made_up, tiny_encoder, tmp
     )
     words = ["differences.py", "--train_dir", str(made_up), "--work", str(tmp_path / "work"), "--config", str(config)]
     words += ["--steps", "3", "--resamples", "30", "--use_cpu", "True"]
-    words += ["--results", str(tmp_path / "differences.json"), "--page", str(readme(tmp_path))]
+    words += ["--results", str(tmp_path / "differences.json")]
     monkeypatch.setattr(sys, "argv", words)
     differences.main()
     said = capsys.readouterr().err.count("this processor only emulates bfloat16: training in float32")
@@ -297,7 +276,7 @@ def test_each_difference_is_trained_and_measured_once(made_up, tiny_encoder, tmp
         low, high = run["measured"]["recall"].get("difference", [0, 0, 0])[1:]
         assert low <= high
     assert "difference" not in results["runs"]["variant"]["measured"]["recall"]
-    text = (tmp_path / "README.md").read_text()
+    text = (tmp_path / "tables.md").read_text()
     assert all(f"| {name} | " in text for name in differences.RUNS)
 
 

@@ -60,7 +60,7 @@ PAGES = {
     "training/ava/README.md": "results/3-judge.md",
     "training/kpqa/README.md": "results/5-kpqa.md",
     "training/question_generation/README.md": "results/7-question-generation.md",
-    "training/studies/question_generation/STUDY.md": "results/8-what-f-meta-sees.md",
+    "training/studies/question_generation/README.md": "results/8-what-f-meta-sees.md",
 }
 
 

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from training.common import put_between_markers
-
 FOLDER = Path(__file__).parent
 LATENT = 100
 QUESTIONS = 4  # asked about every held-out context
@@ -44,7 +42,6 @@ class Arguments:
     resamples: int = field(default=1000, metadata={"help": "bootstrap samples"})
     use_cpu: bool = field(default=False, metadata={"help": "train on the CPU also where there is another device"})
     results: str = field(default=str(FOLDER / "results/differences.json"), metadata={"help": "file that is written"})
-    page: str = field(default=str(FOLDER / "results/tables.md"), metadata={"help": "page whose table is renewed"})
 
 
 def trained(args: Arguments, name: str) -> Path:
@@ -148,6 +145,7 @@ def main() -> None:
     from transformers import HfArgumentParser
 
     from training.question_generation.contexts import read_contexts
+    from training.studies.question_generation.tables import write_page
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     folders = {name: trained(args, name) for name in RUNS}
@@ -169,7 +167,7 @@ def main() -> None:
         "runs": runs,
     }
     Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    put_between_markers(Path(args.page), "each difference", table(runs))
+    write_page(Path(args.results).parent)
     print(args.results)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from training.common import local_file, put_between_markers
+from training.common import local_file
 from training.question_generation.ask import BUNDLED, find
 from training.studies.question_generation.differences import COLUMNS, FOLDER, QUESTIONS, cells_of, measured
 
@@ -26,7 +26,6 @@ class Arguments:
         default=False, metadata={"help": "add to the generators that were measured before, beside the same first one"}
     )
     results: str = field(default=str(FOLDER / "results/held_out.json"), metadata={"help": "file that is written"})
-    page: str = field(default=str(FOLDER / "results/tables.md"), metadata={"help": "page whose table is renewed"})
 
 
 def table(reports: Mapping[str, Mapping]) -> str:
@@ -62,6 +61,7 @@ def main() -> None:
     from transformers import HfArgumentParser
 
     from training.question_generation.contexts import read_contexts
+    from training.studies.question_generation.tables import write_page
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     folders = dict(word.split("=", 1) if "=" in word else (word, word) for word in args.models)
@@ -83,7 +83,7 @@ def main() -> None:
         results["command"] = f"{earlier['command']}; {results['command']} --keep True"
     print(table(results["runs"]))
     Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    put_between_markers(Path(args.page), "held out", table(results["runs"]))
+    write_page(Path(args.results).parent)
 
 
 if __name__ == "__main__":

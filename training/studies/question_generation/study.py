@@ -18,7 +18,7 @@ from training.studies.question_generation.measures import (
     report_of,
     statistics_of,
 )
-from training.studies.question_generation.tables import GROUPS, page_tables, renew
+from training.studies.question_generation.tables import GROUPS, write_page
 
 FOLDER = Path(__file__).parent
 MANY = ("baseline", "cvae_100")  # the models that the findings are about are trained with all seeds
@@ -48,7 +48,6 @@ class Arguments:
     use_cpu: bool = field(default=False, metadata={"help": "train on the CPU also where there is another device"})
     train_only: bool = field(default=False, metadata={"help": "stop after the trainings"})
     results: str = field(default=str(FOLDER / "results/large.json"), metadata={"help": "file that is written"})
-    page: str = field(default=str(FOLDER / "STUDY.md"), metadata={"help": "file whose marked tables are renewed"})
 
 
 def seeds_of(args: Arguments, model: str) -> list[int]:
@@ -213,7 +212,7 @@ def main() -> None:
         "arguments": arguments,
     }
     Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    renew(args.page, page_tables(results))
+    write_page(Path(args.results).parent)
     print(args.results)
 
 

@@ -1,4 +1,7 @@
-"""The tables of the studies of F-meta, as Markdown; run as a program, renews all of them from their result files."""
+"""The page of results of the studies of question generation, written from their result files.
+
+python -m training.studies.question_generation.tables
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,16 +9,15 @@ from pathlib import Path
 
 import numpy as np
 
-from training.common import put_between_markers
 from training.studies.question_generation.measures import BASES, DIVERSITY, MODELS, PAIRS, SYSTEMS
 
 FOLDER = Path(__file__).parent
-STUDIES = {  # results of study.py -> its page, what was studied
-    "large.json": ("STUDY.md", "the study (`STUDY.md`)"),
-    "printed.json": ("PRINTED.md", "network as printed (`PRINTED.md`)"),
-    "free_bits.json": ("FREE_BITS.md", "free bits, 320 units (`FREE_BITS.md`)"),
-    "all_pairs.json": ("ALL_PAIRS.md", "free bits, twice the pairs (`ALL_PAIRS.md`)"),
-    "qamr.json": ("QAMR.md", "free bits, QAMR (`QAMR.md`)"),
+STUDIES = {  # result file of study.py -> title of the study
+    "large.json": "600 units, the paper's objective",
+    "printed.json": "Network as printed",
+    "free_bits.json": "Free bits, 320 units",
+    "all_pairs.json": "Free bits, twice the pairs",
+    "qamr.json": "Free bits, trained on QAMR too",
 }
 GROUPS = {"several": "Contexts with several references", "all": "All contexts"}
 
@@ -145,43 +147,108 @@ def information_table(found: Mapping[str, Mapping]) -> str:
     return "\n".join(lines)
 
 
-def page_tables(results: Mapping) -> dict[str, str]:
-    """Return name of a marked place -> its table, for the page of one study.
+def kl_weight(arguments: Mapping, steps: int) -> float:
+    """Return the weight of the KL term after some training steps.
 
     Args:
+        arguments: of the training; the weight rises by `kl_rate` every `kl_steps` steps, up to 1.
+        steps: training steps.
+
+    >>> round(kl_weight({"kl_rate": 0.03, "kl_steps": 534}, 2000), 2)
+    0.09
+    """
+    return min(1.0, arguments["kl_rate"] * (steps // arguments["kl_steps"]))
+
+
+def settings_line(results: Mapping) -> str:
+    """Return in one paragraph how the generators of a study were trained and what they were asked."""
+    arguments = results["arguments"]
+    runs = results["training"]["cvae_100"].values()
+    steps, pairs = max(run["steps"] for run in runs), max(run["pairs"] for run in runs)
+    weight = kl_weight(arguments, steps)
+    seeds = ", ".join(
+        f"{len(found)} of {model.replace('cvae_', 'CVAE ')}" for model, found in results["seeds_of"].items()
+    )
+    rise = f"it rises by {arguments['kl_rate']:g} every {arguments['kl_steps']} steps, up to 1"
+    return (
+        f"{pairs:,} training pairs, {arguments['hidden']} units, {steps:,} steps, {arguments['free_bits']:g} nat of "
+        f"free bits per dimension. **KL weight: {weight:.2f} at the end of training** ({rise}). "
+        f"Trainings (seeds): {seeds}. Test set: {results['test']}, {results['contexts']:,} contexts, "
+        f"{results['several_references']['contexts']:,} with several references. Command: `{results['command']}`."
+    )
+
+
+def study_section(title: str, results: Mapping) -> str:
+    """Return the section of one study.
+
+    Args:
+        title: its heading.
         results: what study.py writes.
     """
     several, found = results["several_references"], results["findings"]
     bases = list(found["several"])
     groups = GROUPS if results["one_reference"] else {"several": "All contexts, each with several references"}
-    tables = {
-        "findings": "\n\n".join(f"{name}:\n\n{findings_table(found[group])}" for group, name in groups.items()),
-        "several references": "\n\n".join(table(several, base) for base in bases),
-        "differences": difference_table(several, bases),
-        "diversity": diversity_table(several, results["active_latent_dimensions_per_seed"], results["training"]),
-        "transfer": "\n\n".join(table(results["transfer"], base) for base in bases),
-    }
+    parts = [f"## {title}", settings_line(results)]
+    parts += [f"{name}, findings of the paper:\n\n{findings_table(found[group])}" for group, name in groups.items()]
     if "all" in groups:
-        tables["all contexts"] = "\n\n".join(table(results, base) for base in bases)
-    return tables
+        parts += ["### All contexts", *(table(results, base) for base in bases)]
+    parts += ["### Contexts with several references", *(table(several, base) for base in bases)]
+    parts += ["Differences, in points:", difference_table(several, bases)]
+    parts += ["Variety of the questions, and the latent variable on held-out pairs:"]
+    parts += [diversity_table(several, results["active_latent_dimensions_per_seed"], results["training"])]
+    transfer = results["transfer"]
+    parts += [f"### {transfer['set']}, {transfer['contexts']} contexts", *(table(transfer, base) for base in bases)]
+    return "\n\n".join(parts)
 
 
-def renew(page: str | Path, tables: Mapping[str, str]) -> None:
-    """Write tables to the places of a page that are marked with their names."""
-    for name, text in tables.items():
-        put_between_markers(page, name, text)
+def write_page(folder: Path) -> Path:
+    """Write tables.md from the result files of a folder, and return its path.
 
+    Args:
+        folder: holds those of `STUDIES`, held_out.json and differences.json; missing ones are left out.
+    """
+    from training.studies.question_generation import differences, held_out
 
-def main() -> None:
-    """Renew the page of every study, and the tables of all of them."""
-    found = {}
-    for name, (page, title_of_study) in STUDIES.items():
-        results = json.loads((FOLDER / "results" / name).read_text(encoding="utf-8"))
-        renew(FOLDER / page, page_tables(results))
-        found[title_of_study] = results
-        print(FOLDER / page)
-    renew(FOLDER / "results/tables.md", {"studies": studies_table(found), "information": information_table(found)})
+    def read(name: str) -> dict:
+        path = folder / name
+        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+    found = {title: results for name, title in STUDIES.items() if (results := read(name))}
+    parts = [
+        "# Question generation: results",
+        "Written by `python -m training.studies.question_generation.tables` from the JSON files of this folder. "
+        "Scores are in percent, differences in points; brackets are 95% intervals of 1,000 bootstrap samples, over "
+        "contexts and, where there are several trainings, over seeds. cBLEU is BLEU-4 of the whole set with the first "
+        "question of each context.",
+    ]
+    if found:
+        parts += [
+            "## All studies",
+            "CVAE 100 against the baseline, contexts with several references:",
+            studies_table(found),
+        ]
+    with_meteor = {title: r for title, r in found.items() if "meteor" in r["several_references"]["differences"]}
+    if with_meteor:
+        parts += ["KL of the latent variable, and METEOR against the baseline:", information_table(with_meteor)]
+    if results := read("held_out.json"):
+        parts += [
+            "## The bundled generators on held-out contexts",
+            f"{results['questions']} questions about each of {results['contexts']} contexts of the dev part; "
+            "differences are to the first row.",
+            held_out.table(results["runs"]),
+        ]
+    if results := read("differences.json"):
+        parts += [
+            "## Each difference from the paper",
+            f"CVAE 100, {results['steps']} steps, one training each, with one part as the paper prints it; "
+            "differences are to the first row.",
+            differences.table(results["runs"]),
+        ]
+    parts += [study_section(title, results) for title, results in found.items()]
+    path = folder / "tables.md"
+    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    return path
 
 
 if __name__ == "__main__":
-    main()
+    print(write_page(FOLDER / "results"))
