@@ -1,5 +1,6 @@
 """What an output says, whether it declines, which quantities are equal, and why a judge decided: by hand."""
 
+import time
 from pathlib import Path
 
 import evaluate
@@ -35,6 +36,8 @@ def load_module():
         (r"\boxed{1} and then \boxed{\frac{1}{2}}", r"\frac{1}{2}"),
         (r"\boxed{open", "open"),
         ("2 + 2 = 4\n#### 4", "4"),
+        ("2 + 2 = 4\n#### Final answer: 4", "4"),
+        ("The final answer is\n\n**4**", "4"),
         ("Rome came to mind.\n**Final answer:** Paris", "Paris"),
         ("", ""),
     ],
@@ -43,10 +46,19 @@ def test_the_answer_in_an_output(output, expected):
     assert answers.extract_answer(output) == expected
 
 
-@pytest.mark.parametrize("output", ["{" * 5000, "<think>" * 3000, "\\boxed{" * 3000, "<" + " a" * 50_000])
+@pytest.mark.parametrize(
+    "output",
+    ["{" * 5000, "<think>" * 3000, "\\boxed{" * 3000, "<" + " a" * 50_000,
+     "I don't know" + " about a" * 40 + " # x", "not possible to say" + " in" * 120 + " #",
+     "\n" * 60_000 + "xfinal answer", "####\n" * 20_000, "final answer" + " " * 60_000, "final answer" + "*\n" * 9_000,
+     '{"answer": ' + "[" * 900 + "]" * 900 + "}"],
+    ids=lambda output: output[:12],
+)  # fmt: skip
 def test_hostile_outputs_are_read_quickly(output):
+    start = time.perf_counter()
     assert isinstance(answers.extract_answer(output), str)
     assert not answers.declines(output)
+    assert time.perf_counter() - start < 0.5
 
 
 @pytest.mark.parametrize(
@@ -62,6 +74,8 @@ def test_hostile_outputs_are_read_quickly(output):
         "There is not enough information to answer the question.",
         "I'm sorry, but I can't help with that. I do not have access to real-time information.",
         "This cannot be determined from the passage.",
+        "We don't have any information about the year this was built",
+        "I do not know this for sure yet",
     ],
 )
 def test_texts_that_decline(text):

@@ -7,7 +7,7 @@ _THINKING = re.compile(r"(?is)<(think|thinking|thought|reasoning|scratchpad|refl
 _LEFT_OPEN = re.compile(r"(?is)\A.*</(?:think|thinking|thought|reasoning)>")  # the opening tag is often in the prompt
 _TAGGED = re.compile(r"(?is)<(answer|final_answer|final|response|output)>(.*?)(?:</\1>|\Z)")
 _FENCED = re.compile(r"(?s)\A```\w*\n(.*?)\n?```\Z")
-_FINAL = re.compile(r"(?im)^(?:####|\W*(?:the )?final answer\b(?: is)?\W*?:?)[ \t*:]*(\S.*)$")
+_FINAL = re.compile(r"(?im)^(?:[^\w\n]*+(?:the )?final answer\b(?: is)?\s*+|####)[ \t*:]*(\S.*)$")
 _KEYS = ("final_answer", "answer", "prediction", "response", "result", "output", "text", "value")
 
 
@@ -65,11 +65,11 @@ def _of_json(text: str) -> str:
     """Return the answer in a JSON object, or the text as it is if there is none."""
     try:
         found = json.loads(text)
-    except (ValueError, RecursionError):
+        lowered = {str(key).lower().replace(" ", "_"): value for key, value in found.items()}
+        key = next((key for key in _KEYS if key in lowered), next(iter(lowered)) if len(lowered) == 1 else None)
+        return text if key is None else _plain(lowered[key])
+    except (ValueError, RecursionError):  # not JSON, or nested too deep
         return text
-    lowered = {str(key).lower().replace(" ", "_"): value for key, value in found.items()}
-    key = next((key for key in _KEYS if key in lowered), next(iter(lowered)) if len(lowered) == 1 else None)
-    return text if key is None else _plain(lowered[key])
 
 
 def _plain(value: object) -> str:
@@ -93,8 +93,8 @@ _REFUSAL = re.compile(
     | unfortunately,?\s* | based\ on\ {_SOURCE},?\s* | according\ to\ {_SOURCE},?\s* | as\ an\ ai[\w\ ]*,\s*
     )*(?:
     (?:i\ |we\ )?(?:really\ |honestly\ )?(?:do\ not|don['’]?t)\ (?:
-        know | have\ (?:enough\ |sufficient\ |any\ |the\ )?(?:information|access\ to[\w\ -]*)
-        )(?:\ (?:the\ answer|this|that|it|about\ [\w\ ]+|to\ answer[\w\ ]*|on\ [\w\ ]+|for\ sure|yet))*
+        know | have\ (?:enough\ |sufficient\ |any\ |the\ )?(?:information|access\ to[\w\ -]*+)
+        )(?:\ (?:the\ answer|this|that|it|for\ sure|yet))*+(?:\ (?:(?:about|on)\ [\w\ ]++|to\ answer[\w\ ]*+))?
     | (?:i\ |we\ )?(?:
         cannot|can['’]?t|can\ not|am\ unable\ to|could\ not|couldn['’]?t|am\ not\ able\ to|would\ rather\ not
         )\ (?:answer|say|tell|determine|help|find|comment|assist|provide|be\ sure)\b[\w\ ,'’-]*
@@ -105,9 +105,9 @@ _REFUSAL = re.compile(
         unanswerable | unknown | n/?a | not(?=\ in\ {_SOURCE}\b)
         | (?:not|never)\ (?:
             known|stated|mentioned|given|specified|provided|said|answerable|available|clear|disclosed|reported|indicated
-            |possible\ to\ (?:say|tell|determine|answer)[\w\ ]*)
+            |possible\ to\ (?:say|tell|determine|answer)[\w\ ]*+)
         | (?:cannot|can['’]t)\ be\ (?:determined|answered|known|said|found|inferred)
-        | impossible\ to\ (?:say|tell|know|determine)[\w\ ]*
+        | impossible\ to\ (?:say|tell|know|determine)[\w\ ]*+
         )(?:\ (?:in|from|by|with|based\ on|on\ the\ basis\ of)\ (?:the\ |this\ )?[\w\ ]*)?
     | {_SOURCE}\ (?:does\ not|doesn['’]?t|do\ not|don['’]?t|never|did\ not|didn['’]?t)\ (?:actually\ |explicitly\ )?
         {_VERB}s?\b(?![\w\ ]*\bbut\b)[\w\ ,'’-]*
