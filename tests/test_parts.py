@@ -8,7 +8,8 @@ import sys
 
 import pyarrow.parquet as pq
 import pytest
-from genqa_metrics.toolkit.rows.files import FileError, Source
+from genqa_metrics.toolkit.rows.files import FileError, Source, sources_of
+from genqa_metrics.toolkit.rows.reading import Reading
 from genqa_metrics.toolkit.rows.writing import Writer
 from genqa_metrics.toolkit.scoring import run as scoring_run
 from genqa_metrics.toolkit.scoring.parts import MANIFEST, STATE
@@ -308,3 +309,10 @@ def test_workers_give_the_numbers_of_none(tmp_path, monkeypatch, metric):
     assert singles[0] == singles[1]
     state = json.loads(pq.read_metadata(tmp_path / "3" / "part-000000.parquet").metadata[STATE.encode()])
     assert sum(state["tally"]["cut"][metric].values()) > 0
+
+
+def test_the_kind_of_rows_is_known_before_the_first_window():
+    reading = Reading(sources_of([{"context": "c", "predictions": ["a?"], "references": ["b?"]}]), {})
+    windows = reading.windows(lambda kind: (1, 1))
+    assert reading.row_kind.sets
+    assert [len(window.items) for window in windows] == [1, 0]

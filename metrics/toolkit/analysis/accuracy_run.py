@@ -132,15 +132,14 @@ class AccuracyRun:
     def _items(self, skips: Skips, judged: bool = True) -> tuple[list[Item], list[float]]:
         """Return what was answered, and what a column says of it."""
         items, given, readers = [], [], {}
+        asked = "ava" if judged and self.judge_column is None else ""
 
         def convert(source, row: Row) -> list[tuple[Item, float]]:
-            reader = readers.setdefault(source.name, RowReader(source, self.columns))
-            row_kind = reader.row_kind(row.values)
-            if row_kind.sets:
+            reader = readers.setdefault(source.name, RowReader(source, self.columns, lambda kind: asked))
+            if reader.row_kind(row.values).sets:
                 raise RowError("prediction: expected one answer, got a set; accuracy is of answers")
-            asked = judged and self.judge_column is None
             value = self._given(row.values)
-            return [(item, value) for item in reader.items(row.number, row.values, row_kind, asked)]
+            return [(item, value) for item in reader.read(row)]
 
         for _, _, converted in good_rows(self.sources, convert, skips):
             items += [item for item, _ in converted]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.scorer import require_extra
 from ..rows.formats import FileError, Row
-from ..rows.items import Item, RowError, RowKind, RowReader
+from ..rows.items import Item, RowError, RowReader
 from ..rows.reading import AnySource, Skips, good_rows, inputs_of
 from ..scoring.pipeline import item_statistics
 from ..scoring.selection import checked_columns, make_scorers
@@ -202,30 +202,24 @@ class AgreeRun:
         }
 
     def _read(self, skips: Skips) -> list[_Row]:
-        readers = {id(source): RowReader(source, self.columns) for source in self.sources}
-        row_kinds: dict[int, RowKind] = {}
         asked = next((metric for metric, scorer in self.scorers.items() if scorer.needs_question), "")
+        readers = {id(source): RowReader(source, self.columns, lambda kind: asked) for source in self.sources}
 
         def convert(source: AnySource, row: Row) -> _Row:
             reader, values, item = readers[id(source)], row.values, None
-            try:
-                scores = [score_in_column(column, values, missing=True) for column in self.score_columns]
-                for column in self.group_columns:
-                    if column not in values:
-                        found = ", ".join(values) or "none"
-                        raise RowError(f"no column {column!r}, which --group names; columns found: {found}")
-                if self.scorers:
-                    row_kind = row_kinds.get(id(source)) or reader.row_kind(values)
-                    items = reader.items(row.number, values, row_kind, asked)
-                    if len(items) != 1:
-                        raise RowError(
-                            f"expected the answer of one system, with its human score, got {len(items)}; write one "
-                            "row per system"
-                        )
-                    (item,), row_kinds[id(source)] = items, row_kind
-            except RowError as error:
-                error.systems = reader.systems(values)
-                raise
+            scores = [score_in_column(column, values, missing=True) for column in self.score_columns]
+            for column in self.group_columns:
+                if column not in values:
+                    found = ", ".join(values) or "none"
+                    raise RowError(f"no column {column!r}, which --group names; columns found: {found}")
+            if self.scorers:
+                items = reader.read(row)
+                if len(items) != 1:
+                    raise RowError(
+                        f"expected the answer of one system, with its human score, got {len(items)}; write one "
+                        "row per system"
+                    )
+                (item,) = items
             texts = optional_texts(reader, values)
             groups = {name: values.get(name) for name in (*self.group_columns, "question_type", "source")}
             prediction = item.predictions[0] if item and item.predictions else reader.optional(values, "prediction")

@@ -206,12 +206,12 @@ class CompareRun:
         by_system: dict[str, list[SystemRow]] = {}
         first: RowKind | None = None
         for source in self.sources:
-            reader, before, here = RowReader(source, self.columns), skips.skipped, None
+            reader, before = RowReader(source, self.columns), skips.skipped
 
             def convert(source: AnySource, row: Row, reader=reader) -> dict[str, SystemRow]:
-                nonlocal first, here
+                nonlocal first
                 try:
-                    row_kind = here or self._row_kind(reader, row.values)
+                    row_kind = reader.kind or self._row_kind(reader, row.values)
                     scorers = self.scorers or ({} if self.score_columns else make_scorers(default_metrics(row_kind)))
                     rows = self._rows(reader, source, row, row_kind, scorers)
                 except RowError as error:
@@ -219,8 +219,8 @@ class CompareRun:
                     if self._one_each or error.systems == (source.stem,):
                         error.systems = (self._systems[id(source)],)
                     raise
-                if here is None:
-                    here = row_kind
+                if reader.kind is None:
+                    reader.kind = row_kind
                     _check_row_kind(source, row_kind, first, scorers)
                     first, self.scorers = first or row_kind, scorers
                 return rows
@@ -228,7 +228,7 @@ class CompareRun:
             for _, _, rows in good_rows([source], convert, skips):
                 for system, one in rows.items():
                     by_system.setdefault(system, []).append(one)
-            if here is None:
+            if reader.kind is None:
                 bad = skips.skipped - before
                 reason = f"all {bad:,} rows are bad" if bad else "no rows"
                 raise FileError(f"{source.name}: {reason}; is this the right file?")

@@ -44,10 +44,10 @@ def tasks_of(
 
         def convert(source, row: Row):
             reader = readers.setdefault(source.name, RowReader(source, dict(columns or {})))
-            row_kind = reader.row_kind(row.values)
-            if not row_kind.sets or row_kind.ceiling:
+            kind = reader.row_kind(row.values)
+            if not kind.sets or kind.ceiling:
                 raise RowError("predictions: expected a set of generated questions; another --form is for answers")
-            return reader.items(row.number, row.values, row_kind)
+            return reader.read(row)
 
         for _, _, found in good_rows(sources_of(rows), convert, skips):
             items += found

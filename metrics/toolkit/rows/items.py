@@ -6,11 +6,11 @@ full; a bad one is a `RowError`.
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from .files import MemorySource, Source
-from .formats import FileError, PlainCell
+from .formats import FileError, PlainCell, Row
 
 COLUMNS = {
     "question": ("question",),
@@ -132,11 +132,24 @@ class RowReader:
         source: the file.
         columns: names of the columns in the file, by the names of `COLUMNS`; "" for a column that is not to be read.
             A name with dots goes into objects and lists: "answers.text", "choices.0.text".
+        asks: called with the kind of the rows; returns the metric that needs a question in every row, or "".
+        kind: what the rows are, if it is known before the first one is read.
+
+    Attributes:
+        kind: what the rows are, from the first good row; None before it.
+        not_numbers: values of `score` and `label` that are no numbers.
     """
 
-    def __init__(self, source: Source | MemorySource, columns: Mapping[str, str]):
+    def __init__(
+        self,
+        source: Source | MemorySource,
+        columns: Mapping[str, str],
+        asks: Callable[[RowKind], str] = lambda kind: "",
+        kind: RowKind | None = None,
+    ):
         self.source = source
         self.columns = columns
+        self.asks, self.kind = asks, kind
         self.in_csv = source.format in ("CSV", "TSV", "Excel")
         self.not_numbers = 0
 
@@ -236,6 +249,22 @@ class RowReader:
         if system is None and isinstance(value, dict):
             return tuple(map(str, value))
         return (system or self.source.stem,)
+
+    def read(self, row: Row) -> list[Item]:
+        """Return the items of a row, one per system; the first good row decides of what kind all rows must be.
+
+        Raises:
+            RowError: if the row is bad; it names the systems.
+            FileError: see `items`.
+        """
+        try:
+            kind = self.kind or self.row_kind(row.values)
+            items = self.items(row.number, row.values, kind, self.asks(kind))
+        except RowError as error:
+            error.systems = self.systems(row.values)
+            raise
+        self.kind = kind
+        return items
 
     def items(self, line: int, values: dict, row_kind: RowKind, reader: str = "") -> list[Item]:
         """Return the items of a row, one per system; none for a context with one reference and no predictions.

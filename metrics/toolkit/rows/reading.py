@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cache, partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -189,7 +189,7 @@ class Reading:
         asks: called with the row_kind of rows; returns the metric that needs a question in every row, or "".
 
     Attributes:
-        row_kind: what the rows of the first file are; None before the first window.
+        row_kind: what the rows of the first file are; None before `windows` is called.
         counts: those of `Skips`, and rows that are "single" (contexts with one reference), and "not_numbers", values
             of `score` and `label` that are no numbers.
     """
@@ -224,7 +224,7 @@ class Reading:
         part_rows: int | None = None,
         finished: Mapping[int, dict] | None = None,
     ) -> Iterator[Window]:
-        """Yield the items of all files.
+        """Return the items of all files; `row_kind` is known when this returns, for the first window is read then.
 
         Args:
             limits: called with the kind of the rows; returns about how many predictions and characters a window has.
@@ -234,7 +234,10 @@ class Reading:
         Raises:
             FileError: if a file cannot be read, a row is bad, or there is nothing to score.
         """
-        finished = finished or {}
+        windows = self._windows(limits, part_rows, finished or {})
+        return chain([next(windows)], windows)
+
+    def _windows(self, limits: Callable, part_rows: int | None, finished: Mapping[int, dict]) -> Iterator[Window]:
         part = 0
         while True:
             while part in finished:
@@ -298,20 +301,15 @@ class Reading:
         for number, source in enumerate(self.sources[first:], first):
             if number != first:
                 self._file, self._file_kind, after = number, None, 0
-            reader = RowReader(source, self.columns)
+            reader = RowReader(source, self.columns, lambda kind: self.asks(self.row_kind or kind), self._file_kind)
             for _, _, items in good_rows([source], partial(self._items, reader), self.skips, after):
                 yield items
 
     def _items(self, reader: RowReader, source: AnySource, row: Row) -> list[Item]:
-        try:
-            row_kind = self._file_kind or reader.row_kind(row.values)
-            items = reader.items(row.number, row.values, row_kind, self.asks(self.row_kind or row_kind))
-        except RowError as error:
-            error.systems = reader.systems(row.values)
-            raise
+        items = reader.read(row)
         if self._file_kind is None:
-            self._file_kind = row_kind
-            self._check_row_kind(source, row_kind, row.values)
+            self._file_kind = reader.kind
+            self._check_row_kind(source, reader.kind, row.values)
         self.counts["single"] += not items
         self.counts["not_numbers"] += reader.not_numbers
         reader.not_numbers = 0

@@ -336,7 +336,7 @@ class RayRun(Run):
         """
         sources = [source_of(file, self._wanted()) for file in self.files]
         first = Reading(sources, self.columns, Skips(skip_bad_rows), notify, self._reader)
-        next(first.windows(lambda row_kind: (1, 1)))
+        first.windows(lambda row_kind: (1, 1))
         row_kind = first.row_kind
         scorers = self._checked_scorers(row_kind)
         with _connected(self.address):

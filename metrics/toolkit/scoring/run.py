@@ -6,7 +6,6 @@ Reading, scoring and writing overlap: the calling thread reads ahead and writes 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
 from ... import __version__
@@ -229,8 +228,6 @@ class Run:
             size = None if None in sizes else sum(sizes)
             parts = (self.part_rows, self._parts.finished) if self.in_parts else ()
             windows = reading.windows(self._limits, *parts)
-            # The first window says what the rows are, and with that which metrics and columns there will be.
-            first = next(windows)
             row_kind = reading.row_kind
             scorers = self._checked_scorers(row_kind)
             signatures = {metric: scorer.signature for metric, scorer in scorers.items()}
@@ -238,7 +235,7 @@ class Run:
             overall, of_part = Tally(), Tally()
             for window, result in map_in_order(
                 lambda window: scored(window.items, row_kind, scorers) if window.items else None,
-                chain([first], windows),
+                windows,
                 worker_count(scorers.values()),
             ):
                 if result:
