@@ -179,12 +179,12 @@ def test_explanations_by_hand():
     assert [(word, round(effect, 6), start, end) for word, effect, start, end in right["words"]] == [
         ("In", 0.0, 0, 2), ("Bonn", 0.8, 3, 7)
     ]  # fmt: skip
-    assert right["reason"] == "'Bonn' speaks for it; the reference says 'Bonn'."
+    assert right["reason"] == "'Bonn' counts for it; accepted: 'Bonn'."
     effects = {word: round(effect, 6) for word, effect, *_ in denied["words"]}
     assert effects == {"It": 0, "is": 0, "not": -0.8, "Bonn": 0}
-    assert denied["reason"].startswith("'not' speaks against it")
-    assert other["reason"] == "'Paris' speaks against it: the reference says 'Rome'."  # with Rome it is right
-    assert empty["reason"] == "It lacks 'Rome' of the reference."
+    assert denied["reason"].startswith("'not' counts against it")
+    assert other["reason"] == "'Paris' counts against it; accepted: 'Rome'."  # with Rome it is right
+    assert empty["reason"] == "Missing: 'Rome'; accepted: 'Rome'."
     assert judge.calls == [6, 4, 9]  # pairs, rows, words: three batches however many rows
 
 
@@ -204,13 +204,24 @@ def test_long_answers_are_taken_apart_into_phrases():
 
 def test_rows_near_the_threshold_are_uncertain():
     reason = explaining.reason("Where?", "Bonn", "Bonn", 0.52, [["Bonn", 0.5, 0, 4]], 0.5)
-    assert reason.startswith("Uncertain, 0.52 is near the threshold 0.50: 'Bonn' speaks for it")
+    assert reason.startswith("Uncertain (0.52, threshold 0.50): 'Bonn' counts for it")
+
+
+def test_a_word_of_the_reference_is_not_blamed():
+    """The judge falls most without "yellow", which is accepted: what is wrong is what was added, or is missing."""
+    question, reference, answer = "Which colours?", "red, blue, yellow", "red, yellow and green"
+    words = [["red", 0.0, 0, 3], ["yellow", -0.3, 5, 11], ["and", 0.0, 12, 15], ["green", -0.1, 16, 21]]
+    reason = explaining.reason(question, reference, answer, 0.2, words, 0.5)
+    assert reason == "'green' counts against it; accepted: 'red, blue, yellow'."
+    words[3][1] = 0.0
+    reason = explaining.reason(question, reference, answer, 0.2, words, 0.5)
+    assert reason == "Missing: 'blue'; accepted: 'red, blue, yellow'."
 
 
 def test_the_number_of_the_reference_is_named():
     words = [["In", 0.0, 0, 2], ["1944", -0.5, 3, 7]]
     reason = explaining.reason("When?", "1945", "In 1944", 0.1, words, 0.5)
-    assert reason == "'1944' speaks against it: the reference says '1945'."
+    assert reason == "'1944' counts against it; accepted: '1945'."
 
 
 def test_explain_of_the_module():

@@ -536,7 +536,7 @@ def test_warnings_of_libraries_do_not_reach_the_user(command):
 
 
 def judged(**changes):
-    """A verdict written by hand: 'In 1944.' against '1945' is wrong, '1944' speaks against it."""
+    """A verdict written by hand: 'In 1944.' against '1945' is wrong, '1944' counts against it."""
     given = {
         "question": "When?",
         "answer": "In 1944.",
@@ -545,7 +545,7 @@ def judged(**changes):
         "probability": 0.125,
         "threshold": 0.5,
         "words": (Word(0, 2, 0.01), Word(3, 7, -0.5)),
-        "reason": "'1944' speaks against it: the reference says '1945'.",
+        "reason": "'1944' counts against it; accepted: '1945'.",
         "warnings": (),
         "signature": "ava|x",
     }
@@ -566,7 +566,7 @@ def test_a_verdict_in_the_terminal():
         "Reference   1945  (decided)",
         "Reference   later",
         "Verdict     wrong: probability 0.12, correct from 0.50",
-        "Reason      '1944' speaks against it: the reference says '1945'.",
+        "Reason      '1944' counts against it; accepted: '1945'.",
     ]
     assert lines[-1] == "ava|x"
     coloured = printed_verdict(judged(), force_terminal=True, color_system="truecolor")

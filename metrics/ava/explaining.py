@@ -1,9 +1,9 @@
-"""Says why an answer was judged as it was: the reference that decided, and the words that speak for and against.
+"""Explains verdicts: the reference that decided, and the words that count for and against an answer.
 
-A word's effect is the probability with it less the probability without it (occlusion): above 0 it speaks for the
-answer, below 0 against it. Without "1944" a wrong "in 1944" says nothing, which is no better, so in an answer that is
-judged wrong a number or name is not left out but gives way to one that only the reference has. The changed answers are
-judged in batches like any others, against the reference that decided.
+The effect of a word is the probability with it minus the probability without it (occlusion): a word with an effect
+above 0 counts for the answer, below 0 against it. Without "1944", a wrong "in 1944" is empty and no better. So in an
+answer that is judged wrong, a number or name is replaced by one that only the reference has. The changed answers are
+judged in batches, against the reference that decided.
 """
 
 import re
@@ -15,14 +15,14 @@ from ..core.numbers import NUMBER_WORD
 from .modeling import WORD
 from .passages import COMMON
 
-MOST_PARTS = 64  # longer answers are taken apart into as many phrases, so that the time for a row is bounded
-UNCERTAIN = 0.1  # a probability that is nearer to the threshold is called uncertain
-STRONG = 0.02  # effects below it are not named in the reason
-NAMED = 2  # words that the reason names at most
+MOST_PARTS = 64  # longer answers are split into this many phrases, which bounds the time for a row
+UNCERTAIN = 0.1  # a probability closer to the threshold is called uncertain
+STRONG = 0.02  # smaller effects are not named in the reason
+NAMED = 2  # the most words that a reason names
 _PART = re.compile(r"\S*\w\S*")
 _NUMBER = re.compile(rf"(?i)[$€£+-]*\d(?:[\d.,:]*\d)?%?|(?<!\w)(?:{NUMBER_WORD})(?!\w)")
 _NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w'’-]+(?: (?:(?:da|de|der|van|von|of|the) )*[^\W\d_a-zß-öø-ÿ][\w'’-]+)*")
-# Words that begin sentences with a capital letter and are no names.
+# Words that start sentences with a capital letter and are not names.
 _FIRST = COMMON | set("after because before but here i if many most our some then there these those we yes".split())
 _NEGATION = re.compile(r"(?i)\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b")
 
@@ -30,7 +30,7 @@ Probabilities = Callable[[Sequence[str], Sequence[Sequence[str]], Sequence[str]]
 
 
 def parts(answer: str, most: int = MOST_PARTS) -> list[tuple[int, int]]:
-    """Return where the words of an answer stand, or its phrases if it has too many words.
+    """Return the positions of the words of an answer, or of its phrases if it has too many words.
 
     Args:
         answer: the answer.
@@ -54,7 +54,7 @@ def parts(answer: str, most: int = MOST_PARTS) -> list[tuple[int, int]]:
 
 
 def without(answer: str, spans: Sequence[tuple[int, int]]) -> str:
-    """Return an answer without some of its parts and the gaps that they leave.
+    """Return an answer with some of its parts removed, and the gaps closed.
 
     >>> without("It was not Bonn.", [(7, 10)])
     'It was Bonn.'
@@ -65,7 +65,7 @@ def without(answer: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def instead(question: str, reference: str, answer: str, part: str) -> str | None:
-    """Return the number or name of a reference that a part of an answer may stand in for.
+    """Return the number or name of a reference that can replace a part of an answer.
 
     Args:
         question: the question.
@@ -105,7 +105,7 @@ def explanations(
     probabilities: Probabilities,
     threshold: float,
 ) -> list[dict]:
-    """Return per row what decided.
+    """Return an explanation per row.
 
     Args:
         questions: n questions.
@@ -162,7 +162,7 @@ def explanations(
 
 
 def strongest(words: Sequence[Sequence], probability: float, threshold: float, count: int) -> list[list]:
-    """Return the words that speak most for the verdict.
+    """Return the words that count most for the verdict.
 
     Args:
         words: [word, effect, start, end], see `explanations`.
@@ -177,7 +177,7 @@ def strongest(words: Sequence[Sequence], probability: float, threshold: float, c
 def reason(
     question: str, reference: str, answer: str, probability: float, words: Sequence[Sequence], threshold: float
 ) -> str:
-    """Return one plain sentence on what decided.
+    """Return one sentence that says what decided.
 
     Args:
         question: the question.
@@ -189,23 +189,30 @@ def reason(
     """
     right = probability >= threshold
     unsure = abs(probability - threshold) < UNCERTAIN
-    start = f"Uncertain, {probability:.2f} is near the threshold {threshold:.2f}: " if unsure else ""
-    named = strongest(words, probability, threshold, NAMED)
+    start = f"Uncertain ({probability:.2f}, threshold {threshold:.2f}): " if unsure else ""
+    blamed = words if right else [word for word in words if not _stands_in(word[0], reference)]
+    named = strongest(blamed, probability, threshold, NAMED)
     named = [word for word in named if abs(word[1]) >= max(STRONG, abs(named[0][1]) / 2)]
     if not words:
         text = "the answer has no words"
     elif right and named:
-        text = f"{_quoted(named)} {_verb(named, 'speak')} for it; the reference says {_cited(reference, named)}"
+        text = f"{_quoted(named)} {_verb(named, 'count')} for it; accepted: {_cited(reference, named)}"
     elif right:
-        text = f"no single word decides; it says the same as the reference {_short(reference)}"
+        text = f"no single word decides; it matches the accepted answer {_short(reference)}"
     elif named:
-        text = f"{_quoted(named)} {_verb(named, 'speak')} against it: {_contrast(reference, answer, named)}"
+        text = f"{_quoted(named)} {_verb(named, 'count')} against it; {_contrast(reference, answer, named)}"
     else:
         missing = _missing(reference, f"{question} {answer}")
-        text = f"it lacks {missing} of the reference" if missing else "it does not say what the reference says"
-        text += "" if missing else f", {_short(reference)}"
+        text = f"missing: {missing}; accepted: " if missing else "it does not match the accepted answer "
+        text += _short(reference)
     text = start + text
     return text[:1].upper() + text[1:] + "."
+
+
+def _stands_in(part: str, reference: str) -> bool:
+    """Return whether every word of a part of an answer stands in the reference."""
+    known = {word.lower() for word in WORD.findall(reference)}
+    return all(word.lower() in known for word in WORD.findall(part))
 
 
 def _quoted(words: Sequence[Sequence]) -> str:
@@ -224,7 +231,7 @@ def _short(text: str, most: int = 12) -> str:
 
 
 def _cited(reference: str, words: Sequence[Sequence]) -> str:
-    """Return what the reference says around the first of the words that it has, or its beginning."""
+    """Return the reference around the first of the words that it has, or its beginning."""
     for word, *_ in words:
         found = re.search(rf"(?i)(?<!\w){re.escape(word)}(?!\w)", reference)
         if found and len(reference.split()) > 12:
@@ -235,16 +242,16 @@ def _cited(reference: str, words: Sequence[Sequence]) -> str:
 
 
 def _contrast(reference: str, answer: str, words: Sequence[Sequence]) -> str:
-    """Return what the reference says in the place of words that speak against an answer."""
-    said = " ".join(word[0] for word in words)
-    if _NEGATION.search(said) and not _NEGATION.search(reference):
-        return f"the reference does not deny it, {_short(reference)}"
-    if re.search(r"\d", said):
+    """Return what is accepted instead of the words that count against an answer."""
+    blamed = " ".join(word[0] for word in words)
+    if _NEGATION.search(blamed) and not _NEGATION.search(reference):
+        return f"the accepted answer has no negation: {_short(reference)}"
+    if re.search(r"\d", blamed):
         known = set(re.findall(r"\d[\d.,]*\d|\d", answer))
         numbers = [n for n in re.findall(r"\d[\d.,]*\d|\d", reference) if n not in known]
         if numbers:
-            return f"the reference says {_short(reference) if len(reference.split()) <= 4 else _list(numbers[:2])}"
-    return f"the reference says {_short(reference)}"
+            return f"accepted: {_short(reference) if len(reference.split()) <= 4 else _list(numbers[:2])}"
+    return f"accepted: {_short(reference)}"
 
 
 def _list(texts: Sequence[str]) -> str:

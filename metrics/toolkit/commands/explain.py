@@ -48,7 +48,7 @@ def explain(
     as numbers where there are no colours (a pipe, a file, NO_COLOR). Marked are the pieces that match. Below stand the
     weighted scores beside the unweighted ones and, with several references, which one gave each score.
 
-    **ava** prints the verdict, the reference that decided, the words of the answer that speak for it and against it,
+    **ava** prints the verdict, the reference that decided, the words of the answer that count for it and against it,
     by what the probability is without them, and a sentence.
 
     An empty prediction is explained (it scores 0); an empty question or reference is bad usage.
