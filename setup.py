@@ -17,7 +17,7 @@ def absolute(text: str, files: str, images: str) -> str:
         files: address of the repository's files.
         images: address of their raw contents.
     """
-    text = re.sub(r"(!\[[^\]]*\]\()(?!https?:)", rf"\1{images}/", text)
+    text = re.sub(r"(!\[[^\]]*\]\(|src(?:set)?=\")(?!https?:)", rf"\1{images}/", text)
     return re.sub(r"(\]\()(?!https?:|#)", rf"\1{files}/", text)
 
 

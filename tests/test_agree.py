@@ -384,16 +384,18 @@ def test_analyse_takes_arrays():
     }
 
 
-def test_commands_of_the_readme(repository, tmp_path, monkeypatch, rows):
+def test_commands_of_the_page(repository, tmp_path, monkeypatch, rows):
     """As they stand there, in the order in which one needs them."""
-    (tmp_path / "metrics").symlink_to(repository / "metrics")
+    (tmp_path / "answers.jsonl").symlink_to(repository / "metrics/examples/answers.jsonl")
     monkeypatch.chdir(tmp_path)
     ratings = ["item,rater,score,question,prediction,references,my_metric"]
     ratings += [f"{n},{rater},{1 + (n + rater) % 5},who is {n},one,one,0.{n}" for n in range(9) for rater in range(3)]
     (tmp_path / "ratings.csv").write_text("\n".join(ratings), encoding="utf-8")
     write(tmp_path / "rated.jsonl", [row | {"my_metric": row["good"], "stars": row["score"]} for row in rows])
     commands = re.findall(
-        r"^genqa-metrics ((?:agree|raters) .*)$", (repository / "README.md").read_text(), re.MULTILINE
+        r"^genqa-metrics ((?:agree|raters) .*)$",
+        (repository / "spaces/docs/pages/how-to/9-agree.md").read_text(),
+        re.MULTILINE,
     )
     assert len(commands) == 3
     for command in commands:

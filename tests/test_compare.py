@@ -506,15 +506,6 @@ def test_real_systems(shared_data):
                 assert pair["difference"]["low"] <= pair["difference"]["value"] <= pair["difference"]["high"]
 
 
-def test_readme_shows_what_is_printed(repository, monkeypatch):
-    shown = re.search(
-        r"<!-- checked by tests/test_compare.py -->\n```text\n(.*?)```", (repository / "README.md").read_text(), re.S
-    )
-    monkeypatch.chdir(repository)
-    out, _ = run("metrics/examples/answers.jsonl", "--metric", "aev", "--column", "label", "--rows", 0)
-    assert out.endswith("\n" + shown[1])
-
-
 def test_rows_with_a_question_are_compared_by_a_metric_that_reads_it(files):
     """Right long answers against wrong short ones: AEv alone ranks them the other way round."""
     found = CompareRun([str(path) for path in files], samples=100).report()

@@ -55,7 +55,8 @@ def test_wheel_holds_what_the_modules_need(repository, wheel):
 def test_the_index_page_has_absolute_links_that_exist(repository, built, wheel):
     name = next(name for name in zipfile.ZipFile(wheel).namelist() if name.endswith("/METADATA"))
     facts = message_from_bytes(zipfile.ZipFile(wheel).read(name))
-    links = re.findall(r"\]\(([^)]+)\)", facts.get_payload())
+    text = facts.get_payload()
+    links = re.findall(r"\]\(([^)]+)\)", text) + re.findall(r'src(?:set)?="([^"]+)"', text)
     assert len(links) > 15
     assert [link for link in links if not link.startswith("https://")] == []
     own = [re.sub(r"^.*?/(?:blob|raw)/v[\d.]+/", "", link) for link in links if "/genqa-metrics/" in link]
