@@ -57,7 +57,7 @@ def file(tmp_path, rows):
 
 @pytest.fixture
 def report(file):
-    return AgreeRun([str(file)], score_columns=["weak", "good"], number=200).report()
+    return AgreeRun([str(file)], score_columns=["weak", "good"], resamples=200).report()
 
 
 def test_numbers_are_those_of_scipy_and_scikit_learn(report, rows):
@@ -85,7 +85,7 @@ def test_numbers_are_those_of_scipy_and_scikit_learn(report, rows):
 
 def test_pairs_of_answers_and_of_systems(file, rows):
     """Counted by plain loops: the two answers to each question, and the two systems."""
-    report = AgreeRun([str(file)], score_columns=["weak", "good"], gap=0.1, number=100).report()
+    report = AgreeRun([str(file)], score_columns=["weak", "good"], gap=0.1, resamples=100).report()
     pairs = [
         pair for pair in zip(rows[::2], rows[1::2], strict=True) if abs(pair[0]["score"] - pair[1]["score"]) > 0.1
     ]
@@ -121,7 +121,7 @@ def test_given_question_types_and_further_columns(tmp_path, rows):
     for number, row in enumerate(rows):
         row |= {"question_type": "easy" if number % 3 else "hard", "module": "m", "few": "a" if number < 9 else "b"}
     file = write(tmp_path / "typed.jsonl", rows)
-    groups = AgreeRun([str(file)], score_columns=["good"], group_columns=["module", "few"], number=100).report()[
+    groups = AgreeRun([str(file)], score_columns=["good"], group_columns=["module", "few"], resamples=100).report()[
         "groups"
     ]
     assert set(groups["question_type"]) == {"easy", "hard"}
@@ -135,7 +135,7 @@ def test_metrics_are_those_of_the_modules(tmp_path, rows):
     import genqa_metrics
 
     file = write(tmp_path / "rows.jsonl", rows)
-    report = AgreeRun([str(file)], metrics=["aev"], number=100).report()
+    report = AgreeRun([str(file)], metrics=["aev"], resamples=100).report()
     texts = {name: [row[name] for row in rows] for name in ("prediction", "references")}
     results = genqa_metrics.load("aev").compute(
         predictions=texts["prediction"], references=texts["references"], per_example=True
@@ -187,7 +187,7 @@ def test_constant_scores_missing_scores_and_human_scores(tmp_path, rows):
     file = write(tmp_path / "gaps.jsonl", rows)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        report = AgreeRun([str(file)], score_columns=["flat", "good"], number=100).report()
+        report = AgreeRun([str(file)], score_columns=["flat", "good"], resamples=100).report()
         shown = AgreeReport(report)
         pages = shown.to_html(), shown.to_markdown(), shown.to_json()
     assert report["left_out"] == {
@@ -208,7 +208,7 @@ def test_all_human_scores_equal(tmp_path, rows):
     file = write(tmp_path / "same.jsonl", [row | {"score": 1} for row in rows])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        report = AgreeRun([str(file)], score_columns=["good"], number=100).report()
+        report = AgreeRun([str(file)], score_columns=["good"], resamples=100).report()
         assert "no correlation is defined" in AgreeReport(report).to_html()
     assert report["metrics"]["good"]["spearman"]["value"] is None
     assert "classifier" not in report["metrics"]["good"]
@@ -217,12 +217,14 @@ def test_all_human_scores_equal(tmp_path, rows):
 
 def test_few_rows_and_few_questions(tmp_path, rows):
     with pytest.raises(FileError, match="2 rows have a human score and all metric scores; 3 are the least"):
-        AgreeRun([str(write(tmp_path / "two.jsonl", rows[:2]))], score_columns=["good"], number=100).report()
+        AgreeRun([str(write(tmp_path / "two.jsonl", rows[:2]))], score_columns=["good"], resamples=100).report()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        three = AgreeRun([str(write(tmp_path / "three.jsonl", rows[:3]))], score_columns=["good"], number=100).report()
+        three = AgreeRun(
+            [str(write(tmp_path / "three.jsonl", rows[:3]))], score_columns=["good"], resamples=100
+        ).report()
     assert three["rows"] == 3
-    few = AgreeRun([str(write(tmp_path / "few.jsonl", rows[:12]))], score_columns=["good"], number=100).report()
+    few = AgreeRun([str(write(tmp_path / "few.jsonl", rows[:12]))], score_columns=["good"], resamples=100).report()
     assert any(note.startswith("only 6 questions: intervals and permutations draw rows") for note in few["notes"])
     assert few["rank_pairs"]["metrics"]["good"]["low"] is None
 
@@ -230,19 +232,19 @@ def test_few_rows_and_few_questions(tmp_path, rows):
 def test_labels_thresholds_and_ranges(tmp_path, rows):
     """Labels decide where every row has one; else the middle of the range; --correct wins."""
     labelled = write(tmp_path / "l.jsonl", [row | {"label": int(row["score"] > 0.7)} for row in rows])
-    found = AgreeRun([str(labelled)], score_columns=["good"], number=100).report()["human"]
+    found = AgreeRun([str(labelled)], score_columns=["good"], resamples=100).report()["human"]
     assert (found["correct"], found["column"]) == ("label = 1", "score")
     assert found["share_correct"] == np.mean([row["score"] > 0.7 for row in rows])
-    found = AgreeRun([str(labelled)], score_columns=["good"], correct=0.2, number=100).report()["human"]
+    found = AgreeRun([str(labelled)], score_columns=["good"], correct=0.2, resamples=100).report()["human"]
     assert found["correct"] == "score >= 0.2"
     only = [{k: v for k, v in row.items() if k != "score"} | {"label": int(row["score"] > 0.7)} for row in rows]
-    found = AgreeRun([str(write(tmp_path / "o.jsonl", only))], score_columns=["good"], number=100).report()["human"]
+    found = AgreeRun([str(write(tmp_path / "o.jsonl", only))], score_columns=["good"], resamples=100).report()["human"]
     assert (found["column"], found["correct"]) == ("label", "label = 1")
 
 
 def test_scores_outside_0_to_1_have_no_calibration(tmp_path, rows):
     file = write(tmp_path / "wide.jsonl", [row | {"wide": 100 * row["good"]} for row in rows])
-    report = AgreeRun([str(file)], score_columns=["wide", "good"], number=100).report()
+    report = AgreeRun([str(file)], score_columns=["wide", "good"], resamples=100).report()
     assert report["metrics"]["wide"]["classifier"]["calibration"] is None
     assert "wide: has scores outside 0 to 1: no calibration" in report["notes"]
     assert report["metrics"]["good"]["classifier"]["calibration"]["ece"] > 0
@@ -252,7 +254,7 @@ def test_questions_of_several_files_are_not_mixed(tmp_path, rows):
     a, b = (write(tmp_path / f"{name}.jsonl", [dict(row) for row in rows]) for name in "ab")
     for row in rows:
         del row["source"]
-    report = AgreeRun([str(write(a, rows)), str(write(b, rows))], score_columns=["good"], number=100).report()
+    report = AgreeRun([str(write(a, rows)), str(write(b, rows))], score_columns=["good"], resamples=100).report()
     assert (report["rows"], report["questions"]) == (160, 80)
     assert set(report["groups"]["source"]) == {"a", "b"}
 
@@ -262,7 +264,7 @@ def test_page_is_one_file_and_shows_what_users_wrote(tmp_path, rows):
         row["<b>&bold</b>"] = row["good"]
         row["system"] = f"<i>{row['system']}</i>"
     file = write(tmp_path / "rows.jsonl", rows)
-    report = AgreeRun([str(file)], score_columns=["<b>&bold</b>"], number=100).report()
+    report = AgreeRun([str(file)], score_columns=["<b>&bold</b>"], resamples=100).report()
     page = AgreeReport(report).to_html()
     assert "<b>&bold" not in page
     assert "<i>" not in page

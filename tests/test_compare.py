@@ -56,8 +56,8 @@ def files(tmp_path):
     return [save(tmp_path / f"{system}.jsonl", rows(system)) for system in ANSWERS]
 
 
-def report(paths, metrics=("aev",), samples=200, **options):
-    return CompareRun([str(path) for path in paths], metrics, samples=samples, **options).report()
+def report(paths, metrics=("aev",), resamples=200, **options):
+    return CompareRun([str(path) for path in paths], metrics, resamples=resamples, **options).report()
 
 
 def run(*arguments, status=0):
@@ -95,7 +95,7 @@ def test_scores_are_those_of_score(files):
 def test_corpus_scores_are_resampled_by_sums(files, monkeypatch):
     """Every bootstrap sample scored by itself: the answers drawn, as a corpus; no mean of the scores of rows."""
     monkeypatch.setattr(resampling, "MIN_ROWS", 4)
-    found = report(files, samples=100, seed=3, settings={"aev": UNIGRAMS})["metrics"]["aev"]
+    found = report(files, resamples=100, seed=3, settings={"aev": UNIGRAMS})["metrics"]["aev"]
     settings = scoring.Settings(**UNIGRAMS)
     counts = np.concatenate(list(resampling.bootstrap_counts(4, 100, 3))).astype(int)
     for system, answers in ANSWERS.items():
@@ -225,7 +225,7 @@ def test_kpqa_encodes_every_text_once(files, monkeypatch):
     encoded = []
     whole = Encoder.keyphrase_weights
     monkeypatch.setattr(Encoder, "keyphrase_weights", lambda self, pairs: encoded.extend(pairs) or whole(self, pairs))
-    run_ = CompareRun([str(path) for path in files], ["kpqa"], samples=100)
+    run_ = CompareRun([str(path) for path in files], ["kpqa"], resamples=100)
     found = run_.report()
     wanted = {(question, text) for question, references in QUESTIONS for text in references}
     wanted |= {(question, answers[i]) for answers in ANSWERS.values() for i, (question, _) in enumerate(QUESTIONS)}
@@ -508,11 +508,11 @@ def test_real_systems(shared_data):
 
 def test_rows_with_a_question_are_compared_by_a_metric_that_reads_it(files):
     """Right long answers against wrong short ones: AEv alone ranks them the other way round."""
-    found = CompareRun([str(path) for path in files], samples=100).report()
+    found = CompareRun([str(path) for path in files], resamples=100).report()
     assert list(found["metrics"]) == ["ava"]
     found = CompareRun(
         {"a": [{"prediction": "x", "references": "x"}] * 3, "b": [{"prediction": "y", "references": "x"}] * 3},
-        samples=100,
+        resamples=100,
     ).report()
     assert list(found["metrics"]) == ["aev"]
 
@@ -610,7 +610,7 @@ def test_rows_matched_by_their_order_cannot_be_skipped(tmp_path):
 
 
 def test_heat_maps_have_the_settings_of_the_scores(files):
-    run_ = CompareRun([str(path) for path in files[:2]], ["kpqa"], {"kpqa": {"beta": 3.0}}, samples=100, shown_rows=2)
+    run_ = CompareRun([str(path) for path in files[:2]], ["kpqa"], {"kpqa": {"beta": 3.0}}, resamples=100, rows=2)
     found = run_.report()
     for row, explained in zip(found["metrics"]["kpqa"]["rows"], explanations(run_, found), strict=True):
         for system, heat in explained.items():

@@ -88,17 +88,16 @@ def test_an_actor_that_is_killed_loses_and_doubles_nothing(cluster, tmp_path):
 
     output = tmp_path / "parts"
     arguments = {"metrics": ["aev", "f_meta"], "columns": {"references": "references"}}
+    arguments |= {"on_error": "skip", "total": True}
     told = []
     settings = {"f_meta": {"base": deadly}}
     found = RayRun(inputs, output=f"{output}/", settings=settings, part_rows=4000, **arguments).score(
-        skip_bad_rows=True, total=True, problem=told.append
+        problem=told.append
     )
     assert (log / "killed").exists()
     assert len(list(log.iterdir())) >= 4, "a second actor took over, beside the files 'rows' and 'killed'"
     single = tmp_path / "single.parquet"
-    expected = Run(inputs, output=str(single), settings={"f_meta": {"base": exact}}, **arguments).score(
-        skip_bad_rows=True, total=True
-    )
+    expected = Run(inputs, output=str(single), settings={"f_meta": {"base": exact}}, **arguments).score()
     for report in (found, expected):
         report.signatures.pop("f_meta")  # it has the name of the function
     assert_equal_reports(found, expected)

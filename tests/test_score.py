@@ -137,7 +137,8 @@ from genqa_metrics.toolkit.analysis.compare import CompareRun
 path, metrics = sys.argv[1], ["aev", "ava", "kpqa"]
 scored = genqa_metrics.score(path, metrics)
 found = [scored.to_dict(), scored.to_pandas().to_json()]
-found += [CompareRun([path], metrics, samples=100).report(), AgreeRun([path], metrics, number=100).report()]
+found.append(CompareRun([path], metrics, resamples=100).report())
+found.append(AgreeRun([path], metrics=metrics, resamples=100).report())
 print(json.dumps(found))
 """
 

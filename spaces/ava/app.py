@@ -152,7 +152,7 @@ def tested(items: Sequence, labels: Sequence[int]) -> tuple[dict[str, Mapping], 
         for item, label in zip(items, labels, strict=True)
     ]
     try:
-        report = compare.CompareRun(rows, score_columns=["ava"]).report(skip_bad_rows=True)
+        report = compare.CompareRun(rows, score_columns=["ava"], on_error="skip").report()
     except formats.FileError:
         return {}, "The systems do not answer the same questions, so ranks are not tested."
     left_out = sum(report["left_out"].values())

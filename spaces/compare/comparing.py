@@ -102,9 +102,9 @@ def compared(tick, rows: list[dict]):
     def progress(metric: str, done: int, of_all: int) -> None:
         tick({"kpqa": "Scoring", "ava": "Judging"}[metric], done, of_all)
 
-    run = analysis.CompareRun(rows, ["kpqa", "ava"], settings())
+    run = analysis.CompareRun(rows, ["kpqa", "ava"], settings(), on_error="skip")
     run.scorers["kpqa"].significance_scores = tuple(name for name, (metric, _) in SCORES.items() if metric == "kpqa")
-    found = run.report(skip_bad_rows=True, progress=progress)
+    found = run.report(progress=progress)
     return reports.CompareReport(found, lambda: analysis.explanations(run, found)), run
 
 

@@ -102,5 +102,5 @@ def contents(folder):
 
 def score(paths, folder, **kwargs):
     settings = {"resume": True, "part_rows": 30} | kwargs
-    skip = settings.pop("skip", False)
-    return Run([str(path) for path in paths], ["aev"], output=f"{folder}/", **settings).score(skip_bad_rows=skip)
+    on_error = "skip" if settings.pop("skip", False) else "fail"
+    return Run([str(path) for path in paths], ["aev"], output=f"{folder}/", on_error=on_error, **settings).score()

@@ -12,6 +12,7 @@ import numpy as np
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowReader
 from ..rows.reading import Skips, good_rows, inputs_of
+from ..scoring.options import AccuracyOptions
 from ..scoring.registry import make_scorer
 from ..scoring.selection import checked_columns
 from .estimation import Estimate, cluster_sums, difference, labels_needed, newcombe, prediction_powered
@@ -30,51 +31,35 @@ class AccuracyRun:
 
     Args:
         rows: paths, a list of dicts, a DataFrame or a Dataset; see `files.sources_of`.
-        labels: the same, for labels: system, question, prediction, `label` (or `score` from 0 to 1), and, where they
-            have them, `probability` and `rater`. None for the judge alone.
-        columns: names of columns in the rows, by the names of `COLUMNS`; "judge" names one with verdicts or
-            probabilities of another judge, 0 to 1.
-        settings: settings of ava: threshold, checkpoint, ...
-        finite: the truth is the share among these very rows, not among questions like them; needs labels.
-        confidence: probability that an interval holds the truth.
-        ignore_judge_errors: without labels, give intervals that ignore the judge's errors.
+        *given, **options: see `AccuracyOptions`.
 
     Raises:
         ValueError: if an argument is bad. Nothing has been read yet.
     """
 
-    def __init__(
-        self,
-        rows: Any,
-        labels: Any = None,
-        columns: Mapping[str, str] | None = None,
-        settings: Mapping[str, Any] | None = None,
-        finite: bool = False,
-        confidence: float = 0.95,
-        ignore_judge_errors: bool = False,
-    ):
-        self.columns, self.settings = checked_columns(columns, ["judge"]), dict(settings or {})
+    def __init__(self, rows: Any, *given, **options):
+        self.options = AccuracyOptions(*given, **options)
+        self.columns = checked_columns(self.options.columns, ["judge"])
+        self.settings, labels = dict(self.options.settings or {}), self.options.labels
+        confidence, self.finite = self.options.confidence, self.options.finite_population
         self.judge_column = self.columns.pop("judge", None)
         if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
             raise ValueError(f"confidence: expected a number between 0 and 1, got {confidence!r}; 0.95 is usual")
-        if finite and labels is None:
+        if self.finite and labels is None:
             raise ValueError("finite_population: needs labels; give some with labels")
         if self.judge_column and self.settings:
             raise ValueError("settings: the judge is a column, which has no settings; drop one of the two")
-        self.finite, self.confidence, self.ignore_judge_errors = finite, confidence, ignore_judge_errors
         self.sources = digested_sources(rows)
         self.label_sources = None if labels is None else digested_sources(labels, "labels")
 
     def report(
         self,
-        skip_bad_rows: bool = False,
         problem: Callable[[str], None] = lambda message: None,
         progress: Callable[[str, int, int], None] = lambda name, done, rows: None,
     ) -> dict[str, Any]:
         """Read, judge and estimate.
 
         Args:
-            skip_bad_rows: leave bad rows out instead of raising.
             problem: called with each row that is left out.
             progress: called with what is judged, rows that are done, and all rows.
 
@@ -88,7 +73,7 @@ class AccuracyRun:
         """
         from ... import __version__
 
-        skips = Skips(skip_bad_rows, problem)
+        skips = Skips(self.options.skips, problem)
         items, given = self._items(skips)
         inputs = inputs_of(self.sources, skips)
         notes: list[str] = []
@@ -112,7 +97,7 @@ class AccuracyRun:
             "labels": inputs_of(self.label_sources, skips) if self.label_sources else None,
             "judge": judge,
             "settings": {
-                "confidence": self.confidence,
+                "confidence": self.options.confidence,
                 "truth": "these rows" if self.finite else "questions like these",
                 "columns": self.columns | ({"judge": self.judge_column} if self.judge_column else {}),
             },
@@ -124,9 +109,9 @@ class AccuracyRun:
             "worst": [_shown(items[place], judged[place], labels, place) for place in _worst(judged, labels)],
         }
 
-    def judged(self, skip_bad_rows: bool, problem, progress, needed: bool) -> tuple[list[Item], np.ndarray | None]:
+    def judged(self, problem, progress, needed: bool) -> tuple[list[Item], np.ndarray | None]:
         """Return the items of all rows and, where that is needed, the judge's (items,) probabilities."""
-        items, given = self._items(Skips(skip_bad_rows, problem), needed)
+        items, given = self._items(Skips(self.options.skips, problem), needed)
         return items, self._judge(items, given, progress, [])[0] if needed else None
 
     def _items(self, skips: Skips, judged: bool = True) -> tuple[list[Item], list[float]]:
@@ -240,7 +225,7 @@ class AccuracyRun:
         found["labelled"], found["labels"] = int(known.sum()), int(labels["number"][mine].sum()) if labels else 0
         if known.sum() >= 2:
             odds = np.where(known, labels["probability"][mine], 1)
-            options = {"clusters": clusters, "finite": self.finite, "confidence": self.confidence}
+            options = {"clusters": clusters, "finite": self.finite, "confidence": self.options.confidence}
             result = prediction_powered(judged, human, odds, **options)
             alone = prediction_powered(judged, human, odds, **options, trusted=False)
             found |= _limits(result.value, result.low, result.high)
@@ -248,7 +233,7 @@ class AccuracyRun:
             weights = (known / odds)[known]
             agrees = (verdicts[known] == (human[known] >= 0.5)).astype(float)
             needed = {
-                f"{points:g}": labels_needed(result, number, len(mine), points, self.finite, self.confidence)
+                f"{points:g}": labels_needed(result, number, len(mine), points, self.finite, self.options.confidence)
                 for points in POINTS
             }
             found |= {
@@ -265,7 +250,7 @@ class AccuracyRun:
             whole[np.unique(asked)] = result.influence
             return found, replace(result, influence=whole)
         rate, size = found["judged"], effective_sample_size(cluster_sums(verdicts, clusters), np.bincount(clusters))
-        alone = from_rate(rate, size, None if self.ignore_judge_errors else measured, self.confidence)
+        alone = from_rate(rate, size, None if self.options.ignore_judge_errors else measured, self.options.confidence)
         return found | alone | {"method": METHODS[str(alone["method"])]}, None
 
     def _notes(self, systems: Mapping[str, Mapping], labels: Mapping | None, measured, notes: list[str]) -> None:
@@ -283,7 +268,7 @@ class AccuracyRun:
                 )
         methods = {found["method"] for found in systems.values()}
         named = {name for name, method in METHODS.items() if method in methods}
-        notes += notes_of(named, measured, self.ignore_judge_errors or self.judge_column is not None)
+        notes += notes_of(named, measured, self.options.ignore_judge_errors or self.judge_column is not None)
 
     def _differences(self, systems, estimates, asked, places) -> list[dict]:
         if len(systems) > MAX_PAIRS_OF:

@@ -1,7 +1,7 @@
 """Rows with human scores, scored and measured: what `genqa-metrics agree` reports, as one object."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,14 +10,13 @@ from ...core.scorer import require_extra
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowReader
 from ..rows.reading import AnySource, Skips, good_rows, inputs_of
+from ..scoring.options import AgreeOptions
 from ..scoring.pipeline import item_statistics
 from ..scoring.selection import checked_columns, make_scorers
 from .human_agreement import LENGTHS, PERMUTATIONS, Judgments, analyse, differing
 from .inputs import digested_sources, optional_texts, rounded, score_in_column
 from .question_types import question_type
 from .resampling import CONFIDENCE
-
-WORST = 10
 
 
 @dataclass
@@ -48,50 +47,27 @@ class AgreeRun:
 
     Args:
         inputs: names of files, not standard input; or rows in memory, see `files.sources_of`.
-        metrics: names of metrics to compute; aev if none is named and no column holds scores.
-        settings: {metric: {setting: value}}.
-        columns: names of columns in the files, by the names of `items.COLUMNS`.
-        score_columns: columns that hold scores of further metrics.
-        group_columns: columns by which to group, beside question type, system, source and length.
-        correct: human scores from here on count as correct; None for `label` where every row has one, else the
-            middle of the range of the human scores.
-        gap: see `human_agreement.analyse`.
-        number: bootstrap samples, at least 100; there are ten times as many permutations.
-        seed: of both, at least 0.
-        worst: number of rows to list on which a judge and the humans differ, at least 0.
+        *given, **options: see `AgreeOptions`; without metrics and score columns aev is computed.
 
     Raises:
         ValueError: if an argument is bad. Nothing has been read yet.
         ImportError: if the packages of the extra `agree` are not installed.
     """
 
-    def __init__(
-        self,
-        inputs: object,
-        metrics: Sequence[str] = (),
-        settings: Mapping[str, Mapping] | None = None,
-        columns: Mapping[str, str] | None = None,
-        score_columns: Sequence[str] = (),
-        group_columns: Sequence[str] = (),
-        correct: float | None = None,
-        gap: float | None = None,
-        number: int = 1000,
-        seed: int = 0,
-        worst: int = WORST,
-    ):
+    def __init__(self, inputs: object, *given, **options):
         require_extra("agree", "matplotlib", "sklearn")
-        self.columns = checked_columns(columns)
-        self.score_columns = tuple(dict.fromkeys(score_columns))
-        self.group_columns = tuple(dict.fromkeys(group_columns))
-        if number < 100:
-            raise ValueError(f"resamples: expected at least 100, got {number}")
-        if seed < 0:
-            raise ValueError(f"seed: expected a number of at least 0, got {seed}")
+        self.options = AgreeOptions(*given, **options)
+        self.columns, self.score_columns = checked_columns(self.options.columns), tuple(self.options.score_columns)
+        gap = self.options.gap
+        if self.options.resamples < 100:
+            raise ValueError(f"resamples: expected at least 100, got {self.options.resamples}")
+        if self.options.seed < 0:
+            raise ValueError(f"seed: expected a number of at least 0, got {self.options.seed}")
         if gap is not None and not 0 <= gap < math.inf:
             raise ValueError(f"gap: expected a number of at least 0, got {gap}")
-        if worst < 0:
-            raise ValueError(f"worst: expected a number of rows of at least 0, got {worst}")
-        self.correct, self.gap, self.number, self.seed, self.worst = correct, gap, number, seed, worst
+        if self.options.worst < 0:
+            raise ValueError(f"worst: expected a number of rows of at least 0, got {self.options.worst}")
+        metrics, settings = self.options.metrics, self.options.settings
         self.sources = digested_sources(inputs)
         self.scorers = make_scorers(metrics or (() if settings or self.score_columns else ("aev",)), settings)
         names = [name for scorer in self.scorers.values() for name in scorer.meta_evaluated]
@@ -101,14 +77,12 @@ class AgreeRun:
 
     def report(
         self,
-        skip_bad_rows: bool = False,
         problem: Callable[[str], None] = lambda message: None,
         progress: Callable[[str, int, int], None] = lambda metric, done, rows: None,
     ) -> dict[str, object]:
         """Read, score and measure.
 
         Args:
-            skip_bad_rows: leave bad rows out instead of raising.
             problem: called with each bad row that is left out.
             progress: called with the metric, and the number of rows scored and of all rows.
 
@@ -122,7 +96,7 @@ class AgreeRun:
         """
         from ... import __version__
 
-        skips = Skips(skip_bad_rows, problem)
+        skips = Skips(self.options.skips, problem)
         rows = self._read(skips)
         # `score` is finer than `label`, which is cut from it: the label is used where there is no score.
         place = int(not any(row.human[0] is not None for row in rows))
@@ -150,7 +124,7 @@ class AgreeRun:
             system_scores=system_scores if finite.all() else {},
             thresholds={k: v for scorer in self.scorers.values() for k, v in scorer.thresholds.items()},
         )
-        found = analyse(judgments, self.gap, self.number, self.seed)
+        found = analyse(judgments, self.options.gap, self.options.resamples, self.options.seed)
         found["notes"] += warnings
         return {
             "genqa_metrics": __version__,
@@ -163,14 +137,14 @@ class AgreeRun:
                 "without a score of every metric": len(judged) - len(kept),
             },
             "settings": {
-                "resamples": self.number,
-                "permutations": PERMUTATIONS * self.number,
-                "seed": self.seed,
+                "resamples": self.options.resamples,
+                "permutations": PERMUTATIONS * self.options.resamples,
+                "seed": self.options.seed,
                 "confidence": CONFIDENCE,
                 "interval": found.pop("interval"),
                 "columns": self.columns,
                 "score_columns": list(self.score_columns),
-                "group_columns": list(self.group_columns),
+                "group_columns": list(self.options.group_columns),
             },
             "human": rounded(
                 {
@@ -195,7 +169,7 @@ class AgreeRun:
                         "human": float(human[row]),
                         name: round(float(judgments.scores[name][row]), 6),
                     }
-                    for row in differing(judgments, name, self.worst)
+                    for row in differing(judgments, name, self.options.worst)
                 ]
                 for name in judgments.thresholds
             },
@@ -208,7 +182,7 @@ class AgreeRun:
         def convert(source: AnySource, row: Row) -> _Row:
             reader, values, item = readers[id(source)], row.values, None
             scores = [score_in_column(column, values, missing=True) for column in self.score_columns]
-            for column in self.group_columns:
+            for column in self.options.group_columns:
                 if column not in values:
                     found = ", ".join(values) or "none"
                     raise RowError(f"no column {column!r}, which --group names; columns found: {found}")
@@ -221,7 +195,7 @@ class AgreeRun:
                     )
                 (item,) = items
             texts = optional_texts(reader, values)
-            groups = {name: values.get(name) for name in (*self.group_columns, "question_type", "source")}
+            groups = {name: values.get(name) for name in (*self.options.group_columns, "question_type", "source")}
             prediction = item.predictions[0] if item and item.predictions else reader.optional(values, "prediction")
             return _Row(
                 file=source.stem,
@@ -266,9 +240,9 @@ class AgreeRun:
 
     def _correct(self, rows: list[_Row], human: np.ndarray, column: str) -> tuple[np.ndarray, str]:
         labels = [row.human[1] for row in rows]
-        if self.correct is None and all(label in (0.0, 1.0) for label in labels):
+        if self.options.correct is None and all(label in (0.0, 1.0) for label in labels):
             return np.array(labels) == 1, f"{self.columns.get('label') or 'label'} = 1"
-        limit = self.correct if self.correct is not None else float(human.min() + human.max()) / 2
+        limit = self.options.correct if self.options.correct is not None else float(human.min() + human.max()) / 2
         return human >= limit, f"{column} >= {limit:g}"
 
     def _groups(self, rows: list[_Row]) -> dict[str, list[str]]:
@@ -284,6 +258,6 @@ class AgreeRun:
         groups["source"] = [row.groups.get("source") or row.file for row in rows]
         if all(row.prediction is not None for row in rows):
             groups["length"] = [length_group(row.prediction) for row in rows]
-        for column in self.group_columns:
+        for column in self.options.group_columns:
             groups[column] = [row.groups[column] or "(none)" for row in rows]
         return groups

@@ -11,6 +11,7 @@ from ...core.scorer import Scorer
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowKind, RowReader
 from ..rows.reading import AnySource, Skips, check_columns, good_rows, inputs_of
+from ..scoring.options import CompareOptions
 from ..scoring.pipeline import item_statistics
 from ..scoring.selection import checked_columns, default_metrics, length_note, make_scorers
 from . import resampling
@@ -29,15 +30,7 @@ class CompareRun:
     Args:
         inputs: names of files, not standard input; or rows in memory with a column `system`, see `files.sources_of`;
             or {name of a system: its files or rows}.
-        metrics: names of metrics to compute; none for `default_metrics`, if no column holds scores.
-        settings: {metric: {setting: value}}.
-        columns: names of columns in the files, by the names of `items.COLUMNS`.
-        score_columns: columns that hold scores of further metrics, or of people.
-        samples: number of bootstrap samples, and of permutations, at least 100.
-        seed: of both, at least 0.
-        correction: one of `resampling.CORRECTIONS`.
-        shown_rows: number of rows that differ most to report, for every metric.
-        ignore_judge_errors: with ava, ignore the judge's errors in the interval of the accuracy.
+        *given, **options: see `CompareOptions`.
 
     Attributes:
         matched: after `report`, the rows question by question.
@@ -48,51 +41,35 @@ class CompareRun:
         ValueError: if an argument is bad. Nothing has been read yet.
     """
 
-    def __init__(
-        self,
-        inputs: object,
-        metrics: Sequence[str] = (),
-        settings: Mapping[str, Mapping] | None = None,
-        columns: Mapping[str, str] | None = None,
-        score_columns: Sequence[str] = (),
-        samples: int = 10_000,
-        seed: int = 0,
-        correction: str = "holm",
-        shown_rows: int = 6,
-        ignore_judge_errors: bool = False,
-    ):
-        self.columns = checked_columns(columns)
-        self.score_columns = tuple(dict.fromkeys(score_columns))
-        if samples < 100:
-            raise ValueError(f"resamples: expected at least 100, got {samples}")
-        if seed < 0:
-            raise ValueError(f"seed: expected a number of at least 0, got {seed}")
-        if shown_rows < 0:
-            raise ValueError(f"rows: expected a number of at least 0, got {shown_rows}")
-        if correction not in resampling.CORRECTIONS:
+    def __init__(self, inputs: object, *given, **options):
+        self.options = CompareOptions(*given, **options)
+        self.columns, self.score_columns = checked_columns(self.options.columns), tuple(self.options.score_columns)
+        if self.options.resamples < 100:
+            raise ValueError(f"resamples: expected at least 100, got {self.options.resamples}")
+        if self.options.seed < 0:
+            raise ValueError(f"seed: expected a number of at least 0, got {self.options.seed}")
+        if self.options.rows < 0:
+            raise ValueError(f"rows: expected a number of at least 0, got {self.options.rows}")
+        if self.options.correction not in resampling.CORRECTIONS:
             expected = ", ".join(resampling.CORRECTIONS)
-            raise ValueError(f"correction: expected one of {expected}, got {correction!r}")
-        self.samples, self.seed, self.correction, self.shown_rows = samples, seed, correction, shown_rows
-        self.settings, self.ignore_judge_errors = dict(settings or {}), ignore_judge_errors
+            raise ValueError(f"correction: expected one of {expected}, got {self.options.correction!r}")
         self._one_each = isinstance(inputs, Mapping)  # whatever a column `system` says
         self.sources, self._systems = _named_sources(inputs)
         if not self.score_columns:
             check_columns(self.sources, self.columns)
-        self.scorers = make_scorers(metrics, settings)
+        self.scorers = make_scorers(self.options.metrics, self.options.settings)
         for column in self.score_columns:
             if any(column == metric or column in scorer.names for metric, scorer in self.scorers.items()):
                 raise ValueError(f"column: {column!r} is also a score of --metric; rename the column")
 
     def report(
         self,
-        skip_bad_rows: bool = False,
         problem: Callable[[str], None] = lambda message: None,
         progress: Callable[[str, int, int], None] = lambda metric, done, rows: None,
     ) -> dict[str, object]:
         """Read, score and compare.
 
         Args:
-            skip_bad_rows: leave out bad rows, and questions that not all systems answer, instead of raising.
             problem: called with each row or question that is left out.
             progress: called with the metric, and the number of rows scored and of all rows.
 
@@ -108,6 +85,7 @@ class CompareRun:
         """
         from ... import __version__
 
+        skip_bad_rows = self.options.skips
         skips = Skips(skip_bad_rows, problem)
         by_system, row_kind = self._read(skips)
         if len(by_system) < 2:
@@ -136,10 +114,11 @@ class CompareRun:
             scorers[column] = Column(column=column)
             statistics[column] = np.stack([values, np.ones_like(values)], axis=2)
         self.matched, self.statistics = matched, statistics
-        found = analyse(matched.systems, scorers, statistics, self.samples, self.seed, self.correction)
+        given = self.options
+        found = analyse(matched.systems, scorers, statistics, given.resamples, given.seed, given.correction)
         for metric, scorer in scorers.items():
             by_row = row_scores(scorer, statistics[metric], scorer.significance_scores[0])
-            rows = most_different(by_row, self.shown_rows)
+            rows = most_different(by_row, self.options.rows)
             found[metric]["rows"] = [_row(matched, row, by_row[row]) for row in rows]
         if "ava" in self.scorers:
             found["ava"]["accuracy"] = self._accuracy(matched.systems, statistics["ava"])
@@ -148,12 +127,12 @@ class CompareRun:
             "genqa_metrics": __version__,
             "inputs": inputs_of(self.sources, skips),
             "settings": {
-                "resamples": self.samples,
-                "seed": self.seed,
+                "resamples": self.options.resamples,
+                "seed": self.options.seed,
                 "confidence": resampling.CONFIDENCE,
                 "interval": resampling.INTERVAL.format("questions"),
                 "level": LEVEL,
-                "correction": self.correction,
+                "correction": self.options.correction,
                 "columns": self.columns,
                 "score_columns": list(self.score_columns),
             },
@@ -183,7 +162,7 @@ class CompareRun:
             system: (sums[:, i, 0].sum() / sums[:, i, -1].sum(), effective_sample_size(sums[:, i, 0], sums[:, i, -1]))
             for i, system in enumerate(systems)
         }
-        return judged_systems(rates, self.scorers["ava"], self.ignore_judge_errors)
+        return judged_systems(rates, self.scorers["ava"], self.options.ignore_judge_errors)
 
     def _few(self, questions: int, tests: int) -> list[str]:
         """Return what there is too little of."""
@@ -193,11 +172,11 @@ class CompareRun:
         if questions < resampling.MIN_ROWS:
             least = resampling.MIN_ROWS
             notes.append(f"only {questions} questions: too few for intervals and bootstrap tests, which need {least}")
-        smallest = (tests if self.correction in ("holm", "bonferroni") else 1) / (1 + self.samples)
+        smallest = (tests if self.options.correction in ("holm", "bonferroni") else 1) / (1 + self.options.resamples)
         if smallest >= LEVEL:
             notes.append(
-                f"with {tests:,} pairs and {self.samples:,} permutations no corrected p can be below {LEVEL:g}; "
-                f"use --resamples {math.ceil(2 * tests / LEVEL):,}".replace(",", "")
+                f"with {tests:,} pairs and {self.options.resamples:,} permutations no corrected p can be below "
+                f"{LEVEL:g}; use --resamples {math.ceil(2 * tests / LEVEL):,}".replace(",", "")
             )
         return notes
 

@@ -56,6 +56,6 @@ def tasks_of(
         return plan(items, None, number, seed)
     from .accuracy_run import AccuracyRun
 
-    run = AccuracyRun(rows, columns=columns, settings=settings)
-    items, judged = run.judged(skip_bad_rows, problem, progress, uniform_share < 1)
+    run = AccuracyRun(rows, columns=columns, settings=settings, on_error="skip" if skip_bad_rows else "fail")
+    items, judged = run.judged(problem, progress, uniform_share < 1)
     return plan(items, judged, number, seed, uniform_share)

@@ -4,13 +4,12 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import typer
 
 from ..reports.table import visible
-from ..rows.formats import FileError
+from ..rows.formats import FileError, UsageError
 from ..rows.writing import output_path, write_text
 
 SHOWN_BAD_ROWS = 10
@@ -53,19 +52,16 @@ def usage(verb: str) -> Iterator[None]:
 
 
 @contextmanager
-def failures(kept: Callable[[], int] = lambda: 0) -> Iterator[None]:
-    """Turn what may go wrong while a command runs into exit status 1.
-
-    Args:
-        kept: returns the number of finished parts that a run with --resume starts from.
-    """
+def failures(verb: str = "") -> Iterator[None]:
+    """Turn what may go wrong while a command runs into exit status 1, and bad usage of its verb into 2."""
     try:
         yield
+    except UsageError as error:
+        raise stop(f"{error}\nTry 'genqa-metrics {verb} --help'.", 2) from error
     except FileError as error:
         hint = "\n--on-error skip leaves bad rows out." if error.bad_row else ""
-        hint += (
-            f"\n{parts:,} finished parts are kept; add --resume to continue after them." if (parts := kept()) else ""
-        )
+        if error.finished_parts:
+            hint += f"\n{error.finished_parts:,} finished parts are kept; add --resume to continue after them."
         raise stop(f"{error}{hint}", 1) from error
     except (ValueError, RuntimeError, ImportError) as error:
         raise stop(str(error), 1) from error
@@ -179,22 +175,6 @@ def print_result(
         print_tables(output_console())
     else:
         typer.echo((as_json if form == "json" else as_markdown)().rstrip("\n"))
-
-
-def deliver(report, files: Mapping[str, Path | None], form: str) -> None:
-    """Write a report to the files of some options, and print it.
-
-    Args:
-        report: a `reports.report.Report`.
-        files: {"--json", "--markdown", "--latex" or "--html": path}; None is skipped.
-        form: see `print_result`.
-    """
-
-    def text(option: str) -> str:
-        return getattr(report, f"to_{option[2:]}")() + ("\n" if option == "--markdown" else "")
-
-    write_outputs({option: (path, partial(text, option)) for option, path in files.items()})
-    print_result(form, report.to_json, report.to_markdown, report.show)
 
 
 def run(app: typer.Typer) -> None:

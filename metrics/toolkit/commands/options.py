@@ -1,11 +1,13 @@
 """Options that several commands share, and how their values are read."""
 
+import inspect
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -40,22 +42,28 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
 
 
+INPUT, METRIC, OUTPUT = "Input", "Metrics", "Output"  # groups of options in --help
+
+
 def _file(option: str, content: str):
-    return Annotated[Path | None, typer.Option(option, metavar="FILE", help=f"Write {content} to FILE.")]
+    help = f"Write {content} to FILE."
+    return Annotated[Path | None, typer.Option(option, metavar="FILE", help=help, rich_help_panel=OUTPUT)]
 
 
-def _repeated(*names: str, metavar: str, help: str):
-    return Annotated[list[str] | None, typer.Option(*names, metavar=metavar, help=help, show_default=False)]
+def repeated(*names: str, metavar: str, help: str, group: str = INPUT):
+    """Return the declaration of an option that may be given several times."""
+    given = typer.Option(*names, metavar=metavar, help=help, show_default=False, rich_help_panel=group)
+    return Annotated[list[str] | None, given]
 
 
 def _metrics(default: str):
     listed = f"Metric to compute, once for each: {', '.join(METRICS)}. Default: {default}."
-    return _repeated("--metric", "-m", metavar="NAME", help=listed)
+    return repeated("--metric", "-m", metavar="NAME", help=listed, group=METRIC)
 
 
 Metrics = _metrics(_DEFAULT)
 MetricsOrColumns = _metrics(f"none if --column names scores; else {_DEFAULT}")
-Column = _repeated(
+Column = repeated(
     "--column",
     "-c",
     metavar="NAME=COLUMN",
@@ -69,8 +77,9 @@ From = Annotated[
         "--from",
         metavar="TOOL",
         help="What wrote the files: ragas, lm-eval (samples_*.jsonl), squad (predictions and their data set), "
-        "openai-evals or inspect. Default: recognised where the columns leave no doubt.",
+        "openai-evals or inspect. Default: detected where the columns are unambiguous.",
         show_default=False,
+        rich_help_panel=INPUT,
     ),
 ]
 Systems = Annotated[
@@ -80,6 +89,7 @@ Systems = Annotated[
         metavar="A,B",
         help="Columns that hold the answers of one system each, in a table with a row per question.",
         show_default=False,
+        rich_help_panel=INPUT,
     ),
 ]
 Encoding = Annotated[
@@ -87,23 +97,25 @@ Encoding = Annotated[
     typer.Option(
         "--encoding",
         metavar="NAME",
-        help="Encoding of text files, for example cp1252 or latin-1. Default: UTF-8, or UTF-16 where a file says so.",
+        help="Encoding of text files, such as cp1252 or latin-1. Default: UTF-8, or UTF-16 where a file begins so.",
         show_default=False,
+        rich_help_panel=INPUT,
     ),
 ]
-ScoresOrColumn = _repeated(
+ScoresOrColumn = repeated(
     "--column",
     "-c",
     metavar="NAME[=COLUMN]",
     help="Without '=': a column that holds scores, higher is better, once for each. With '=': where a column has "
     "another name, as for `score`: --column score=human_rating.",
 )
-Set = _repeated(
+Set = repeated(
     "--set",
     "-s",
     metavar="METRIC.SETTING=VALUE",
     help="Setting of a metric, once for each: aev.alpha=0.3, aev.wordiness=infinity, aev.stop_words=null, "
-    "f_meta.base=bleu. VALUE is JSON, or else a string.",
+    "f_meta.base=bleu. VALUE is JSON, or else a string. The card of a metric lists its settings.",
+    group=METRIC,
 )
 SettingsFile = Annotated[
     Path | None,
@@ -111,15 +123,10 @@ SettingsFile = Annotated[
         "--settings",
         metavar="FILE.json",
         help='Settings from a file: {"aev": {"alpha": 0.3}}, or those of the only --metric. --set wins.',
+        rich_help_panel=METRIC,
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed: same rows and seed, same numbers.")]
-IgnoreJudgeErrors = Annotated[
-    bool,
-    typer.Option(
-        "--ignore-judge-errors", help="With ava, without labels: give intervals that ignore the errors of the judge."
-    ),
-]
 Json = _file("--json", "everything, with all tests, as JSON")
 Markdown = _file("--markdown", "the tables as Markdown")
 Latex = _file("--latex", "the tables as LaTeX (booktabs)")
@@ -131,9 +138,83 @@ SkipOrFail = Annotated[
         "--on-error",
         help="A bad row (no JSON, a missing column, a wrong type ...): fail at the first one, or report, count and "
         "skip them.",
+        rich_help_panel=INPUT,
     ),
 ]
-PrintAs = Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")]
+SkipOrFailAll = Annotated[
+    OnError,
+    typer.Option(
+        "--on-error",
+        help="A bad row, or a question that not all systems answer: fail at the first one, or report, count and skip "
+        "them.",
+        rich_help_panel=INPUT,
+    ),
+]
+PrintAs = Annotated[Format, typer.Option("--format", "-f", help="How to print the result.", rich_help_panel=OUTPUT)]
+
+
+FailUnder = repeated(
+    "--fail-under",
+    metavar="NAME=VALUE",
+    help="Exit with status 3 if NAME is below VALUE for any system, once for each: for a check in CI.",
+    group=OUTPUT,
+)
+_SHARED = {  # option of a command -> its declaration and default, in the order of --help
+    "metric": (Metrics, None),
+    "set_": (Set, None),
+    "settings_file": (SettingsFile, None),
+    "column": (Column, None),
+    "from_": (From, None),
+    "systems": (Systems, None),
+    "encoding": (Encoding, None),
+    "on_error": (SkipOrFail, OnError.FAIL),
+    "json": (Json, None),
+    "markdown": (Markdown, None),
+    "latex": (Latex, None),
+    "html": (Html, None),
+    "fail_under": (FailUnder, None),
+    "form": (PrintAs, Format.TABLE),
+}
+
+
+def takes(
+    options: type, metavar: str, help: str, shared: Sequence[str], **other: Any
+) -> Callable[[Callable], Callable]:
+    """Give a command, which has `inputs` and `**given`, the options of a verb.
+
+    Args:
+        options: the dataclass in `scoring.options`; its fields that name flags become options of the command.
+        metavar: name of the inputs in --help.
+        help: what they are.
+        shared: names in `_SHARED`.
+        **other: declarations in place of those in `_SHARED`.
+    """
+
+    def made(command: Callable) -> Callable:
+        types = get_type_hints(options)
+        inputs = Annotated[list[str], typer.Argument(metavar=metavar, help=help, show_default=False)]
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        parameters = [inspect.Parameter("inputs", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=inputs)]
+        for name, (declared, default) in _SHARED.items():
+            if name in shared:
+                annotation = other.get(name, declared)
+                parameters.append(inspect.Parameter(name, keyword, default=default, annotation=annotation))
+        for field in fields(options):
+            facts = dict(field.metadata)
+            flags, text, kind = facts.pop("flags"), facts.pop("help"), facts.pop("type", types[field.name])
+            if flags:
+                shown = field.default is not None and kind is not bool and "type" not in field.metadata
+                group = facts.pop("group", None)
+                given = typer.Option(*flags, help=text, show_default=shown, rich_help_panel=group, **facts)
+                default = None if "type" in field.metadata else field.default
+                parameters.append(
+                    inspect.Parameter(field.name, keyword, default=default, annotation=Annotated[kind, given])
+                )
+        command.__signature__ = inspect.Signature(parameters)
+        command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return command
+
+    return made
 
 
 def name_values(option: str, values: Sequence[str] | None) -> dict[str, str]:
@@ -162,7 +243,7 @@ def names_and_columns(values: Sequence[str] | None) -> tuple[list[str], dict[str
 
 
 def read_inputs(inputs: list[str], form: str | None, systems: str | None, encoding: str | None) -> list:
-    """Return what the commands read: the paths, or with one of the options the sources that it makes of them.
+    """Return the sources of the paths, see `rows.files.files`.
 
     Args:
         inputs: the paths.
@@ -173,8 +254,6 @@ def read_inputs(inputs: list[str], form: str | None, systems: str | None, encodi
     Raises:
         ValueError: if a value is bad, or a file does not exist.
     """
-    if not (form or systems or encoding):
-        return inputs
     from ..rows.files import files
 
     names = [name.strip() for name in (systems or "").split(",") if name.strip()]
@@ -244,13 +323,6 @@ def _settings_of(file: Path, metrics: Sequence[str]) -> dict[str, dict]:
         f'--settings: expected {{"METRIC": {{"SETTING": VALUE}}}} in {file}, with METRIC one of '
         f"{', '.join(METRICS)}; for a file with the settings of one metric, name it with one --metric"
     )
-
-
-FailUnder = _repeated(
-    "--fail-under",
-    metavar="NAME=VALUE",
-    help="Exit with status 3 if NAME is below VALUE for any system, once for each: for a check in CI.",
-)
 
 
 def demands(values: Sequence[str] | None, names: Sequence[str] | None = None) -> dict[str, float]:

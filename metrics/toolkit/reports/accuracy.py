@@ -1,11 +1,12 @@
 """The accuracy of systems with intervals that count the judge's errors: what `genqa-metrics accuracy` prints."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..analysis.accuracy_run import AccuracyRun
 from ..analysis.judge_errors import measured_fact
-from .report import Report, skips_bad_rows
+from ..scoring.options import AccuracyOptions, bad_usage, takes
+from .report import Report
 from .table import Table, estimate, latex_table, number, visible
 
 
@@ -131,30 +132,21 @@ def _interval(found: Mapping) -> str:
     return estimate({"value": found["accuracy"], "low": found["low"], "high": found["high"]})
 
 
+@takes(AccuracyOptions)
 def accuracy(
     rows: Any,
-    labels: Any = None,
-    columns: Mapping[str, str] | None = None,
-    settings: Mapping[str, Any] | None = None,
-    finite_population: bool = False,
-    confidence: float = 0.95,
-    ignore_judge_errors: bool = False,
-    on_error: str = "fail",
+    *given: Any,
+    problem: Callable[[str], None] = lambda message: None,
+    progress: Callable[[str, int, int], None] = lambda name, done, rows: None,
+    **options: Any,
 ) -> AccuracyReport:
     """Estimate how many answers of each system are correct, as `genqa-metrics accuracy` does.
 
     Args:
-        rows: a path or a list of paths; or a list of dicts, a pandas DataFrame, or a `datasets.Dataset`: question,
-            prediction, references, and system where there are several.
-        labels: the same, for labels of people: question, prediction, system, label (0 or 1), and where they have it
-            the probability of being drawn. `genqa-metrics label` makes such a file.
-        columns: {"question", "prediction", "references", "system" or "id": name of the column in the rows};
-            {"judge": column} takes the verdicts or probabilities of another judge from a column.
-        settings: settings of ava, such as threshold or checkpoint.
-        finite_population: intervals of these very rows, not of questions like them; needs labels.
-        confidence: probability that an interval holds the truth.
-        ignore_judge_errors: without labels, ignore the judge's errors.
-        on_error: "fail" at the first bad row, or "skip" and count bad rows.
+        rows: {rows}
+        *given, **options: {options}
+        problem: called with each row that is left out.
+        progress: called with what is scored, rows that are done, and all rows.
 
     Returns:
         `.systems` {system: {"judged", "accuracy", "low", "high", "method", ...}}, `.differences`, `.to_pandas()`.
@@ -167,6 +159,6 @@ def accuracy(
     >>> accuracy(answers, labels, columns={"judge": "by"})
     AccuracyReport(rows 0.500 [0.425, 0.575])
     """
-    skip = skips_bad_rows(on_error)
-    run = AccuracyRun(rows, labels, columns, settings, finite_population, confidence, ignore_judge_errors)
-    return AccuracyReport(run.report(skip))
+    with bad_usage():
+        run = AccuracyRun(rows, *given, **options)
+    return AccuracyReport(run.report(problem, progress))

@@ -1,11 +1,12 @@
 """How well metrics agree with human scores: what `genqa-metrics agree` prints and `genqa_metrics.agree` returns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..analysis.agree import WORST, AgreeRun
+from ..analysis.agree import AgreeRun
+from ..scoring.options import AgreeOptions, bad_usage, takes
 from .charts import curves_figure, forest_figure, group_figure, svg_of
-from .report import Report, listed, skips_bad_rows
+from .report import Report
 from .table import Table, estimate, number, p_value, visible
 
 CRITERIA = {"f1": "F1", "accuracy": "accuracy", "youden": "Youden's J"}
@@ -306,40 +307,21 @@ class AgreeReport(Report):
         return charts
 
 
+@takes(AgreeOptions)
 def agree(
     rows: object,
-    human: str = "score",
-    metrics: str | Sequence[str] | None = None,
-    settings: Mapping[str, Mapping[str, Any]] | None = None,
-    seed: int = 0,
-    *,
-    columns: Mapping[str, str] | None = None,
-    score_columns: str | Sequence[str] = (),
-    group_columns: str | Sequence[str] = (),
-    correct: float | None = None,
-    gap: float | None = None,
-    resamples: int = 1000,
-    worst: int = WORST,
-    on_error: str = "fail",
+    *given: Any,
+    problem: Callable[[str], None] = lambda message: None,
+    progress: Callable[[str, int, int], None] = lambda name, done, rows: None,
+    **options: Any,
 ) -> AgreeReport:
     """Measure how well metrics agree with human scores: correlations, pairs, groups, thresholds.
 
     Args:
-        rows: a list of dicts, a `pandas.DataFrame`, a `datasets.Dataset`, or a path or a list of them; see
-            `genqa_metrics.score`.
-        human: the column with the human scores.
-        metrics: names of metrics; None for aev, if no column holds scores.
-        settings: {metric: {setting: value}}.
-        seed: the same rows and seed give the same numbers.
-        columns: where a column has another name: {"prediction": "answer_text"}.
-        score_columns: columns that hold scores of further metrics.
-        group_columns: columns to group by, beside question type, system, source and length of the answer.
-        correct: human scores from here on count as correct; None for column `label` where every row has 0 or 1, else
-            the middle of the range of the human scores.
-        gap: two answers count as ranked by humans where their scores differ by more; None for half the range.
-        resamples: number of bootstrap samples; there are 10 times as many permutations.
-        worst: number of rows to list on which a judge and the humans differ.
-        on_error: "fail" at the first bad row, or "skip" and count bad rows.
+        rows: {rows}
+        *given, **options: {options}
+        problem: called with each row that is left out.
+        progress: called with what is scored, rows that are done, and all rows.
 
     Returns:
         What `genqa-metrics agree` prints; the numbers are the same.
@@ -347,8 +329,6 @@ def agree(
     Raises:
         ValueError: if an argument or a row is bad; names the row and the fix.
     """
-    mapped = {**({} if human == "score" else {"score": human}), **(columns or {})}
-    skip = skips_bad_rows(on_error)
-    names, scores, groups = (listed(given) for given in (metrics, score_columns, group_columns))
-    run = AgreeRun(rows, names, settings, mapped, scores, groups, correct, gap, resamples, seed, worst)
-    return AgreeReport(run.report(skip))
+    with bad_usage():
+        run = AgreeRun(rows, *given, **options)
+    return AgreeReport(run.report(problem, progress))

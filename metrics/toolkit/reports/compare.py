@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..analysis.compare import CompareRun, explanations
+from ..scoring.options import CompareOptions, bad_usage, takes
 from ..scoring.registry import SCORERS, scorer_class
 from .charts import FOREST_STYLE, forest_chart, outcome_bar
 from .explanation import HEAT_MAP_STYLE, heat_map_html, heat_map_legend
-from .report import Report, listed, say, skips_bad_rows
+from .report import Report, say
 from .table import (
     Table,
     estimate,
@@ -544,35 +545,21 @@ class CompareReport(Report):
         return comparison_page(self, self._explain())
 
 
+@takes(CompareOptions)
 def compare(
     systems: object,
-    metrics: str | Sequence[str] | None = None,
-    settings: Mapping[str, Mapping[str, Any]] | None = None,
-    seed: int = 0,
-    *,
-    columns: Mapping[str, str] | None = None,
-    score_columns: str | Sequence[str] = (),
-    resamples: int = 10_000,
-    correction: str = "holm",
-    rows: int = 6,
-    ignore_judge_errors: bool = False,
-    on_error: str = "fail",
+    *given: Any,
+    problem: Callable[[str], None] = lambda message: None,
+    progress: Callable[[str, int, int], None] = lambda name, done, rows: None,
+    **options: Any,
 ) -> CompareReport:
     """Compare systems on the same questions: scores with intervals, tests of all pairs, ranks.
 
     Args:
-        systems: {name: rows}, or rows with a column `system`. Rows are a list of dicts, a `pandas.DataFrame`, a
-            `datasets.Dataset`, or a path or a list of them; see `genqa_metrics.score`.
-        metrics: names of metrics; None for the default ones of such rows, if no column holds scores.
-        settings: {metric: {setting: value}}.
-        seed: the same rows and seed give the same numbers.
-        columns: where a column has another name: {"prediction": "answer_text"}.
-        score_columns: columns that hold scores of further metrics, or of people; higher is better.
-        resamples: number of bootstrap samples, and of permutations.
-        correction: of p-values for the number of pairs: "holm", "bonferroni", "fdr" or "none".
-        rows: number of rows on which the systems differ most to report.
-        ignore_judge_errors: with ava, give intervals that ignore the judge's errors.
-        on_error: "fail" at the first bad row or question that not all systems answer, or "skip" and count them.
+        systems: {name: rows}, or rows with a column `system`. Rows are {rows}
+        *given, **options: {options}
+        problem: called with each row that is left out.
+        progress: called with what is scored, rows that are done, and all rows.
 
     Returns:
         What `genqa-metrics compare` prints; the numbers are the same.
@@ -582,11 +569,11 @@ def compare(
 
     >>> asked = [{"question": f"q{i}", "references": ["four steps"]} for i in range(40)]
     >>> answers = {"a": "four steps", "b": "seven steps"}
-    >>> rows = {name: [{**row, "prediction": said} for row in asked] for name, said in answers.items()}
+    >>> rows = {name: [{**row, "prediction": text} for row in asked] for name, text in answers.items()}
     >>> compare(rows, ["aev"], {"aev": {"max_order": 1}}, resamples=200).findings
     ['aev: a is significantly better than the other system.']
     """
-    skip, names, scores = skips_bad_rows(on_error), listed(metrics), listed(score_columns)
-    run = CompareRun(systems, names, settings, columns, scores, resamples, seed, correction, rows, ignore_judge_errors)
-    found = run.report(skip)
+    with bad_usage():
+        run = CompareRun(systems, *given, **options)
+    found = run.report(problem, progress)
     return CompareReport(found, lambda: explanations(run, found))

@@ -1,7 +1,5 @@
 """What the reports of all verbs have in common: the objects that the command line prints and Python returns."""
 
-from collections.abc import Sequence
-
 from .table import (
     Table,
     as_json,
@@ -40,22 +38,6 @@ _BODY = """\
 {% endfor %}
 </ul>
 """
-
-
-def listed(names: str | Sequence[str] | None) -> list[str]:
-    """Return one name, several or none as a list."""
-    return [names] if isinstance(names, str) else list(names or ())
-
-
-def skips_bad_rows(on_error: str) -> bool:
-    """Return whether an `on_error` is "skip".
-
-    Raises:
-        ValueError: if it is neither "fail" nor "skip".
-    """
-    if on_error not in ("fail", "skip"):
-        raise ValueError(f"on_error: expected 'fail' or 'skip', got {on_error!r}")
-    return on_error == "skip"
 
 
 class Report:
@@ -105,6 +87,16 @@ class Report:
 
     def _html_tables(self, charts: bool = True):
         return render(_TABLES, tables=self.tables(), charts=self.charts() if charts else {}, html_table=html_table)
+
+    def __str__(self) -> str:
+        """Return what the command line prints."""
+        from io import StringIO
+
+        from rich.console import Console
+
+        console = Console(file=StringIO(), width=1000)
+        self.show(console)
+        return console.file.getvalue()
 
     def _repr_html_(self) -> str:
         """Return the tables for a notebook."""

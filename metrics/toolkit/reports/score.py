@@ -1,11 +1,15 @@
 """Scores of systems: what `genqa-metrics score` prints and `genqa_metrics.score` returns."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from ..rows.formats import FileError
+from ..scoring.options import ScoreOptions, bad_usage, takes
 from ..scoring.registry import scorer_class
 from ..scoring.run import Run, Scores
-from .report import Report, listed, say, skips_bad_rows
+from .report import Report, say
 from .table import Table, estimate, markdown, markdown_code, markdown_table, print_table, visible
 
 if TYPE_CHECKING:
@@ -14,31 +18,26 @@ if TYPE_CHECKING:
 _SHORT = 5  # systems in the short form
 
 
+@takes(ScoreOptions)
 def score(
     rows: Any,
-    metrics: str | Sequence[str] | None = None,
-    settings: Mapping[str, Mapping[str, Any]] | None = None,
-    *,
-    columns: Mapping[str, str] | None = None,
-    on_error: str = "fail",
-    total: bool = False,
-    ignore_judge_errors: bool = False,
+    *given: Any,
+    notify: Callable[[str], None] = lambda message: None,
     problem: Callable[[str], None] = lambda message: None,
+    progress: Callable[[str, int, int | None], None] = lambda name, done, size: None,
+    **options: Any,
 ) -> "ScoreReport":
     """Score rows; the numbers are those of `genqa-metrics score`.
 
+    Without metrics and settings rows with a question are scored by "ava", sets of questions by "f_meta" and "aev", and
+    others by "aev".
+
     Args:
-        rows: a list of dicts, a pandas DataFrame, a `datasets.Dataset`, a path or a list of paths. A row has
-            "prediction" and "references", and where it has them "question", "system", "id", "score" and "label"; or
-            "context", "predictions" and "references".
-        metrics: names of metrics; None for those that have settings, or else "ava" for rows with a question, "f_meta"
-            and "aev" for sets of questions, and "aev" for others.
-        settings: {metric: {setting: value}}.
-        columns: where a column has another name: {"prediction": "answer"}.
-        on_error: "fail" at the first bad row, or "skip" and count bad rows.
-        total: add a row for all systems together.
-        ignore_judge_errors: with ava, give intervals of the accuracy that ignore the judge's errors.
+        rows: {rows}
+        *given, **options: {options}
+        notify: called with what a user must know about the input.
         problem: called with each bad row that is skipped.
+        progress: called with "scoring", the number of bytes read, and that of all bytes, None where it is unknown.
 
     Raises:
         ValueError: if an argument or a row is bad, or there is nothing to score.
@@ -46,9 +45,31 @@ def score(
     >>> score([{"prediction": "four steps", "references": ["four steps"]}], "aev").systems["rows"]["aev"]
     1.0
     """
-    skip = skips_bad_rows(on_error)
-    run = Run(rows, listed(metrics), settings, columns, keep=True)
-    return ScoreReport.of(run, run.score(skip, total, problem=problem), ignore_judge_errors)
+    with bad_usage():
+        run = _run(rows, ScoreOptions(*given, **options))
+    try:
+        return ScoreReport.of(run, run.score(notify, problem, partial(progress, "scoring")))
+    except FileError as error:
+        error.finished_parts = run.finished_parts
+        raise
+
+
+def _run(rows: Any, options: ScoreOptions) -> Run:
+    if options.engine == "ray":
+        if find_spec("ray") is None:
+            raise ValueError("engine: ray is not installed; run pip install 'genqa-metrics[ray]'")
+        rows = [rows] if isinstance(rows, str) else list(rows)
+        if not all(isinstance(path, str) for path in rows):
+            raise ValueError(
+                "engine: ray reads paths and URIs as they are, without --from, --systems and --encoding; convert the "
+                "files first"
+            )
+        from ..scoring.ray_run import RayRun
+
+        return RayRun(rows, **vars(options))
+    if options.address is not None:
+        raise ValueError("address: only with the engine ray")
+    return Run(rows, **vars(options))
 
 
 class ScoreReport(Report):
@@ -79,13 +100,12 @@ class ScoreReport(Report):
         self.notes, self.warnings = found.notes, found.warnings
 
     @classmethod
-    def of(cls, run: Run, found: Scores, ignore_judge_errors: bool = False) -> "ScoreReport":
+    def of(cls, run: Run, found: Scores) -> "ScoreReport":
         """Return the report of a run.
 
         Args:
             run: what was run.
             found: what it returned.
-            ignore_judge_errors: ignore the errors of ava in the intervals of the accuracy.
         """
         if "ava" not in found.scores or found.sets:
             return cls(found)
@@ -96,7 +116,7 @@ class ScoreReport(Report):
             for system, scores in found.scores["ava"].items()
             if system != found.total
         }
-        accuracy = judged_systems(rates, run.scorers["ava"], ignore_judge_errors)
+        accuracy = judged_systems(rates, run.scorers["ava"], run.options.ignore_judge_errors)
         accuracy["note"] += "; answers count as independent, and `accuracy` takes those to one question together"
         return cls(found, accuracy)
 

@@ -52,16 +52,21 @@ ENCODE = "name its encoding, for example --encoding cp1252 (Windows) or latin-1,
 NAMED = {",": "commas", ";": "semicolons", "\t": "a tab"}
 
 
+class UsageError(ValueError):
+    """An argument of a verb is bad; nothing was read yet."""
+
+
 class FileError(ValueError):
-    """A file cannot be read or written; the message names it, says why, and how to mend it.
+    """A file cannot be read or written; the message names it, gives the reason, and the fix.
 
     Attributes:
         bad_row: it is only one row that is bad; it could be left out.
+        finished_parts: number of parts of the output that are kept; a run with --resume starts from them.
     """
 
     def __init__(self, message: str, bad_row: bool = False):
         super().__init__(message)
-        self.bad_row = bad_row
+        self.bad_row, self.finished_parts = bad_row, 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -291,18 +291,11 @@ class RayRun(Run):
     Args:
         inputs: files, folders, or URIs that pyarrow reads (s3://, gs://, hf:// ...), in every format of `files`. What
             is local must be there on every machine of the cluster.
-        output: folder or URI for Parquet parts; None for none. Their rows are in no order: `file` and `line` say where
-            each one is from.
-        address: of the cluster; None for the one that is connected, or that RAY_ADDRESS names, or a new local one.
-        **arguments: see `run.Run`.
+        *given, **options: see `ScoreOptions`. Rows of the output are in no order: `file` and `line` name their origin.
 
     Raises:
         ValueError: if an argument is bad. Nothing has been written yet.
     """
-
-    def __init__(self, inputs, output=None, address=None, **arguments):
-        self.address = address
-        super().__init__(inputs, output=output, **arguments)
 
     def _find(self, inputs: Sequence[str], resume: bool) -> None:
         self.in_parts = False  # of the kind that can be resumed
@@ -323,8 +316,6 @@ class RayRun(Run):
 
     def score(
         self,
-        skip_bad_rows: bool = False,
-        total: bool = False,
         notify: Callable[[str], None] = lambda message: None,
         problem: Callable[[str], None] = lambda message: None,
         progress: Callable[[int, int | None], None] = lambda done, size: None,
@@ -335,11 +326,12 @@ class RayRun(Run):
             FileError: if a file cannot be read or written, a row is bad, or no row can be scored.
         """
         sources = [source_of(file, self._wanted()) for file in self.files]
+        skip_bad_rows = self.options.skips
         first = Reading(sources, self.columns, Skips(skip_bad_rows), notify, self._reader)
         first.windows(lambda row_kind: (1, 1))
         row_kind = first.row_kind
         scorers = self._checked_scorers(row_kind)
-        with _connected(self.address):
+        with _connected(self.options.address):
             notes = self._notes_of_run(row_kind, scorers, skip_bad_rows)
         overall, counts = Tally(), Counter()
         for note in notes:
@@ -347,7 +339,7 @@ class RayRun(Run):
             counts.update(note.get("counts", {}))
             for message in note.get("problems", ()):
                 problem(message)
-        report = report_of(overall, row_kind, scorers, counts, total)
+        report = report_of(overall, row_kind, scorers, counts, self.options.total)
         if self.output is not None:
             inputs = [{name: file[name] for name in ("name", "size")} for file in self.files]
             _write(self.output, MANIFEST, manifest(self._facts(), inputs, {"complete": True, **facts_of(report)}))

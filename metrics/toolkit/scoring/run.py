@@ -4,7 +4,7 @@ Reading, scoring and writing overlap: the calling thread reads ahead and writes 
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,8 @@ from ..rows.formats import FileError
 from ..rows.items import COLUMNS, RowKind
 from ..rows.reading import Reading, Skips, check_columns, skipped_by_system
 from ..rows.writing import Writer
-from .parts import PART_ROWS, Parts, is_folder
+from .options import ScoreOptions
+from .parts import Parts, is_folder
 from .pipeline import (
     WINDOW_CHARACTERS,
     Tally,
@@ -110,43 +111,25 @@ class Run:
 
     Args:
         inputs: names of files, or "-" for JSON lines on standard input; or rows in memory, see `files.sources_of`.
-        metrics: names of metrics; none for those that `settings` names, or else `default_metrics`.
-        settings: {metric: {setting: value}}.
-        columns: names of columns in the files, by the names of `rows.COLUMNS`.
-        output: file for one result row per row and system; its ending says the format. A folder (its name ends in a
-            slash) gets Parquet parts, see `parts.Parts`.
-        resume: keep the finished parts in the folder, and make the others.
-        part_rows: rows of a part.
-        keep: keep the rows with their scores in memory, for `Scores.columns`.
+        *given, **options: see `ScoreOptions`; rows are not kept unless that is asked for.
 
     Raises:
         ValueError: if an argument is bad. Nothing has been written yet.
     """
 
-    def __init__(
-        self,
-        inputs: Any,
-        metrics: Sequence[str] = (),
-        settings: Mapping[str, Mapping] | None = None,
-        columns: Mapping[str, str] | None = None,
-        output: str | None = None,
-        resume: bool = False,
-        part_rows: int = PART_ROWS,
-        keep: bool = False,
-    ):
-        if part_rows < 1:
-            raise ValueError(f"part_rows: expected at least 1, got {part_rows}")
-        self.metrics = tuple(dict.fromkeys(metrics))
-        self.settings = dict(settings or {})
-        self.columns = checked_columns(columns)
-        self.output = output
-        self.part_rows = part_rows
-        self.keep = keep
+    def __init__(self, inputs: Any, *given, **options):
+        self.options = ScoreOptions(*given, **{"keep": False} | options)
+        self.output, self.part_rows = self.options.output, self.options.part_rows
+        if self.part_rows < 1:
+            raise ValueError(f"part_rows: expected at least 1, got {self.part_rows}")
+        self.metrics = tuple(self.options.metrics)
+        self.settings = dict(self.options.settings or {})
+        self.columns = checked_columns(self.options.columns)
         try:
-            self._find(inputs, resume)
+            self._find(inputs, self.options.resume)
             self.scorers = make_scorers(self.metrics, self.settings)
             if self.in_parts:
-                self._parts = Parts(str(output), self._facts(), self.sources, resume)
+                self._parts = Parts(str(self.output), self._facts(), self.sources, self.options.resume)
         except FileError as error:  # bad usage: nothing was read yet
             raise ValueError(str(error)) from error
 
@@ -185,8 +168,6 @@ class Run:
 
     def score(
         self,
-        skip_bad_rows: bool = False,
-        total: bool = False,
         notify: Callable[[str], None] = lambda message: None,
         problem: Callable[[str], None] = lambda message: None,
         progress: Callable[[int, int | None], None] = lambda done, size: None,
@@ -194,8 +175,6 @@ class Run:
         """Read, score and write.
 
         Args:
-            skip_bad_rows: leave bad rows out instead of raising.
-            total: add a row "all", the score of all systems' rows together.
             notify: called with what a user must know about the input.
             problem: called with each bad row that is left out.
             progress: called with the number of bytes read and of all bytes, None where that is unknown.
@@ -207,22 +186,22 @@ class Run:
             FileError: if a file cannot be read or written, a row is bad, or no row can be scored. The output file is
                 then as it was before; of a folder the finished parts are kept.
         """
-        reading = Reading(self.sources, self.columns, Skips(skip_bad_rows, problem), notify, self._reader)
+        reading = Reading(self.sources, self.columns, Skips(self.options.skips, problem), notify, self._reader)
         if not self.in_parts:
-            output = _OneFile(self.output, self.keep)
-            report = self._score(reading, output, total, progress)
+            output = _OneFile(self.output, self.options.keep)
+            report = self._score(reading, output, progress)
             report.columns = output.kept
             return report
         if self.finished_parts:
             notify(f"{self.finished_parts:,} finished parts in {self.output} are kept")
-        return self._score(reading, self._parts, total, progress)
+        return self._score(reading, self._parts, progress)
 
     @property
     def finished_parts(self) -> int:
         """Number of finished parts in the output folder."""
         return len(self._parts.finished) if self.in_parts else 0
 
-    def _score(self, reading: Reading, output, total: bool, progress: Callable) -> Scores:
+    def _score(self, reading: Reading, output, progress: Callable) -> Scores:
         with output:
             sizes = [source.size for source in self.sources]
             size = None if None in sizes else sum(sizes)
@@ -254,7 +233,7 @@ class Run:
                     overall.add(of_part)
                     of_part = Tally()
                 progress(reading.position, size)
-            report = report_of(overall, row_kind, scorers, reading.counts, total)
+            report = report_of(overall, row_kind, scorers, reading.counts, self.options.total)
             output.complete(facts_of(report))
         return report
 

@@ -35,7 +35,7 @@ def main() -> None:
             paths.append(Path(folder) / f"system{number:02d}.jsonl")
             paths[-1].write_text("".join(json.dumps(row) + "\n" for row in rows))
         start = time.process_time()
-        run = CompareRun([str(path) for path in paths], score_columns=["f1"], samples=arguments.resamples)
+        run = CompareRun([str(path) for path in paths], score_columns=["f1"], resamples=arguments.resamples)
         report = run.report()
         seconds = time.process_time() - start
     found = {

@@ -1,0 +1,65 @@
+"""What the commands of the verbs do with the values of their options: they call the verb's Python function."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from . import console, options
+
+
+def carry_out(
+    verb: str,
+    inputs: list[str],
+    given: dict[str, Any],
+    *,
+    scores: bool = False,
+    demanded: tuple[str, ...] | None = None,
+    after: Callable[[Any], None] = lambda report: None,
+    **more: Any,
+) -> None:
+    """Call the Python function of a verb, write the files that were requested, and print the report.
+
+    Args:
+        verb: its name.
+        inputs: paths.
+        given: the values of the command's options.
+        scores: --column may name columns of scores.
+        demanded: names that --fail-under knows; None where they are known only afterwards.
+        after: gets the report before it is printed.
+        **more: further arguments of the function.
+    """
+    import genqa_metrics
+
+    forms = ("json", "markdown", "latex", "html")
+    files = {f"--{kind}": given.pop(kind) for kind in forms if kind in given}
+    form, reading = given.pop("form"), [given.pop(name) for name in ("from_", "systems", "encoding")]
+    column, pairs = given.pop("column"), given.pop("set_")
+    with console.usage(verb):
+        console.check_outputs(files, [*inputs, *(given.get("labels") or [])])
+        demands = options.demands(given.pop("fail_under", None), demanded)
+        if "metric" in given:
+            given["metrics"] = options.checked_metrics(given.pop("metric"))
+            given["settings"] = options.read_settings(given.pop("settings_file"), pairs, given["metrics"])
+        else:
+            given["settings"] = options.read_settings(None, pairs, ["ava"]).get("ava", {})
+        if scores:
+            given["score_columns"], given["columns"] = options.names_and_columns(column)
+        else:
+            given["columns"] = options.name_values("--column", column)
+        as_paths = given.get("engine") == "ray" and not any(reading)
+        sources = inputs if as_paths else options.read_inputs(inputs, *reading)
+    with console.failures(verb):
+        in_bytes = verb == "score"
+        with console.skipped_rows() as problem, console.progress_bars(in_bytes) as progress:
+            report = getattr(genqa_metrics, verb)(sources, **given, **more, problem=problem, progress=progress)
+    console.say_forms(() if as_paths else sources)
+    after(report)
+    text = {option: partial(_text, report, option) for option in files}
+    console.write_outputs({option: (path, text[option]) for option, path in files.items()})
+    console.print_result(form, report.to_json, report.to_markdown, report.show)
+    if demands:
+        console.check_demands(demands, report.systems)
+
+
+def _text(report: Any, option: str) -> str:
+    return getattr(report, f"to_{option[2:]}")() + ("\n" if option == "--markdown" else "")

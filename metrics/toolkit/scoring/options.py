@@ -1,0 +1,265 @@
+"""The options of the verbs, each declared once: command line, Python functions, stubs and runs take them from here."""
+
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass, field, fields
+from typing import Any, Literal
+
+from ..rows.formats import UsageError
+from .parts import PART_ROWS
+
+Settings = Mapping[str, Mapping[str, Any]]
+_ROWS = """a list of dicts, a `pandas.DataFrame`, a `datasets.Dataset`, a path or a list of paths. A row has
+            "prediction" and "references", and where it has them "question", "system", "id", "score" and "label"; or
+            "context", "predictions" and "references"."""
+
+
+def option(default: Any, help: str, *flags: str, **more: Any) -> Any:
+    """Return a field of a dataclass of options.
+
+    Args:
+        default: its default.
+        help: what it means, for the docstring of the Python function and for `--help`.
+        *flags: how the command line spells it; none for an option of the Python function only, or one that all
+            commands read alike.
+        **more: for the command line: "metavar", limits ("min", "max"), and "type" if it is not that of the field.
+    """
+    return field(default=default, metadata={"help": help, "flags": flags, **more})
+
+
+class _Checked:
+    def __post_init__(self):
+        if self.on_error not in ("fail", "skip"):
+            raise ValueError(f"on_error: expected 'fail' or 'skip', got {self.on_error!r}")
+        for name in ("metrics", "score_columns", "group_columns"):
+            if hasattr(self, name):
+                given = getattr(self, name)
+                names = [given] if isinstance(given, str) else list(dict.fromkeys(given or ()))
+                object.__setattr__(self, name, names)
+
+    @property
+    def skips(self) -> bool:
+        """Bad rows are skipped and counted."""
+        return self.on_error == "skip"
+
+
+def _metrics() -> Any:
+    return option(None, "names of metrics; None for the default ones of such rows, if no column holds scores.")
+
+
+def _settings() -> Any:
+    return option(None, "{metric: {setting: value}}.")
+
+
+def _columns() -> Any:
+    return option(None, 'where a column has another name: {"prediction": "answer_text"}.')
+
+
+def _on_error() -> Any:
+    return option("fail", '"fail" at the first bad row, or "skip" and count bad rows.')
+
+
+def _score_columns() -> Any:
+    return option((), "columns that hold scores of further metrics, or of people; higher is better.")
+
+
+def _resamples(default: int, help: str) -> Any:
+    return option(default, help, "--resamples", metavar="N")
+
+
+def _seed() -> Any:
+    return option(0, "Seed: the same rows and seed give the same numbers.", "--seed", metavar="N")
+
+
+def _ignore_judge_errors() -> Any:
+    help = "With ava, without labels: give intervals of the accuracy that ignore the errors of the judge."
+    return option(False, help, "--ignore-judge-errors")
+
+
+@dataclass(frozen=True)
+class ScoreOptions(_Checked):
+    """Options of `score`."""
+
+    metrics: str | Sequence[str] | None = _metrics()
+    settings: Settings | None = _settings()
+    _: KW_ONLY
+    columns: Mapping[str, str] | None = _columns()
+    output: str | None = option(
+        None,
+        "Write the scores of every row to FILE: .parquet, .jsonl, .csv (or .tsv), text also compressed. FOLDER/ (with "
+        "the slash) gets Parquet parts, and a run that ended early can be resumed, see --resume.",
+        "--output",
+        "-o",
+        metavar="FILE",
+        group="Output",
+    )
+    resume: bool = option(
+        False,
+        "Keep the finished parts in --output FOLDER/ and continue after them. Harmless in a first run.",
+        "--resume",
+        group="Large files",
+    )
+    part_rows: int = option(
+        PART_ROWS,
+        "Rows of a part of --output FOLDER/.",
+        "--part-rows",
+        metavar="N",
+        min=1,
+        group="Large files",
+    )
+    engine: Literal["local", "ray"] = option(
+        "local",
+        "local: this machine. ray: a Ray cluster (extra 'ray'); INPUT may then be a folder or a URI (s3://, gs://, "
+        "hf:// ...), --output FOLDER/ too.",
+        "--engine",
+        group="Large files",
+    )
+    address: str | None = option(
+        None,
+        "The Ray cluster, or 'auto'. Default: the one that RAY_ADDRESS names, or a new one on this machine.",
+        "--address",
+        metavar="HOST:PORT",
+        group="Large files",
+    )
+    total: bool = option(False, "Add a row 'all': all systems' rows as one corpus.", "--total", group="Output")
+    ignore_judge_errors: bool = _ignore_judge_errors()
+    on_error: Literal["fail", "skip"] = _on_error()
+    keep: bool = option(True, "keep the rows with their scores in memory, for `to_pandas`.")
+
+
+@dataclass(frozen=True)
+class CompareOptions(_Checked):
+    """Options of `compare`."""
+
+    metrics: str | Sequence[str] | None = _metrics()
+    settings: Settings | None = _settings()
+    seed: int = _seed()
+    _: KW_ONLY
+    columns: Mapping[str, str] | None = _columns()
+    score_columns: str | Sequence[str] = _score_columns()
+    resamples: int = _resamples(10_000, "Number of bootstrap samples, and of permutations.")
+    correction: str = option(
+        "holm",
+        "Correction of p-values for the number of pairs: holm, bonferroni, fdr (Benjamini-Hochberg) or none.",
+        "--correction",
+        metavar="NAME",
+    )
+    rows: int = option(6, "Number of rows to show on which the systems differ most.", "--rows", metavar="N")
+    ignore_judge_errors: bool = _ignore_judge_errors()
+    on_error: Literal["fail", "skip"] = option(
+        "fail", '"fail" at the first bad row or question that not all systems answer, or "skip" and count them.'
+    )
+
+
+@dataclass(frozen=True)
+class AgreeOptions(_Checked):
+    """Options of `agree`."""
+
+    human: str = option("score", "the column with the human scores.")
+    metrics: str | Sequence[str] | None = _metrics()
+    settings: Settings | None = _settings()
+    seed: int = _seed()
+    _: KW_ONLY
+    columns: Mapping[str, str] | None = _columns()
+    score_columns: str | Sequence[str] = _score_columns()
+    group_columns: str | Sequence[str] = option(
+        (),
+        "A column to group by, beside question type, system, data set (source) and length of the answer.",
+        "--group",
+        "-g",
+        metavar="COLUMN",
+        type=list[str] | None,
+    )
+    correct: float | None = option(
+        None,
+        "Human scores from here on count as correct. Default: column label where every row has 0 or 1, else the "
+        "middle of the range of the human scores.",
+        "--correct",
+        metavar="SCORE",
+    )
+    gap: float | None = option(
+        None,
+        "Two answers count as ranked by humans where their scores differ by more. Default: half the range.",
+        "--gap",
+        metavar="SCORE",
+    )
+    resamples: int = _resamples(1000, "Number of bootstrap samples; there are 10 times as many permutations.")
+    worst: int = option(
+        10, "Number of rows to list on which a judge and the humans differ, worst first.", "--worst", metavar="N"
+    )
+    on_error: Literal["fail", "skip"] = _on_error()
+
+    def __post_init__(self):
+        super().__post_init__()
+        human = {} if self.human == "score" else {"score": self.human}
+        object.__setattr__(self, "columns", {**human, **(self.columns or {})})
+
+
+@dataclass(frozen=True)
+class AccuracyOptions(_Checked):
+    """Options of `accuracy`."""
+
+    labels: Any = option(
+        None,
+        "Labels of people for some of the rows, as `label` writes them: question, prediction, system, label, and the "
+        "probability of being drawn.",
+        "--labels",
+        "-l",
+        metavar="FILE",
+        type=list[str] | None,
+    )
+    columns: Mapping[str, str] | None = option(
+        None,
+        'where a column has another name; {"judge": column} takes the verdicts or probabilities of another judge from '
+        "a column.",
+    )
+    settings: Mapping[str, Any] | None = option(None, "settings of ava, such as threshold or checkpoint.")
+    _: KW_ONLY
+    finite_population: bool = option(
+        False,
+        "Intervals of these very rows, not of questions like them: narrower, for a fixed test set. Needs labels.",
+        "--finite-population",
+    )
+    confidence: float = option(0.95, "Probability that an interval holds the truth.", "--confidence", metavar="P")
+    ignore_judge_errors: bool = _ignore_judge_errors()
+    on_error: Literal["fail", "skip"] = _on_error()
+
+
+@contextmanager
+def bad_usage() -> Iterator[None]:
+    """Raise a `UsageError` for a ValueError inside: nothing was read yet."""
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def takes(options: type) -> Callable[[Callable], Callable]:
+    """Name the options of a verb in the signature of its Python function, and describe them in its docstring.
+
+    Args:
+        options: the dataclass; the function has `*given` and `**options` in their place, and "{options}" and, if it
+            likes, "{rows}" in its docstring.
+    """
+
+    def described(function: Callable) -> Callable:
+        own = list(inspect.signature(function).parameters.values())
+        of_options = list(inspect.signature(options).parameters.values())
+        named = [p for p in own if p.kind is p.KEYWORD_ONLY]
+        function.__signature__ = inspect.signature(function).replace(
+            parameters=sorted([own[0], *of_options, *named], key=lambda parameter: parameter.kind)
+        )
+        lines = [
+            textwrap.fill(
+                f"{one.name}: {one.metadata['help']}", 110, initial_indent=" " * 8, subsequent_indent=" " * 12
+            )
+            for one in fields(options)
+        ]
+        function.__doc__ = function.__doc__.replace("*given, **options: {options}", "\n".join(lines).lstrip()).replace(
+            "{rows}", _ROWS
+        )
+        return function
+
+    return described
