@@ -343,7 +343,7 @@ def test_a_processor_that_emulates_a_floating_type_is_warned_of(name, monkeypatc
             import_module(f"genqa_metrics.{name}.loading")._loaded.cache_clear()
             make_scorer(name, {"dtype": "bfloat16"})
         about = [str(one.message) for one in said if str(one.message).startswith("dtype")]
-        text = "dtype: this processor only emulates bfloat16, slower than float32; take dtype 'float32'"
+        text = "dtype: this processor only emulates bfloat16, slower than float32; use dtype='float32'"
         assert about == [text] * emulated
 
 

@@ -1,4 +1,4 @@
-"""AEv as the module of `evaluate` and the command line use it: settings, statistics, scores, warnings, signature."""
+"""The scorer of AEv: settings, statistics per row, scores, warnings, signature."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -52,7 +52,7 @@ class AevScorer(Scorer):
             reference_recall=reference_recall,
             stop_words_orders=stop_words_orders,
         )
-        # The same terms, from one function that remembers the stems it has seen from one call to the next.
+        # The same terms, from a function that caches stems between calls.
         self._counted = replace(self.settings, tokenizer=terms_function(self.settings), stop_words=None, stemmer=None)
         self.facts = self.settings.facts()
 
@@ -61,7 +61,7 @@ class AevScorer(Scorer):
         return statistics(columns["predictions"], columns["references"], self._counted).astype(float), Counter()
 
     def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the scores of single rows; an answer of one word has no bigrams, and is not held to have any."""
+        """Return the scores of single rows; orders for which a row is too short are left out (effective order)."""
         return scores(statistics, self.settings, effective_order=True)
 
     def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
@@ -69,7 +69,7 @@ class AevScorer(Scorer):
         return scores(totals, self.settings)
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
-        """Return the sentences of `scoring.warnings_for`, each with the name of its system."""
+        """Return the warnings of `scoring.warnings_for`, each with the name of its system."""
         return [
             f"{system}: {warning}" if system else warning
             for system, total in totals.items()
@@ -77,6 +77,6 @@ class AevScorer(Scorer):
         ]
 
     def grid_scores(self, columns: Mapping[str, list]) -> dict[str, list]:
-        """Return AEv of a corpus over the whole plane of alpha and N; see `scoring.grid_scores`."""
+        """Return AEv of a corpus for every alpha and N of a grid; see `scoring.grid_scores`."""
         rows = statistics(columns["predictions"], columns["references"], self._counted, max(GRID_ORDERS))
         return grid_scores(column_sums(rows), self.settings)

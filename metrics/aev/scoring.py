@@ -49,7 +49,7 @@ def _words_13a() -> Callable[[str], list[str]]:
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that changes the number; the defaults are the paper's, with alpha and N in the middle of the plane.
+    """Everything that changes the score; the defaults are the paper's, with alpha and N in the middle of their ranges.
 
     Attributes:
         alpha: place on the guideline axis, in [0, 1]; 0 is the recall side RS(N), 1 the precision side PS(N).
@@ -133,7 +133,7 @@ class Settings:
 
 
 class _Terms(dict):
-    """Cache from a word to its stem; forgets everything when it has grown too large.
+    """Cache from word to stem; cleared when it grows too large.
 
     A stop word becomes None, or, to be kept in longer n-grams, its stem behind STOP_MARK.
     """
@@ -181,7 +181,7 @@ def terms_function(settings: Settings) -> Callable[[str], list[str]]:
 
 
 def counted_ngrams(terms: Sequence[str], order: int) -> set:
-    """Return the n-grams of a text as a set in which the k-th repetition of an n-gram is a member of its own.
+    """Return the n-grams of a text as a set in which the k-th repetition of an n-gram is a separate member.
 
     The size of the intersection of two such sets is the clipped count, and their union has the larger counts.
 

@@ -1,4 +1,4 @@
-"""From rows of texts to probabilities: references in order, each different triple judged once, in token budgets."""
+"""Judge rows: order the references, judge each distinct triple once, in batches of a token budget."""
 
 import re
 from collections.abc import Callable, Container, Sequence
@@ -15,19 +15,19 @@ from .answers import declines, extract_answer, identical
 from .modeling import CONFIGURATIONS, LINEAR, WORD, linear_features, segments, words
 from .passages import passage
 
-LONG = 5  # letters of the stem of a word that may be misspelt
-CERTAIN = 8.0  # logit of an answer that a rule decides, see `Judge.pairs`
+LONG = 5  # least letters of a stem that may be misspelt
+CERTAIN = 8.0  # logit of an answer that a rule decides; see `Judge.pairs`
 SEPARATOR = "; "  # between references that are read together
-ASKED = 3  # what is added to the mark of a word that is in the question
+ASKED = 3  # added to the mark of a word of the question
 LARGEST_WORD = 20  # number words up to this one equal their digits
 _STEMMER = Stemmer("porter")
 
 
 def joined_references(references: Sequence[str], candidate: str) -> str:
-    """Return the references as one text, those that are most like the candidate first.
+    """Return the references as one text, the most similar to the candidate first.
 
-    A model reads the beginning of a long list only; the reference that decides should be in it. A reference whose
-    words stand in the candidate in a row comes first, then by the share of its words that the candidate has.
+    A model reads only the start of a long list, and the reference that decides should be in it. References that the
+    candidate contains word for word come first, then by the share of their words in the candidate.
 
     Args:
         references: the references of a row.
@@ -49,7 +49,7 @@ def joined_references(references: Sequence[str], candidate: str) -> str:
 
 
 def unlikeness(own: Sequence[str], spoken: Sequence[str]) -> tuple[bool, float]:
-    """Return what sorts references, the most like an answer first: see `joined_references`.
+    """Return a sort key of references, the most similar to an answer first; see `joined_references`.
 
     Args:
         own: words of the reference.
@@ -64,7 +64,7 @@ def unlikeness(own: Sequence[str], spoken: Sequence[str]) -> tuple[bool, float]:
 
 
 def reference_words(references: Sequence[Sequence[str]]) -> np.ndarray:
-    """Return (rows,): the words of a reference, on average of the row.
+    """Return (rows,) mean number of words of the references of a row.
 
     >>> reference_words([["Paris", "the city of Paris"], ["4"]])
     array([2.5, 1. ])
@@ -114,7 +114,7 @@ def encoded(
 
 @lru_cache(2**16)
 def _stem(word: str) -> str:
-    """Return what a word has in common with its other forms: the stem, or the digits of a number."""
+    """Return the key shared by the forms of a word: its stem, or the digits of a number."""
     ordinal = re.fullmatch(r"(\d+)(?:st|nd|rd|th)", word)
     if NUMBER_WORDS.get(word, LARGEST_WORD + 1) <= LARGEST_WORD:
         return str(NUMBER_WORDS[word])
@@ -126,13 +126,13 @@ def _keys(text: str) -> list[str]:
 
 
 def _same(marks: str) -> Callable[[str], str]:
-    """Return the function that gives words in lower case that count as the same one key."""
+    """Return a function from lower-case words to keys; words that count as the same have one key."""
     return str if marks == "shared" else _stem
 
 
 @lru_cache(2**12)
 def _keyed(text: str, marks: str) -> tuple[tuple[tuple[str, int, int], ...], dict[str, object]]:
-    """Return the keys of the words of a text with their places, and the quantities among them by key.
+    """Return the keys of the words of a text with their positions, and the quantities among them by key.
 
     With "valued" a number is one word together with its unit; its key is its value.
     """
@@ -237,11 +237,11 @@ def marked(encoding, pair: tuple[str, str], found: dict[str, int], marks: str) -
 
 
 class Judge:
-    """Gives triples of question, reference and candidate the probability that the candidate is correct.
+    """Computes the probability that a candidate is correct, given question and references.
 
     Args:
         loaded: model, tokenizer and settings, see `loading.LoadedJudge`.
-        batch_tokens: word pieces of a batch at most, padding included; see `models.budget_on`.
+        batch_tokens: word pieces of a batch at most, padding included; see `batching.budget_on`.
 
     Attributes:
         cut_triples: number of triples so far of which the model could not read the end.
@@ -253,7 +253,7 @@ class Judge:
         self.cut_triples = 0
 
     def warnings(self) -> list[str]:
-        """Return what a user should know about the triples judged so far, one sentence each."""
+        """Return warnings about the triples judged so far, one sentence each."""
         if not self.cut_triples:
             return []
         return [
@@ -262,7 +262,7 @@ class Judge:
         ]
 
     def logits(self, triples: Sequence[tuple]) -> np.ndarray:
-        """Return what the model says of every triple, before calibration.
+        """Return the model's logit of every triple, before calibration.
 
         Args:
             triples: (question, reference, candidate), repetitions allowed; each different one is judged once. For the
@@ -347,7 +347,7 @@ class Judge:
         short_answers: Sequence[str] | None = None,
         settled: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return what the model says of every pair of a row and one of its references, before calibration.
+        """Return the logit of every pair of a row and one of its references, before calibration.
 
         Of an output with reasoning or wrapping only the answer is judged (`answers.extract_answer`), of a long answer
         one passage (`passages`). Two rules need no model: an answer identical to a reference is correct

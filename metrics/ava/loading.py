@@ -1,4 +1,4 @@
-"""Loads a judge of answers with its calibration; no pickle, no remote code."""
+"""Load a judge with its calibration; no pickle, no remote code."""
 
 import math
 import os
@@ -28,28 +28,28 @@ from ..core.scorer import quiet
 from .modeling import CONFIGURATIONS, LINEAR, MARKS, NEW_HEAD, ava_classes, judge_model
 from .passages import LONG_ANSWER, PASSAGE
 
-_LOADING = threading.Lock()  # one thread loads, and others find what it has loaded
+_LOADING = threading.Lock()  # one thread loads, the others use its result
 HUB_CHECKPOINTS = {
     "small": "genqa-metrics/ava-minilm",
     "base": "genqa-metrics/ava-mpnet",
 }  # where the package is not installed
 SETTINGS_FILE = "ava_config.json"
 MAX_SETTING = 10_000
-LEAST_LENGTH = 8  # word pieces: special ones, and one of every text
+LEAST_LENGTH = 8  # word pieces: the special ones and one per text
 KNOWN_ROW = ("Who wrote Hamlet?", "William Shakespeare", "It was written by William Shakespeare in 1600.")
 AGGREGATIONS = ("joined", "max", "mean")
 
 
 @dataclass(frozen=True)
 class LoadedJudge:
-    """A judge and what belongs to it: see `modeling.CONFIGURATIONS` and the settings in `ava_config.json`.
+    """A loaded judge; see `modeling.CONFIGURATIONS` and the settings in `ava_config.json`.
 
     Attributes:
         model: torch model whose logits are (rows, 1); of the linear judge its weight (4,) and bias.
         tokenizer: tokenizer of the encoders, None for the linear judge.
         configuration: name of the configuration.
         max_length: word pieces of a pair of segments.
-        marks: what token types say of words, name in `modeling.MARKS`; None for the encoder's own token types.
+        marks: meaning of the token types, name in `modeling.MARKS`; None for the encoder's own token types.
         slope, intercept: Platt scaling, probability = sigmoid(slope * logit + intercept).
         long_words: rows whose references have more words on average have a scaling of their own; None for no row.
         long_slope, long_intercept: that scaling.
@@ -58,7 +58,7 @@ class LoadedJudge:
         passage: words of that passage.
         unsure_from, unsure_to: probabilities between which a second judge reads a row, see `AvaScorer.load`.
         reference_aggregation: how several references become one probability.
-        folder: where it is from.
+        folder: where it was loaded from.
         facts: weights and settings by digest, for a signature.
     """
 
@@ -133,7 +133,9 @@ def read_settings(folder: Path) -> dict:
         "unsure_to": 0.9,
         "reference_aggregation": "mean",
     }
-    if unknown := sorted(set(given) - set(defaults)):  # a judge that was trained with it would judge otherwise without
+    if unknown := sorted(
+        set(given) - set(defaults)
+    ):  # ignoring a setting it was trained with would change its verdicts
         raise ValueError(
             f"checkpoint: {path}: {unknown[0]}: not a setting of this version, which knows {', '.join(defaults)}; "
             "take the version that made the checkpoint, or train it again"
@@ -175,7 +177,7 @@ def checked_threshold(threshold: object, name: str = "threshold") -> float | Non
     """Return a threshold, None for the checkpoint's own.
 
     Raises:
-        ValueError: if it is no number from 0 to 1.
+        ValueError: if it is not a number from 0 to 1.
     """
     if threshold is None:
         return None
@@ -186,7 +188,7 @@ def checked_threshold(threshold: object, name: str = "threshold") -> float | Non
 
 
 def checked_aggregation(how: object, name: str = "reference_aggregation") -> str | None:
-    """Return how references are put together, None for the checkpoint's own way.
+    """Return how references are aggregated, None for the checkpoint's own way.
 
     Raises:
         ValueError: if there is no such way.
@@ -201,7 +203,7 @@ def checked_early_stop(early_stop: object, how: str, threshold: float) -> float 
 
     Args:
         early_stop: what was given.
-        how: how references are put together.
+        how: how references are aggregated.
         threshold: probability from which an answer counts as correct.
         long_answer: words of an answer above which only a passage of it is read.
         passage: words of that passage.
@@ -227,10 +229,10 @@ def load_model(
     """Return the model of a checkpoint and its tokenizer; an adapter is merged into its encoder.
 
     Args:
-        folder: checkpoint folder, see `models.find_checkpoint`.
+        folder: checkpoint folder, see `checkpoints.find_checkpoint`.
         configuration: name in `modeling.CONFIGURATIONS`, or "linear".
         marks: setting of the checkpoint.
-        base_model: the encoder of an adapter, see `models.encoder_source`.
+        base_model: the encoder of an adapter, see `encoders.encoder_source`.
 
     Returns:
         Model in evaluation mode, on the CPU in float32, and fast tokenizer; for "linear" weight and bias, and None.
@@ -276,7 +278,7 @@ def load_judge(
         device: torch device, None for the best available.
         dtype: name of a torch floating type, None for float32.
         backend: what runs the model, "torch" (None) or "onnx", see `fast`.
-        base_model: the encoder of an adapter, see `models.encoder_source`.
+        base_model: the encoder of an adapter, see `encoders.encoder_source`.
 
     Returns:
         The judge, ready to run.
@@ -299,7 +301,7 @@ def load_judge(
 
 
 def short_digest(folder: Path) -> str:
-    """Return what a signature calls a judge: the beginnings of the digests of its weights and of its settings."""
+    """Return the name of a judge in signatures: the start of the digests of its weights and settings."""
     return f"{checkpoint_digest(folder)[:12]}-{file_digest(folder / SETTINGS_FILE)[:8]}"
 
 
@@ -330,7 +332,7 @@ def _loaded(
                 model, tokenizer = load_model(folder, values["configuration"], values["marks"], source)
         except (ImportError, CheckpointError):
             raise
-        except Exception as error:  # a damaged file raises errors of many kinds
+        except Exception as error:  # a damaged file raises many types of errors
             raise ValueError(
                 f"checkpoint: {folder} cannot be loaded: {type(error).__name__}: {error}; fetch or train it again"
             ) from error
@@ -344,12 +346,12 @@ def _loaded(
     facts |= {"backend": model.name} if fast else {"dtype": dtype}
     tokenizer = None if tokenizer is None else ThreadTokenizer(tokenizer)
     judge = LoadedJudge(model=model, tokenizer=tokenizer, folder=folder, facts=facts, **values)
-    check_row("judge", folder, lambda: _said(judge))
+    check_row("judge", folder, lambda: _output(judge))
     return judge
 
 
-def _said(judge: LoadedJudge) -> np.ndarray:
-    """Return what a judge says of a row, and the probability that it makes of that."""
+def _output(judge: LoadedJudge) -> np.ndarray:
+    """Return logit and calibrated probability of a known row."""
     from .judging import Judge
 
     logits = Judge(judge).logits([KNOWN_ROW])

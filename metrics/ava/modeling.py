@@ -1,4 +1,4 @@
-"""The judges of Vu & Moschitti (2021), section 4: which texts each of their configurations reads, and the models.
+"""The judges of Vu & Moschitti (2021), section 4: the texts that each configuration reads, and the models.
 
 A configuration is a list of pairs of segments over q (question), r (reference) and t (candidate); "qt" is q and t one
 after the other. Each pair is read by an encoder of its own; the classifier sees their pooled outputs side by side.
@@ -29,17 +29,17 @@ CONFIGURATIONS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 PEER_ATTENTION = ("a2",)
 LINEAR = "linear"
-# Types of encoders as transformers calls them; all have their class token in front, where padding leaves it.
+# Encoder types in transformers; all have their class token first.
 ENCODERS = (
     "albert", "bert", "camembert", "deberta-v2", "distilbert", "electra", "modernbert", "mpnet", "roberta",
     "xlm-roberta",
 )  # fmt: skip
-CROSS_ATTENTION = ("bert", "camembert", "electra", "roberta", "xlm-roberta")  # those that can read a peer
+CROSS_ATTENTION = ("bert", "camembert", "electra", "roberta", "xlm-roberta")  # types with cross attention
 MARKS = {
     "shared": 3,
     "asked": 6,
     "valued": 6,
-}  # token types of a judge that sees such marks of words, see `judging.word_marks`
+}  # number of token types, by kind of marks; see `judging.word_marks`
 
 
 def words(text: str) -> list[str]:
@@ -102,7 +102,7 @@ def linear_features(question: str, reference: str, candidate: str, short_answer:
 
 
 def checked_encoder(kind: str, configuration: str) -> None:
-    """Refuse an encoder that a configuration cannot have, or that was not tested.
+    """Refuse an encoder type that a configuration does not support, or that is not tested.
 
     Args:
         kind: type of the encoder, `config.model_type`.
@@ -119,8 +119,8 @@ def checked_encoder(kind: str, configuration: str) -> None:
         )
 
 
-NEW_HEAD = r"^(classifier|score)\."  # tensors that an encoder lacks and an adapter brings
-POOLER = r"|(^|\.)(pooler|pre_classifier)\.|^head\."  # some encoders lack it; it is trained with the head
+NEW_HEAD = r"^(classifier|score)\."  # tensors that an adapter adds to an encoder
+POOLER = r"|(^|\.)(pooler|pre_classifier)\.|^head\."  # missing in some encoders; trained with the head
 
 
 def judge_model(source, configuration: str, marks: str | None = None, new: str = NEW_HEAD + POOLER):
@@ -165,7 +165,7 @@ def judge_model(source, configuration: str, marks: str | None = None, new: str =
 
 
 def _widen_types(encoder, count: int) -> None:
-    """Give an encoder one token type per mark of words, all near its first."""
+    """Give an encoder one token type per mark, all initialised near its first."""
     import torch
 
     old = getattr(getattr(encoder, "embeddings", None), "token_type_embeddings", None)
@@ -234,7 +234,7 @@ def ava_classes() -> tuple[type, type]:
 
         def forward(self, pairs: Sequence[dict], labels=None) -> SequenceClassifierOutput:
             outputs = [encoder(**inputs) for encoder, inputs in zip(self.encoders, pairs, strict=True)]
-            if self.peers:  # section 4.3: each text is read again in the sight of the other one
+            if self.peers:  # section 4.3: each text is read again with attention to the other
                 outputs = [
                     peer(
                         **inputs,

@@ -1,16 +1,16 @@
-"""Finds the passage of a long answer that a judge should read: the sentences nearest to question and reference.
+"""Select the passage of a long answer that a judge reads: the sentences closest to question and reference.
 
-A judge of short texts loses an answer in the middle of much else: nothing of it is left in the one vector that it
-judges by. So of answers that are longer than `LONG_ANSWER` words only a passage is read.
+A small judge overlooks an answer in the middle of a long text, because it classifies by a single vector. So it reads
+only a passage of answers longer than its checkpoint's limit (`LONG_ANSWER` words by default).
 """
 
 import re
 from collections.abc import Callable, Sequence
 
-LONG_ANSWER = 150  # words of an answer, above which a passage is taken from it
-PASSAGE = 40  # words of a passage at most, unless its one sentence is longer
+LONG_ANSWER = 150  # words of an answer above which a passage is selected
+PASSAGE = 40  # the most words of a passage, unless a single sentence is longer
 _END = re.compile(r"(?<=[.!?])[\"')\]]*\s+|\n+")
-# Words that say nothing of what a text is about.
+# Function words, which do not show the topic of a text.
 COMMON = frozenset(
     "a an and are as at be been by did do does for from had has have he her his how in is it its no not of on or she "
     "that the their they this to was were what when where which who why with you your".split()
@@ -51,7 +51,7 @@ def passage(
     longest: int = LONG_ANSWER,
     most: int = PASSAGE,
 ) -> str:
-    """Return an answer, of a long one the passage that is nearest to its question and to a reference.
+    """Return an answer, or of a long one the passage closest to its question and to a reference.
 
     Args:
         answer: the answer.

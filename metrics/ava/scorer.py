@@ -1,4 +1,4 @@
-"""AVA as the module of `evaluate` and the command line use it: settings, statistics, scores, warnings, signature."""
+"""The scorer of AVA: settings, statistics per row, scores, warnings, signature."""
 
 import os
 from collections import Counter
@@ -84,13 +84,13 @@ class AvaScorer(Scorer):
             self.facts |= {"escalate": f"{self.second.facts['checkpoint']}@{band}"}
 
     def _unsure(self, scores: np.ndarray) -> np.ndarray:
-        """Return the numbers of the rows that the second judge reads."""
+        """Return the indices of the rows that the second judge reads."""
         if self.second is None:
             return np.zeros(0, dtype=int)
         return np.flatnonzero((scores > self.loaded.unsure_from) & (scores < self.loaded.unsure_to))
 
     def _second_probabilities(self, *columns: Sequence) -> np.ndarray:
-        """Return what the second judge gives rows, moved so that its own threshold lies at that of the first."""
+        """Return the second judge's probabilities, shifted in log-odds so that both judges have one threshold."""
         found = Judge(self.second, self.batch_tokens).probabilities(*columns, self.aggregation)
         own, other = self.loaded.threshold, self.second.threshold
         odds = own * (1 - other) / max(other * (1 - own), 1e-12)
@@ -107,7 +107,7 @@ class AvaScorer(Scorer):
     def statistics_with_details(
         self, columns: Mapping[str, list], explain: bool
     ) -> tuple[np.ndarray, Counter, dict[str, list]]:
-        """Return the same, and of every row why it was judged so, see `explaining.explanations`."""
+        """Return the same, and an explanation of every row; see `explaining.explanations`."""
         check_fork(self.device, self._process)
         short, linear = columns.get("short_answers"), self.loaded.configuration == LINEAR
         if explain and linear and any(short or ()):
@@ -143,7 +143,7 @@ class AvaScorer(Scorer):
         return {"explanation": found}
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
-        """Say how many rows are not English, were truncated or read by the second judge, and what is not read."""
+        """Return warnings: rows that are not English, truncated, or escalated, and inputs that were not read."""
         judge = Judge(self.loaded)
         judge.cut_triples = counts.get("truncated", 0)
         unread = (

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 CPU_BATCH = 1024  # word pieces: larger batches hold more padding and leave the processor's cache
-FAST_BATCH = 256  # in 8-bit integers products are so quick that all else must stay in the cache of the core
+FAST_BATCH = 256  # 8-bit products are so fast that everything else must stay in the core's cache
 
 
 def checked_budget(batch_tokens: object) -> int:
@@ -23,7 +23,7 @@ def budget_on(device_type: str, batch_tokens: int, fast: bool = False) -> int:
     """Return the token budget that is used on a device: on a CPU never more than CPU_BATCH.
 
     Args:
-        device_type: kind of device.
+        device_type: type of device.
         batch_tokens: the budget asked for.
         fast: whether the model runs in 8-bit integers; it gets no more than FAST_BATCH.
 
@@ -58,7 +58,7 @@ def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
 
 
 def padded(rows: Sequence[dict]) -> dict[str, np.ndarray]:
-    """Return the inputs of rows as arrays, filled up with 0 to the longest.
+    """Return the inputs of rows as arrays, padded with 0 to the longest.
 
     Args:
         rows: per row the inputs of the model, name -> token numbers; all rows have the same names.
@@ -84,7 +84,7 @@ def tensors(inputs: Mapping[str, np.ndarray], device: object = "cpu") -> dict:
 
 
 def run_padded(encoded: Sequence[dict], forward: Callable, budget: int) -> list[np.ndarray]:
-    """Return what a model gives for every row, run longest first in padded batches.
+    """Return the model's output per row; rows run longest first, in padded batches.
 
     Args:
         encoded: per row the inputs of the model, see `padded`.

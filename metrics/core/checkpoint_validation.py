@@ -11,17 +11,17 @@ from pathlib import Path
 
 import numpy as np
 
-# A checkpoint runs no code, whatever its config says, and nobody is asked whether it may; weights are no pickles.
+# No checkpoint runs code, whatever its config says, and there is no prompt; weights are never pickles.
 NO_CODE = {"trust_remote_code": False}
 SAFE_WEIGHTS = {**NO_CODE, "use_safetensors": True}
 WEIGHTS = ("adapter_model.safetensors", "model.safetensors")
-# The files that can change a number, in the order in which their digests are put together.
+# Files that can change a score, in the order in which their digests are combined.
 READ = (
     *("adapter_config.json", "config.json", "ava_config.json", *WEIGHTS, "tokenizer.json", "tokenizer_config.json"),
     *("special_tokens_map.json", "added_tokens.json", "vocab.txt", "vocab.json", "merges.txt", "tokenizer.model"),
     *("spiece.model", "sentencepiece.bpe.model"),
 )
-# Settings of LoRA that an adapter may have; what any other one would switch on is refused.
+# Settings that a LoRA adapter may have; any other setting is refused.
 LORA = (
     *("r", "lora_alpha", "lora_dropout", "target_modules", "exclude_modules", "modules_to_save", "bias", "use_rslora"),
     *("rank_pattern", "alpha_pattern", "fan_in_fan_out", "task_type", "inference_mode", "init_lora_weights"),
@@ -33,12 +33,12 @@ UNUSED = (
 MAX_RANK, MAX_SCALE = 4096, 256
 MAX_CONFIG = 2**20  # bytes
 MAX_OUTPUT = 1e6  # logits and vectors of trained models are below 100
-_NAME = re.compile(r"[\w.\-]+")  # of a module; PEFT takes such names for regular expressions
+_NAME = re.compile(r"[\w.\-]+")  # of a module; PEFT interprets such names as regular expressions
 _ATTENTIONS = (None, "eager", "sdpa")  # others are fetched from the Hub, as code
 
 
 class CheckpointError(ValueError):
-    """A checkpoint is not loaded; the message names the file, says why, and what to do."""
+    """A checkpoint was refused; the message names the file, the reason and the fix."""
 
 
 @lru_cache(maxsize=64)
@@ -48,13 +48,13 @@ def _sha256(path: str, size: int, changed: int) -> str:
 
 
 def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal; computed again only when size or time of the file change."""
+    """Return the SHA-256 of a file in hexadecimal; recomputed only when size or modification time changes."""
     stat = path.stat()
     return _sha256(str(path), stat.st_size, stat.st_mtime_ns)
 
 
 def read_digest(*folders: Path) -> str:
-    """Return one SHA-256 of all files that are read of some folders: configs, weights and tokenizers.
+    """Return one SHA-256 over all files that are read from some folders: configs, weights and tokenizers.
 
     Args:
         folders: of a checkpoint, and of the encoder of an adapter.
@@ -69,10 +69,10 @@ def read_digest(*folders: Path) -> str:
 
 
 def read_json(path: Path) -> dict:
-    """Return what a config file says.
+    """Return the content of a config file.
 
     Raises:
-        CheckpointError: if it is no JSON object, or huge.
+        CheckpointError: if it is not a JSON object, or too large.
     """
     try:
         if path.stat().st_size > MAX_CONFIG:
@@ -86,7 +86,7 @@ def read_json(path: Path) -> dict:
 
 
 def check_config(folder: Path) -> None:
-    """Refuse a model whose config asks for more than a model of transformers with its own weights.
+    """Refuse a config that asks for more than a plain transformers model with its own weights.
 
     Raises:
         CheckpointError: if it has an adapter beside it, is quantized, or names an attention that would be fetched.
@@ -151,12 +151,12 @@ def adapter_settings(folder: Path) -> dict:
             refuse(name, "a list of names of modules")
     if settings.get("bias", "none") not in ("none", "all", "lora_only"):
         refuse("bias", "none, all or lora_only")
-    settings["init_lora_weights"] = True  # they are loaded; other ways to begin would change the encoder
+    settings["init_lora_weights"] = True  # the weights are loaded; other initialisations would change the encoder
     return settings
 
 
 def check_weights(path: Path) -> None:
-    """Refuse weights that are no numbers.
+    """Refuse weights that are not finite.
 
     Raises:
         CheckpointError: if a tensor holds NaN or an infinity; names it.
@@ -165,7 +165,7 @@ def check_weights(path: Path) -> None:
     from safetensors import safe_open
 
     with safe_open(path, framework="pt") as tensors:
-        for name in tensors.keys():  # no mapping
+        for name in tensors.keys():  # not a mapping
             tensor = tensors.get_tensor(name)
             if tensor.is_floating_point() and not torch.isfinite(tensor).all():
                 bad = int((~torch.isfinite(tensor)).sum())
@@ -176,7 +176,7 @@ def check_weights(path: Path) -> None:
 
 
 def check_keys(folder: Path, missing: Iterable[str], unknown: Iterable[str] = (), new: str = "") -> None:
-    """Refuse weights that do not fit their model.
+    """Refuse weights that do not match their model.
 
     Args:
         folder: of the checkpoint.
@@ -196,7 +196,7 @@ def check_keys(folder: Path, missing: Iterable[str], unknown: Iterable[str] = ()
 
 
 def check_vocabulary(model, tokenizer, folder: Path) -> None:
-    """Refuse a tokenizer with word pieces that the model does not know.
+    """Refuse a tokenizer with token ids beyond the model's vocabulary.
 
     Raises:
         CheckpointError: if there are such word pieces.
@@ -213,12 +213,12 @@ def check_row(name: str, folder: Path, run: Callable[[], object]) -> None:
     """Refuse a model that cannot read a row.
 
     Args:
-        name: what the model is, for the message.
-        folder: where it is from.
-        run: reads one row, and returns an array of what the model says of it.
+        name: description of the model, for the message.
+        folder: where it was loaded from.
+        run: scores one row and returns the model's output as an array.
 
     Raises:
-        CheckpointError: if that fails, or gives what is no number, or a huge one.
+        CheckpointError: if that fails, or an output is not finite or too large.
     """
     try:
         values = np.asarray(run(), dtype=float)
@@ -227,11 +227,11 @@ def check_row(name: str, folder: Path, run: Callable[[], object]) -> None:
         raise CheckpointError(f"checkpoint: the {name} in {folder} cannot read a row: {why}") from error
     if not values.size or not (np.abs(values) < MAX_OUTPUT).all():
         bad = values.flat[np.argmax(~(np.abs(values) < MAX_OUTPUT))] if values.size else "nothing"
-        raise CheckpointError(f"checkpoint: the {name} in {folder} says {bad} of a row; fetch or train it again")
+        raise CheckpointError(f"checkpoint: the {name} in {folder} returns {bad} for a row; fetch or train it again")
 
 
 def with_adapter(model, folder: Path):
-    """Return a model with an adapter merged into it; code and settings of others stay out.
+    """Return a model with an adapter merged into it; no code and no other settings are used.
 
     Args:
         model: the encoder with its head.
@@ -246,8 +246,8 @@ def with_adapter(model, folder: Path):
     settings = adapter_settings(folder)
     check_weights(folder / WEIGHTS[0])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of missing keys, which are refused below
-        warnings.simplefilter("ignore", FutureWarning)  # of libraries about each other
+        warnings.simplefilter("ignore", UserWarning)  # about missing keys, which are refused below
+        warnings.simplefilter("ignore", FutureWarning)  # deprecations between libraries
         adapted = PeftModel.from_pretrained(model, str(folder), config=LoraConfig(**settings))
     with safe_open(folder / WEIGHTS[0], framework="pt") as tensors:
         given = set(tensors.keys())
@@ -257,7 +257,7 @@ def with_adapter(model, folder: Path):
 
 
 def whole_model(auto, folder: Path, new: str = "", **kwargs: Mapping):
-    """Return a model of transformers, all of whose weights are in the folder.
+    """Return a transformers model whose weights are all in the folder.
 
     Args:
         auto: the Auto class, or the class.
@@ -266,7 +266,7 @@ def whole_model(auto, folder: Path, new: str = "", **kwargs: Mapping):
         **kwargs: passed to `from_pretrained`.
 
     Raises:
-        CheckpointError: if the config asks for more, or weights are missing or no numbers.
+        CheckpointError: if the config asks for more, or weights are missing or not finite.
     """
     check_config(folder)
     check_weights(folder / WEIGHTS[1])

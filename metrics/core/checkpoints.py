@@ -1,4 +1,4 @@
-"""Finds checkpoints, in a folder, the installed package or on the Hub, and says what they are by digest."""
+"""Find checkpoints in a folder, the installed package or on the Hub, and identify them by digest."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .checkpoint_validation import WEIGHTS, file_digest, read_digest, read_json
 
-_PINNED: dict[tuple[str, str | None], Path] = {}  # what this process has from the Hub, so that it asks once
+_PINNED: dict[tuple[str, str | None], Path] = {}  # folders already resolved on the Hub in this process
 
 
 _HUB_FILES = {"allow_patterns": ["*.json", "*.safetensors", "*.txt"], "ignore_patterns": ["*/*"]}
@@ -32,7 +32,7 @@ def cached_folder(name: str, revision: str) -> Path | None:
 
     try:
         return Path(snapshot_download(name, revision=revision, local_files_only=True, **_HUB_FILES))
-    except Exception:  # huggingface_hub raises many kinds
+    except Exception:  # huggingface_hub raises many types
         return None
 
 
@@ -40,10 +40,10 @@ def hub_folder(name: str, revision: str | None, is_good: Callable[[Path], bool],
     """Return the folder of a model on the Hub (or in its cache), or None and one more line in `tried`.
 
     Args:
-        name: Hub id, a branch, tag or commit may follow: "org/name@v1".
-        revision: branch, tag or commit; goes before one in the name.
-        is_good: whether a folder holds what is wanted.
-        tried: what was tried so far, for an error message.
+        name: Hub id, optionally with a branch, tag or commit: "org/name@v1".
+        revision: branch, tag or commit; overrides one in the name.
+        is_good: whether a folder holds the expected files.
+        tried: attempts so far, for an error message.
     """
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
@@ -58,11 +58,11 @@ def hub_folder(name: str, revision: str | None, is_good: Callable[[Path], bool],
         why = f"it has no branch, tag or commit {key[1]}"
     except RepositoryNotFoundError:
         why = "there is no such repository, or it is private and you are not logged in"
-    except Exception as error:  # huggingface_hub and httpx raise many kinds
+    except Exception as error:  # huggingface_hub and httpx raise many types
         why = f"{type(error).__name__}: {error}".splitlines()[0]
     else:
         if damaged := [path for path in folder.glob("*.safetensors") if _is_damaged(path)]:
-            for path in damaged:  # or the cache would give it again and again
+            for path in damaged:  # otherwise the cache would return it again
                 path.resolve().unlink()
                 path.unlink()
             names = ", ".join(path.name for path in damaged)
@@ -77,7 +77,7 @@ def hub_folder(name: str, revision: str | None, is_good: Callable[[Path], bool],
 
 
 def _is_damaged(path: Path) -> bool:
-    """Return whether a file in the Hub's cache, a link to a blob that is named by its SHA-256, has another one."""
+    """Return whether a cached file differs from the SHA-256 that its blob is named after."""
     name = os.path.basename(os.readlink(path)) if path.is_symlink() else ""
     return len(name) == 64 and file_digest(path) != name
 
@@ -166,7 +166,7 @@ def checkpoint_digest(folder: Path) -> str:
 
 
 def signature_digest(folder: Path, source: Path | None = None) -> str:
-    """Return what a signature says of a checkpoint: digests of its weights, and of all files that are read with them.
+    """Return the part of a signature for a checkpoint: digests of its weights and of all files read with them.
 
     Args:
         folder: of the checkpoint.

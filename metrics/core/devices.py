@@ -1,4 +1,4 @@
-"""Devices and floating types that a model runs in, and what holds in forked processes."""
+"""Devices and floating-point types of models, and rules for forked processes."""
 
 import os
 import sys
@@ -8,9 +8,9 @@ from functools import lru_cache
 
 @lru_cache(1)
 def run_in_forked_children() -> None:
-    """Make a loaded model run in processes that are forked from this one, as those of `Dataset.map(num_proc=2)`.
+    """Let a loaded model run in processes forked from this one, such as those of `Dataset.map(num_proc=2)`.
 
-    The threads of torch's pool are not in a forked child, which would wait for them for ever; it works with one.
+    A forked child lacks the threads of torch's pool and would wait for them forever; with one thread it works.
     """
 
     def one_thread():
@@ -26,7 +26,7 @@ def check_fork(device: str, process: int) -> None:
     """Refuse to run a model on an accelerator in a process forked from the one that loaded it.
 
     Args:
-        device: kind of device.
+        device: type of device.
         process: id of the process that loaded the model.
 
     Raises:
@@ -57,7 +57,7 @@ def checked_device(device: str | None) -> str:
 
 
 def checked_dtype(dtype: object) -> str:
-    """Return the name of a floating type of torch, float32 for None.
+    """Return the name of a torch floating-point type, float32 for None.
 
     Raises:
         ValueError: if it is not one that a metric runs in.
@@ -77,7 +77,7 @@ def is_emulated(dtype: str) -> bool:
 
 
 def warn_if_emulated(dtype: str, device: str) -> None:
-    """Warn of a floating type that only costs time on a device."""
+    """Warn about a floating-point type that is only emulated on a device."""
     if device == "cpu" and dtype != "float32" and is_emulated(dtype):
-        message = f"dtype: this processor only emulates {dtype}, slower than float32; take dtype 'float32'"
+        message = f"dtype: this processor only emulates {dtype}, slower than float32; use dtype='float32'"
         warnings.warn(message, stacklevel=2)

@@ -1,4 +1,4 @@
-"""Finds and verifies the encoders that checkpoints stand on, and their tokenizers."""
+"""Find and verify the encoders of checkpoints, and their tokenizers."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ LARGE_MODEL = "sentence-transformers/all-mpnet-base-v2"
 
 @dataclass(frozen=True)
 class PinnedEncoder:
-    """An encoder that bundled checkpoints stand on.
+    """An encoder of bundled checkpoints.
 
     Attributes:
         revision: commit on the Hub.
@@ -141,7 +141,7 @@ def base_encoder(name: str = BASE_MODEL) -> Path:
 def encoder_source(folder: Path, base_model: str | os.PathLike | None = None) -> Path:
     """Return the folder of a checkpoint's encoder: the folder itself, or what its adapter was trained on.
 
-    What an adapter names is never fetched from the Hub, except for those in `ENCODERS`.
+    An encoder that an adapter names is never downloaded from the Hub, except for those in `ENCODERS`.
 
     Args:
         folder: of the checkpoint.
@@ -149,7 +149,7 @@ def encoder_source(folder: Path, base_model: str | os.PathLike | None = None) ->
             the one that the adapter names, if that is one of `ENCODERS` or a folder.
 
     Raises:
-        ValueError: if it is not found, or would have to be fetched unasked; says what to do.
+        ValueError: if it is not found, or is not pinned; says what to do.
     """
     if not (folder / WEIGHTS[0]).is_file():
         return folder
@@ -161,7 +161,8 @@ def encoder_source(folder: Path, base_model: str | os.PathLike | None = None) ->
         return Path(name)
     if base_model is None:
         raise CheckpointError(
-            f"checkpoint: {folder} is an adapter of {named!r:.80}, which is not fetched unasked; if you trust it, "
+            f"checkpoint: {folder} is an adapter of {named!r:.80}, which is not downloaded automatically; "
+            "if you trust it, "
             "pass base_model=FOLDER or base_model='ORG/NAME@COMMIT'"
         )
     tried = [f"{name}: no folder with {WEIGHTS[1]}"]
@@ -178,8 +179,8 @@ def load_tokenizer(folder: Path, source: Path):
     """Return the fast tokenizer of a checkpoint.
 
     Args:
-        folder: of the checkpoint; a tokenizer in it is taken.
-        source: of its encoder, whose tokenizer is taken else.
+        folder: of the checkpoint; its own tokenizer is used if it has one.
+        source: of its encoder, whose tokenizer is used otherwise.
     """
     from transformers import AutoTokenizer
 
@@ -188,7 +189,7 @@ def load_tokenizer(folder: Path, source: Path):
 
 
 class ThreadTokenizer(threading.local):
-    """A tokenizer that threads can share: each has a copy of its own, for a tokenizer keeps its settings in itself.
+    """A tokenizer that threads can share; each thread has its own copy, because a tokenizer stores its settings.
 
     Args:
         tokenizer: a tokenizer of transformers, which nobody else uses.
@@ -198,7 +199,7 @@ class ThreadTokenizer(threading.local):
         self.own = deepcopy(tokenizer)
 
     def __call__(self, *args, **kwargs):
-        """Return what the tokenizer makes of texts."""
+        """Return tokenized texts."""
         return self.own(*args, **kwargs)
 
     def __getattr__(self, name: str):

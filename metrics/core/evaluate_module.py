@@ -1,4 +1,4 @@
-"""What every metric puts before `evaluate.Metric`: checked rows and settings, threads, copies, and the results."""
+"""The base of every module of `evaluate`: checks rows and settings, supports threads and copies, and scores."""
 
 import inspect
 import json
@@ -20,7 +20,7 @@ def read_settings(settings: Mapping | str | Path | None) -> dict:
     """Return settings of `compute` from a mapping or from a JSON file, as the scripts in `training` write them.
 
     Args:
-        settings: the settings by name, or a path to a JSON object that is them or holds them under "settings".
+        settings: the settings by name, or a path to a JSON file that holds them, at the top or under "settings".
 
     Returns:
         The settings by name; empty for None.
@@ -41,7 +41,7 @@ def read_settings(settings: Mapping | str | Path | None) -> dict:
 
 
 class CheckedModule:
-    """What a metric module puts before `evaluate.Metric`: rows and settings are checked before any work, and scored.
+    """Base class of the metric modules, before `evaluate.Metric`: checks rows and settings, then scores.
 
     A subclass names its scorer in `scorer_class`. Settings given to `load` are the defaults of `compute`. A refused
     call changes nothing: rows that were added before are still there.
@@ -51,14 +51,14 @@ class CheckedModule:
     added.
 
     Args:
-        settings: settings by name, or a JSON file with them; the same as to give them one by one.
-        progress: for a metric with a model: show a progress bar; default: where stderr is a terminal.
+        settings: settings by name, a JSON file with them, or the name of a preset; equivalent to keyword arguments.
+        progress: show a progress bar, for a metric with a model; default: if stderr is a terminal.
         **kwargs: settings of the metric, and arguments of `evaluate.Metric`.
     """
 
     scorer_class: type[Scorer] = Scorer
-    loaded_by: Callable | None = None  # loads the same again, without arguments
-    flags: tuple[str, ...] = ("per_example",)  # arguments of `compute` that add results and change none
+    loaded_by: Callable | None = None  # loads the same module again, without arguments
+    flags: tuple[str, ...] = ("per_example",)  # arguments of `compute` that add results without changing others
 
     def __init__(self, *args, settings: Mapping | str | Path | None = None, progress: bool | None = None, **kwargs):
         import evaluate
@@ -96,7 +96,7 @@ class CheckedModule:
         return inspect.Signature([inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY), *parameters])
 
     def _build_data_dir(self) -> str:
-        """Return the folder of evaluate's files; one process needs none, and works where none can be made."""
+        """Return the folder of evaluate's files; a single process needs none and works without write access."""
         try:
             return super()._build_data_dir()
         except OSError:
@@ -110,7 +110,7 @@ class CheckedModule:
         return f"{type(self).__name__}({settings}), inputs: {', '.join(self._input_names())}, rows added: {len(self)}"
 
     def __reduce__(self):
-        """Loaded again where it arrives: a copy has the same arguments, and the rows that were added."""
+        """Pickle as arguments and added rows; the module is loaded again where it is unpickled."""
         import evaluate
 
         if self.num_process > 1 and len(self):
@@ -134,16 +134,16 @@ class CheckedModule:
         return {name: value for name, value in settings.items() if name not in self.flags}
 
     def _configured(self, settings: Mapping) -> Scorer:
-        """Return the loaded scorer with the settings of one `compute`; raise for a bad one."""
+        """Return the loaded scorer with the settings of one `compute`."""
         self._check_flags(settings)
         return self._scorer.with_settings(**self._without_flags(settings))
 
     def signature(self) -> str:
-        """Return one line with everything that the numbers of the last `compute` of this thread depend on."""
+        """Return everything that the scores of this thread's last `compute` depend on, on one line."""
         return getattr(self._last, "signature", self._scorer.signature)
 
     def _input_names(self) -> list[str]:
-        """Return the names of the inputs: evaluate's, which are all needed, and those that may be left out."""
+        """Return the names of the inputs: the required ones, which `evaluate` knows, then the optional ones."""
         return [*self._feature_names(), *self.scorer_class.optional]
 
     def _checked(self, columns: Mapping, first_row: int) -> dict[str, list]:
@@ -180,7 +180,7 @@ class CheckedModule:
         self.add_batch(**{plural.get(name, name): [value] for name, value in row.items()})
 
     def _taken(self, inputs: Mapping) -> dict[str, list]:
-        """Return the rows that `compute` is to score, and forget them; nothing is forgotten if a row is bad."""
+        """Return and remove the rows that `compute` scores; on a bad row nothing is removed."""
         me = threading.current_thread()
         with self._lock:
             mine = self._rows.get(me)
@@ -235,7 +235,7 @@ class CheckedModule:
         return self._results(scorer, columns, **flags)
 
     def _more(self, scorer: Scorer, columns: dict[str, list], results: dict) -> dict:
-        """Return what a module adds to its results; flags that `_results` does not know arrive here."""
+        """Return additional results; receives the flags that `_results` does not handle."""
         return {}
 
     def _results(
@@ -272,7 +272,7 @@ class CheckedModule:
 
     @contextmanager
     def _bar(self, rows: int) -> Iterator[Callable[[int], object]]:
-        """Yield what moves the progress bar on."""
+        """Yield a function that advances the progress bar."""
         if not self.scorer_class.load_settings or not (
             sys.stderr.isatty() if self.progress is None else self.progress
         ):

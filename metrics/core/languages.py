@@ -1,10 +1,10 @@
-"""Tells the language of rows, for metrics whose model reads English only."""
+"""Detect the language of rows, for metrics whose model reads English only."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-# Languages that are told apart; small ones and Latin would only take rows from their neighbours and from names.
+# Detected languages; smaller ones and Latin would mostly attract related languages and names.
 LANGUAGES = (
     "af ar az be bg bn ca cs cy da de el en es et eu fa fi fr ga gl gu he hi hr hu hy id is it ja ka kk km kn ko lo "
     "lt lv mk ml mn mr ms my nb ne nl no pa pl pt ro ru sk sl sq sr sv sw ta te th tl tr uk ur uz vi zh"
@@ -24,7 +24,7 @@ def _identifier():
 
 
 def language_counts(columns: Mapping[str, Sequence]) -> Counter:
-    """Return how many rows there are, and how many are in a language that is not English, as far as that is clear.
+    """Return the number of rows, and of rows clearly in each language other than English.
 
     Args:
         columns: "questions", "predictions" and "references" (lists of texts), which are read together.

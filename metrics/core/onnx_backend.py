@@ -1,4 +1,4 @@
-"""Runs a checkpoint's model in 8-bit integers on a CPU with ONNX Runtime, without torch and transformers."""
+"""Run a checkpoint's model in 8-bit integers on a CPU with ONNX Runtime, without torch and transformers."""
 
 import os
 import sys
@@ -19,7 +19,7 @@ BACKENDS = ("torch", "onnx")
 def checked_backend(
     backend: object, device: str | None = None, dtype: object = None, base_model: object = None
 ) -> str:
-    """Return the name of what runs a model, "torch" for None.
+    """Return the name of a backend, "torch" for None.
 
     Args:
         backend: "torch" or "onnx".
@@ -69,7 +69,7 @@ def fast_file(folder: Path, metric: str) -> Path:
 
 
 class FastModel:
-    """Stands in for the torch model of a checkpoint, and runs in ONNX Runtime.
+    """Replaces the torch model of a checkpoint; runs in ONNX Runtime.
 
     It runs on as many threads as torch would in the thread that calls it. Where torch is not in use, it has all cores
     in the main thread and one in any other: whoever starts threads shares the cores among them.
@@ -95,7 +95,7 @@ class FastModel:
         fix = _how_to_make(folder, metric)
         try:
             session = self._session()
-        except Exception as error:  # the runtime has kinds of its own
+        except Exception as error:  # ONNX Runtime has its own exception types
             why = str(error).splitlines()[0]
             raise ValueError(f"checkpoint: {self._path} cannot be loaded: {why}; {fix}") from error
         facts = session.get_modelmeta().custom_metadata_map
@@ -116,13 +116,13 @@ class FastModel:
         torch = sys.modules.get("torch")
         main = threading.current_thread() is threading.main_thread()
         threads = torch.get_num_threads() if torch else cores() if main else 1
-        key = os.getpid(), threads  # the threads of a session are not in a forked child
+        key = os.getpid(), threads  # a forked child lacks the threads of a session
         with self._lock:
             if key not in self._sessions:
                 options = onnxruntime.SessionOptions()
                 options.intra_op_num_threads = threads
                 options.log_severity_level = 3  # errors only
-                # Exact on x86 without VNNI too, where sums of two products are kept in 16 bits otherwise.
+                # Keeps products exact on x86 without VNNI, where sums would otherwise saturate at 16 bits.
                 options.add_session_config_entry("session.x64quantprecision", "1")
                 self._sessions[key] = onnxruntime.InferenceSession(
                     str(self._path), options, providers=["CPUExecutionProvider"]
@@ -130,7 +130,7 @@ class FastModel:
             return self._sessions[key]
 
     def __call__(self, **inputs: np.ndarray) -> np.ndarray:
-        """Return the logits of padded inputs, see `models.padded`."""
+        """Return the logits of padded inputs, see `batching.padded`."""
         (logits,) = self._session().run(["logits"], {name: inputs[name] for name in self._names})
         return logits
 
@@ -144,7 +144,7 @@ def cores() -> int:
 
 
 class Batch(dict):
-    """What a tokenizer made of texts: name -> list per text; `encodings` has words, offsets and segments."""
+    """Tokenized texts: name -> list per text; `encodings` has words, offsets and segments."""
 
     def __init__(self, encodings: Sequence, columns: dict[str, str]):
         super().__init__({name: [getattr(one, kind) for one in encodings] for name, kind in columns.items()})
@@ -156,7 +156,7 @@ class Batch(dict):
 
 
 class FastTokenizer:
-    """Stands in for a fast tokenizer of transformers, of which it knows what the metrics call.
+    """Replaces a fast tokenizer of transformers; it supports the calls that the metrics make.
 
     Args:
         folder: of a checkpoint; has tokenizer.json.
@@ -173,7 +173,7 @@ class FastTokenizer:
 
         try:
             self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        except Exception as error:  # the library raises nothing but Exception
+        except Exception as error:  # the library raises bare Exception
             raise CheckpointError(
                 f"checkpoint: {folder} has no readable tokenizer.json ({str(error).splitlines()[0]:.80}); make it "
                 "again with genqa-metrics export"

@@ -1,7 +1,7 @@
-"""What every metric of genqa-metrics shares: the version, the checking of texts, silence, the scorer.
+"""The base class of all metrics, and their input checks.
 
-`evaluate` itself checks only the first row of a column: later numbers become strings, None passes, and a string
-where a list is expected is cut into characters. These functions check every row and name the first bad one.
+`evaluate` itself checks only the first row of a column: in later rows numbers become strings, None passes, and a
+string in place of a list is split into characters. These functions check every row and name the first bad one.
 """
 
 import inspect
@@ -19,7 +19,7 @@ from typing import Self
 import numpy as np
 
 VERSION = "0.1.0"
-ALIASES = {  # what other libraries call the inputs
+ALIASES = {  # names of the inputs in other libraries
     **dict.fromkeys(("answer", "answers", "candidate", "candidates", "hypotheses", "outputs"), "predictions"),
     **dict.fromkeys(("gold", "golds", "ground_truth", "ground_truths", "labels", "targets"), "references"),
     **dict.fromkeys(("query", "queries", "prompts"), "questions"),
@@ -44,13 +44,13 @@ def _rows(argument: str, column: object) -> list:
 
 
 def _is_missing(value: object) -> bool:
-    """Return whether a value stands for a missing one: None, NaN, or what pandas has."""
+    """Return whether a value is missing: None, NaN, or pandas' NA and NaT."""
     is_nan = isinstance(value, float | np.floating) and value != value
     return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _text(where: str, value: object, needed: bool = False) -> str:
-    """Return a text; raise a ValueError if it is none, or if it is needed and empty."""
+    """Return a text; raise a ValueError if it is not a text, or if it is required but empty."""
     fix = "drop the row, or write the missing text" if needed else 'use "" for an empty answer, or drop the row'
     if not isinstance(value, str):
         fix = fix if _is_missing(value) else "convert it with str() if that is what you mean"
@@ -176,7 +176,7 @@ def check_same_length(**columns: list) -> None:
 
 
 class Stemmer(threading.local):
-    """A stemmer that threads can share: each has one of its own, for a Snowball stemmer keeps its state in itself.
+    """A stemmer that threads can share; each thread has its own copy, because a Snowball stemmer has state.
 
     Args:
         name: an algorithm of Snowball, "porter" for example.
@@ -212,7 +212,7 @@ def require_extra(extra: str, *packages: str) -> None:
 
 @contextmanager
 def quiet():
-    """Loading says nothing: that the head of a bare encoder is new is no news here, and bars of a second are none."""
+    """Silence transformers while a model loads: messages on new heads, and short progress bars."""
     from transformers.utils import logging
 
     verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -220,7 +220,7 @@ def quiet():
     logging.disable_progress_bar()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # of libraries about each other
+            warnings.simplefilter("ignore", FutureWarning)  # deprecations between libraries
             yield
     finally:
         logging.set_verbosity(verbosity)
@@ -229,7 +229,7 @@ def quiet():
 
 
 def unknown_name_message(name: str, what: str, known: Iterable[str]) -> str:
-    """Return the message about a name that is not known, with the one that was perhaps meant.
+    """Return the error message for an unknown name, with a suggestion.
 
     >>> unknown_name_message("devise", "not a setting of ava", ["device", "dtype"])
     'devise: not a setting of ava; did you mean device? Known are device, dtype'
@@ -241,7 +241,7 @@ def unknown_name_message(name: str, what: str, known: Iterable[str]) -> str:
 
 
 class Scorer:
-    """A metric, written once: the module of `evaluate` and the command line compute every number with it.
+    """A metric. The module of `evaluate` and the toolkit compute every score with it.
 
     Statistics are a small vector per row; their sum is all that the score of a corpus needs. A scorer is not changed
     by scoring, and threads may share one.
@@ -266,7 +266,7 @@ class Scorer:
         setting_names: all settings.
         thresholds: score of a row -> value from which the metric calls the answer correct, if it does.
         device: kind of device that a model runs on; None for a metric without a model.
-        facts: what the numbers depend on besides metric and version, by name, in the order of the signature.
+        facts: name -> value of everything else that the scores depend on, in the order of the signature.
     """
 
     name = ""
@@ -341,7 +341,7 @@ class Scorer:
 
     @property
     def signature(self) -> str:
-        """Everything that the numbers depend on, on one line."""
+        """Everything that the scores depend on, on one line."""
         parts = [f"{name}:{value}" for name, value in {**self.facts, "version": VERSION}.items()]
         return "|".join([self.name, *parts])
 
@@ -370,12 +370,12 @@ class Scorer:
         return checked | {name: [""] * len(checked["predictions"]) for name in cls.optional if name not in given}
 
     def chunks(self, columns: Mapping[str, list]) -> Iterator[Sequence[int]]:
-        """Yield the numbers of rows that are best scored together, each row once."""
+        """Yield the indices of rows that are best scored together, each row once."""
         rows = len(columns["predictions"])
         yield from (range(start, min(start + 4096, rows)) for start in range(0, rows, 4096))
 
     def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
-        """Return the statistics of every row, and counts of what a user should be warned of.
+        """Return the statistics of every row, and counts for warnings.
 
         Args:
             columns: see `checked`.
@@ -388,7 +388,7 @@ class Scorer:
     def statistics_with_details(
         self, columns: Mapping[str, list], explain: bool
     ) -> tuple[np.ndarray, Counter, dict[str, list]]:
-        """Return the same as `statistics`, and columns of what else is known of every row.
+        """Return the result of `statistics`, and columns with details of every row.
 
         Args:
             columns: see `checked`.
@@ -406,7 +406,7 @@ class Scorer:
         return {name: float(scores[name][0]) for name in self.names}
 
     def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the scores of many corpora at once: means over rows, if a subclass does not know better.
+        """Return the scores of many corpora at once: means over rows by default.
 
         Args:
             totals: (..., k) sums of statistics.
@@ -419,16 +419,16 @@ class Scorer:
         return {name: means[..., place] for place, name in enumerate(self.names)}
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
-        """Return what a user should know about the scores, one sentence each.
+        """Return warnings about the scores, one sentence each.
 
         Args:
-            totals: system -> (k,) sum of statistics; a sentence about one system begins with its name and ": ",
-                unless that is "".
-            counts: what `statistics` counted in all rows.
+            totals: system -> (k,) sum of statistics; a sentence about one system starts with its name and ": ",
+                unless the name is "".
+            counts: the counts of `statistics`, over all rows.
         """
         return []
 
 
 def column_sums(statistics: np.ndarray) -> np.ndarray:
-    """Return the sum of every column, exactly rounded: the order of the rows does not change the last digit."""
+    """Return the exactly rounded sum of every column; it does not depend on the order of rows."""
     return np.array([fsum(column) for column in np.asarray(statistics).T.tolist()])

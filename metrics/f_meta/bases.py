@@ -20,8 +20,8 @@ from ..core.scorer import quiet, require_extra
 from .overlap import BETA, MAX_ORDER, Rows, bleu, rouge, words
 
 BUILT_IN = ("bleu", "rouge", "meteor", "cosine", "rouge_cosine")
-_BATCH = 64  # texts that the encoder reads at once
-_LONGEST = 256  # word pieces of a text that it reads, as it was trained
+_BATCH = 64  # batch size of the encoder, in texts
+_LONGEST = 256  # most word pieces of a text, as in its training
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def _meteor(command: list[str]) -> Callable:
         return " ".join(text.split()) + "\n"
 
     def pairs(predictions: list[str], references: list[str]) -> list[float]:
-        # Files, not the interactive mode: nothing can block, no process stays, and "|||" is a text like any other.
+        # Files instead of the interactive mode: nothing can block, no process remains, and "|||" needs no escape.
         with tempfile.TemporaryDirectory() as folder:
             for name, texts in (("candidates", predictions), ("references", references)):
                 with open(Path(folder, name), "w", encoding="utf-8", newline="\n") as file:

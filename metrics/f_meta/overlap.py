@@ -39,7 +39,7 @@ def words(text: str) -> list[str]:
 
 
 class _Numbers(dict):
-    """Gives every new key the next number."""
+    """Number new keys consecutively."""
 
     def __missing__(self, key: object) -> int:
         number = self[key] = len(self)
@@ -121,7 +121,7 @@ def _ngrams(tokens: np.ndarray, owner: np.ndarray) -> Iterator[tuple[np.ndarray,
         if order > 1:
             longer = ngrams[:-1] * len(words) + words[order - 1 :]
             ngrams = np.unique(longer, return_inverse=True)[1]
-        # Those that reach from one text into the next are numbered too, and left out here.
+        # N-grams across the boundary of two texts are numbered too, and dropped here.
         inside = owner[: len(ngrams)] == owner[order - 1 :]
         keys = np.sort(owner[: len(ngrams)][inside] * len(words) + ngrams[inside])
         place = np.arange(len(keys))
@@ -142,7 +142,7 @@ def _clipped_counts(rows: Rows) -> np.ndarray:
     right += len(left_texts)
     texts = np.concatenate([left_texts, right_texts])
     lengths = rows.lengths[texts]
-    # Where a text is in many pairs, its n-grams are worth keeping for all of them.
+    # If texts occur in many pairs, their n-grams are kept.
     limit = MAX_BITS * max(1, len(right) // len(texts) // 4)
     if len(left) > 1 and (len(right) > MAX_PAIRS or len(texts) * int(lengths.sum()) > limit):
         middle = len(left) // 2

@@ -1,4 +1,4 @@
-"""F-meta as the module of `evaluate` and the command line use it: settings, statistics, warnings, signature."""
+"""The scorer of F-meta: settings, statistics per context, warnings, signature."""
 
 import re
 import threading
@@ -13,8 +13,8 @@ from ..core.scorer import Scorer
 from .bases import BUILT_IN, Base, base_function, module_function
 from .scoring import NAMES, best_matches, score_matrices, statistics
 
-_RAW = re.compile(r"\w[?？]\s*$")  # "won?", where text in tokens has "won ?"
-_ONE_AT_A_TIME = threading.RLock()  # a module of `evaluate` keeps its rows in itself
+_RAW = re.compile(r"\w[?？]\s*$")  # "won?"; tokenised text has "won ?"
+_ONE_AT_A_TIME = threading.RLock()  # a module of `evaluate` stores its rows
 
 
 def loaded_module(base: str):
@@ -92,7 +92,7 @@ class FMetaScorer(Scorer):
         return base_function(base, kwargs)
 
     def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
-        """Return the scores of every context in the order of `names`; counts contexts that are not in tokens."""
+        """Return the scores of every context in the order of `names`; counts contexts that are not tokenised."""
         return self.statistics_with_details(columns, False)[:2]
 
     def statistics_with_details(
@@ -118,7 +118,7 @@ class FMetaScorer(Scorer):
         return rows[:, [NAMES.index(name) for name in self.names]], counts, details
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
-        """Return a sentence on texts that the tokenizer was not meant for; see `Scorer.warnings`."""
+        """Return a warning if the tokenizer does not fit the texts; see `Scorer.warnings`."""
         raw = counts.get("raw", 0)
         if not raw:
             return []

@@ -19,7 +19,7 @@ def _is_blank(text: str) -> bool:
 
 
 def _checked_scores(base: Base, scores: object, predictions: list[str], references: list) -> np.ndarray:
-    """Return what a base answered as an array of finite floats, one per pair."""
+    """Return the scores of a base as an array of finite floats, one per pair."""
     advice = (
         "a base gets two equally long lists, all predictions and all references, and returns a list with one number "
         "per pair; make one of a function of two strings with "
@@ -104,7 +104,7 @@ def conventional_scores(
 ) -> list[float]:
     """Return the conventional score of every context: each prediction against all references, then the mean.
 
-    The rule for several references is the base's own; where it has none, the best reference counts.
+    The base's own rule for several references applies; without one, the best reference counts.
 
     Args:
         predictions: one list of predicted texts per context.

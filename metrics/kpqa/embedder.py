@@ -1,4 +1,4 @@
-"""Vectors of word pieces below the first layer of an encoder, from 8-bit integers, without torch."""
+"""Word-piece vectors of an encoder's embedding layer, in 8-bit integers, without torch."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ EMBEDDINGS_FILE = "embeddings.int8.safetensors"
 
 
 class FastEmbedder:
-    """Stands in for the encoder of BERTScore at layer 0: word piece and place, added and normalized.
+    """Replaces the encoder of BERTScore at layer 0: the normalised sum of word-piece and position embeddings.
 
     Args:
         folder: of a checkpoint that `genqa-metrics export --metric kpqa` made.
@@ -35,7 +35,7 @@ class FastEmbedder:
                 encoder = json.loads(tensors.metadata()["encoder"])
                 names = ("levels", "steps", "places", "weight", "bias")
                 self._levels, self._steps, self._places, self._weight, self._bias = map(tensors.get_tensor, names)
-        except Exception as error:  # a missing or damaged file raises errors of many kinds
+        except Exception as error:  # a missing or damaged file raises many types of errors
             raise CheckpointError(
                 f"checkpoint: {folder} has no readable {EMBEDDINGS_FILE} ({str(error).splitlines()[0]:.80}); make it "
                 "again with genqa-metrics export --metric kpqa, or take backend 'torch'"

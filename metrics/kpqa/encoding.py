@@ -13,7 +13,7 @@ from .negation import denied_pieces
 from .scoring import Tokens
 from .values import values_of
 
-MIN_ANSWER = 64  # word pieces left to an answer, however long its question is
+MIN_ANSWER = 64  # word pieces reserved for an answer, however long the question
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class Pieces:
 
 
 class Encoder:
-    """Gives texts their keyphrase weights and token vectors.
+    """Computes keyphrase weights and token vectors of texts.
 
     Args:
         models: predictor, encoder and their tokenizers, see `loading.Models`.
-        batch_tokens: word pieces of a batch at most, padding included; see `models.budget_on`.
+        batch_tokens: word pieces of a batch at most, padding included; see `batching.budget_on`.
 
     Attributes:
         cut_texts: number of texts so far of which the model could not read the end.
@@ -45,7 +45,7 @@ class Encoder:
         self.cut_texts = 0
 
     def warnings(self) -> list[str]:
-        """Return what a user should know about the texts encoded so far, one sentence each."""
+        """Return warnings about the texts encoded so far, one sentence each."""
         if not self.cut_texts:
             return []
         return [

@@ -1,4 +1,4 @@
-"""Loads the keyphrase predictor and the encoder of BERTScore; no pickle, no remote code."""
+"""Load the keyphrase predictor and the encoder of BERTScore; no pickle, no remote code."""
 
 import os
 import threading
@@ -27,10 +27,10 @@ from ..core.scorer import quiet
 from .embedder import FastEmbedder
 from .settings import PredictorSettings, read_settings
 
-_LOADING = threading.Lock()  # one thread loads, and others find what it has loaded
+_LOADING = threading.Lock()  # one thread loads, the others use its result
 HUB_CHECKPOINTS = {"small": "genqa-metrics/kpqa-minilm"}  # where the package is not installed
 KNOWN_ROW = ("Who wrote Hamlet?", "It was written by William Shakespeare in 1600.")
-NEW_HEAD = r"^(classifier|score|pooler)\."  # tensors that an encoder may lack: they are trained, or not used
+NEW_HEAD = r"^(classifier|score|pooler)\."  # tensors that an encoder may lack: trained later, or unused
 HEAD_SIZE = 768  # Lee et al., section 5.1: a fully connected layer with tanh before the classifier
 
 
@@ -74,14 +74,14 @@ def saved_head(folder: Path) -> str:
 
 
 def checked_settings(folder: Path) -> PredictorSettings:
-    """Return what a checkpoint says of itself, see `settings.read_settings`.
+    """Return the settings of a checkpoint; see `settings.read_settings`.
 
     Raises:
         ValueError: if its settings are bad, or its weights cannot be read.
     """
     try:
         head = saved_head(folder)
-    except Exception as error:  # a damaged file raises errors of many kinds
+    except Exception as error:  # a damaged file raises many types of errors
         raise ValueError(
             f"checkpoint: {folder} cannot be loaded: {type(error).__name__}: {error}; fetch or train it again"
         ) from error
@@ -93,7 +93,7 @@ def load_token_classifier(folder: Path, base_model: str | os.PathLike | None = N
 
     Args:
         folder: a checkpoint folder, see `find_checkpoint`; the tokenizer is the folder's own, else the encoder's.
-        base_model: the encoder of an adapter, see `models.encoder_source`.
+        base_model: the encoder of an adapter, see `encoders.encoder_source`.
 
     Returns:
         Model in evaluation mode, on the CPU in float32, and fast tokenizer.
@@ -113,12 +113,12 @@ def load_token_classifier(folder: Path, base_model: str | os.PathLike | None = N
         model.load_state_dict(load_file(weights))
     tokenizer = load_tokenizer(folder, source)
     check_vocabulary(model, tokenizer, folder)
-    check_row("keyphrase predictor", folder, lambda: _said(model.eval(), tokenizer))
+    check_row("keyphrase predictor", folder, lambda: _output(model.eval(), tokenizer))
     return model, tokenizer
 
 
-def _said(model, tokenizer):
-    """Return what a model says of a row."""
+def _output(model, tokenizer):
+    """Return the model's output for a known row."""
     import torch
 
     with torch.inference_mode():
@@ -165,7 +165,7 @@ def load_models(
             has the base encoder's layer 0 in the checkpoint's folder, and needs torch for any other.
         embedding_layer: its hidden layer, None for 0, the embeddings below the first.
         backend: what runs the keyphrase predictor, "torch" (None) or "onnx", see `fast`.
-        base_model: the encoder of the predictor's adapter, see `models.encoder_source`.
+        base_model: the encoder of the predictor's adapter, see `encoders.encoder_source`.
 
     Returns:
         The models, ready to run.
@@ -178,7 +178,7 @@ def load_models(
     folder = checkpoint_folder(checkpoint, revision)
     layer = 0 if embedding_layer is None else embedding_layer
     if backend == "onnx" and embedding_model is None and embedding_layer in (None, 0):
-        embedding_folder = None  # its vectors are in the checkpoint's folder
+        embedding_folder = None  # its vectors lie in the checkpoint's folder
     else:
         embedding_folder = _encoder_folder(embedding_model)
     dtype, settings = checked_dtype(dtype), checked_settings(folder)
@@ -232,7 +232,7 @@ def _loaded(
             embedder, embedding_tokenizer = _load_encoder(embedding_folder)
     except (ImportError, CheckpointError):
         raise
-    except Exception as error:  # a damaged file raises errors of many kinds
+    except Exception as error:  # a damaged file raises many types of errors
         raise ValueError(
             f"checkpoint: {folder} (or the encoder in {embedding_folder}) cannot be loaded: "
             f"{type(error).__name__}: {error}; fetch or train it again"
@@ -259,12 +259,12 @@ def _load_encoder(folder: Path) -> tuple:
         embedder = whole_model(AutoModel, folder, NEW_HEAD).eval()
         tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True, **NO_CODE)
     check_vocabulary(embedder, tokenizer, folder)
-    check_row("encoder", folder, lambda: _said(embedder, tokenizer))
+    check_row("encoder", folder, lambda: _output(embedder, tokenizer))
     return embedder, tokenizer
 
 
 def _keep_layers(embedder, layer: int) -> None:
-    """Take away the layers of an encoder above the one that is compared.
+    """Remove the layers of an encoder above the one that is compared.
 
     Raises:
         ValueError: if there is no such layer.

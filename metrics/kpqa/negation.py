@@ -1,7 +1,7 @@
-"""Keyphrases that a text denies: "not Canberra" does not say Canberra, and -12 is not 12.
+"""Negated keyphrases: "not Canberra" does not mean Canberra, and -12 is not 12.
 
-The words match all the same, whatever the predictor makes of the "not" beside them. So a denied keyphrase is another
-token than the same one affirmed: it matches only where the other text denies it too.
+The words match regardless of the weight of "not" beside them. So a negated keyphrase is a different token: it
+matches only where the other text negates it too.
 """
 
 import re

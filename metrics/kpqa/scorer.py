@@ -1,4 +1,4 @@
-"""KPQA as the module of `evaluate` and the command line use it: settings, statistics, scores, warnings, signature."""
+"""The scorer of KPQA: settings, statistics per row, scores, warnings, signature."""
 
 import hashlib
 import os
@@ -26,7 +26,7 @@ from .scoring import (
     row_scores,
 )
 
-_CHUNK = 1024  # rows whose token vectors are in memory at a time,
+_CHUNK = 1024  # rows whose token vectors are in memory at once,
 _CHUNK_CHARACTERS = 2**18  # or fewer if their texts are long: about 100 MB of vectors
 PRESETS = {  # section 3.2 and appendix C.4 as printed: eq. 5, the first hidden layer, IDF in BERTScore
     "paper": {"rouge_weights": "candidate", "idf": True, "negation": False, "values": False, "embedding_layer": 1},

@@ -54,11 +54,11 @@ ROUGE_WEIGHTS = ("both", "candidate", "code")
 
 OTHER_VALUE = 0.5
 _DENIED = 2**32  # above all token ids
-_CELLS = 2**20  # candidate x reference cells that are compared at once: 8 MB of similarities
+_CELLS = 2**20  # candidate x reference cells compared at once: 8 MB of similarities
 
 
 class Tokens(NamedTuple):
-    """One text as the scores see it.
+    """One text, as the scores need it.
 
     Attributes:
         ids: (tokens,) integers of at least 0; equal ids match.
@@ -75,7 +75,7 @@ class Tokens(NamedTuple):
     values: np.ndarray | None = None
 
     def keyphrase_ids(self) -> np.ndarray:
-        """Return (tokens,) integers, equal where tokens match for the weighted metrics: a denied one is another."""
+        """Return (tokens,) integers, equal where tokens match for the weighted metrics; negation makes a difference."""
         ids = np.asarray(self.ids, dtype=np.int64)
         return ids if self.denied is None else ids + _DENIED * self.denied
 
@@ -132,7 +132,7 @@ def heaviest_common_subsequence(candidates: np.ndarray, weights: np.ndarray, ref
 def published_common_subsequence(candidates: np.ndarray, references: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the weight that the table of the paper's published code finds on a common subsequence.
 
-    Where two tokens match, its table takes the match and never asks whether to leave it out was better.
+    Where two tokens match, its table takes the match and never considers skipping it.
 
     Args:
         candidates: (pairs, m) token ids, negative at padding.
@@ -187,7 +187,7 @@ def checked_beta(beta: float) -> float:
     """Return beta, the weight of recall against precision, as a float.
 
     Raises:
-        ValueError: if it is no finite number above 0.
+        ValueError: if it is not a finite number above 0.
     """
     if isinstance(beta, bool) or not isinstance(beta, int | float) or not 0 < beta < float("inf"):
         raise ValueError(f"beta: expected a number above 0, got {beta!r}")

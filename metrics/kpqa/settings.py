@@ -1,4 +1,4 @@
-"""How a keyphrase predictor was trained, as far as the metric must know it: `kpqa_config.json` beside the weights."""
+"""The settings of a keyphrase predictor that the metric needs: `kpqa_config.json` beside the weights."""
 
 import json
 from dataclasses import asdict, dataclass, fields
@@ -6,13 +6,13 @@ from pathlib import Path
 
 SETTINGS_FILE = "kpqa_config.json"
 SETTINGS_VERSION = 1
-SHORTEST = 16  # word pieces; nothing can be said of an answer in fewer
+SHORTEST = 16  # word pieces; fewer leave no room for an answer
 HEADS = ("linear", "tanh")
 
 
 @dataclass(frozen=True)
 class PredictorSettings:
-    """What `kpqa_config.json` says; the defaults are those of a checkpoint without the file.
+    """Content of `kpqa_config.json`; the defaults apply to a checkpoint without the file.
 
     Attributes:
         version: number of this format.
@@ -29,7 +29,7 @@ class PredictorSettings:
     keyphrase_label: int = 1
 
     def facts(self) -> dict[str, str]:
-        """Return what differs from a checkpoint without the file, for the metric's signature.
+        """Return the settings that differ from the defaults, for the metric's signature.
 
         >>> PredictorSettings().facts(), PredictorSettings(question=False).facts()
         ({}, {'question': 'False'})
@@ -62,9 +62,7 @@ def read_settings(folder: Path, head: str) -> PredictorSettings:
         raise ValueError(f"{where}: expected a JSON object, got {type(given).__name__}; fetch it again")
     known = [field.name for field in fields(PredictorSettings)]
     fix = "take the version of genqa-metrics that made the checkpoint, or train it again"
-    if unknown := sorted(
-        set(given) - set(known)
-    ):  # a predictor that was trained with it would weigh otherwise without
+    if unknown := sorted(set(given) - set(known)):  # ignoring a setting it was trained with would change the weights
         raise ValueError(
             f"{where}: {unknown[0]}: not a setting of this version, which knows {', '.join(known)}; {fix}"
         )
