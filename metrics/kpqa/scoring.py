@@ -75,7 +75,7 @@ class Tokens(NamedTuple):
     values: np.ndarray | None = None
 
     def keyphrase_ids(self) -> np.ndarray:
-        """Return (tokens,) integers, equal where tokens match for the weighted metrics; negation makes a difference."""
+        """Return (tokens,) integers, equal where tokens match for the weighted metrics; negation counts."""
         ids = np.asarray(self.ids, dtype=np.int64)
         return ids if self.denied is None else ids + _DENIED * self.denied
 
