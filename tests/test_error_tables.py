@@ -5,8 +5,8 @@ import pytest
 
 from tests.factories.answer_sentences import gold_judge, questions
 from training.studies.answer_ranking import error_tables as e
+from training.studies.answer_ranking.candidates import Question
 from training.studies.answer_ranking.overfitted import judge_of_unseen, known_and_unseen
-from training.studies.answer_ranking.rankers import Question
 
 
 def test_first_answers_are_counted_by_what_ranker_and_judge_say():

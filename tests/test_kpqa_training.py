@@ -437,6 +437,7 @@ def test_variants(monkeypatch, judgments, tiny_checkpoint, tmp_path):
     same = result["variants"]["negation=False"]["kpqa_marco"]["rougeL_kpqa"]
     assert same["difference"] == [0, 0, 0]
     assert not same["real"]
+    assert result["command"].startswith("python -m training.studies.kpqa.settings ")
     assert result["comparisons"] == sum(len(metrics) for metrics, _ in settings.VARIANTS.values())
 
 

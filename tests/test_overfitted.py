@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.factories.answer_sentences import gold_judge, questions
 from training.studies.answer_ranking import overfitted
-from training.studies.answer_ranking.rankers import Question
+from training.studies.answer_ranking.candidates import Question
 
 
 def test_nothing_is_chosen_that_was_trained_on():

@@ -10,13 +10,13 @@ import pytest
 from tests.factories.answer_sentences import ROWS, gold_judge, questions
 from training.ava import ranking
 from training.common import around_markers
-from training.studies.answer_ranking import compare_aggregate, rank_systems, rankers, transfer
-from training.studies.answer_ranking.rankers import Question
+from training.studies.answer_ranking import candidates, compare_aggregate, rank_systems, rankers, transfer
+from training.studies.answer_ranking.candidates import Question
 
 
 def overlap_judge(asked, references, answers):
     """Return the token F1 with the reference: a stand-in for a judge that errs."""
-    pairs = [(set(rankers.words(r)), set(rankers.words(a))) for r, a in zip(references, answers, strict=True)]
+    pairs = [(set(candidates.words(r)), set(candidates.words(a))) for r, a in zip(references, answers, strict=True)]
     return [2 * len(r & a) / (len(r) + len(a)) for r, a in pairs]
 
 
@@ -29,12 +29,12 @@ def test_rows_become_questions_in_their_order():
 
 def test_equal_answers_are_one_and_correct_if_one_of_them_is():
     rows = [{"question": "q", "answer": "a b", "label": label} for label in (0, 1, 0)]
-    assert rankers.questions_of(rows) == [Question("q", ("a b",), (1,))]
+    assert candidates.questions_of(rows) == [Question("q", ("a b",), (1,))]
 
 
 def test_blanks_between_tokens_stay_if_asked():
     row = {"question": "who ?", "answer": "It was n't he .", "label": 1}
-    assert rankers.questions_of([row], plain=False) == [Question("who ?", ("It was n't he .",), (1,))]
+    assert candidates.questions_of([row], plain=False) == [Question("who ?", ("It was n't he .",), (1,))]
 
 
 @pytest.mark.parametrize("name", [*rankers.RANKERS])

@@ -1,4 +1,4 @@
-"""What several training scripts share: local files of rows, and what the model cards say of a run."""
+"""What training scripts share: arguments, files of rows, pages of results, facts for model cards."""
 
 import gzip
 import json
@@ -8,8 +8,10 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import MISSING, field
 from pathlib import Path
+from typing import Any
 
 # Settings of transformers.TrainingArguments that a model card lists.
 TRAINING_SETTINGS = (
@@ -65,6 +67,41 @@ def float32_if_emulated(training) -> None:
     if training.bf16 and training.device.type == "cpu" and is_emulated("bfloat16"):
         print("this processor only emulates bfloat16: training in float32", file=sys.stderr)
         training.bf16, training.mixed_precision = False, "no"
+
+
+def option(help: str, default: Any = MISSING) -> Any:
+    """Return a field of a dataclass that HfArgumentParser reads as an argument of the command line.
+
+    Args:
+        help: the help text.
+        default: value of the argument; without one it is required. A list is copied.
+    """
+    if isinstance(default, list):
+        return field(default_factory=default.copy, metadata={"help": help})
+    return field(default=default, metadata={"help": help})
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[object]], align: str = "---") -> str:
+    """Return a Markdown table.
+
+    Args:
+        header: titles of the columns.
+        rows: cells of every row; each is written with `str`.
+        align: "---:" aligns all columns but the first to the right.
+
+    >>> print(markdown_table(["set", "r"], [["a", 0.5]], "---:"))
+    | set | r |
+    | --- | ---: |
+    | a | 0.5 |
+    """
+    lines = [header, ["---", *[align] * (len(header) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def write_json(path: str | Path, content: object) -> None:
+    """Write JSON, and the folder if it does not exist."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def json_rows(path: str | Path) -> Iterator[dict]:

@@ -1,7 +1,6 @@
 """Questions with candidate answers, and a judge that knows which are right."""
 
-from training.studies.answer_ranking import rankers
-from training.studies.answer_ranking.rankers import Question
+from training.studies.answer_ranking.candidates import Question, questions_of
 
 ROWS = [
     ("who wrote the blue book ?", "Ann Lee wrote the blue book in 1901 .", 1),
@@ -18,7 +17,7 @@ ROWS = [
 
 
 def questions() -> list[Question]:
-    return rankers.questions_of([dict(zip(("question", "answer", "label"), row, strict=True)) for row in ROWS])
+    return questions_of([dict(zip(("question", "answer", "label"), row, strict=True)) for row in ROWS])
 
 
 def gold_judge(asked, references, answers):

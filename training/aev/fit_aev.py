@@ -17,7 +17,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,7 @@ from genqa_metrics.aev.scoring import GRID_ALPHAS, GRID_ORDERS, Settings
 from genqa_metrics.toolkit.rows.files import Source, digest
 
 from training.aev.counting import Counted, bleu_statistics
+from training.common import option
 
 FLOODED_SCORE = 0.5  # "somehow related", between wrong (0) and correct (1)
 FLOODED_SHARE = 2 / 3
@@ -38,45 +39,36 @@ LONG_SENTENCE = 10  # words
 class Arguments:
     """What the command line takes; read by transformers' HfArgumentParser."""
 
-    data: list[str] = field(
-        metadata={
-            "help": "files with system, candidate, references and a human score per row (`score`, or `human`: "
-            "{aspect: value}); a system is a point of its own in every file"
-        }
+    data: list[str] = option(
+        "files with system, candidate, references and a human score per row (`score`, or `human`: "
+        "{aspect: value}); a system is a point of its own in every file"
     )
-    output_folder: str = field(metadata={"help": "folder for NAME.json and NAME.png"})
-    name: str = field(default="", metadata={"help": "name of the outputs; the first file's name by default"})
-    aspect: str = field(default="", metadata={"help": "aspect of `human` to fit; needed where there are several"})
-    exclude_system: list[str] = field(default_factory=list, metadata={"help": "systems that are left out"})
-    references: str = field(
-        default="pooled",
-        metadata={"help": "'first' (one, as in the paper), 'pooled' (all), or 'best' (of alternatives)"},
-    )
-    stop_words: str = field(default="english", metadata={"help": "'english', 'smart' or 'none'"})
-    stop_words_orders: str = field(
-        default="all", metadata={"help": "'all', or 'unigrams': longer n-grams have stop words"}
-    )
-    stemmer: str = field(default="porter", metadata={"help": "'porter' or 'none'"})
-    tokenizer: str = field(default="word", metadata={"help": "'word' or '13a' (sacrebleu's)"})
-    brevity: float = field(default=1.0, metadata={"help": "B of the brevity penalty"})
-    wordiness: float = field(default=2.0, metadata={"help": "W of the wordiness penalty; inf for none"})
-    resamples: int = field(default=10_000, metadata={"help": "bootstrap samples of the systems"})
-    seed: int = field(default=1, metadata={"help": "seed of the bootstrap and of the flooding"})
-    flood: bool = field(
-        default=False, metadata={"help": "flood answers of the best systems, lower their score (table 6)"}
-    )
-    flood_repeats: int = field(default=100, metadata={"help": "times that answers and sentences are drawn anew"})
+    output_folder: str = option("folder for NAME.json and NAME.png")
+    name: str = option("name of the outputs; the first file's name by default", "")
+    aspect: str = option("aspect of `human` to fit; needed where there are several", "")
+    exclude_system: list[str] = option("systems that are left out", [])
+    references: str = option("'first' (one, as in the paper), 'pooled' (all), or 'best' (of alternatives)", "pooled")
+    stop_words: str = option("'english', 'smart' or 'none'", "english")
+    stop_words_orders: str = option("'all', or 'unigrams': longer n-grams have stop words", "all")
+    stemmer: str = option("'porter' or 'none'", "porter")
+    tokenizer: str = option("'word' or '13a' (sacrebleu's)", "word")
+    brevity: float = option("B of the brevity penalty", 1.0)
+    wordiness: float = option("W of the wordiness penalty; inf for none", 2.0)
+    resamples: int = option("bootstrap samples of the systems", 10_000)
+    seed: int = option("seed of the bootstrap and of the flooding", 1)
+    flood: bool = option("flood answers of the best systems, lower their score (table 6)", False)
+    flood_repeats: int = option("times that answers and sentences are drawn anew", 100)
 
 
 def command(arguments: Arguments) -> str:
     """Return the command line of this fit, with file names instead of paths."""
     words = ["python", "-m", "training.aev.fit_aev", "--data", *(Path(path).name for path in arguments.data)]
-    for option in fields(arguments):
-        value = getattr(arguments, option.name)
-        default = option.default if option.default is not MISSING else []
-        if option.name in ("data", "output_folder") or value == default:
+    for setting in fields(arguments):
+        value = getattr(arguments, setting.name)
+        default = setting.default if setting.default is not MISSING else []
+        if setting.name in ("data", "output_folder") or value == default:
             continue
-        words += [f"--{option.name}", *(map(str, value) if isinstance(value, list) else [str(value)])]
+        words += [f"--{setting.name}", *(map(str, value) if isinstance(value, list) else [str(value)])]
     return shlex.join(words)
 
 

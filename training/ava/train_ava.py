@@ -3,83 +3,57 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from training.common import option
+
 
 @dataclass
 class Arguments:
     """What is trained on what; settings of the optimiser are those of transformers.TrainingArguments."""
 
-    configuration: str = field(default="a1-r_qt", metadata={"help": "one of modeling.CONFIGURATIONS, or linear"})
-    judged: list[str] = field(
-        default_factory=list,
-        metadata={"help": "NAME or NAME=WEIGHT: files NAME.jsonl.gz of human verdicts; WEIGHT scales their rows"},
+    configuration: str = option("one of modeling.CONFIGURATIONS, or linear", "a1-r_qt")
+    judged: list[str] = option(
+        "NAME or NAME=WEIGHT: files NAME.jsonl.gz of human verdicts; WEIGHT scales their rows", []
     )
-    judged_dir: list[str] = field(default_factory=list, metadata={"help": "folders of the files of human verdicts"})
-    pairs: list[str] = field(
-        default_factory=list,
-        metadata={"help": "NAME or NAME=WEIGHT: files of sentence pairs, the first read as reference of the second"},
+    judged_dir: list[str] = option("folders of the files of human verdicts", [])
+    pairs: list[str] = option(
+        "NAME or NAME=WEIGHT: files of sentence pairs, the first read as reference of the second", []
     )
-    pairs_dir: str | None = field(default=None, metadata={"help": "folder of the files of sentence pairs"})
-    as2: list[str] = field(
-        default_factory=list, metadata={"help": "NAME or NAME=WEIGHT: answer-sentence selection, files or Hub names"}
+    pairs_dir: str | None = option("folder of the files of sentence pairs", None)
+    as2: list[str] = option("NAME or NAME=WEIGHT: answer-sentence selection, files or Hub names", [])
+    as2_dir: str | None = option("folder of the answer-sentence selection files", None)
+    as2_negatives: int | None = option("negatives of a reference at most; default all", None)
+    spans: list[str] = option("NAME or NAME=WEIGHT: extractive QA files to make triples of", [])
+    spans_dir: str | None = option("folder of the extractive QA files", None)
+    augment: list[str] = option(
+        "KIND=SHARE: triples made of the judged ones, SHARE of the rows; kinds: see the README", []
     )
-    as2_dir: str | None = field(default=None, metadata={"help": "folder of the answer-sentence selection files"})
-    as2_negatives: int | None = field(default=None, metadata={"help": "negatives of a reference at most; default all"})
-    spans: list[str] = field(
-        default_factory=list, metadata={"help": "NAME or NAME=WEIGHT: extractive QA files to make triples of"}
+    augmented: list[str] = option("judged sources that triples are made of", ["evouna_nq.train", "evouna_tq.train"])
+    constructed: list[str] = option("KIND=ROWS: triples put together by rules; kinds: see the README", [])
+    single_reference: float = option("share of rows with several references that keep the likest one only", 0.0)
+    plain: float = option("share of rows whose question loses case and question mark", 0.0)
+    licences: str | None = option("JSON file, source -> licence, for the model card", None)
+    dev: list[str] = option("judged files to measure on; the first chooses", [])
+    as2_dev: list[str] = option("answer-sentence files to measure on", [])
+    dev_rows: int | None = option("rows used of every dev file, by chance", None)
+    encoder: str = option("folder or Hub id of the encoder", "sentence-transformers/all-MiniLM-L6-v2")
+    start: str | None = option("checkpoint folder of the same form to start from instead of the bare encoder", None)
+    lora_rank: int = option("rank of the adapter; 0 trains all weights", 0)
+    lora_alpha: int = option("scale of the adapter", 32)
+    fold_rank: int = option(
+        "train whole weight matrices and write their change as an adapter of this rank; 0 does not", 0
     )
-    spans_dir: str | None = field(default=None, metadata={"help": "folder of the extractive QA files"})
-    augment: list[str] = field(
-        default_factory=list,
-        metadata={"help": "KIND=SHARE: triples made of the judged ones, SHARE of the rows; kinds: see the README"},
+    dropout: float | None = option("dropout of the encoder; default its own", None)
+    max_length: int = option("word pieces of a pair of segments", 256)
+    marks: str | None = option("shared or asked: what token types say of words, see the README; default nothing", None)
+    shuffled_batches: bool = option(
+        "batches of like length in an order by chance, the same in every epoch; group_by_length takes "
+        "them from long to short, 50 at a time, so that loss and dev scores go up and down with them",
+        False,
     )
-    augmented: list[str] = field(
-        default_factory=lambda: ["evouna_nq.train", "evouna_tq.train"],
-        metadata={"help": "judged sources that triples are made of"},
-    )
-    constructed: list[str] = field(
-        default_factory=list, metadata={"help": "KIND=ROWS: triples put together by rules; kinds: see the README"}
-    )
-    single_reference: float = field(
-        default=0.0, metadata={"help": "share of rows with several references that keep the likest one only"}
-    )
-    plain: float = field(default=0.0, metadata={"help": "share of rows whose question loses case and question mark"})
-    licences: str | None = field(default=None, metadata={"help": "JSON file, source -> licence, for the model card"})
-    dev: list[str] = field(default_factory=list, metadata={"help": "judged files to measure on; the first chooses"})
-    as2_dev: list[str] = field(default_factory=list, metadata={"help": "answer-sentence files to measure on"})
-    dev_rows: int | None = field(default=None, metadata={"help": "rows used of every dev file, by chance"})
-    encoder: str = field(
-        default="sentence-transformers/all-MiniLM-L6-v2", metadata={"help": "folder or Hub id of the encoder"}
-    )
-    start: str | None = field(
-        default=None, metadata={"help": "checkpoint folder of the same form to start from instead of the bare encoder"}
-    )
-    lora_rank: int = field(default=0, metadata={"help": "rank of the adapter; 0 trains all weights"})
-    lora_alpha: int = field(default=32, metadata={"help": "scale of the adapter"})
-    fold_rank: int = field(
-        default=0,
-        metadata={"help": "train whole weight matrices and write their change as an adapter of this rank; 0 does not"},
-    )
-    dropout: float | None = field(default=None, metadata={"help": "dropout of the encoder; default its own"})
-    max_length: int = field(default=256, metadata={"help": "word pieces of a pair of segments"})
-    marks: str | None = field(
-        default=None,
-        metadata={"help": "shared or asked: what token types say of words, see the README; default nothing"},
-    )
-    shuffled_batches: bool = field(
-        default=False,
-        metadata={
-            "help": "batches of like length in an order by chance, the same in every epoch; group_by_length takes "
-            "them from long to short, 50 at a time, so that loss and dev scores go up and down with them"
-        },
-    )
-    passes: int = field(default=1, metadata={"help": "times that every row is seen, made anew each time"})
-    class_weight: float = field(default=1.0, metadata={"help": "weight of incorrect rows in the loss"})
-    stop_at: int = field(
-        default=0, metadata={"help": "step that ends the run, before the learning rate is at 0; 0 runs to its end"}
-    )
-    patience: int = field(
-        default=0, metadata={"help": "evaluations without a better score on dev before it stops; 0 never"}
-    )
+    passes: int = option("times that every row is seen, made anew each time", 1)
+    class_weight: float = option("weight of incorrect rows in the loss", 1.0)
+    stop_at: int = option("step that ends the run, before the learning rate is at 0; 0 runs to its end", 0)
+    patience: int = option("evaluations without a better score on dev before it stops; 0 never", 0)
     best_by: str = field(
         default="f1",
         metadata={"help": "that score: auc depends on no threshold", "choices": ["f1", "auc"]},

@@ -9,7 +9,7 @@ is trained on them.
 import json
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from genqa_metrics.toolkit.analysis import correlation as agreement
 from genqa_metrics.toolkit.analysis.question_types import question_type
 from genqa_metrics.toolkit.analysis.resampling import bootstrap, interval
 
-from training.common import command_line, json_rows, put_between_markers
+from training.common import command_line, json_rows, option, put_between_markers
 
 SETS = ("kpqa_marco", "kpqa_avsd", "kpqa_narrativeqa", "kpqa_semeval", "kpqa_marcomulti")
 METRICS = ("bleu1", "bleu1_kpqa", "rougeL", "rougeL_kpqa", "bertscore", "bertscore_kpqa")
@@ -34,20 +34,14 @@ FIGURE_4_SET = "kpqa_marco"
 class Arguments:
     """What is measured on what."""
 
-    judgments: str = field(
-        metadata={"help": "folder of NAME.dev.jsonl.gz with question, references, candidate, score"}
+    judgments: str = option("folder of NAME.dev.jsonl.gz with question, references, candidate, score")
+    checkpoints: list[str] = option(
+        "NAME=FOLDER of predictors, NAME= is the bundled one; the first is measured in full", ["kpqa="]
     )
-    checkpoints: list[str] = field(
-        default_factory=lambda: ["kpqa="],
-        metadata={"help": "NAME=FOLDER of predictors, NAME= is the bundled one; the first is measured in full"},
-    )
-    sets: list[str] = field(default_factory=lambda: list(SETS), metadata={"help": "names of the judgment files"})
-    embedding_layer: int | None = field(default=None, metadata={"help": "layer that BERTScore compares"})
-    resamples: int = field(default=1000, metadata={"help": "bootstrap samples for the 95%% intervals"})
-    write: str | None = field(
-        default=None,
-        metadata={"help": "Markdown file in which the tables are put; agreement.json is put beside it"},
-    )
+    sets: list[str] = option("names of the judgment files", list(SETS))
+    embedding_layer: int | None = option("layer that BERTScore compares", None)
+    resamples: int = option("bootstrap samples for the 95%% intervals", 1000)
+    write: str | None = option("Markdown file in which the tables are put; agreement.json is put beside it", None)
 
 
 def judgment_file(folder: str, name: str) -> Path:
@@ -304,14 +298,14 @@ def tables(result: dict) -> str:
     return "\n\n".join(parts)
 
 
-def facts(data_files: list[Path]) -> dict:
+def facts(module: str, data_files: list[Path]) -> dict:
     """Return what is needed to measure again: command, seed, versions, digests of the data."""
     from importlib.metadata import version
 
     from genqa_metrics.core.checkpoint_validation import file_digest
 
     return {
-        "command": command_line(f"training.kpqa.{Path(sys.argv[0]).stem}", sys.argv[1:]),
+        "command": command_line(module, sys.argv[1:]),
         "bootstrap_seed": SEED,
         "versions": {name: version(name) for name in ("genqa-metrics", "scipy", "torch", "transformers")},
         "data": {path.name: file_digest(path) for path in data_files},
@@ -361,7 +355,7 @@ def main() -> None:
     if len(measured) > 1:
         result["comparison"] = compared(measured, human, clusters, args.resamples)
     result["checkpoints"] = signatures
-    result |= facts([judgment_file(args.judgments, name) for name in data])
+    result |= facts(__spec__.name, [judgment_file(args.judgments, name) for name in data])
     text = tables(result)
     print(text)
     if args.write:

@@ -1,7 +1,9 @@
 """Train a keyphrase predictor: for every token of an answer, the probability that it matters for the question."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+
+from training.common import option
 
 HUB_SOURCES = ["rajpurkar/squad", "hotpotqa/hotpot_qa:distractor", "microsoft/ms_marco:v2.1"]  # the paper's
 
@@ -10,38 +12,31 @@ HUB_SOURCES = ["rajpurkar/squad", "hotpotqa/hotpot_qa:distractor", "microsoft/ms
 class Arguments:
     """What is trained on what; settings of the optimiser are those of transformers.TrainingArguments."""
 
-    sources: list[str] = field(
-        default_factory=lambda: list(HUB_SOURCES),
-        metadata={
-            "help": "NAME or NAME=WEIGHT: NAME.jsonl.gz in --data_dir or a Hub data set; WEIGHT scales its rows"
-        },
+    sources: list[str] = option(
+        "NAME or NAME=WEIGHT: NAME.jsonl.gz in --data_dir or a Hub data set; WEIGHT scales its rows", list(HUB_SOURCES)
     )
-    data_dir: str | None = field(default=None, metadata={"help": "folder of local files with SQuAD's columns"})
-    licences: str | None = field(default=None, metadata={"help": "JSON file, source -> licence, for the model card"})
-    exclude: list[str] = field(default_factory=list, metadata={"help": "sources to leave out (ablation)"})
-    dev_sources: list[str] = field(default_factory=list, metadata={"help": "more sources to measure token F1 on"})
-    dev_rows: int = field(default=2000, metadata={"help": "rows used of every dev source"})
-    dev_share: float = field(default=0.0, metadata={"help": "share of questions of the sources held out as dev rows"})
-    encoder: str = field(
-        default="sentence-transformers/all-MiniLM-L6-v2", metadata={"help": "folder or Hub id of the encoder"}
-    )
-    question: bool = field(default=True, metadata={"help": "--no_question trains without the question (-KP)"})
-    head: str = field(default="linear", metadata={"help": "linear, or tanh: the paper's extra layer of 768"})
-    lora_rank: int = field(default=0, metadata={"help": "rank of the adapter; 0 trains all weights"})
-    lora_alpha: int = field(default=32, metadata={"help": "scale of the adapter"})
-    max_length: int = field(default=256, metadata={"help": "word pieces of question and answer"})
-    max_words: int = field(default=80, metadata={"help": "rows with more words in the sentence(s) are left out"})
-    coreference: str | None = field(
-        default=None, metadata={"help": "stanza's coreference model, for pronouns in multi-hop rows"}
-    )
-    passes: int = field(default=1, metadata={"help": "times that every row is seen, varied anew each time"})
-    unit_label: float = field(default=1.0, metadata={"help": "label of the words beside a number, in amounts"})
-    function_label: float = field(default=1.0, metadata={"help": "label of function words within an answer"})
-    crop: float = field(default=0.0, metadata={"help": "share of answers cut to a fragment"})
-    restate: float = field(default=0.0, metadata={"help": "share of 'what is' answers turned into a full sentence"})
-    plain: float = field(default=0.0, metadata={"help": "share of questions without question mark"})
-    yes_no: int = field(default=0, metadata={"help": "yes/no rows made of the sources' sentences, per pass"})
-    logit_shift: float = field(default=0.0, metadata={"help": "added to the keyphrase logit once training is over"})
+    data_dir: str | None = option("folder of local files with SQuAD's columns", None)
+    licences: str | None = option("JSON file, source -> licence, for the model card", None)
+    exclude: list[str] = option("sources to leave out (ablation)", [])
+    dev_sources: list[str] = option("more sources to measure token F1 on", [])
+    dev_rows: int = option("rows used of every dev source", 2000)
+    dev_share: float = option("share of questions of the sources held out as dev rows", 0.0)
+    encoder: str = option("folder or Hub id of the encoder", "sentence-transformers/all-MiniLM-L6-v2")
+    question: bool = option("--no_question trains without the question (-KP)", True)
+    head: str = option("linear, or tanh: the paper's extra layer of 768", "linear")
+    lora_rank: int = option("rank of the adapter; 0 trains all weights", 0)
+    lora_alpha: int = option("scale of the adapter", 32)
+    max_length: int = option("word pieces of question and answer", 256)
+    max_words: int = option("rows with more words in the sentence(s) are left out", 80)
+    coreference: str | None = option("stanza's coreference model, for pronouns in multi-hop rows", None)
+    passes: int = option("times that every row is seen, varied anew each time", 1)
+    unit_label: float = option("label of the words beside a number, in amounts", 1.0)
+    function_label: float = option("label of function words within an answer", 1.0)
+    crop: float = option("share of answers cut to a fragment", 0.0)
+    restate: float = option("share of 'what is' answers turned into a full sentence", 0.0)
+    plain: float = option("share of questions without question mark", 0.0)
+    yes_no: int = option("yes/no rows made of the sources' sentences, per pass", 0)
+    logit_shift: float = option("added to the keyphrase logit once training is over", 0.0)
 
 
 def tokenized(rows, tokenizer, max_length: int, with_question: bool) -> list[dict]:

@@ -3,12 +3,13 @@
 import json
 import re
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha1
 from pathlib import Path
 
 from genqa_metrics import METRICS
 
+from training.common import option
 from training.publish import texts
 from training.publish.site import write_site
 from training.publish.space import ROOT, checkpoint_repository, write_space
@@ -26,12 +27,12 @@ ADAPTER = ("adapter_config.json", "adapter_model.safetensors")
 class Arguments:
     """What is published where."""
 
-    namespace: str = field(metadata={"help": "user or organization on the Hub"})
-    dry_run: bool = field(default=False, metadata={"help": "only write the trees to --output_dir"})
-    output_dir: str = field(default="build/hub", metadata={"help": "folder that the trees are written to"})
-    metrics: list[str] = field(default_factory=lambda: list(METRICS), metadata={"help": "the metrics to publish"})
-    docs: bool = field(default=False, metadata={"help": "publish the documentation, built by `make docs`, too"})
-    move_tag: bool = field(default=False, metadata={"help": "let the version's tag name other files than before"})
+    namespace: str = option("user or organization on the Hub")
+    dry_run: bool = option("only write the trees to --output_dir", False)
+    output_dir: str = option("folder that the trees are written to", "build/hub")
+    metrics: list[str] = option("the metrics to publish", list(METRICS))
+    docs: bool = option("publish the documentation, built by `make docs`, too", False)
+    move_tag: bool = option("let the version's tag name other files than before", False)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,10 @@ import json
 import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+
+from training.common import option
 
 CHECKPOINTS = Path(__file__).with_name("checkpoints")
 BUNDLED = ("baseline", "diverse")  # without and with a latent variable
@@ -31,14 +33,12 @@ _OPEN = {"-lrb-": "(", "-lsb-": "[", "-lcb-": "{"}
 class Arguments:
     """What is asked about what, by which generator."""
 
-    model: str = field(
-        default="diverse", metadata={"help": "diverse, baseline, or folder or Hub id of a generator of export.py"}
-    )
-    text: list[str] = field(default_factory=list, metadata={"help": "sentences; default: lines of standard input"})
-    count: int = field(default=3, metadata={"help": "questions wanted of every sentence"})
-    top: int = field(default=1, metadata={"help": "beams that a question is drawn from (random beam selection)"})
-    seed: int = field(default=0, metadata={"help": "of the draws"})
-    revision: str | None = field(default=None, metadata={"help": "branch, tag or commit of a Hub id"})
+    model: str = option("diverse, baseline, or folder or Hub id of a generator of export.py", "diverse")
+    text: list[str] = option("sentences; default: lines of standard input", [])
+    count: int = option("questions wanted of every sentence", 3)
+    top: int = option("beams that a question is drawn from (random beam selection)", 1)
+    seed: int = option("of the draws", 0)
+    revision: str | None = option("branch, tag or commit of a Hub id", None)
 
 
 def readable(question: str, context: str) -> str:

@@ -3,9 +3,10 @@
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
+from training.common import option
 from training.question_generation.prepare_pairs import NOT_STATED
 
 MAX_BYTES = 25 * 2**20
@@ -57,10 +58,10 @@ sentence. A word outside its {words} words can only be copied from the sentence.
 class Arguments:
     """What is written where."""
 
-    model: str = field(metadata={"help": "folder `final` of a training"})
-    output_dir: str = field(metadata={"help": "folder that is written"})
-    pairs: str | None = field(default=None, metadata={"help": "NAME.json of prepare_pairs.py, for the card"})
-    hub_model_id: str | None = field(default=None, metadata={"help": "push to this repository of the Hub"})
+    model: str = option("folder `final` of a training")
+    output_dir: str = option("folder that is written")
+    pairs: str | None = option("NAME.json of prepare_pairs.py, for the card", None)
+    hub_model_id: str | None = option("push to this repository of the Hub", None)
 
 
 def card(model, facts: Mapping, pairs: Mapping | None, digest: str, repository: str) -> str:

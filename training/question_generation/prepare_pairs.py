@@ -11,10 +11,10 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from training.common import json_rows, local_file
+from training.common import json_rows, local_file, option
 from training.question_generation.contexts import treebank
 
 # Names of files, and whether the titles in them are names of articles: "Filtered_Reddit_Comments" is not one.
@@ -53,19 +53,15 @@ RUN = 13  # words in a row that count as a copied passage in the report
 class Arguments:
     """What is read and written."""
 
-    data_dir: str = field(metadata={"help": "folder with the folders span_qa and question_generation"})
-    output_dir: str = field(metadata={"help": "folder that NAME.train, NAME.dev and NAME.json are written to"})
-    sources: list[str] = field(
-        default_factory=lambda: list(SOURCES), metadata={"help": "files that pairs are made of"}
-    )
-    licensed: bool = field(default=False, metadata={"help": "in place of `sources` those of licences.json"})
-    test: list[str] = field(
-        default_factory=lambda: ["squad_du2017.test"], metadata={"help": "sets that nothing may come near"}
-    )
-    name: str = field(default="sentences", metadata={"help": "begin of the names of the files written"})
-    dev_of: str = field(default="squad_du2017.dev", metadata={"help": "source that the dev part is taken from"})
-    dev_contexts: int = field(default=700, metadata={"help": "contexts of the dev part, whole articles where known"})
-    seed: int = field(default=0, metadata={"help": "of the dev part"})
+    data_dir: str = option("folder with the folders span_qa and question_generation")
+    output_dir: str = option("folder that NAME.train, NAME.dev and NAME.json are written to")
+    sources: list[str] = option("files that pairs are made of", list(SOURCES))
+    licensed: bool = option("in place of `sources` those of licences.json", False)
+    test: list[str] = option("sets that nothing may come near", ["squad_du2017.test"])
+    name: str = option("begin of the names of the files written", "sentences")
+    dev_of: str = option("source that the dev part is taken from", "squad_du2017.dev")
+    dev_contexts: int = option("contexts of the dev part, whole articles where known", 700)
+    seed: int = option("of the dev part", 0)
 
 
 def letters(text: str) -> str:

@@ -3,8 +3,10 @@
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from training.common import option
 
 ACTIVE = 0.01  # nat of mean KL above which a dimension of the latent variable is in use
 SHARED = ("latent", "hidden", "dropout", "kl_rate", "kl_steps", "latent_dropout", "free_bits")
@@ -24,42 +26,32 @@ SHARED += (
 class Arguments:
     """What is trained on what; settings of the optimiser are those of transformers.TrainingArguments."""
 
-    sources: list[str] = field(
-        default_factory=list, metadata={"help": "files NAME.jsonl.gz in data_dir, or NAME or NAME:SPLIT of the Hub"}
-    )
-    data_dir: str | None = field(default=None, metadata={"help": "folder of the local files"})
-    dev_sources: list[str] = field(
-        default_factory=list, metadata={"help": "held-out pairs, as sources; then dev_share is not used"}
-    )
-    dev_share: float = field(default=0.1, metadata={"help": "share of the contexts held out, by their hash"})
-    dev_rows: int | None = field(default=None, metadata={"help": "pairs used of the held-out part, by chance"})
-    encoder: str = field(
-        default="sentence-transformers/all-MiniLM-L6-v2", metadata={"help": "folder or Hub id of the encoder"}
-    )
-    contextual: bool = field(
-        default=False, metadata={"help": "read the encoder's states in place of its word-piece embeddings"}
-    )
-    latent: int = field(default=0, metadata={"help": "size of the latent variable; 0: the deterministic baseline"})
-    layers: int | None = field(default=None, metadata={"help": "LSTM layers; default 2, with a latent variable 1"})
-    hidden: int = field(default=600, metadata={"help": "size of the encoder's two directions together"})
-    vector: int | None = field(default=None, metadata={"help": "principal components of the embeddings; default all"})
-    dropout: float = field(default=0.3, metadata={"help": "share of numbers dropped between layers"})
-    min_count: int = field(default=3, metadata={"help": "times a word is in the questions, else it is only copied"})
-    max_context: int = field(default=60, metadata={"help": "words of a context that are read"})
-    max_question: int = field(default=20, metadata={"help": "words of a question that are learned"})
-    kl_rate: float = field(default=0.03, metadata={"help": "weight that every iteration adds to the KL term"})
-    kl_steps: int = field(default=1, metadata={"help": "training steps that are an iteration of kl_rate"})
-    latent_dropout: float = field(default=0.2, metadata={"help": "probability that z is dropped whole"})
-    free_bits: float = field(default=0.0, metadata={"help": "nats per dimension that the KL term leaves free"})
-    output: str = field(default="vectors", metadata={"help": "W_o: 'free' (equation 8), or 'vectors', of the words"})
-    skip: bool = field(default=True, metadata={"help": "add a map of the word's vector to the context states"})
-    copies: bool = field(default=True, metadata={"help": "learn which word of the context is copied"})
-    scaled: bool = field(default=True, metadata={"help": "divide the attention's scores by the root of --hidden"})
-    init: float = field(
-        default=0.0, metadata={"help": "weights begin between -init and init, all as likely; 0: as PyTorch draws them"}
-    )
-    patience: int = field(default=0, metadata={"help": "evaluations without a better loss before it stops; 0 never"})
-    cache: str | None = field(default=None, metadata={"help": "folder for the encoder's states of the questions"})
+    sources: list[str] = option("files NAME.jsonl.gz in data_dir, or NAME or NAME:SPLIT of the Hub", [])
+    data_dir: str | None = option("folder of the local files", None)
+    dev_sources: list[str] = option("held-out pairs, as sources; then dev_share is not used", [])
+    dev_share: float = option("share of the contexts held out, by their hash", 0.1)
+    dev_rows: int | None = option("pairs used of the held-out part, by chance", None)
+    encoder: str = option("folder or Hub id of the encoder", "sentence-transformers/all-MiniLM-L6-v2")
+    contextual: bool = option("read the encoder's states in place of its word-piece embeddings", False)
+    latent: int = option("size of the latent variable; 0: the deterministic baseline", 0)
+    layers: int | None = option("LSTM layers; default 2, with a latent variable 1", None)
+    hidden: int = option("size of the encoder's two directions together", 600)
+    vector: int | None = option("principal components of the embeddings; default all", None)
+    dropout: float = option("share of numbers dropped between layers", 0.3)
+    min_count: int = option("times a word is in the questions, else it is only copied", 3)
+    max_context: int = option("words of a context that are read", 60)
+    max_question: int = option("words of a question that are learned", 20)
+    kl_rate: float = option("weight that every iteration adds to the KL term", 0.03)
+    kl_steps: int = option("training steps that are an iteration of kl_rate", 1)
+    latent_dropout: float = option("probability that z is dropped whole", 0.2)
+    free_bits: float = option("nats per dimension that the KL term leaves free", 0.0)
+    output: str = option("W_o: 'free' (equation 8), or 'vectors', of the words", "vectors")
+    skip: bool = option("add a map of the word's vector to the context states", True)
+    copies: bool = option("learn which word of the context is copied", True)
+    scaled: bool = option("divide the attention's scores by the root of --hidden", True)
+    init: float = option("weights begin between -init and init, all as likely; 0: as PyTorch draws them", 0.0)
+    patience: int = option("evaluations without a better loss before it stops; 0 never", 0)
+    cache: str | None = option("folder for the encoder's states of the questions", None)
 
 
 def check(args: Arguments) -> None:

@@ -17,10 +17,12 @@ import hashlib
 import json
 import shlex
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
+from training.common import option
 
 HERE = Path(__file__).parent
 TRUTHS = {"these rows": True, "questions like these": False}
@@ -32,22 +34,19 @@ WAYS = {"alone": "labels alone", "chance": "with the judge, by chance", "active"
 class Arguments:
     """What the command line takes; read by transformers' HfArgumentParser."""
 
-    judgments: str = field(metadata={"help": "folder of NAME.jsonl.gz"})
-    output: str = field(default=str(HERE), metadata={"help": "folder for results/ and scores/"})
-    sets: list[str] = field(
-        default_factory=lambda: [f"evouna_{name}.{part}" for part in ("dev", "train") for name in ("nq", "tq")],
-        metadata={"help": "names of sets with labels"},
+    judgments: str = option("folder of NAME.jsonl.gz")
+    output: str = option("folder for results/ and scores/", str(HERE))
+    sets: list[str] = option(
+        "names of sets with labels", [f"evouna_{name}.{part}" for part in ("dev", "train") for name in ("nq", "tq")]
     )
-    questions: int = field(default=0, metadata={"help": "of every set the first questions only; 0 for all"})
-    labels: int = field(default=100, metadata={"help": "rows of every system to label"})
-    repeats: int = field(default=200, metadata={"help": "draws of labels"})
-    seed: int = field(default=0, metadata={"help": "of the draws"})
-    checkpoint: str | None = field(default=None, metadata={"help": "folder of a judge; the bundled one if none"})
-    scores: str | None = field(default=None, metadata={"help": "folder of verdicts, kept and reused; OUTPUT/scores"})
-    dtype: str = field(default="float32", metadata={"help": "torch type that the judge runs in"})
-    measured: bool = field(
-        default=False, metadata={"help": "write measured.json beside the checkpoint, from sets it has not seen"}
-    )
+    questions: int = option("of every set the first questions only; 0 for all", 0)
+    labels: int = option("rows of every system to label", 100)
+    repeats: int = option("draws of labels", 200)
+    seed: int = option("of the draws", 0)
+    checkpoint: str | None = option("folder of a judge; the bundled one if none", None)
+    scores: str | None = option("folder of verdicts, kept and reused; OUTPUT/scores", None)
+    dtype: str = option("torch type that the judge runs in", "float32")
+    measured: bool = option("write measured.json beside the checkpoint, from sets it has not seen", False)
 
 
 def read(folder: Path, name: str, questions: int) -> tuple[list[dict], str]:

@@ -7,7 +7,7 @@ table goes between the marks of results/tables.md.
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ from genqa_metrics.aev.scoring import Settings, scores
 from genqa_metrics.toolkit.analysis.resampling import interval
 from scipy.stats import norm
 
-from training.common import put_between_markers
+from training.common import option, put_between_markers
 
 HERE = Path(__file__).parent
 ROWS = 200
@@ -27,9 +27,9 @@ WORLDS = ((-0.6, 1.0), (-0.15, 1.0), (0.0, 1.0), (0.15, 1.0), (0.6, 1.0), (0.0, 
 class Arguments:
     """How much is drawn."""
 
-    worlds: int = field(default=600, metadata={"help": "sets of rows of every kind"})
-    samples: int = field(default=300, metadata={"help": "bootstrap samples of a set"})
-    seed: int = field(default=0, metadata={"help": "of the random numbers"})
+    worlds: int = option("sets of rows of every kind", 600)
+    samples: int = option("bootstrap samples of a set", 300)
+    seed: int = option("of the random numbers", 0)
 
 
 def drawn(rng: np.random.Generator, rows: int, shift: float) -> np.ndarray:

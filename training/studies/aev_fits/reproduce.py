@@ -9,11 +9,11 @@ n-grams stop words are left out; every reading of it is fitted, into one table a
 
 import json
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from training.aev.fit_aev import Arguments, bleu_line, cell_name, fit, run, sureness, table_lines
-from training.common import put_between_markers
+from training.common import option, put_between_markers
 
 HERE = Path(__file__).parent
 
@@ -94,7 +94,7 @@ CELLS = ((0.0, 1), (0.0, 2), (1.0, 4))
 class ReproduceArguments:
     """What the command line takes; read by transformers' HfArgumentParser."""
 
-    data_folder: str = field(metadata={"help": "folder with system_level/, judgments/ and question_generation/"})
+    data_folder: str = option("folder with system_level/, judgments/ and question_generation/")
 
 
 def bleu_cell(result: dict, name: str) -> str:

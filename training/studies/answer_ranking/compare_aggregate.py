@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from training.ava.ranking import is_usable, ranking_scores
-from training.studies.answer_ranking.rankers import Question
+from training.studies.answer_ranking.candidates import Question
 
 HIDDEN = 100  # theirs 150
 WINDOWS = (1, 2, 3, 4, 5)

@@ -24,7 +24,8 @@ import numpy as np
 
 from training.common import around_markers, clocks, command_line, hours_since, local_file, put_between_markers
 from training.studies.answer_ranking import overfitted, rank_systems
-from training.studies.answer_ranking.rankers import Question, cross_encoder, questions_of, words
+from training.studies.answer_ranking.candidates import Question, questions_of, words
+from training.studies.answer_ranking.rankers import cross_encoder
 from training.studies.judges.compare_judges import columns, read, token_f1
 
 RANKER = "tanda"  # of `rank_systems.py`, as in the paper

@@ -20,7 +20,8 @@ from pathlib import Path
 import numpy as np
 
 from training.studies.answer_ranking import rank_systems
-from training.studies.answer_ranking.rankers import Question, cross_encoder, questions_of, trained_cross_encoder, words
+from training.studies.answer_ranking.candidates import Question, questions_of, words
+from training.studies.answer_ranking.rankers import cross_encoder, trained_cross_encoder
 
 EPOCHS = 4.0  # of the training on test questions: enough to know them by heart
 SAMPLES = 1000  # of questions, for intervals

@@ -12,10 +12,10 @@ over the systems on dev. Questions without a correct or without an incorrect ans
 import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from training.common import around_markers, clocks, command_line, hours_since, local_file, put_between_markers
+from training.common import around_markers, clocks, command_line, hours_since, local_file, option, put_between_markers
 
 CORPORA = {"TREC-QA": "trecqa", "WikiQA": "wikiqa"}  # name -> NAME.train, NAME.dev, NAME.test in the folder of data
 SPLITS = ("dev", "test")
@@ -30,33 +30,29 @@ Judge = Callable[[list[str], list[str], list[str]], Sequence[float]]
 class Arguments:
     """What is measured on what."""
 
-    data_dir: str = field(metadata={"help": "folder of the answer-sentence selection corpora"})
-    spans_dir: str = field(metadata={"help": "folder of the extractive QA that one ranker learns from first"})
-    output_dir: str = field(metadata={"help": "folder of the rankers that are trained: made if they are not there"})
-    judges: list[str] = field(
-        default_factory=lambda: ["bundled"],
-        metadata={"help": "NAME=FOLDER, or a Hub id, of every judge; bundled is the one of the package"},
+    data_dir: str = option("folder of the answer-sentence selection corpora")
+    spans_dir: str = option("folder of the extractive QA that one ranker learns from first")
+    output_dir: str = option("folder of the rankers that are trained: made if they are not there")
+    judges: list[str] = option(
+        "NAME=FOLDER, or a Hub id, of every judge; bundled is the one of the package", ["bundled"]
     )
-    seed: int = field(default=0, metadata={"help": "of the rankers and of the samples of questions"})
-    dtype: str | None = field(default=None, metadata={"help": "floating type of the judges; default float32"})
-    plain: bool = field(default=True, metadata={"help": "--no_plain leaves the blanks between tokens as they are"})
-    write: str | None = field(
-        default=None,
-        metadata={"help": "Markdown file in which the tables are put; systems.json is put beside it"},
-    )
+    seed: int = option("of the rankers and of the samples of questions", 0)
+    dtype: str | None = option("floating type of the judges; default float32", None)
+    plain: bool = option("--no_plain leaves the blanks between tokens as they are", True)
+    write: str | None = option("Markdown file in which the tables are put; systems.json is put beside it", None)
 
 
 def references_of(question) -> list[list[str]] | None:
     """Return the references of every candidate, or None if the question cannot be used.
 
     Args:
-        question: a `rankers.Question`; texts with the same words are the same answer.
+        question: a `Question`; texts with the same words are the same answer.
 
     Returns:
         One list of other correct answers per candidate.
     """
     from training.ava.ranking import is_usable
-    from training.studies.answer_ranking.rankers import words
+    from training.studies.answer_ranking.candidates import words
 
     if not is_usable(question.labels):
         return None
@@ -69,7 +65,7 @@ def judged(questions: Sequence, judge: Judge) -> dict[str, list]:
     """Return the judge's probabilities of the candidates of all questions, for each of `AGGREGATIONS`.
 
     Args:
-        questions: `rankers.Question`s.
+        questions: `Question`s.
         judge: from (rows,) questions, references and answers to (rows,) probabilities; each row has one reference.
 
     Returns:
@@ -124,7 +120,7 @@ def measured(
     """Return the true and the estimated measures of rankers, and how near they are, with intervals over questions.
 
     Args:
-        questions: `rankers.Question`s.
+        questions: `Question`s.
         orders: ranker -> per question the numbers of its candidates, best first.
         probabilities: per question the judge's (candidates,) probabilities, None for one that is left out.
         threshold: probability from which an answer counts as correct; None takes the best for these questions.
@@ -177,7 +173,7 @@ def compared(corpora: dict[str, dict[str, list]], rankers: dict, judges: dict[st
     """Return, by judge, aggregation of references, corpus and split, what `measured` returns.
 
     Args:
-        corpora: corpus -> "dev" and "test" -> `rankers.Question`s.
+        corpora: corpus -> "dev" and "test" -> `Question`s.
         rankers: name -> function from questions and a seed to per question (candidates,) scores.
         judges: name -> see `judged`.
         seed: of the rankers.
@@ -264,7 +260,8 @@ def main() -> None:
     from transformers import HfArgumentParser
 
     from training.ava.triples import as2_rows
-    from training.studies.answer_ranking.rankers import all_rankers, questions_of
+    from training.studies.answer_ranking.candidates import questions_of
+    from training.studies.answer_ranking.rankers import all_rankers
     from training.studies.answer_ranking.transfer import SOURCES
 
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()

@@ -4,52 +4,21 @@ Each takes questions and a seed and gives one score per candidate, the higher th
 use or used, none knows the labels of what it ranks.
 """
 
-import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from training.ava.triples import detokenized
 from training.cross_encoder import probabilities, trained
+from training.studies.answer_ranking import compare_aggregate
+from training.studies.answer_ranking.candidates import Question, words
+from training.studies.answer_ranking.transfer import reading_encoder, transfer_questions
 
 NEGATIVES = 4  # incorrect answers of each correct one that the cross-encoder is trained on
 
 
-@dataclass(frozen=True)
-class Question:
-    """A question and its candidate answers; `labels` are 1 for correct ones, 0 for others."""
-
-    text: str
-    candidates: tuple[str, ...]
-    labels: tuple[int, ...]
-
-
-def questions_of(rows: Iterable[dict], plain: bool = True) -> list[Question]:
-    """Return the questions of an answer-sentence selection corpus, in its order.
-
-    Args:
-        rows: `question`, `answer` and `label` 0 or 1; rows of a question with the same answer become one, which is
-            correct if one of them is.
-        plain: whether texts are freed of the blanks between tokens, see `detokenized`.
-    """
-    clean = detokenized if plain else str.strip
-    grouped = defaultdict(dict)
-    for row in rows:
-        answers, answer = grouped[clean(row["question"])], clean(row["answer"])
-        answers[answer] = max(int(row["label"]), answers.get(answer, 0))
-    return [Question(text, tuple(answers), tuple(answers.values())) for text, answers in grouped.items()]
-
-
 Ranker = Callable[[Sequence[Question], int], list[np.ndarray]]
-
-
-def words(text: str) -> list[str]:
-    """Return the words of a text in lower case."""
-    return re.findall(r"\w+", text.lower())
 
 
 def _flat(questions: Sequence[Question]) -> tuple[list[str], list[str]]:
@@ -185,9 +154,6 @@ def all_rankers(
         folder: where the models are put.
         seed: of training.
     """
-    from training.studies.answer_ranking import compare_aggregate
-    from training.studies.answer_ranking.transfer import reading_encoder, transfer_questions
-
     folder = Path(folder)
     reader = reading_encoder(folder / "encoder")
     plain = trained_cross_encoder(training, folder / "cross_encoder", seed, reader)

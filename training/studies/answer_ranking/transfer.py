@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterable
 from pathlib import Path
 
-from training.studies.answer_ranking.rankers import Question
+from training.studies.answer_ranking.candidates import Question
 
 SOURCES = ("squad.train", "nq_oracle", "squadshifts_new_wiki")  # questions about Wikipedia
 QUESTIONS = 3000  # of each source at most: about 28,000 pairs, ten minutes on one core

@@ -9,8 +9,10 @@ not repeated, an interrupted one is resumed. Each is measured with evaluate_kpqa
 import json
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+
+from training.common import option
 
 RECIPES = Path(__file__).parents[2] / "kpqa"
 RECIPE = RECIPES / "bundled.args"
@@ -27,17 +29,14 @@ GROUPS = {
 class Arguments:
     """What is trained and measured; all other arguments are train_kpqa.py's and go to every run."""
 
-    data_dir: str = field(metadata={"help": "folder of the training rows"})
-    judgments: str = field(metadata={"help": "folder of the judgments, see evaluate_kpqa.py"})
-    output_dir: str = field(metadata={"help": "folder of the runs, one folder each"})
-    only: list[str] = field(default_factory=list, metadata={"help": "names of runs; by default all"})
-    max_steps: int = field(default=450, metadata={"help": "steps of every run"})
-    recipe: str = field(default=str(RECIPE), metadata={"help": "file of train_kpqa.py's arguments"})
-    resamples: int = field(default=1000, metadata={"help": "bootstrap samples for the 95%% intervals"})
-    write: str | None = field(
-        default=None,
-        metadata={"help": "Markdown file in which the table is put; ablations.json is put beside it"},
-    )
+    data_dir: str = option("folder of the training rows")
+    judgments: str = option("folder of the judgments, see evaluate_kpqa.py")
+    output_dir: str = option("folder of the runs, one folder each")
+    only: list[str] = option("names of runs; by default all", [])
+    max_steps: int = option("steps of every run", 450)
+    recipe: str = option("file of train_kpqa.py's arguments", str(RECIPE))
+    resamples: int = option("bootstrap samples for the 95%% intervals", 1000)
+    write: str | None = option("Markdown file in which the table is put; ablations.json is put beside it", None)
 
 
 def runs(sources: list[str]) -> dict[str, list[str]]:
@@ -127,7 +126,7 @@ def main() -> None:
         "training_seed": training.seed,
         "recipe": {"file": Path(args.recipe).name, "SHA-256": digest},
         "checkpoints": signatures,
-        **evaluate_kpqa.facts([path for path in files if path]),
+        **evaluate_kpqa.facts(__spec__.name, [path for path in files if path]),
     }
     text = (
         f"Runs of {args.max_steps} steps, seed {training.seed}: Pearson / Spearman (95% interval of the difference in "

@@ -4,11 +4,11 @@ python -m training.studies.kpqa.keyphrase_f1 --data_dir DATA --write tables.md
 """
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from training.common import local_file
+from training.common import local_file, option
 from training.kpqa import data, evaluate_kpqa, train_kpqa
 
 PAPER = {"SQuAD": 55.81, "MS MARCO Q&A": 59.26}
@@ -18,17 +18,12 @@ PAPER = {"SQuAD": 55.81, "MS MARCO Q&A": 59.26}
 class Arguments:
     """What is measured on what."""
 
-    data_dir: str = field(metadata={"help": "folder of local files with SQuAD's columns"})
-    sources: list[str] = field(
-        default_factory=lambda: ["squad.dev", "evouna.dev", "llm_response.test"], metadata={"help": "names of files"}
-    )
-    rows: int = field(default=500, metadata={"help": "rows of every source, drawn at random"})
-    checkpoint: str | None = field(default=None, metadata={"help": "predictor; the bundled one by default"})
-    logit_shift: float = field(default=-1.0, metadata={"help": "shift at the end of its training, which is undone"})
-    write: str | None = field(
-        default=None,
-        metadata={"help": "Markdown file in which the table is put; keyphrases.json is put beside it"},
-    )
+    data_dir: str = option("folder of local files with SQuAD's columns")
+    sources: list[str] = option("names of files", ["squad.dev", "evouna.dev", "llm_response.test"])
+    rows: int = option("rows of every source, drawn at random", 500)
+    checkpoint: str | None = option("predictor; the bundled one by default", None)
+    logit_shift: float = option("shift at the end of its training, which is undone", -1.0)
+    write: str | None = option("Markdown file in which the table is put; keyphrases.json is put beside it", None)
 
 
 def predicted(examples: list[dict], models, shift: float) -> tuple[np.ndarray, np.ndarray]:
@@ -80,7 +75,7 @@ def main() -> None:
     print(text)
     if args.write:
         files = [path for path in (local_file(name, args.data_dir) for name in args.sources) if path]
-        result = {"keyphrases": found, "checkpoint": models.signature, **evaluate_kpqa.facts(files)}
+        result = {"keyphrases": found, "checkpoint": models.signature, **evaluate_kpqa.facts(__spec__.name, files)}
         evaluate_kpqa.write_result(args.write, "keyphrases", text, "keyphrases", result)
 
 

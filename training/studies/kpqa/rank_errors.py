@@ -10,13 +10,14 @@ README by hand.
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from scipy.stats import rankdata
 
+from training.common import option
 from training.kpqa import evaluate_kpqa
 
 HEAVY = 0.5  # weight of a word piece that counts
@@ -33,16 +34,13 @@ REASONS = {
 class Arguments:
     """What is measured on what."""
 
-    judgments: str = field(metadata={"help": "folder of the judgments, see evaluate_kpqa.py"})
-    name: str = field(default="kpqa_marco", metadata={"help": "name of the file; the paper's is MS MARCO"})
-    metric: str = field(default="bertscore_kpqa", metadata={"help": "metric; the paper's is BERTScore-KPQA"})
-    count: int = field(default=100, metadata={"help": "number of cases"})
-    checkpoint: str | None = field(default=None, metadata={"help": "predictor; the bundled one by default"})
-    cases: str | None = field(default=None, metadata={"help": "JSON lines that the cases are written to, to be read"})
-    write: str | None = field(
-        default=None,
-        metadata={"help": "Markdown file in which the table is put; rank_gaps.json is put beside it"},
-    )
+    judgments: str = option("folder of the judgments, see evaluate_kpqa.py")
+    name: str = option("name of the file; the paper's is MS MARCO", "kpqa_marco")
+    metric: str = option("metric; the paper's is BERTScore-KPQA", "bertscore_kpqa")
+    count: int = option("number of cases", 100)
+    checkpoint: str | None = option("predictor; the bundled one by default", None)
+    cases: str | None = option("JSON lines that the cases are written to, to be read", None)
+    write: str | None = option("Markdown file in which the table is put; rank_gaps.json is put beside it", None)
 
 
 def largest_gaps(scores, human, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -128,7 +126,7 @@ def main() -> None:
     if args.write:
         result = {"metric": args.metric, "counts": [[*key, n] for key, n in sorted(counts.items())]}
         result |= {"checkpoint": models.signature, "rows": len(rows), "cases": len(cases)}
-        result |= evaluate_kpqa.facts([evaluate_kpqa.judgment_file(args.judgments, args.name)])
+        result |= evaluate_kpqa.facts(__spec__.name, [evaluate_kpqa.judgment_file(args.judgments, args.name)])
         evaluate_kpqa.write_result(args.write, "rank gaps", text, "rank_gaps", result)
 
 

@@ -6,11 +6,12 @@ All other arguments go to train_kpqa.py. Finished runs are not repeated, an inte
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from training.common import option
 from training.kpqa import evaluate_kpqa
 from training.studies.kpqa import ablations
 
@@ -21,10 +22,10 @@ RECIPES = Path(__file__).parents[2] / "kpqa"
 class Arguments:
     """What is trained and measured; all other arguments are train_kpqa.py's and go to every run."""
 
-    judgments: str = field(metadata={"help": "folder of the judgments, see evaluate_kpqa.py"})
-    output_dir: str = field(metadata={"help": "folder of the runs, one folder each"})
-    recipe: str = field(default=str(RECIPES / "paper.args"), metadata={"help": "file of train_kpqa.py's arguments"})
-    seeds: list[int] = field(default_factory=lambda: [1, 2, 3, 4, 5], metadata={"help": "seeds of the runs"})
+    judgments: str = option("folder of the judgments, see evaluate_kpqa.py")
+    output_dir: str = option("folder of the runs, one folder each")
+    recipe: str = option("file of train_kpqa.py's arguments", str(RECIPES / "paper.args"))
+    seeds: list[int] = option("seeds of the runs", [1, 2, 3, 4, 5])
 
 
 def spread(runs: list[dict]) -> dict:
@@ -80,7 +81,7 @@ def main() -> None:
     result = {"seeds": args.seeds, "spread": found, "runs": runs, "recipe": digest, "checkpoints": signatures}
     files = [evaluate_kpqa.judgment_file(args.judgments, name) for name in rows]
     path = Path(args.output_dir) / "seeds.json"
-    path.write_text(json.dumps(result | evaluate_kpqa.facts(files), indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(result | evaluate_kpqa.facts(__spec__.name, files), indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -6,13 +6,14 @@ Agreement with human judgments under every setting, the difference to the defaul
 differences are real: Holm's correction over all of them, at 0.05.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from genqa_metrics.toolkit.analysis import correlation as agreement
 from genqa_metrics.toolkit.analysis.resampling import adjust_p_values, bootstrap, bootstrap_p_values, interval
 
+from training.common import option
 from training.kpqa import evaluate_kpqa as evaluation
 
 PAPER_LAYER = 1
@@ -40,14 +41,11 @@ SIGNIFICANT = 0.05
 class Arguments:
     """What is measured on what."""
 
-    judgments: str = field(metadata={"help": "folder of the judgments, see evaluate_kpqa.py"})
-    checkpoint: str | None = field(default=None, metadata={"help": "predictor; the bundled one by default"})
-    sets: list[str] = field(default_factory=lambda: list(evaluation.SETS), metadata={"help": "names of the files"})
-    resamples: int = field(default=5000, metadata={"help": "bootstrap samples"})
-    write: str | None = field(
-        default=None,
-        metadata={"help": "Markdown file in which the table is put; variants.json is put beside it"},
-    )
+    judgments: str = option("folder of the judgments, see evaluate_kpqa.py")
+    checkpoint: str | None = option("predictor; the bundled one by default", None)
+    sets: list[str] = option("names of the files", list(evaluation.SETS))
+    resamples: int = option("bootstrap samples", 5000)
+    write: str | None = option("Markdown file in which the table is put; variants.json is put beside it", None)
 
 
 def encoded(rows: list[dict], encoders: dict) -> dict:
@@ -146,7 +144,7 @@ def main() -> None:
         "comparisons": len(cells),
         "resamples": args.resamples,
         "checkpoint": models[0].signature,
-        **evaluation.facts([evaluation.judgment_file(args.judgments, name) for name in args.sets]),
+        **evaluation.facts(__spec__.name, [evaluation.judgment_file(args.judgments, name) for name in args.sets]),
     }
     text = (
         "Pearson / Spearman (95% interval of the difference in Pearson's r to the default; bold: real, p < 0.05 after "

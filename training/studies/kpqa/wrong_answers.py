@@ -6,11 +6,12 @@ The rows are no sample of what systems say: for every question there are right a
 ones that look right. The area under the curve is the share of pairs of a right and a wrong one that are ranked right.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
 
+from training.common import option
 from training.kpqa import evaluate_kpqa as evaluation
 from training.studies.kpqa.settings import PAPER_LAYER, VARIANTS, encoded
 
@@ -19,14 +20,11 @@ from training.studies.kpqa.settings import PAPER_LAYER, VARIANTS, encoded
 class Arguments:
     """What is measured on what."""
 
-    judgments: str = field(metadata={"help": "folder of NAME.dev.jsonl.gz with label and extra.form"})
-    name: str = field(default="written", metadata={"help": "name of the file"})
-    checkpoint: str | None = field(default=None, metadata={"help": "predictor; the bundled one by default"})
-    resamples: int = field(default=1000, metadata={"help": "bootstrap samples of questions for the 95%% intervals"})
-    write: str | None = field(
-        default=None,
-        metadata={"help": "Markdown file in which the table is put; written.json is put beside it"},
-    )
+    judgments: str = option("folder of NAME.dev.jsonl.gz with label and extra.form")
+    name: str = option("name of the file", "written")
+    checkpoint: str | None = option("predictor; the bundled one by default", None)
+    resamples: int = option("bootstrap samples of questions for the 95%% intervals", 1000)
+    write: str | None = option("Markdown file in which the table is put; written.json is put beside it", None)
 
 
 def auc(scores: np.ndarray, labels: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -103,7 +101,7 @@ def main() -> None:
     print(text)
     if args.write:
         result = {"auc": found, "rows": parts, "checkpoint": models[0].signature}
-        result |= evaluation.facts([evaluation.judgment_file(args.judgments, args.name)])
+        result |= evaluation.facts(__spec__.name, [evaluation.judgment_file(args.judgments, args.name)])
         evaluation.write_result(args.write, "written", text, "written", result)
 
 

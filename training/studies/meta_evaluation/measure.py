@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
+from training.common import option
 from training.studies.meta_evaluation.page import FAMILIES, RANK_GAP, heat_map, named, page
 
 HERE = Path(__file__).parent
@@ -60,14 +61,14 @@ IN_FIGURES = (
 class Arguments:
     """What the command line takes; read by transformers' HfArgumentParser."""
 
-    judgments: str = field(metadata={"help": "folder of NAME.dev.jsonl.gz"})
-    output: str = field(default=str(HERE), metadata={"help": "folder for results/ and scores/"})
-    sets: list[str] = field(default_factory=list, metadata={"help": "names of sets; all that are found if none"})
-    ours: list[str] = field(default_factory=lambda: list(OURS), metadata={"help": f"of {', '.join(OURS)}"})
+    judgments: str = option("folder of NAME.dev.jsonl.gz")
+    output: str = option("folder for results/ and scores/", str(HERE))
+    sets: list[str] = option("names of sets; all that are found if none", [])
+    ours: list[str] = option(f"of {', '.join(OURS)}", list(OURS))
     peers: list[str] = field(default_factory=lambda: list(PEERS), metadata={"help": "of bleu, rouge, ... (all)"})
-    resamples: int = field(default=1000, metadata={"help": "bootstrap samples; 10 times as many permutations"})
-    seed: int = field(default=0, metadata={"help": "of both"})
-    fresh: bool = field(default=False, metadata={"help": "compute all scores again"})
+    resamples: int = option("bootstrap samples; 10 times as many permutations", 1000)
+    seed: int = option("of both", 0)
+    fresh: bool = option("compute all scores again", False)
 
 
 @dataclass(frozen=True)
@@ -329,10 +330,10 @@ def main() -> None:
     order = [name for name in order if not args.sets or name in args.sets]
     if not order:
         raise SystemExit(f"--judgments: no NAME.dev.jsonl.gz in {folder}")
-    for option, chosen, known in (("ours", args.ours, OURS), ("peers", args.peers, PEERS)):
+    for name_of_setting, chosen, known in (("ours", args.ours, OURS), ("peers", args.peers, PEERS)):
         for name in chosen:
             if name not in known:
-                raise SystemExit(f"--{option}: expected some of {', '.join(known)}, got {name!r}")
+                raise SystemExit(f"--{name_of_setting}: expected some of {', '.join(known)}, got {name!r}")
 
     sources: dict[str, tuple[str, Callable]] = {}
     for name in args.peers:

@@ -3,10 +3,12 @@
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
+from training.common import option
 
 FOLDER = Path(__file__).parent
 LATENT = 100
@@ -34,14 +36,14 @@ COLUMNS = {  # measured for every context: name -> title
 class Arguments:
     """What is trained, and where it is written."""
 
-    train_dir: str = field(metadata={"help": "folder of prepare_pairs.py"})
-    work: str = field(metadata={"help": "folder of the trained models; a run that was killed goes on where it was"})
-    config: str = field(default=str(FOLDER / "free_bits.args"), metadata={"help": "arguments of train_generator.py"})
-    steps: int = field(default=500, metadata={"help": "of every training; in the last third the rate decays"})
-    seed: int = field(default=1, metadata={"help": "of the trainings and of the questions"})
-    resamples: int = field(default=1000, metadata={"help": "bootstrap samples"})
-    use_cpu: bool = field(default=False, metadata={"help": "train on the CPU also where there is another device"})
-    results: str = field(default=str(FOLDER / "results/differences.json"), metadata={"help": "file that is written"})
+    train_dir: str = option("folder of prepare_pairs.py")
+    work: str = option("folder of the trained models; a run that was killed goes on where it was")
+    config: str = option("arguments of train_generator.py", str(FOLDER / "free_bits.args"))
+    steps: int = option("of every training; in the last third the rate decays", 500)
+    seed: int = option("of the trainings and of the questions", 1)
+    resamples: int = option("bootstrap samples", 1000)
+    use_cpu: bool = option("train on the CPU also where there is another device", False)
+    results: str = option("file that is written", str(FOLDER / "results/differences.json"))
 
 
 def trained(args: Arguments, name: str) -> Path:

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from training.common import local_file
+from training.common import local_file, option
 from training.question_generation.ask import BUNDLED, find
 from training.studies.question_generation.differences import COLUMNS, FOLDER, QUESTIONS, cells_of, measured
 
@@ -14,18 +14,13 @@ from training.studies.question_generation.differences import COLUMNS, FOLDER, QU
 class Arguments:
     """What is asked about what."""
 
-    data_dir: str = field(metadata={"help": "folder of the contexts: that of prepare_pairs.py"})
-    models: list[str] = field(
-        default_factory=lambda: list(BUNDLED),
-        metadata={"help": "bundled ones, or NAME=FOLDER; the others are compared with the first"},
-    )
-    source: str = field(default="sentences.dev", metadata={"help": "the contexts and their questions"})
-    seed: int = field(default=1, metadata={"help": "of the questions"})
-    resamples: int = field(default=1000, metadata={"help": "bootstrap samples"})
-    keep: bool = field(
-        default=False, metadata={"help": "add to the generators that were measured before, beside the same first one"}
-    )
-    results: str = field(default=str(FOLDER / "results/held_out.json"), metadata={"help": "file that is written"})
+    data_dir: str = option("folder of the contexts: that of prepare_pairs.py")
+    models: list[str] = option("bundled ones, or NAME=FOLDER; the others are compared with the first", list(BUNDLED))
+    source: str = option("the contexts and their questions", "sentences.dev")
+    seed: int = option("of the questions", 1)
+    resamples: int = option("bootstrap samples", 1000)
+    keep: bool = option("add to the generators that were measured before, beside the same first one", False)
+    results: str = option("file that is written", str(FOLDER / "results/held_out.json"))
 
 
 def table(reports: Mapping[str, Mapping]) -> str:

@@ -4,11 +4,12 @@ import json
 import random
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from training.common import option
 from training.studies.question_generation.measures import (
     BASES,
     MODELS,
@@ -28,26 +29,22 @@ MANY = ("baseline", "cvae_100")  # the models that the findings are about are tr
 class Arguments:
     """What is trained, asked and scored."""
 
-    data_dir: str = field(metadata={"help": "folder of squad_du2017.dev, squad_du2017.test and the other sets"})
-    work: str = field(metadata={"help": "folder of the trained models and of the generated questions"})
-    train_dir: str | None = field(default=None, metadata={"help": "folder of the training sources; default data_dir"})
-    config: str = field(default=str(FOLDER / "large.args"), metadata={"help": "arguments of train_generator.py"})
-    seeds: list[int] = field(default_factory=lambda: [1, 2, 3], metadata={"help": "one training each"})
-    seeds_of_others: int = field(
-        default=0, metadata={"help": "seeds of CVAE 25 and 50, the first of `seeds`; 0: all of them"}
-    )
-    test: str = field(default="squad_du2017.test", metadata={"help": "set that the results are of"})
-    transfer: str = field(default="qamr.test", metadata={"help": "second set, nothing is trained on"})
-    contexts: int = field(default=500, metadata={"help": "contexts of the test set asked about, by chance; 0: all"})
-    transfer_contexts: int = field(default=40, metadata={"help": "contexts of the second set, likewise"})
-    bases: list[str] = field(default_factory=lambda: list(BASES), metadata={"help": f"some of {', '.join(BASES)}"})
-    answers: int = field(
-        default=0, metadata={"help": "contexts with several references on which the answers covered are measured"}
-    )
-    resamples: int = field(default=1000, metadata={"help": "bootstrap samples"})
-    use_cpu: bool = field(default=False, metadata={"help": "train on the CPU also where there is another device"})
-    train_only: bool = field(default=False, metadata={"help": "stop after the trainings"})
-    results: str = field(default=str(FOLDER / "results/large.json"), metadata={"help": "file that is written"})
+    data_dir: str = option("folder of squad_du2017.dev, squad_du2017.test and the other sets")
+    work: str = option("folder of the trained models and of the generated questions")
+    train_dir: str | None = option("folder of the training sources; default data_dir", None)
+    config: str = option("arguments of train_generator.py", str(FOLDER / "large.args"))
+    seeds: list[int] = option("one training each", [1, 2, 3])
+    seeds_of_others: int = option("seeds of CVAE 25 and 50, the first of `seeds`; 0: all of them", 0)
+    test: str = option("set that the results are of", "squad_du2017.test")
+    transfer: str = option("second set, nothing is trained on", "qamr.test")
+    contexts: int = option("contexts of the test set asked about, by chance; 0: all", 500)
+    transfer_contexts: int = option("contexts of the second set, likewise", 40)
+    bases: list[str] = option(f"some of {', '.join(BASES)}", list(BASES))
+    answers: int = option("contexts with several references on which the answers covered are measured", 0)
+    resamples: int = option("bootstrap samples", 1000)
+    use_cpu: bool = option("train on the CPU also where there is another device", False)
+    train_only: bool = option("stop after the trainings", False)
+    results: str = option("file that is written", str(FOLDER / "results/large.json"))
 
 
 def seeds_of(args: Arguments, model: str) -> list[int]:

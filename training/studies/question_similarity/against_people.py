@@ -9,11 +9,13 @@ precision, recall and F of a system's questions against the good questions of th
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+
+from training.common import option
 
 FOLDER = Path(__file__).parent
 SETS = ("simqg.dev", "qgeval.dev", "quiz_design.dev", "qgstec2010.dev")
@@ -26,13 +28,13 @@ DEFAULT = "rouge"  # the base that others are compared with
 class Arguments:
     """What is checked."""
 
-    data_dir: str = field(metadata={"help": "folder with the folders question_generation and sentence_pairs"})
-    bases: list[str] = field(default_factory=list, metadata={"help": "bases of question_bases.py; default all"})
-    resamples: int = field(default=2000, metadata={"help": "bootstrap samples, of clusters"})
-    seed: int = field(default=0, metadata={"help": "of the bootstrap and of the judges"})
-    cache: str | None = field(default=None, metadata={"help": "folder to go on from after a run was killed"})
-    results: str = field(default=str(FOLDER / "results/people.json"), metadata={"help": "file that is written"})
-    page: str = field(default=str(FOLDER / "results/tables.md"), metadata={"help": "page whose tables are renewed"})
+    data_dir: str = option("folder with the folders question_generation and sentence_pairs")
+    bases: list[str] = option("bases of question_bases.py; default all", [])
+    resamples: int = option("bootstrap samples, of clusters", 2000)
+    seed: int = option("of the bootstrap and of the judges", 0)
+    cache: str | None = option("folder to go on from after a run was killed", None)
+    results: str = option("file that is written", str(FOLDER / "results/people.json"))
+    page: str = option("page whose tables are renewed", str(FOLDER / "results/tables.md"))
 
 
 def numbered(keys: Sequence) -> np.ndarray:

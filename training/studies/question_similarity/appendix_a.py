@@ -7,8 +7,10 @@ smoothed, which of prediction and reference is the candidate, and whether the re
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+
+from training.common import option
 
 FOLDER = Path(__file__).parent
 PREDICTION = "which event did the 2014 world cup"
@@ -22,7 +24,7 @@ ORDERS = ("prediction is the candidate", "reference is the candidate", "only in 
 class Arguments:
     """Where the table is written."""
 
-    page: str = field(default=str(FOLDER / "results/tables.md"), metadata={"help": "page whose tables are renewed"})
+    page: str = option("page whose tables are renewed", str(FOLDER / "results/tables.md"))
 
 
 def smoothings() -> dict[str, Callable[[list[str], str], float]]:

@@ -3,12 +3,12 @@
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from training.common import json_rows
+from training.common import json_rows, option
 
 FOLDER = Path(__file__).parent
 COPY = "reference"  # the "system" of QGEval that repeats the reference; every base gives it the best score
@@ -18,13 +18,11 @@ COPY = "reference"  # the "system" of QGEval that repeats the reference; every b
 class Arguments:
     """What is checked."""
 
-    data_dir: str = field(metadata={"help": "folder of qgeval.dev, naco_squad and naco_hotpotqa.dev"})
-    bases: list[str] = field(
-        default_factory=lambda: ["meteor", "rouge", "bleu", "cosine"], metadata={"help": "bases of study.py"}
-    )
-    resamples: int = field(default=2000, metadata={"help": "bootstrap samples, of contexts"})
-    results: str = field(default=str(FOLDER / "results/bases.json"), metadata={"help": "file that is written"})
-    page: str = field(default=str(FOLDER / "results/tables.md"), metadata={"help": "page whose tables are renewed"})
+    data_dir: str = option("folder of qgeval.dev, naco_squad and naco_hotpotqa.dev")
+    bases: list[str] = option("bases of study.py", ["meteor", "rouge", "bleu", "cosine"])
+    resamples: int = option("bootstrap samples, of contexts", 2000)
+    results: str = option("file that is written", str(FOLDER / "results/bases.json"))
+    page: str = option("page whose tables are renewed", str(FOLDER / "results/tables.md"))
 
 
 def read(folder: str, name: str) -> list[dict]:
