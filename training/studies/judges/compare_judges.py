@@ -31,7 +31,7 @@ from training.common import command_line, json_rows, local_file, put_between_mar
 
 WRITTEN = "written.dev"
 BURIED = "written.dev in 400 words"
-VERDICTS = (WRITTEN, BURIED, *e.BINARY, "financebench.dev", "truthfulqa.dev", "qaeval.dev")
+VERDICTS = (WRITTEN, BURIED, "assistant.dev", *e.BINARY, "financebench.dev", "truthfulqa.dev", "qaeval.dev")
 GRADES = (*e.GRADED, "saf_english.dev")
 BURIED_WORDS = 400
 
