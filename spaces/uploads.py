@@ -280,7 +280,12 @@ def guessed(columns: Sequence[str]) -> dict[str, str]:
 
 def _plain(message: object, path: str) -> str:
     """Leave out what only helps at the command line, and where the server keeps uploads."""
-    text = re.sub(r"[;,] [^;]*(--|jq |iconv )[^;]*", "", str(message)).replace(str(path), "File").rstrip(".") + "."
+    kept = []
+    for part in re.split(r"(?=;)", str(message)):
+        start = re.search(r"[;,] ", part)
+        hint = start and re.search(r"--|jq |iconv ", part[start.end() :])
+        kept.append(part[: start.start()] if hint else part)
+    text = "".join(kept).replace(str(path), "File").rstrip(".") + "."
     return text if text.startswith("File") else f"File: {text}"
 
 

@@ -1,11 +1,49 @@
-"""Every attack of `fuzz.py`: a few dozen tries each, and hundreds behind the marker `slow`."""
+"""Every attack of `fuzz.py`: a few dozen tries each, and hundreds behind `slow`; the time of every pattern."""
+
+import re
+import subprocess
+import sys
+import time
 
 import pytest
+from genqa_metrics.toolkit.analysis.labelling import marked_words
 
-from tests import fuzz
+from tests import fuzz, fuzz_patterns
 
 
 @pytest.mark.parametrize("attack", fuzz.ATTACKS, ids=lambda attack: attack.__name__)
 @pytest.mark.parametrize("tries", [25, pytest.param(300, marks=pytest.mark.slow)])
 def test_no_attack_finds_anything(attack, tries):
     assert fuzz.tried(attack, tries).total() >= min(tries, 20)
+
+
+def test_the_time_of_every_pattern_grows_with_the_length_of_the_text(repository):
+    command = [sys.executable, "-m", "tests.fuzz_patterns"]
+    try:
+        done = subprocess.run(command, cwd=repository, capture_output=True, text=True, timeout=300)
+    except subprocess.TimeoutExpired as error:
+        pytest.fail(f"a search does not end: {(error.stdout or b'').decode().splitlines()[-1:]}")
+    assert done.returncode == 0, done.stderr
+    assert int(re.search(r"(\d+) patterns, 0 slow", done.stdout)[1]) > 60
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"\S*\w\S*",
+        r"\s+([.,;:!?])",
+        r"(?im)^\W*(?:the )?final answer\b",
+        r"[;,] [^;]*(--|jq |iconv )[^;]*",
+        r"know(?: a\w)+? x|(a*)*b",
+    ],
+)
+def test_slow_patterns_are_noticed(pattern):
+    growth, text = fuzz_patterns.slowest(re.compile(pattern), anchored=False)
+    assert growth > fuzz_patterns.GROWTH, text
+
+
+def test_words_of_a_long_answer_are_marked_in_bounded_time():
+    start = time.process_time()
+    pieces = marked_words("a b, " * 5_000, [" ,b a" * 5_000])
+    assert time.process_time() - start < 2
+    assert "".join(text for text, _ in pieces) == "a b, " * 5_000

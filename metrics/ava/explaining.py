@@ -19,7 +19,7 @@ MOST_PARTS = 64  # longer answers are split into this many phrases, which bounds
 UNCERTAIN = 0.1  # a probability closer to the threshold is called uncertain
 STRONG = 0.02  # smaller effects are not named in the reason
 NAMED = 2  # the most words that a reason names
-_PART = re.compile(r"\S*\w\S*")
+_PART = re.compile(r"(?<!\S)[^\w\s]*+\w\S*")
 _NUMBER = re.compile(rf"(?i)[$€£+-]*\d(?:[\d.,:]*\d)?%?|(?<!\w)(?:{NUMBER_WORD})(?!\w)")
 _NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w'’-]+(?: (?:(?:da|de|der|van|von|of|the) )*[^\W\d_a-zß-öø-ÿ][\w'’-]+)*")
 # Words that start sentences with a capital letter and are not names.
@@ -47,7 +47,7 @@ def parts(answer: str, most: int = MOST_PARTS) -> list[tuple[int, int]]:
     spans = []
     for found in _PART.finditer(answer):
         left = re.match(r"[^\w$€£+-]*", found[0]).end()
-        right = len(re.sub(r"[^\w%]+$", "", found[0]))
+        right = len(found[0]) - re.match(r"[^\w%]*", found[0][::-1]).end()
         spans.append((found.start() + left, found.start() + max(right, left + 1)))
     size = -(-len(spans) // most) if spans else 1
     return [(spans[i][0], spans[min(i + size, len(spans)) - 1][1]) for i in range(0, len(spans), size)]
@@ -61,7 +61,7 @@ def without(answer: str, spans: Sequence[tuple[int, int]]) -> str:
     """
     for start, end in sorted(spans, reverse=True):
         answer = answer[:start] + answer[end:]
-    return re.sub(r"[ \t]+", " ", re.sub(r"\s+([.,;:!?])", r"\1", answer)).strip()
+    return re.sub(r"[ \t]+", " ", re.sub(r"(?<!\s)\s++([.,;:!?])", r"\1", answer)).strip()
 
 
 def instead(question: str, reference: str, answer: str, part: str) -> str | None:

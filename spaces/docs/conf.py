@@ -12,7 +12,7 @@ REPOSITORY = HERE.parent.parent
 GENERATED = HERE / "build" / "generated"
 FILES = "https://github.com/genqa-metrics/genqa-metrics/blob/main"
 LINK = re.compile(
-    r"(!?\[[^\]]*\])\((?!\w+:|#)([^)#\s]+)(#[^)\s]*)?\)"
+    r"(!?\[[^\[\]]*\])\((?!\w+:|#)([^()\[\]#\s]+)(#[^()\[\]\s]*)?\)"
 )  # to a file, not to an address or within the page
 sys.path.insert(0, str(HERE))
 

@@ -21,6 +21,7 @@ from ..rows.formats import FileError
 from ..rows.writing import write_text
 
 _WRITING = Lock()  # raters of one page write into one file
+MOST_COMPARED = 400  # words and gaps of an answer that are compared with a reference; the time grows with their square
 UNIFORM_SHARE = 0.5  # share of the labels that are drawn from all rows alike
 FORMS = {
     "verdict": {"label": ("is the answer wrong (0) or correct (1)?", 0, 1)},
@@ -286,9 +287,10 @@ def marked_words(answer: str, references: Sequence[str]) -> list[tuple[str, bool
     """
 
     def words(text: str) -> list[str]:
-        return re.findall(r"\w+|\W+", text)
+        return re.findall(r"\w+|\W+", text)[:MOST_COMPARED]
 
     mine, best = words(answer), []
+    rest = answer[sum(map(len, mine)) :]
     for reference in references:
         other = [word.lower() for word in words(reference)]
         matcher = SequenceMatcher(None, [word.lower() for word in mine], other, autojunk=False)
@@ -303,4 +305,4 @@ def marked_words(answer: str, references: Sequence[str]) -> list[tuple[str, bool
             pieces[-1] = (pieces[-1][0] + word, pieces[-1][1])
         else:
             pieces.append((word, place in inside))
-    return pieces
+    return [*pieces, (rest, False)] if rest else pieces
