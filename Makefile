@@ -22,6 +22,8 @@ test-all: $(VENV)/installed-test  # the slow ones too
 quality: $(VENV)/installed-test
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/codespell $(SOURCES) *.md
+	$(BIN)/python -m tests.programs.prose
 
 style: $(VENV)/installed-test
 	$(BIN)/ruff check --fix $(SOURCES)

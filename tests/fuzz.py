@@ -100,7 +100,7 @@ def any_bytes(folder: Path, drawn: tuple) -> str:
 
 
 def damaged_stream(folder: Path, drawn: tuple) -> str:
-    """Two compressed streams, of which one byte is another: no row is lost or changed in silence."""
+    """Two compressed streams, one byte changed: no row is lost or changed silently."""
     ending, place, byte = drawn
     path, rows = folder / f"a.jsonl{ending}", made_rows(20)
     packed = bytearray(b"".join(PACKERS[ending](lines(part).encode()) for part in (rows[:10], rows[10:])))
@@ -117,7 +117,7 @@ def damaged_stream(folder: Path, drawn: tuple) -> str:
 
 
 def changed_folder(folder: Path, drawn: tuple) -> str:
-    """One bit of one file of a complete folder of parts is another: `verify` sees it."""
+    """One bit changed in a complete folder of parts: `verify` detects it."""
     number, place = drawn
     made = folder.parent / "made"
     if not made.exists():
@@ -165,7 +165,7 @@ def named_in_reports(folder: Path, drawn: str) -> str:
 
 
 def any_adapter(folder: Path, drawn: dict) -> str:
-    """Any settings of an adapter: refused, or a plain LoRA adapter with sane numbers."""
+    """Any settings of an adapter: refused, or a plain LoRA adapter with finite numbers in range."""
     plain = {"peft_type": "LORA", "r": 2, "lora_alpha": 4, "target_modules": ["query"]}
     (folder / "adapter_config.json").write_text(json.dumps(plain | drawn), encoding="utf-8")
     try:
