@@ -11,7 +11,7 @@ import numpy as np
 STEPS = ((0.05, "#bfdbfe", "#fed7aa"), (0.3, "#60a5fa", "#fb923c"))
 MAX_EXPLAINED = 1_500  # characters of an answer whose words are tried one by one, a pass of the model each
 LEGEND = (
-    "Blue words speak for the answer, orange ones against it: the number is how much the probability falls without "
+    "Blue words count for the answer, orange words against it: the number is how much the probability falls without "
     "the word, or would rise without it or with what the accepted answer says in its place."
 )
 

@@ -32,7 +32,7 @@ for verb, short_help in (
     (compare, "Compare systems on the same questions, with intervals, tests and ranks."),
     (agree, "Measure how well metrics agree with the human scores in files."),
     (accuracy, "Estimate how many answers are correct, with an interval that counts the judge's errors."),
-    (label, "Draw the rows worth a person's minute, and collect what people say of them."),
+    (label, "Select rows to label, and collect people's verdicts."),
     (raters, "Make one score per item of the ratings of several people."),
     (verify, "Check that folders of scores are complete and unchanged."),
     (explain, "Show why KPQA or AVA scored an answer as it did."),

@@ -109,7 +109,7 @@ def write(path: Path, text: str) -> None:
 
 
 def include_read(app: object, path: Path, parent: str, content: list[str]) -> None:
-    """Mend the links of a file of the repository that a page includes."""
+    """Correct the links of a file of the repository that a page includes."""
     file = (HERE / "pages" / path).resolve()
     if not file.is_relative_to(HERE):
         content[0] = with_links_of_the_site(content[0], file)

@@ -1,7 +1,7 @@
 """The prose of the repository in plain English: `python -m tests.programs.prose` lists phrases of `idioms.txt`.
 
-It reads pages without their code, and the docstrings, messages and comments of Python files. Tests and generated results are
-not read. Exit status 1 if a phrase is found.
+It reads pages without their code, and the docstrings, messages and comments of Python files; neither tests nor results.
+Exit status 1 if a phrase is found.
 """
 
 import re

@@ -198,14 +198,14 @@ def train(args: Arguments, training) -> dict:
 
 
 def trained(folder: Path, words: Sequence[str]) -> Path:
-    """Return the folder `final` of a training; train, or go on with the training, if it is not there.
+    """Return the folder `final` of a training; train, or resume the training, if it does not exist.
 
     Args:
         folder: of the training.
         words: arguments of the command line, without --output_dir.
 
     Raises:
-        ValueError: if what is there was trained with other arguments.
+        ValueError: if the existing training has other arguments.
     """
     from transformers import HfArgumentParser, TrainingArguments
 

@@ -29,7 +29,7 @@ NOTES = {
     "or take what those differ by; on other questions or answers it can err more. Labels make it sure: genqa-metrics "
     "label",
     "judge": "the judge's errors are ignored: the interval is of the share judged correct and can miss the accuracy; "
-    "labels mend that: genqa-metrics label",
+    "labels correct that: genqa-metrics label",
 }
 UNMEASURED = "how often this judge errs was not measured for these weights, threshold and references"
 

@@ -1,4 +1,4 @@
-"""Which rows are worth a person's minute, and the file that their labels are in.
+"""Select rows to label, and read and write the file of labels.
 
 A part is drawn by chance from all rows, the rest by how unsure the judge is: as often as the standard deviation of a
 verdict that is right with the judge's probability, which makes the estimate's variance least (Neyman 1934). Every row

@@ -46,7 +46,7 @@ def _answer_remarks(scores: Scores) -> list[str]:
         "ROUGE-L-KPQA, which weighs each word by how much it answers the question, closes most of the gap that the "
         f"many words of chatty make: {by_weight}. Without the weights ROUGE-L has {plain}.",
         f"AEv puts terse first: {terse['aev']:.2f} against {chatty['aev']:.2f}. Their recall is alike "
-        f"({terse['aev_recall']:.2f}, {chatty['aev_recall']:.2f}), but chatty adds much that nobody asked for "
+        f"({terse['aev_recall']:.2f}, {chatty['aev_recall']:.2f}), but chatty adds much irrelevant text "
         f"(precision {chatty['aev_precision']:.2f} against {terse['aev_precision']:.2f}). Whether that should count "
         "is the setting alpha: with --set aev.alpha=0 only recall counts, and chatty leads.",
         f"{SEVEN_STEPS!r} is wrong, four would be right, and still gets AEv {seven['aev']:.2f}: a metric of "

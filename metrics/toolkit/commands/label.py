@@ -68,7 +68,7 @@ def label(
     seed: options.Seed = 0,
     on_error: options.SkipOrFail = options.OnError.FAIL,
 ) -> None:
-    """Draw the rows that are worth a person's minute, and collect what people say of them.
+    """Select rows to label, and collect people's verdicts.
 
     One part is drawn by chance, the other by how unsure the judge is; the probability of each row stands beside its
     label, and `genqa-metrics accuracy ROWS --labels FILE` weighs it by that. Who labels sees neither the system nor

@@ -83,7 +83,7 @@ def print_verdict(found: Verdict, console) -> None:
         )
     else:
         console.print(
-            f"(+0.10)     speaks for the answer: without the word the probability is 0.10 lower; (-0.10): 0.10 "
+            f"(+0.10)     counts for the answer: without the word the probability is 0.10 lower; (-0.10): 0.10 "
             f"higher, or would be with what the reference says in its place; below {UNSEEN:.2f} nothing is said",
             soft_wrap=True,
         )

@@ -157,7 +157,7 @@ class Source:
         """Yield every row, the bad ones too.
 
         Args:
-            after: number of a row; rows up to it are passed over, nearly for nothing.
+            after: number of a row; rows up to it are skipped cheaply.
 
         Yields:
             Rows in order.

@@ -159,7 +159,7 @@ def _unpacked(raw: BinaryIO) -> BinaryIO:
 
 
 class _Streams(io.RawIOBase):
-    """Compressed streams one after the other; unlike bz2 and lzma it takes a damaged one for no end of the file.
+    """Compressed streams one after the other; unlike bz2 and lzma it raises on corruption.
 
     Args:
         raw: the compressed file.

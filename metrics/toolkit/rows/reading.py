@@ -81,7 +81,7 @@ def good_rows(
         sources: where the rows are from.
         convert: called with a source and a row; raises `RowError` if the row is bad.
         skips: what to do about bad rows.
-        after: number of a row of the first source; rows up to it are passed over.
+        after: number of a row of the first source; rows up to it are skipped.
 
     Yields:
         (source, row, converted).
@@ -110,7 +110,7 @@ def check_columns(sources: Sequence[AnySource], columns: Mapping[str, str]) -> N
     """Raise if the first rows of a source all lack a column, before any model is loaded.
 
     Args:
-        sources: where the rows are from; standard input is passed over, for it cannot be read twice.
+        sources: where the rows are from; standard input is skipped, for it cannot be read twice.
         columns: see `items.RowReader`.
 
     Raises:

@@ -1,6 +1,6 @@
 """Rows as other tools write them -> rows with `question`, `prediction` and `references`.
 
-A form is recognised where its columns leave no doubt, and can be named. The columns of the tool stay in the row, so
+A format is detected when its columns are unambiguous, and can be named. The columns of the tool stay in the row, so
 that a column can still be named by hand.
 """
 

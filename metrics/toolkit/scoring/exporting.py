@@ -63,7 +63,7 @@ def _found(metric: str, checkpoint: str | None) -> tuple[Path, object, Sequence[
 
 
 def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
-    """Write a checkpoint's files and its model in 8-bit integers into a folder, which is there as a whole or not.
+    """Write a checkpoint's files and its model in 8-bit integers into a folder, written atomically.
 
     Args:
         metric: "ava" or "kpqa".

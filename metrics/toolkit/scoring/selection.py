@@ -81,8 +81,8 @@ def length_note(metric: str, systems: Mapping[str, Mapping[str, float]]) -> str 
     far.sort(key=ratios.__getitem__, reverse=True)
     names = f"{', '.join(far[:3])}{f' and {len(far) - 3:,} more' if len(far) > 3 else ''}"
     found = ", ".join(f"{ratios[system]:.1f}" for system in far[:3])
-    mends = "wordiness=infinity or --set aev.alpha=0" if ratios[far[0]] >= LONG else "brevity=infinity"
+    remedy = "wordiness=infinity or --set aev.alpha=0" if ratios[far[0]] >= LONG else "brevity=infinity"
     return (
         f"{metric}: the answers of {names} are {found} times as long as the references, which AEv marks down; "
-        f"--set {metric}.{mends} mends it, and --metric ava reads the question"
+        f"--set {metric}.{remedy} corrects this, and --metric ava reads the question"
     )

@@ -1,4 +1,4 @@
-"""Judges on a part of the dev sets, a minute for each: which of them is worth going on with.
+"""Judges on a part of the dev sets, a minute for each: which of them is worth continuing.
 
 A judge is a checkpoint, or made of several: of the mean of their weights, or of the mean of their logits, which is the
 most that a judge distilled from them could learn. Accuracy has a threshold for each set, from the other half of the

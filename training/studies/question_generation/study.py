@@ -53,7 +53,7 @@ def seeds_of(args: Arguments, model: str) -> list[int]:
 
 
 def trained(args: Arguments, model: str, seed: int) -> Path:
-    """Return the folder of a trained model; train it, or go on with its training, if it is not there."""
+    """Return the folder of a trained model; train it, or resume its training, if it does not exist."""
     from training.question_generation.train_generator import trained as trained_in
 
     words = ["--config", args.config, "--data_dir", args.train_dir or args.data_dir]
