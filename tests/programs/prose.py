@@ -1,6 +1,6 @@
 """The prose of the repository in plain English: `python -m tests.programs.prose` lists phrases of `idioms.txt`.
 
-It reads pages without their code, and the docstrings, messages and comments of Python files; neither tests nor results.
+It reads pages without their code, and docstrings, messages and comments of Python files; neither tests nor results.
 Exit status 1 if a phrase is found.
 """
 
