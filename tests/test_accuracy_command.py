@@ -1,6 +1,8 @@
 """Tests of `accuracy` and `label`: from rows and labels to a number, on the command line, in Python, in pytest."""
 
 import json
+import subprocess
+import sys
 
 import genqa_metrics
 import numpy as np
@@ -12,9 +14,11 @@ from genqa_metrics.toolkit.analysis.labelling import (
     item_key,
     marked_words,
     pareto_sample,
+    plan,
     probabilities,
 )
 from genqa_metrics.toolkit.cli import app
+from genqa_metrics.toolkit.rows.items import Item
 from typer.testing import CliRunner
 
 
@@ -132,6 +136,10 @@ def test_these_rows_are_narrower_than_rows_like_these(judged):
         (
             [{"question": "x", "prediction": "y", "label": 1, "probability": 2}],
             "row 1: probability: expected a number above 0, at most 1, got 2",
+        ),
+        (
+            [{"question": "x", "prediction": "y", "label": 1, "probability": "often"}],
+            "labels, row 1: probability: expected a number, got 'often'",
         ),
     ],
 )
@@ -347,3 +355,55 @@ def test_the_plugin_shows_the_worst_rows(pytester, judged):
     result = pytester.runpytest("-p", "no:xdist", "-p", "no:randomly")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["b: lower bound of the accuracy 0.* is below 0.7*", "worst rows:", "*answer * of b*"])
+
+
+@pytest.mark.parametrize("planned", [100, None])
+def test_labelling_that_stopped_early_counts_as_fewer_planned_labels(planned):
+    """25 of 100 planned labels of 200 rows: each row was labelled with 1/8, not with 1/2."""
+    rows = [{"question": f"{n}?", "prediction": "a", "references": "a", "judge": n % 2} for n in range(200)]
+    labels = [
+        {"question": f"{8 * n}?", "prediction": "a", "system": "rows", "label": n % 3 % 2, "probability": 0.5}
+        | ({"planned": planned} if planned else {})
+        for n in range(25)
+    ]
+    arguments = {"columns": {"judge": "judge"}, "finite_population": True}
+    early = genqa_metrics.accuracy(rows, labels, **arguments)
+    assert any("labelling stopped early, at 25%" in note for note in early.notes)
+    finished = [label | {"probability": 0.125, "planned": 25} for label in labels]
+    expected = genqa_metrics.accuracy(rows, finished, **arguments)
+    assert not any("stopped early" in note for note in expected.notes)
+    for end in ("low", "high"):
+        assert early.systems["rows"][end] == pytest.approx(expected.systems["rows"][end])
+
+
+SEPARATORS = "a\u2028b\u2029c\u0085d"
+
+
+def test_separators_of_unicode_do_not_break_a_file_of_labels(tmp_path):
+    tasks = plan(
+        [Item("f", n, None, "s", f"{n} {SEPARATORS}?", [SEPARATORS], ["r"], (None, None)) for n in (1, 2)], None, 2, 0
+    )
+    session = Session(tmp_path / "labels.jsonl", tasks, SEPARATORS)
+    session.label(tasks[0], label=1)
+    session.label(tasks[1], label=0)
+    again = Session(tmp_path / "labels.jsonl", tasks, SEPARATORS)
+    assert [row["label"] for row in again.done.values()] == [1, 0]
+    assert {row["planned"] for row in again.done.values()} == {2}
+
+
+LABEL = """
+import sys
+from genqa_metrics.toolkit.analysis.labelling import Session, Task
+tasks = [Task(str(n), 1.0, "q", ["r"], ["a"]) for n in range(8)]
+session = Session(sys.argv[1], tasks, sys.argv[2])
+for task in tasks:
+    session.label(task, label=1)
+"""
+
+
+def test_parallel_processes_lose_no_label(tmp_path):
+    path = tmp_path / "labels.jsonl"
+    running = [subprocess.Popen([sys.executable, "-c", LABEL, str(path), rater]) for rater in "abc"]
+    assert [process.wait(120) for process in running] == [0, 0, 0]
+    rows = [json.loads(line) for line in path.read_text().split("\n") if line]
+    assert len({(row["rater"], row["item"]) for row in rows}) == 24

@@ -321,6 +321,7 @@ def test_reading_leaves_the_limit_of_csv_no_lower_than_it_was(tmp_path):
 
 
 HOSTILE = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "'=1", "''-x", "'quoted'", "'", "it's", "a=b", ""]
+HOSTILE += ["x;=cmd|' /C calc'!A0", "\n=1+1", "＝1+1", 'a,"=1"', "'x;'=1", "'run','-ing'", "x\t@y", ";'=", "a|-b\n+c"]
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv.gz"])
@@ -329,8 +330,18 @@ def test_cells_are_no_formulas_in_a_spreadsheet_and_come_back_unchanged(tmp_path
     assert [row["id"] for row in read(path)] == HOSTILE
     text = (gzip.decompress if ending.endswith(".gz") else bytes)(path.read_bytes()).decode()
     cells = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t" if "tsv" in ending else ","))[1:]
-    assert not [cell for cell, _ in cells if cell[:1] in tuple("=+-@\t")]
+    assert not [cell for cell, _ in cells if cell[:1] in tuple("=+-@\t＝")]
+    for separator in ",;\t|\n":  # a spreadsheet may split at another one, and take quotation marks as they come
+        pieces = [piece.lstrip('"') for line in text.split("\n")[1:] for piece in line.split(separator)]
+        assert not [piece for piece in pieces if piece[:1] in tuple("=+@＝") or piece[:2] == "-b"]
     assert {number for _, number in cells} == {"-0.5"}  # numbers stay numbers
+
+
+def test_lists_in_cells_hold_no_formula(tmp_path):
+    texts = ["x;=cmd", 'a,"=1', "plain, -5"]
+    path = write(tmp_path / "a.csv", {"references": [texts]}, {"references": "texts"})
+    assert ";=" not in path.read_text()
+    assert json.loads(read(path)[0]["references"]) == texts
 
 
 def test_rows_in_memory_are_the_rows_of_a_file(tmp_path):

@@ -1,6 +1,7 @@
 """A folder that is called complete is complete: parts that were changed, swapped, added or lost are found."""
 
 import json
+import os
 import random
 import shutil
 
@@ -42,6 +43,16 @@ def test_a_folder_as_it_was_written_is_verified(folder):
 def test_what_is_not_as_it_was_written_is_named(folder, change, message):
     change(folder)
     assert message in run("verify", folder, status=1)[1]
+
+
+@pytest.mark.parametrize("name", ["part-000001.parquet", MANIFEST])
+def test_a_pipe_in_the_place_of_a_file_is_named(folder, name):
+    """Opening it would wait for a writer that never comes."""
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    assert name in run("verify", folder, status=1)[1]
+    with pytest.raises(ValueError, match=name):
+        score([folder.parent / "a.jsonl"], folder)
 
 
 def test_a_run_that_was_not_finished_is_not_verified(tmp_path):

@@ -22,6 +22,7 @@ from .labelling import item_key, key_of
 
 POINTS = (0.01, 0.02, 0.05)
 FEW_LABELS = 30
+COMPLETE = 0.9  # 1 / probability of the labels sums to at least this share of the rows when labelling was finished
 HELPFUL = 1.1  # labels that a label is worth with the judge, below which it does not help
 MAX_PAIRS_OF = 30  # systems, above which differences are left out
 
@@ -163,25 +164,27 @@ class AccuracyRun:
         label_skips = Skips(skips.skip, skips.problem)
         said: dict[int, list[float]] = defaultdict(list)
         odds: dict[int, float | None] = {}
-        raters: set = set()
+        plans: dict[str, dict[str, float | None]] = defaultdict(dict)
         lost = 0
 
-        def convert(source, row: Row) -> tuple[list[int], float, float | None, str]:
+        def convert(source, row: Row) -> tuple[list[int], float, float | None]:
             reader = readers.setdefault(source.name, RowReader(source, {}))
             texts = {name: reader.optional(row.values, name) for name in ("question", "prediction", "system")}
             value = next((row.values[name] for name in ("label", "score") if row.values.get(name) is not None), None)
             if value is None or texts["prediction"] is None:
                 raise RowError("expected a label: question, prediction, and label 0 or 1 (or score from 0 to 1)")
             key = item_key(str(texts["system"] or ""), texts["question"], texts["prediction"])
-            probability = row.values.get("probability")
-            probability = None if probability in (None, "") else float(probability)
+            probability = _optional_number(row.values, "probability")
             if probability is not None and not 0 < probability <= 1:
                 raise RowError(f"probability: expected a number above 0, at most 1, got {probability:g}")
-            rater = str(row.values.get("rater") or "")
-            return place_of.get(key, []), _share("label", value), probability, rater
+            planned = _optional_number(row.values, "planned")
+            if planned is not None and not planned >= 1:
+                raise RowError(f"planned: expected a number of rows, at least 1, got {planned:g}")
+            if places := place_of.get(key, []):
+                plans[items[places[0]].system][key] = planned
+            return places, _share("label", value), probability
 
-        for _, _, (found, value, probability, rater) in good_rows(self.label_sources, convert, label_skips):
-            raters.add(rater)
+        for _, _, (found, value, probability) in good_rows(self.label_sources, convert, label_skips):
             lost += not found
             for place in found:
                 said[place].append(value)
@@ -208,10 +211,34 @@ class AccuracyRun:
             labelled = Counter(items[place].system for place in odds)
             odds = {place: labelled[items[place].system] / systems[items[place].system] for place in odds}
             drawn = list(odds)
+        else:
+            self._scale_early_stop(odds, items, plans, notes)
         mean, share, number = np.full(len(items), np.nan), np.full(len(items), np.nan), np.zeros(len(items))
         for place in drawn:
             mean[place], share[place], number[place] = np.mean(said[place]), odds[place], len(said[place])
-        return {"mean": mean, "probability": share, "number": number, "raters": np.array([len(raters)])}
+        return {"mean": mean, "probability": share, "number": number}
+
+    @staticmethod
+    def _scale_early_stop(odds: dict, items: Sequence[Item], plans: Mapping, notes: list[str]) -> None:
+        """Scale the probabilities of systems with fewer labels than planned, in place.
+
+        Labels come in random order, so a row was labelled with its probability times labelled / planned. Files without
+        "planned" show it, too: 1 / probability sums to about the number of rows when all planned labels are there.
+        """
+        for system, by_key in plans.items():
+            mine = [place for place, p in odds.items() if p is not None and items[place].system == system]
+            if planned := max((number for number in by_key.values() if number is not None), default=0):
+                share = len(by_key) / planned
+            else:
+                rows = sum(item.system == system for item in items)
+                share = sum(1 / odds[place] for place in mine) / rows
+                share = 1.0 if share >= COMPLETE else share
+            if mine and share < 1:
+                odds.update({place: odds[place] * share for place in mine})
+                notes.append(
+                    f"{system}: labelling stopped early, at {share:.0%} of the planned labels; probabilities are "
+                    "scaled down, which makes intervals of these rows wider"
+                )
 
     def _system(self, judged, verdicts, asked, labels, mine, measured, questions) -> tuple[dict, Any]:
         clusters = np.unique(asked, return_inverse=True)[1]
@@ -299,6 +326,14 @@ def _limits(value, low, high) -> dict[str, float]:
 
 def _question(item: Item) -> str:
     return item.text if item.text else (item.id or f"{item.file}:{item.line}")
+
+
+def _optional_number(values: Mapping, name: str) -> float | None:
+    value = values.get(name)
+    try:
+        return None if value in (None, "") else float(value)
+    except (TypeError, ValueError):
+        raise RowError(f"{name}: expected a number, got {value!r:.40}; label with genqa-metrics label") from None
 
 
 def _share(name: str, value: object) -> float:

@@ -7,8 +7,11 @@ can be drawn, and the probability with which it was drawn stands beside its labe
 
 import hashlib
 import json
+import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -17,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from ..rows.files import check_regular
 from ..rows.formats import FileError
-from ..rows.writing import write_text
+from ..rows.writing import lock_folder, write_text
 
 _WRITING = Lock()  # raters of one page write into one file
 MOST_COMPARED = 400  # words and gaps of an answer that are compared with a reference; the time grows with their square
@@ -113,6 +117,7 @@ class Task:
         references: what is right.
         answers: the answer, or the questions of a set.
         values: what else goes into the file: system, id.
+        planned: rows of its system that are to be labelled; with fewer labels, each was drawn less often.
     """
 
     key: str
@@ -121,6 +126,7 @@ class Task:
     references: list[str]
     answers: list[str]
     values: Mapping[str, Any] = field(default_factory=dict)
+    planned: int | None = None
 
 
 def plan(
@@ -147,6 +153,7 @@ def plan(
         odds[mine] = probabilities(own, number, uniform_share)
         luck = hash_uniform((items[place].text or keys[place] for place in mine), seed)
         chosen[mine] = pareto_sample(odds[mine], luck, number)
+    planned = Counter(items[place].system for place in np.flatnonzero(chosen))
     order = np.flatnonzero(chosen)
     order = order[np.argsort(hash_uniform((keys[place] for place in order), seed + 1), kind="stable")]
     return [
@@ -157,6 +164,7 @@ def plan(
             items[place].references,
             items[place].predictions,
             {"system": items[place].system} | ({"id": items[place].id} if items[place].id is not None else {}),
+            planned[items[place].system],
         )
         for place in order
     ]
@@ -192,11 +200,13 @@ class Session:
 
     def _rows(self) -> list[dict]:
         try:
-            lines = self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else []
+            check_regular(self.path)
+            # Not splitlines(): JSON may hold the other line separators of Unicode unescaped.
+            lines = self.path.read_text(encoding="utf-8").removesuffix("\n").split("\n") if self.path.exists() else []
         except (OSError, ValueError) as error:
             raise FileError(f"{self.path}: cannot be read: {error}; name another file") from error
         rows = []
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(lines if lines != [""] else [], 1):
             try:
                 row = json.loads(line)
                 row["item"], row["rater"], [row[name] for name in self.fields]
@@ -218,15 +228,30 @@ class Session:
 
     def _mend(self) -> None:
         """Give labels of an earlier plan the probabilities of this one, and none to those that it does not have."""
-        odds = {task.key: task.probability for task in self.tasks}
-        rows, changed = self._rows(), False
-        for row in rows:
-            probability = odds.get(row["item"])
-            self.left_out += probability is None
-            changed |= row.get("probability") != probability
-            row["probability"] = probability
-        if changed:
-            self._write(rows)
+        plans = {task.key: (task.probability, task.planned) for task in self.tasks}
+        with self._locked():
+            rows, changed = self._rows(), False
+            for row in rows:
+                plan = plans.get(row["item"], (None, None))
+                self.left_out += plan[0] is None
+                changed |= (row.get("probability"), row.get("planned")) != plan
+                row["probability"], row["planned"] = plan
+            if changed:
+                self._write(rows)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Keep other threads and processes from changing the file."""
+        with _WRITING:
+            try:
+                lock = lock_folder(self.path.resolve().parent)
+            except OSError as error:
+                raise FileError(f"{self.path}: cannot be written: {error.strerror or error}") from error
+            try:
+                yield
+            finally:
+                if lock is not None:
+                    os.close(lock)
 
     @property
     def done(self) -> dict[str, dict]:
@@ -259,17 +284,18 @@ class Session:
             "rater": self.rater,
             **{name: int(values[name]) for name in self.fields},
             "probability": task.probability,
+            "planned": task.planned,
         }
         if self.form == "verdict":
             row["score"] = row["label"]  # what `agree` and `raters` read
-        with _WRITING:
+        with self._locked():
             rows = self._rows()
             kept = [old for old in rows if (old["item"], old["rater"]) != (task.key, self.rater)]
             self._write([*kept, row])
 
     def undo(self) -> Task | None:
         """Take this rater's last label back; return its task, or None if there is none."""
-        with _WRITING:
+        with self._locked():
             rows = self._rows()
             mine = [place for place, row in enumerate(rows) if row["rater"] == self.rater]
             if not mine:

@@ -36,13 +36,24 @@ def digest(path: str | os.PathLike) -> str:
     """Return the SHA-256 of a file in hexadecimal.
 
     Raises:
-        FileError: if it cannot be read.
+        FileError: if it cannot be read, or is not a regular file.
     """
+    check_regular(path)
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise FileError(f"{printable(str(path))}: cannot be read: {error.strerror}") from error
+
+
+def check_regular(path: str | os.PathLike) -> None:
+    """Refuse a pipe or a device in the place of a file: reading it might never end.
+
+    Raises:
+        FileError: if it exists and is not a regular file.
+    """
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise FileError(f"{printable(str(path))}: expected a file, got a folder, pipe or device; remove it")
 
 
 def printable(path: str) -> str:

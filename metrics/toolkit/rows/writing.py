@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from .formats import FileError, format_of, marked
+from .formats import FileError, format_of, marked, marked_list
 
 TEMPORARY = ".genqa-metrics-{}.part"  # a name that fits beside any other, and that nobody else uses
 ROW_GROUP_BYTES = 2**25  # of text in memory before a Parquet row group is written
@@ -118,7 +118,7 @@ class _UnixLines:
 def _cell(value: object) -> object:
     if isinstance(value, str):
         return marked(value)
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
+    return marked_list(value) if isinstance(value, list) else value
 
 
 class Writer:
@@ -258,6 +258,32 @@ class Writer:
             failed = failed or problem
         if failed is not error:
             raise self._failure(failed) from failed
+
+
+def lock_folder(folder: Path, wait: bool = True) -> int | None:
+    """Lock a folder against other processes; the lock ends with `os.close`, or with the process.
+
+    Args:
+        folder: the folder, which stays as it is.
+        wait: for another process that has the lock.
+
+    Returns:
+        An open file descriptor; None on systems without such locks.
+
+    Raises:
+        BlockingIOError: if another process has the lock, and it is not to be waited for.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return None
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        os.close(lock)
+        raise
+    return lock
 
 
 def write_text(path: Path, text: str) -> None:

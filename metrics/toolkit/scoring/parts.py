@@ -13,9 +13,9 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..rows.files import Source, digest
+from ..rows.files import Source, check_regular, digest
 from ..rows.formats import FileError
-from ..rows.writing import TEMPORARY, Writer, new_file
+from ..rows.writing import TEMPORARY, Writer, lock_folder, new_file
 
 MANIFEST = "_manifest.json"
 PART_ROWS = 20_000
@@ -74,6 +74,7 @@ def read_manifest(folder: Path) -> dict:
     """
     path = folder / MANIFEST
     damaged = "restore it, or score into another folder"
+    check_regular(path)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -120,6 +121,9 @@ def verify(folder: str) -> dict[str, int]:
     problems += [f"{name} is not of this run" for name in sorted(there - set(parts))]
     rows = 0
     for name in sorted(there & set(parts)):
+        if not (place / name).is_file():
+            problems.append(f"{name} is not a file")
+            continue
         if digest(place / name) != parts[name]:
             problems.append(f"{name} has changed")
             continue
@@ -221,6 +225,7 @@ class Parts:
         import pyarrow
         import pyarrow.parquet
 
+        check_regular(path)
         try:
             if written not in (None, digest(path)):
                 raise ValueError("its SHA-256 is not the one that was written down")
@@ -253,12 +258,7 @@ class Parts:
 
     def _take_lock(self) -> None:
         try:
-            import fcntl
-        except ImportError:  # Windows
-            return
-        self._lock = os.open(self.folder, os.O_RDONLY)
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the system frees it when the process ends
+            self._lock = lock_folder(self.folder, wait=False)
         except BlockingIOError:
             raise FileError(f"{self.folder}: another run is writing to it; wait for it, or name another") from None
 
