@@ -3,7 +3,9 @@
 import json
 import shutil
 
+import numpy as np
 import pytest
+from genqa_metrics.core.checkpoint_validation import CheckpointError, check_onnx, read_digest
 from genqa_metrics.kpqa.loading import load_models
 
 CODE = """
@@ -110,7 +112,7 @@ def test_the_base_that_an_adapter_names_is_not_fetched(adapter, tiny_encoder, tm
     asked = []
     monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *names, **_: asked.append(names) or tiny_encoder)
     foreign = changed(adapter, tmp_path / "foreign", base_model_name_or_path="stranger/model")
-    with pytest.raises(ValueError, match=r"adapter of 'stranger/model', which is not fetched unasked.*base_model="):
+    with pytest.raises(ValueError, match=r"'stranger/model', which is not downloaded automatically.*base_model="):
         load(foreign, tiny_encoder)
     with pytest.raises(ValueError, match="a Hub id with its revision"):
         load(foreign, tiny_encoder, base_model="stranger/model")
@@ -193,7 +195,7 @@ def test_broken_weights_are_refused(loaders, tmp_path, change, where):
     """NaN, missing tensors, and what overflows on a row; of everything that is loaded."""
     good, loaded = loaders[where]
     broken = with_tensors(good, tmp_path / "broken", change)
-    with pytest.raises(ValueError, match=r" (NaN or|lacks|has, but|Missing key|says (nan|-?inf|-?[\d.]+e\+))"):
+    with pytest.raises(ValueError, match=r" (NaN or|lacks|has, but|Missing key|returns (nan|-?inf|-?[\d.]+e\+))"):
         loaded(broken)
 
 
@@ -202,6 +204,8 @@ def test_broken_weights_are_refused(loaders, tmp_path, change, where):
     [
         ({"attn_implementation": "stranger/kernel"}, "attn_implementation: expected eager or sdpa"),
         ({"quantization_config": {"quant_method": "bitsandbytes"}}, "quantization_config: expected none"),
+        ({"transformers_weights": "other.safetensors"}, "transformers_weights: not a setting"),
+        ({"weights_of": ["other.safetensors"]}, "weights_of: not a setting"),
         ({"vocab_size": 3}, "cannot be loaded|word piece"),
     ],
 )
@@ -211,6 +215,36 @@ def test_a_config_that_asks_for_more_is_refused(tiny_checkpoint, tiny_encoder, t
     path.write_text(json.dumps(json.loads(path.read_text()) | values))
     with pytest.raises(ValueError, match=message):
         load(folder, tiny_encoder)
+
+
+@pytest.mark.parametrize("setting", ["fast_tokenizer_files", "tokenizer_file", "vocab_file"])
+@pytest.mark.parametrize("where", ["checkpoint", "embedding_model"])
+def test_a_tokenizer_that_names_other_files_is_refused(tiny_checkpoint, tiny_encoder, tmp_path, setting, where):
+    folders = {"checkpoint": tiny_checkpoint, "embedding_model": tiny_encoder}
+    folders[where] = shutil.copytree(folders[where], tmp_path / "odd")
+    path = folders[where] / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {setting: ["tokenizer.4.0.json"]}))
+    with pytest.raises(ValueError, match=f"{setting}: expected none"):
+        load(folders["checkpoint"], folders["embedding_model"])
+
+
+def test_an_onnx_model_with_weights_in_other_files_is_refused(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    values = onnx.numpy_helper.from_array(np.ones(2000, np.float32), "values")
+    output = onnx.helper.make_tensor_value_info("values", onnx.TensorProto.FLOAT, [2000])
+    model = onnx.helper.make_model(onnx.helper.make_graph([], "g", [], [output], [values]))
+    onnx.save(model, tmp_path / "whole.onnx")
+    check_onnx(tmp_path / "whole.onnx")
+    onnx.save(model, tmp_path / "parts.onnx", save_as_external_data=True, location="weights.bin")
+    with pytest.raises(CheckpointError, match="external data"):
+        check_onnx(tmp_path / "parts.onnx")
+
+
+def test_the_measured_errors_of_a_judge_are_in_its_digest(tmp_path):
+    (tmp_path / "measured.json").write_text('{"systems": []}')
+    first = read_digest(tmp_path)
+    (tmp_path / "measured.json").write_text('{"systems": [1]}')
+    assert read_digest(tmp_path) != first
 
 
 def test_an_encoder_with_an_adapter_beside_it_is_refused(tiny_checkpoint, tiny_encoder, adapter, tmp_path):

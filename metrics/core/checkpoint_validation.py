@@ -15,12 +15,30 @@ import numpy as np
 NO_CODE = {"trust_remote_code": False}
 SAFE_WEIGHTS = {**NO_CODE, "use_safetensors": True}
 WEIGHTS = ("adapter_model.safetensors", "model.safetensors")
-# Files that can change a score, in the order in which their digests are combined.
+# Files that can change a score or its interval, in the order in which their digests are combined.
 READ = (
     *("adapter_config.json", "config.json", "ava_config.json", *WEIGHTS, "tokenizer.json", "tokenizer_config.json"),
     *("special_tokens_map.json", "added_tokens.json", "vocab.txt", "vocab.json", "merges.txt", "tokenizer.model"),
-    *("spiece.model", "sentencepiece.bpe.model"),
+    *("spiece.model", "sentencepiece.bpe.model", "measured.json"),
 )
+# Settings of a config.json that its architecture may not know, and that may hold more than a number.
+COMMON_SETTINGS = (
+    *(
+        "_name_or_path",
+        "architectures",
+        "auto_map",
+        "configuration",
+        "dtype",
+        "encoder",
+        "finetuning_task",
+        "hidden_act",
+    ),
+    *("id2label", "label2id", "layer_types", "model_type", "name_or_path", "position_embedding_type", "problem_type"),
+    *("rope_parameters", "rope_scaling", "summary_activation", "summary_type", "tokenizer_class", "torch_dtype"),
+    "transformers_version",
+)
+_NAMES_FILES = re.compile(r"_files?$")  # settings of a tokenizer that name files to read in place of its own
+_EXTERNAL = b"\x0a\x08location"  # protobuf: the key under which an ONNX tensor names the file that holds it
 # Settings that a LoRA adapter may have; any other setting is refused.
 LORA = (
     *("r", "lora_alpha", "lora_dropout", "target_modules", "exclude_modules", "modules_to_save", "bias", "use_rslora"),
@@ -89,7 +107,8 @@ def check_config(folder: Path) -> None:
     """Refuse a config that asks for more than a plain transformers model with its own weights.
 
     Raises:
-        CheckpointError: if it has an adapter beside it, is quantized, or names an attention that would be fetched.
+        CheckpointError: if it has an adapter beside it, is quantized, names an attention that would be fetched, or
+            has a setting that its architecture does not know and that may name a file.
     """
     path = folder / "config.json"
     config = read_json(path)
@@ -103,6 +122,47 @@ def check_config(folder: Path) -> None:
     for name in ("attn_implementation", "_attn_implementation", "experts_implementation"):
         if config.get(name) not in _ATTENTIONS:
             raise CheckpointError(f"checkpoint: {path}: {name}: expected eager or sdpa, got {config[name]!r:.60}")
+    known = {*COMMON_SETTINGS, *_settings_of(config.get("model_type"))}
+    for name, value in config.items():
+        if name not in known and isinstance(value, str | list | dict) and value:
+            raise CheckpointError(
+                f"checkpoint: {path}: {name}: not a setting of the architecture {config.get('model_type')!r:.60}; "
+                "remove it"
+            )
+
+
+def _settings_of(model_type: object) -> set[str]:
+    """Return the names of the settings of an architecture of transformers; empty if it has no such architecture."""
+    from transformers import AutoConfig
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    if model_type not in CONFIG_MAPPING:
+        return set()
+    return set(AutoConfig.for_model(model_type).to_dict())
+
+
+def check_tokenizer(folder: Path) -> None:
+    """Refuse a tokenizer whose settings name other files than its own.
+
+    Raises:
+        CheckpointError: if there is such a setting; names it.
+    """
+    path = folder / "tokenizer_config.json"
+    for name, value in read_json(path).items() if path.is_file() else ():
+        if _NAMES_FILES.search(name) and value:
+            raise CheckpointError(f"checkpoint: {path}: {name}: expected none, got {value!r:.60}; remove it")
+
+
+def check_onnx(path: Path) -> None:
+    """Refuse an ONNX model that keeps tensors in other files, which its digest does not cover.
+
+    Raises:
+        CheckpointError: if it does.
+    """
+    if _EXTERNAL in path.read_bytes():
+        raise CheckpointError(
+            f"checkpoint: {path}: expected all weights in this file, got external data; export it again"
+        )
 
 
 def _number(value: object) -> bool:

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from .checkpoint_validation import NO_CODE, WEIGHTS, CheckpointError, file_digest, read_json
+from .checkpoint_validation import NO_CODE, WEIGHTS, CheckpointError, check_tokenizer, file_digest, read_json
 from .checkpoints import cached_folder, hub_address, hub_folder, is_checkpoint, is_offline
 
 BASE_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
@@ -184,8 +184,9 @@ def load_tokenizer(folder: Path, source: Path):
     """
     from transformers import AutoTokenizer
 
-    own = (folder / "tokenizer.json").is_file()
-    return AutoTokenizer.from_pretrained(folder if own else source, use_fast=True, **NO_CODE)
+    folder = folder if (folder / "tokenizer.json").is_file() else source
+    check_tokenizer(folder)
+    return AutoTokenizer.from_pretrained(folder, use_fast=True, **NO_CODE)
 
 
 class ThreadTokenizer(threading.local):

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .checkpoint_validation import CheckpointError, file_digest, read_json
+from .checkpoint_validation import CheckpointError, check_onnx, file_digest, read_json
 from .scorer import require_extra
 
 FAST_FILE = "model.int8.onnx"
@@ -93,6 +93,7 @@ class FastModel:
         self._sessions: dict[tuple[int, int], object] = {}
         self._lock = threading.Lock()
         fix = _how_to_make(folder, metric)
+        check_onnx(self._path)
         try:
             session = self._session()
         except Exception as error:  # ONNX Runtime has its own exception types

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from ..core.checkpoint_validation import (
-    NO_CODE,
     SAFE_WEIGHTS,
     WEIGHTS,
     CheckpointError,
@@ -253,11 +252,11 @@ def _loaded(
 
 def _load_encoder(folder: Path) -> tuple:
     """Return the encoder that BERTScore compares with, and its tokenizer."""
-    from transformers import AutoModel, AutoTokenizer
+    from transformers import AutoModel
 
     with quiet():
         embedder = whole_model(AutoModel, folder, NEW_HEAD).eval()
-        tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True, **NO_CODE)
+        tokenizer = load_tokenizer(folder, folder)
     check_vocabulary(embedder, tokenizer, folder)
     check_row("encoder", folder, lambda: _output(embedder, tokenizer))
     return embedder, tokenizer
