@@ -27,7 +27,7 @@ myst_heading_anchors = 4
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(HERE / "build" / "notebooks")
 nb_execution_raise_on_error = True
-nb_execution_timeout = 120
+nb_execution_timeout = 600
 nb_merge_streams = True
 nb_output_stderr = "remove"
 default_role = "code"  # docstrings have Markdown's single backticks
@@ -60,7 +60,10 @@ PAGES = {
     "training/ava/README.md": "results/3-judge.md",
     "training/kpqa/README.md": "results/5-kpqa.md",
     "training/question_generation/README.md": "results/7-question-generation.md",
+    "training/studies/answer_ranking/README.md": "results/10-ranking.md",
+    "training/studies/ava_configurations/README.md": "results/11-configurations.md",
     "training/studies/question_generation/README.md": "results/8-what-f-meta-sees.md",
+    "training/studies/question_similarity/README.md": "results/9-similarity.md",
 }
 
 

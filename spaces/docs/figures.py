@@ -94,7 +94,7 @@ def agreement(scheme: str) -> str:
 
 def systems(scheme: str) -> str:
     """Return estimates without labels against the accuracy by people, of the systems that the judge had not seen."""
-    report = read("results/accuracy.json")
+    report = read("studies/accuracy/results/accuracy.json")
     truths = [one["accuracy"] for one in report["systems"] if one["set"].endswith(".dev")]
     found = report["without labels"]
 
@@ -116,7 +116,7 @@ def systems(scheme: str) -> str:
 
 def plane(scheme: str) -> str:
     """Return R squared of AEv with human scores of systems over alpha and N."""
-    report = read("aev/results/evouna.json")
+    report = read("studies/aev_fits/results/evouna.json")
     cells = report["signed_r_squared"]
 
     def draw(figure: Figure) -> None:
