@@ -6,6 +6,7 @@ import json
 import math
 import os
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -20,6 +21,8 @@ from genqa_metrics.aev.scorer import AevScorer
 from genqa_metrics.ava.scorer import AvaScorer
 from genqa_metrics.core.languages import language_counts, language_warnings
 from genqa_metrics.toolkit.scoring.registry import SCORERS, scorer_class
+
+from tests.programs import stubs
 
 THREADS = 8
 PARTS = [
@@ -263,17 +266,25 @@ def test_repr_is_short_and_arguments_are_named():
     assert parameters["alpha"].default == 0.25
 
 
-@pytest.mark.parametrize("name", list(SCORERS))
-def test_types_name_the_same_arguments(name):
-    """The types that editors see name what `compute` takes, with the same defaults."""
-    from genqa_metrics import modules
+def test_the_stub_is_what_the_code_declares():
+    assert stubs.STUB.read_text() == stubs.stub(), "run python -m tests.programs.stubs --write"
 
-    typed = inspect.signature(getattr(modules, f"{name.title().replace('_', '')}Module").compute).parameters
-    made = scorer_class(name)
-    wanted = {n: p.default for n, p in inspect.signature(made).parameters.items() if n not in made.load_names}
-    inputs = ["questions"] * made.needs_question + ["predictions", "references"]
-    flags = {n: p.default for n, p in typed.items() if n in ("grid", "explain", "per_example")}
-    assert {n: p.default for n, p in typed.items() if n != "self"} == dict.fromkeys(inputs) | wanted | flags
+
+def test_only_public_names_are_listed():
+    public = ["METRICS", "__version__", "accuracy", "agree", "compare", "load", "score"]
+    assert dir(genqa_metrics) == sorted(genqa_metrics.__all__) == public
+    assert all(hasattr(genqa_metrics, name) for name in public)
+
+
+@pytest.mark.parametrize("name", list(SCORERS))
+def test_every_setting_is_described(name):
+    """In help(), which shows what the module says of its arguments, and on its card."""
+    scorer, made = scorer_class(name), stubs.module_class(scorer_class(name))
+    described = made.__doc__ + sys.modules[made.__module__]._KWARGS_DESCRIPTION
+    card = Path(genqa_metrics.__file__).with_name(name).joinpath("README.md").read_text()
+    for setting in (*scorer.setting_names, *made.flags):
+        assert re.search(rf"\b{setting}\b", described), setting
+        assert re.search(rf"\b{setting}\b", card), setting
 
 
 PROGRAM = """
@@ -285,6 +296,8 @@ value: float = results["aev"]
 ava = genqa_metrics.load("ava", threshold=0.5, device="cpu")
 ava.add_batch(questions=["who?"], predictions=["Ann"], references=[["Ann"]])
 line: str = ava.signature()
+explained = ava.compute(questions=["who?"], predictions=["Ann"], references=[["Ann"]], explain=True)["explanation"]
+kpqa = genqa_metrics.load("kpqa", idf=True)
 
 rows = [{"question": "who?", "prediction": "Ann", "references": ["Ann"], "score": 1.0}]
 share: float = genqa_metrics.score(rows, "ava", on_error="skip").systems["rows"]["ava_accuracy"]
@@ -307,6 +320,7 @@ def test_a_program_is_accepted_by_mypy(tmp_path):
     done = checked(PROGRAM)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "max_ordr" in checked(PROGRAM.replace("max_order=1", "max_ordr=1"), "compute").stdout
+    assert "No overload" in checked(PROGRAM.replace("idf=True", "idff=True"), "load").stdout
     assert "on_eror" in checked(PROGRAM.replace("on_error=", "on_eror="), "score").stdout
 
 
@@ -323,7 +337,7 @@ TOY = '''"""The share of a reference's words that an answer has."""
 from collections import Counter
 
 import numpy as np
-from genqa_metrics.aev.shared import Scorer
+from genqa_metrics.core.scorer import Scorer
 
 
 class ToyScorer(Scorer):
@@ -331,22 +345,22 @@ class ToyScorer(Scorer):
     main = "toy"
     names = ("toy", "toy_length")
 
-    def __init__(self, lower: bool = True):
-        self.lower = lower
-        self.signature = f"toy|lower:{lower}"
+    def configure(self, lower: bool = True) -> None:
+        self.lower, self.facts = lower, {"lower": str(lower)}
 
     def statistics(self, columns):
         rows = []
         for prediction, references in zip(columns["predictions"], columns["references"], strict=True):
-            said = set((prediction.lower() if self.lower else prediction).split())
+            given = set((prediction.lower() if self.lower else prediction).split())
             wanted = set((references[0].lower() if self.lower else references[0]).split())
-            rows.append([len(said & wanted) / max(1, len(wanted)), len(said)])
+            rows.append([len(given & wanted) / max(1, len(wanted)), len(given)])
         return np.array(rows, dtype=float).reshape(-1, 2), Counter()
 '''
 
 
 def test_a_fifth_metric_is_one_folder_and_one_line(tmp_path, monkeypatch, repository):
-    """The recipe of CONTRIBUTING: `score`, `compare` and `agree` know a metric when it is in the registry."""
+    """The recipe of CONTRIBUTING: every verb and the integrations know a metric when it is in the registry."""
+    from genqa_metrics.integrations.common import RowScorer
     from genqa_metrics.toolkit.cli import app
     from genqa_metrics.toolkit.commands import options
     from typer.testing import CliRunner
@@ -361,3 +375,12 @@ def test_a_fifth_metric_is_one_folder_and_one_line(tmp_path, monkeypatch, reposi
         result = CliRunner().invoke(app, [verb, answers, "--metric", "toy", "--set", "toy.lower=false", *more])
         assert result.exit_code == 0, result.output
         assert "toy|lower:False" in result.output
+    answered, wanted = "four Steps", "four steps are involved"
+    scored = genqa_metrics.score([{"prediction": answered, "references": [wanted]}], "toy", {"toy": {"lower": False}})
+    result = RowScorer("toy", settings={"lower": False}).one(None, answered, wanted)
+    assert scored.systems["rows"]["toy"] == result.score == 0.25
+    assert "toy" in result.reason
+    assert RowScorer("toy").one(None, answered, wanted).score == 0.5
+    page = scored.to_html()
+    assert "toy|lower:False" in page
+    assert "0.2500" in page

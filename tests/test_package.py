@@ -49,7 +49,7 @@ def test_wheel_holds_what_the_modules_need(repository, wheel):
     for path in (repository / "metrics").glob("*.py"):
         assert f"genqa_metrics/{path.name}" in files
     assert {f"genqa_metrics/examples/{name}.jsonl" for name in ("answers", "questions", "echo")} <= files
-    assert "genqa_metrics/py.typed" in files
+    assert {"genqa_metrics/py.typed", "genqa_metrics/__init__.pyi"} <= set(files)
 
 
 def test_the_index_page_has_absolute_links_that_exist(repository, built, wheel):

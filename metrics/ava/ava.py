@@ -71,6 +71,7 @@ class Ava(CheckedModule, evaluate.Metric):
         batch_tokens: word pieces per batch of the encoder, padding included.
         progress: show a progress bar; default: where stderr is a terminal.
         backend: "torch" (default), or "onnx" for 8-bit integers on a CPU, see `genqa-metrics export`.
+        base_model: the encoder of a checkpoint that is an adapter: a folder, or "org/name@commit".
         settings: defaults for `compute`.
     """
 

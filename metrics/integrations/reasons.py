@@ -19,7 +19,13 @@ def reason(metric: str, scores: Mapping[str, float], row: Mapping[str, Any], det
     >>> reason("aev", {"aev_precision": 0.5, "aev_recall": 1, "prediction_length": 4, "reference_length": 2}, {}, {})
     'Its precision is 0.50 and its recall 1.00; it has 4 words that count, the reference 2.'
     """
-    return {"aev": _aev, "ava": _ava, "f_meta": _f_meta, "kpqa": _kpqa}[metric](scores, row, details)
+    makers = {"aev": _aev, "ava": _ava, "f_meta": _f_meta, "kpqa": _kpqa}
+    return makers.get(metric, _scores)(scores, row, details)
+
+
+def _scores(scores: Mapping, row: Mapping, details: Mapping) -> str:
+    """Name the scores, for a metric that has no reason of its own."""
+    return ", ".join(f"{name} {value:.2f}" for name, value in scores.items()) + "."
 
 
 def _ava(scores: Mapping, row: Mapping, details: Mapping) -> str:

@@ -70,6 +70,7 @@ class Kpqa(CheckedModule, evaluate.Metric):
         embedding_model: folder or Hub id of the encoder that BERTScore compares with; default: the base encoder.
         embedding_layer: its hidden layer; default 0, the embeddings below the first (the paper took the first).
         backend: "torch" (default), or "onnx" for 8-bit integers on a CPU, see `genqa-metrics export`.
+        base_model: the encoder of a checkpoint that is an adapter: a folder, or "org/name@commit".
         settings: defaults for `compute`; "paper" for the equations as printed.
     """
 
