@@ -1,4 +1,4 @@
-"""Training batches of rows of like length, in an order that is by chance and another one in every epoch."""
+"""Training batches of rows of similar length, in a random order that changes every epoch."""
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence

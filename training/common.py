@@ -31,7 +31,7 @@ TRAINING_SETTINGS = (
 
 
 def shuffled_batches(lengths: Sequence[int], size: int, rng: random.Random) -> list[int]:
-    """Return an order of rows whose batches have rows of like length, while batches follow each other by chance.
+    """Return an order of rows whose batches have rows of similar length, while the batches are in random order.
 
     That of transformers goes from long to short, 50 batches at a time: a model that has just seen short rows alone is
     wrong about long ones, and a generator of questions ended every one early.

@@ -11,11 +11,11 @@ LENGTH = 96  # word pieces of a pair that training reads; 95% of the answer pair
 def trained(
     pairs: Sequence[tuple[str, str, int]], folder: str | Path, seed: int, start: str | Path, epochs: float = 1.0
 ) -> Path:
-    """Train a cross-encoder on labelled pairs, unless it is there, and return its folder.
+    """Train a cross-encoder on labelled pairs, unless it exists, and return its folder.
 
     Args:
         pairs: two texts and 1 or 0.
-        folder: where the model is put; one that is there is used as it is.
+        folder: where the model is put; an existing one is used.
         seed: of the order of the pairs and of the new layer.
         start: folder of an encoder, or of another cross-encoder that is adapted.
         epochs: times that every pair is seen.

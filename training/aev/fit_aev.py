@@ -57,7 +57,7 @@ class Arguments:
     resamples: int = option("bootstrap samples of the systems", 10_000)
     seed: int = option("seed of the bootstrap and of the flooding", 1)
     flood: bool = option("flood answers of the best systems, lower their score (table 6)", False)
-    flood_repeats: int = option("times that answers and sentences are drawn anew", 100)
+    flood_repeats: int = option("times that answers and sentences are drawn again", 100)
 
 
 def command(arguments: Arguments) -> str:

@@ -1,4 +1,4 @@
-"""Triples that are put together from numbers and pairs of opposites, so that the verdict is known.
+"""Triples that are built from numbers and pairs of opposites, so that the verdict is known.
 
 Verdicts on answers of systems hold few quantities in two forms and hardly any yes/no question; a judge that is trained
 on them alone goes by shared words there.
@@ -321,7 +321,7 @@ def _as_written(text: str, rng: random.Random) -> str:
 
 
 def quantities(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
-    """Return times, amounts, measures, durations, dates, counts and parts, said in another form, and near misses.
+    """Return times, amounts, measures, durations, dates, counts and parts, in another form, and near misses.
 
     All functions of `CONSTRUCTED` take the triples of the spans, the number of rows and the source of randomness.
     """
@@ -379,7 +379,7 @@ def opposites(sentences: Sequence[Triple], count: int, rng: random.Random) -> li
     """Return yes/no questions and choices between opposites, with answers that agree with the reference or do not."""
     made = []
     while len(made) < count:
-        asked, true, said = rng.random() < 0.7, rng.random() < 0.5, rng.random() < 0.5
+        asked, true, stated = rng.random() < 0.7, rng.random() < 0.5, rng.random() < 0.5
         question, yes, no, short, choice = (_state if rng.random() < 0.6 else _action)(rng, asked)
         if asked:  # yes or no
             yes = [*yes, *(f"yes, {text}" for text in yes), "yes", f"yes, {short[0]}"]
@@ -392,7 +392,7 @@ def opposites(sentences: Sequence[Triple], count: int, rng: random.Random) -> li
 
         references = tuple(dict.fromkeys(answer(true) for _ in range(rng.choice([1, 1, 1, 2, 3]))))
         question = capitalised(question) + "?"
-        made.append(Triple(question, references, _as_written(answer(said), rng), float(true == said), "opposite"))
+        made.append(Triple(question, references, _as_written(answer(stated), rng), float(true == stated), "opposite"))
     return made
 
 
@@ -431,14 +431,19 @@ def yes_no(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[
 
         def answer(word, subject=subject, verb=verb, rest=rest, pronoun=pronoun):
             short = {"can": "can't", "will": "won't"}.get(verb, f"{verb}n't")
-            said = verb if word == "yes" else rng.choice([f"{verb} not", short])
-            forms = [word, f"{word}, {pronoun} {said}", f"{word}, {subject} {said} {rest}", f"{subject} {said} {rest}"]
+            stated = verb if word == "yes" else rng.choice([f"{verb} not", short])
+            forms = [
+                word,
+                f"{word}, {pronoun} {stated}",
+                f"{word}, {subject} {stated} {rest}",
+                f"{subject} {stated} {rest}",
+            ]
             return rng.choice(forms)
 
         question = f"{verb} {subject} {rest}{rng.choice([' ?', '?', ''])}"
-        true, said = rng.choice(["yes", "no"]), rng.choice(["yes", "no"])
+        true, stated = rng.choice(["yes", "no"]), rng.choice(["yes", "no"])
         references = tuple(dict.fromkeys(answer(true) for _ in range(rng.choice([1, 1, 3]))))
-        made.append(Triple(question, references, answer(said), float(true == said), "yes_no"))
+        made.append(Triple(question, references, answer(stated), float(true == stated), "yes_no"))
     return made
 
 

@@ -164,12 +164,12 @@ def cross_fitted(devs: dict[str, Dev], how: str, by: str) -> dict[str, tuple[np.
 
 def row_scores(probabilities: np.ndarray, verdicts: np.ndarray, labels: np.ndarray) -> dict[str, float]:
     """Return accuracy, precision, recall and F1 of "correct", AUC and expected calibration error."""
-    hits, said, true = (verdicts * labels).sum(), verdicts.sum(), labels.sum()
+    hits, accepted, true = (verdicts * labels).sum(), verdicts.sum(), labels.sum()
     return {
         "accuracy": float((verdicts == labels).mean()),
-        "precision": float(hits / max(1, said)),
+        "precision": float(hits / max(1, accepted)),
         "recall": float(hits / max(1, true)),
-        "f1": float(2 * hits / max(1, said + true)),
+        "f1": float(2 * hits / max(1, accepted + true)),
         "auc": float(roc_auc_score(labels, probabilities)),
         "calibration_error": calibration_error(probabilities, labels),
     }
@@ -281,7 +281,9 @@ def main() -> None:
     parser.add_argument(
         "--threshold_by", choices=("rmse", "error"), default="rmse", help="what the threshold minimises"
     )
-    parser.add_argument("--references", choices=AGGREGATIONS, help="how several are put together; default: by EVOUNA")
+    parser.add_argument(
+        "--references", choices=AGGREGATIONS, help="how several references are combined; default: by EVOUNA"
+    )
     parser.add_argument("--calibrate", action="store_true", help=f"write the fitted settings to its {SETTINGS_FILE}")
     parser.add_argument("--write", type=Path, nargs="+", default=[], help="files with <!-- scores -->, for the tables")
     parser.add_argument("--json", type=Path, help="result file")

@@ -1,4 +1,4 @@
-"""The same verdict in other words: references and answers said in another way, or with other text around them."""
+"""The same verdict in other words: references and answers rephrased, or with other text around them."""
 
 import random
 import re
@@ -15,7 +15,7 @@ _DATE = re.compile(
     rf"|(?P<day2>\d\d?)(?:st|nd|rd|th)?(?: of)? (?P<month2>{'|'.join(MONTHS)}),? (?P<year2>\d{{4}}))\b"
 )
 _OPENING = re.compile(r"(?P<place>(?:In|On|At|During|After|Before|By|Since|From) [^,.]{2,40}), (?P<rest>[^;?!]+)\.")
-_WHAT = r"(?:[Tt]he|[Aa]n?) [\w' -]{3,60}?"  # patterns of sentences that can be said in another order
+_WHAT = r"(?:[Tt]he|[Aa]n?) [\w' -]{3,60}?"  # patterns of sentences that can be reordered
 _THING = r"(?:(?:the )?[A-Z0-9$][\w.'-]*(?: (?:of |the |and )?[A-Z0-9][\w.'-]*){0,4})"
 _COPULA = re.compile(rf"(?P<what>[Tt]he [\w' -]{{3,80}}?) (?P<is>is|was|are|were) (?P<name>{_THING})\.")
 _COPULA_BACK = re.compile(rf"(?P<name>{_THING}) (?P<is>is|was|are|were) (?P<what>the [\w' -]{{3,80}}?)\.")
@@ -115,8 +115,12 @@ def _other_form(text: str, rng: random.Random) -> str:
         forms += [f"{month[:3]} {day}, {year}", f"{month} {day}{ending}, {year}"]
         new = rng.choice([form for form in forms if form != found[0]])
     elif found := re.search(rf"(?i)\b(?:{'|'.join(_VALUES)})\b|(?<![\d.,:-])\b(?:[2-9]|1[0-2])\b(?![.,:-]?\d)", text):
-        said = found[0].lower()
-        new = str(_VALUES[said]) if said in _VALUES else next(w for w, value in _VALUES.items() if value == int(said))
+        number_word = found[0].lower()
+        new = (
+            str(_VALUES[number_word])
+            if number_word in _VALUES
+            else next(w for w, value in _VALUES.items() if value == int(number_word))
+        )
     else:
         return text
     return text[: found.start()] + new + text[found.end() :]
@@ -163,7 +167,7 @@ def _plain_start(text: str) -> str:
 
 
 def restated(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
-    """Return the triples with the first sentence of the candidate said in another order; the verdict stays.
+    """Return the triples with the first sentence of the candidate in another order; the verdict stays.
 
     "Paris is the capital of France." for "The capital of France is Paris.", "in 1990" at the end for the beginning,
     "Bonn's mayor" for "the mayor of Bonn". Of correct ones the unchanged candidate is the reference of every second.

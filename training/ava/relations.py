@@ -1,4 +1,4 @@
-"""Triples put together from names: who did what to whom, what came of what, whole lists, and one answer of several."""
+"""Triples built from names: who did what to whom, what came of what, whole lists, and one answer of several."""
 
 import random
 import re
@@ -75,20 +75,20 @@ def roles(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[T
         if kind < 0.55:
             past, participle, other_side = rng.choice(_DEEDS)
             a, b = rng.sample(rng.choice((_PEOPLE, _SIDES)), 2)
-            said = [f"{{a}} {past} {{b}}", f"{{b}} was {participle} by {{a}}", f"it was {{a}} who {past} {{b}}"]
-            said += [f"{{b}} {other_side} {{a}}"] if other_side else []
+            stated = [f"{{a}} {past} {{b}}", f"{{b}} was {participle} by {{a}}", f"it was {{a}} who {past} {{b}}"]
+            stated += [f"{{b}} {other_side} {{a}}"] if other_side else []
             question = rng.choice((f"Who {past} whom?", "What happened?", f"Who was {participle} by whom?"))
         elif kind < 0.75:
             gave, got, thing = rng.choice(_GIFTS)
             a, b = rng.sample(_PEOPLE, 2)
-            said = [f"{{a}} {gave} the {thing} to {{b}}", f"{{b}} {got} the {thing} from {{a}}"]
-            said += [f"the {thing} went from {{a}} to {{b}}", f"{{a}} {gave} {{b}} the {thing}"]
+            stated = [f"{{a}} {gave} the {thing} to {{b}}", f"{{b}} {got} the {thing} from {{a}}"]
+            stated += [f"the {thing} went from {{a}} to {{b}}", f"{{a}} {gave} {{b}} the {thing}"]
             question = rng.choice((f"Who {gave} the {thing} to whom?", f"What became of the {thing}?"))
         else:
             a, b = rng.sample(_EVENTS, 2)
-            said = list(_CAUSES)
+            stated = list(_CAUSES)
             question = rng.choice(("What happened, and why?", "What was the cause of what?", "Why did it happen?"))
-        first, second = rng.choice(said), rng.choice(said)
+        first, second = rng.choice(stated), rng.choice(stated)
         turned = (a, b) if label else (b, a)
         reference = capitalised(first.format(a=a, b=b)) + "."
         candidate = capitalised(second.format(a=turned[0], b=turned[1])) + "."
@@ -104,19 +104,19 @@ def lists(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[T
         size = rng.choice((2, 2, 3, 3, 4))
         items = rng.sample(names, size + 1)
         own, extra = items[:size], items[size]
-        label, said = rng.random() < 0.5, rng.sample(own, size)
+        label, stated = rng.random() < 0.5, rng.sample(own, size)
         if not label:
             change = rng.choice(("more", "fewer", "other"))
             place = rng.randrange(size)
             if change == "more":
-                said.insert(place, extra)
+                stated.insert(place, extra)
             elif change == "fewer":
-                del said[place]
+                del stated[place]
             else:
-                said[place] = extra
+                stated[place] = extra
         question = rng.choice(_LISTS).format(n=_COUNTS[size], things=rng.choice(_THINGS))
         frame = rng.choice(("{}", "{}", "They are {}.", "These were {}.", "{}."))
-        answer = frame.format(_joined(said, rng))
+        answer = frame.format(_joined(stated, rng))
         made.append(Triple(question, (_joined(own, rng),), answer, float(label), "lists"))
     return made
 

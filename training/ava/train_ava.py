@@ -28,13 +28,13 @@ class Arguments:
         "KIND=SHARE: triples made of the judged ones, SHARE of the rows; kinds: see the README", []
     )
     augmented: list[str] = option("judged sources that triples are made of", ["evouna_nq.train", "evouna_tq.train"])
-    constructed: list[str] = option("KIND=ROWS: triples put together by rules; kinds: see the README", [])
-    single_reference: float = option("share of rows with several references that keep the likest one only", 0.0)
+    constructed: list[str] = option("KIND=ROWS: triples built by rules; kinds: see the README", [])
+    single_reference: float = option("share of rows with several references that keep only the most similar one", 0.0)
     plain: float = option("share of rows whose question loses case and question mark", 0.0)
     licences: str | None = option("JSON file, source -> licence, for the model card", None)
     dev: list[str] = option("judged files to measure on; the first chooses", [])
     as2_dev: list[str] = option("answer-sentence files to measure on", [])
-    dev_rows: int | None = option("rows used of every dev file, by chance", None)
+    dev_rows: int | None = option("rows used of every dev file, at random", None)
     encoder: str = option("folder or Hub id of the encoder", "sentence-transformers/all-MiniLM-L6-v2")
     start: str | None = option("checkpoint folder of the same form to start from instead of the bare encoder", None)
     lora_rank: int = option("rank of the adapter; 0 trains all weights", 0)
@@ -46,11 +46,11 @@ class Arguments:
     max_length: int = option("word pieces of a pair of segments", 256)
     marks: str | None = option("shared or asked: what token types say of words, see the README; default nothing", None)
     shuffled_batches: bool = option(
-        "batches of like length in an order by chance, the same in every epoch; group_by_length takes "
+        "batches of similar length in a random order, the same in every epoch; group_by_length takes "
         "them from long to short, 50 at a time, so that loss and dev scores go up and down with them",
         False,
     )
-    passes: int = option("times that every row is seen, made anew each time", 1)
+    passes: int = option("times that every row is seen, built again each time", 1)
     class_weight: float = option("weight of incorrect rows in the loss", 1.0)
     stop_at: int = option("step that ends the run, before the learning rate is at 0; 0 runs to its end", 0)
     patience: int = option("evaluations without a better score on dev before it stops; 0 never", 0)

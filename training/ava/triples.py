@@ -98,7 +98,7 @@ def as2_triples(rows: Iterable[dict], negatives: int | None, rng: random.Random)
 
     Args:
         rows: `question`, `answer` and `label` 0 or 1; optionally `short_answer`, the last one of a question counts.
-        negatives: at most so many negatives of each reference, drawn by chance; None takes all, as the paper.
+        negatives: at most so many negatives of each reference, drawn at random; None takes all, as in the paper.
         rng: source of randomness.
 
     Yields:

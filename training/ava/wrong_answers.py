@@ -276,8 +276,8 @@ def changed(triples: Sequence[Triple], kind: str, answers: Answers, rng: random.
         elif shape < 0.8 or kind not in ("negated", "swapped"):
             made.append(replace(triple, references=(triple.candidate,), candidate=text, label=0.0, kind=kind))
         else:
-            said = rng.choice([text, triple.candidate])
-            made.append(replace(triple, references=(text,), candidate=said, label=float(said == text), kind=kind))
+            stated = rng.choice([text, triple.candidate])
+            made.append(replace(triple, references=(text,), candidate=stated, label=float(stated == text), kind=kind))
     return made
 
 

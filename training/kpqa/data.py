@@ -193,15 +193,15 @@ def yes_no_answers(sentences: Sequence[str], count: int, rng: random.Random) -> 
         pronoun = rng.choice(["he", "she", "it", "they", "i", "there", subject, subject, subject])
         comma = rng.choice([", ", " , ", " "])
         word, other = rng.choice(["yes", "no"]), rng.choice(clauses)[2].strip()
-        said = verb if word == "yes" else rng.choice([f"{verb} not", _NEGATED.get(verb, f"{verb}n't"), verb])
+        verb_phrase = verb if word == "yes" else rng.choice([f"{verb} not", _NEGATED.get(verb, f"{verb}n't"), verb])
         new = ""
         shape = rng.random()
         if shape < 0.15:
             text = word
         elif shape < 0.35:
-            text = f"{word}{comma}{pronoun} {said}"
+            text = f"{word}{comma}{pronoun} {verb_phrase}"
         elif shape < 0.75:
-            text = f"{word}{comma}{pronoun} {said} {rest}"
+            text = f"{word}{comma}{pronoun} {verb_phrase} {rest}"
         else:
             new = other
             text = f"{word}{comma}{pronoun} {verb} {new}"
@@ -222,7 +222,7 @@ def yes_no_answers(sentences: Sequence[str], count: int, rng: random.Random) -> 
 
 
 def varied(row: Answer, rng: random.Random, crop: float, restate: float, plain: float) -> Answer:
-    """Return the row, or by chance a variant of it that looks more like what QA systems say and users ask.
+    """Return the row, or at random a variant of it that is closer to what QA systems answer and users ask.
 
     Args:
         row: the training row.

@@ -29,7 +29,7 @@ class Arguments:
     max_length: int = option("word pieces of question and answer", 256)
     max_words: int = option("rows with more words in the sentence(s) are left out", 80)
     coreference: str | None = option("stanza's coreference model, for pronouns in multi-hop rows", None)
-    passes: int = option("times that every row is seen, varied anew each time", 1)
+    passes: int = option("times that every row is seen, varied again each time", 1)
     unit_label: float = option("label of the words beside a number, in amounts", 1.0)
     function_label: float = option("label of function words within an answer", 1.0)
     crop: float = option("share of answers cut to a fragment", 0.0)
@@ -115,8 +115,8 @@ def token_f1(predictions) -> dict[str, float]:
     spans = [sum(map(len, part)) for part in zip(*((p & t, p, t) for p, t in found), strict=True)]
     tokens = [float((predicted & true)[used].sum()), predicted[used].sum(), true[used].sum()]
     scores = {}
-    for prefix, (hits, said, wanted) in (("", tokens), ("span_", spans)):
-        precision, recall = hits / max(1.0, said), hits / max(1.0, wanted)
+    for prefix, (hits, predicted_count, wanted) in (("", tokens), ("span_", spans)):
+        precision, recall = hits / max(1.0, predicted_count), hits / max(1.0, wanted)
         f1 = 2 * precision * recall / max(1e-9, precision + recall)
         scores |= {f"{prefix}precision": precision, f"{prefix}recall": recall, f"{prefix}f1": f1}
     return {name: float(value) for name, value in scores.items()}

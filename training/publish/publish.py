@@ -126,7 +126,7 @@ def write_model(name: str, namespace: str, tag: str, folder: Path) -> None:
 
 
 def _plain(name: str, source: Path) -> tuple[bool, str]:
-    """Return whether plain transformers load a checkpoint, and what its card says of how it is loaded."""
+    """Return whether plain transformers load a checkpoint, and what its card says about loading it."""
     from genqa_metrics.ava.loading import read_settings
     from genqa_metrics.ava.modeling import CONFIGURATIONS, LINEAR
     from genqa_metrics.kpqa.loading import checked_settings
@@ -186,7 +186,7 @@ def recorded_results(name: str) -> list:
         `huggingface_hub.EvalResult` objects.
 
     Raises:
-        ValueError: if the record is of another checkpoint; names the command that makes it anew.
+        ValueError: if the record is of another checkpoint; names the command that makes it again.
     """
     from huggingface_hub import EvalResult
 

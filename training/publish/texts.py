@@ -1,4 +1,4 @@
-"""What a published model card says of how the model is used."""
+"""How to use a model, for its published card."""
 
 USE = """\
 ## Use

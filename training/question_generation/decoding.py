@@ -25,12 +25,12 @@ class Beams:
 
     def text(self, row: int, beam: int, vocabulary: Sequence[str], context: Sequence[str]) -> str:
         """Return a beam as words with blanks between them."""
-        said = []
+        tokens = []
         for word, place in zip(self.words[row, beam], self.copied[row, beam], strict=True):
             if word in (END, PAD):
                 break
-            said.append(context[place] if word == UNKNOWN else vocabulary[word])
-        return " ".join(said)
+            tokens.append(context[place] if word == UNKNOWN else vocabulary[word])
+        return " ".join(tokens)
 
 
 def _repeated(tensors, times: int):
@@ -99,10 +99,10 @@ def beam_search(
             steps[:, UNKNOWN] += copy_log_probability(attention[:, None], copyable, copies[:, None])[:, 0]
         place = place[:, 0]
         if no_repeat and words.shape[1] >= no_repeat:
-            said = words.unfold(1, no_repeat, 1)
+            windows = words.unfold(1, no_repeat, 1)
             start = words[:, words.shape[1] - no_repeat + 1 :]
-            beam, where = (said[..., :-1] == start[:, None]).all(-1).nonzero(as_tuple=True)
-            steps[beam, said[beam, where, -1]] = -torch.inf
+            beam, where = (windows[..., :-1] == start[:, None]).all(-1).nonzero(as_tuple=True)
+            steps[beam, windows[beam, where, -1]] = -torch.inf
         steps[ended] = only_pad
         totals = (scores[:, :, None] + steps.view(rows, width, -1)).flatten(1)
         scores, best = totals.topk(width, dim=1)
@@ -170,7 +170,7 @@ def generate(
         noise = torch.randn(len(searches), model.config.latent, generator=torch.Generator().manual_seed(seed))
     rows = examples.of_contexts(contexts)
     order = sorted(range(len(searches)), key=lambda n: len(rows[searches[n][0]]["input_ids"]))
-    said: list[list[str]] = [[""] * count for count in counts]
+    questions: list[list[str]] = [[""] * count for count in counts]
     for start in range(0, len(order), batch_size):
         numbers = order[start : start + batch_size]
         inputs = [rows[searches[n][0]] for n in numbers]
@@ -182,5 +182,5 @@ def generate(
             i, j = searches[n]
             for question in [j] if model.config.latent else range(counts[i]):
                 beam = min(int(picks[i][question]), int(found[row]) - 1)
-                said[i][question] = beams.text(row, beam, examples.words, inputs[row]["input_ids"])
-    return said
+                questions[i][question] = beams.text(row, beam, examples.words, inputs[row]["input_ids"])
+    return questions

@@ -252,9 +252,9 @@ class Generator(nn.Module):
 
         Returns:
             "loss"; "nll": (B,) negative log-likelihood of the questions; "tokens": (B,) words of the questions that
-            can be said, the end included; "kl": (B, d) KL of every dimension. In training mode z is a draw from the
-            posterior, is dropped whole for some examples, and the KL term is annealed; else z is the posterior's mean
-            and the KL term whole. The free bits count in both, so that dev chooses by what is trained.
+            the decoder can write, the end included; "kl": (B, d) KL of every dimension. In training mode z is a draw
+            from the posterior, is dropped whole for some examples, and the KL term is annealed; else z is the
+            posterior's mean and the KL term whole. The free bits count in both, so dev measures what is trained.
         """
         encoded, state = self.encode(context, lengths, context_words)
         latent, kl = None, context.new_zeros(len(context), 1)

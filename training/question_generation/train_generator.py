@@ -30,7 +30,7 @@ class Arguments:
     data_dir: str | None = option("folder of the local files", None)
     dev_sources: list[str] = option("held-out pairs, as sources; then dev_share is not used", [])
     dev_share: float = option("share of the contexts held out, by their hash", 0.1)
-    dev_rows: int | None = option("pairs used of the held-out part, by chance", None)
+    dev_rows: int | None = option("pairs used of the held-out part, at random", None)
     encoder: str = option("folder or Hub id of the encoder", "sentence-transformers/all-MiniLM-L6-v2")
     contextual: bool = option("read the encoder's states in place of its word-piece embeddings", False)
     latent: int = option("size of the latent variable; 0: the deterministic baseline", 0)

@@ -235,7 +235,7 @@ def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str]]:
 
 
 def measured(systems: list[dict], data: dict[str, str], scorer, command: str) -> dict:
-    """Return what `measured.json` says of a judge: see `analysis.judge_errors`."""
+    """Return the content of `measured.json` for a judge: see `analysis.judge_errors`."""
     from genqa_metrics.toolkit.analysis.judge_errors import COUNTS, MUST_BE_EQUAL
 
     unseen = groups_of(systems).get(UNSEEN, [])

@@ -80,9 +80,9 @@ def _inputs(question: str, answers: Sequence[str]) -> tuple:
             ids, mask = torch.zeros(len(texts), 1, dtype=torch.long), torch.zeros(len(texts), 1, dtype=torch.bool)
         return torch.nn.functional.normalize(vectors[ids], dim=-1), mask
 
-    (asked, asked_mask), (said, said_mask) = numbers([question]), numbers(list(answers))
+    (asked, asked_mask), (answered, answered_mask) = numbers([question]), numbers(list(answers))
     count = len(answers)
-    return asked.expand(count, -1, -1), said, asked_mask.expand(count, -1), said_mask
+    return asked.expand(count, -1, -1), answered, asked_mask.expand(count, -1), answered_mask
 
 
 def _mean_average_precision(network, questions: Sequence[Question]) -> float:
@@ -100,7 +100,7 @@ def _scores(network, questions: Sequence[Question]) -> list[np.ndarray]:
 
 
 def trained(training: Sequence[Question], dev: Sequence[Question], folder: str | Path, seed: int) -> Path:
-    """Train the network, unless it is there, keep the epoch with the best MAP on dev, and return its folder.
+    """Train the network, unless it exists, keep the epoch with the best MAP on dev, and return its folder.
 
     Args:
         training: questions; those without a correct or without an incorrect answer are left out.

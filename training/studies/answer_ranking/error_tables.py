@@ -44,8 +44,8 @@ NUMBER = re.compile(r"\d+")
 
 
 def _holds(row: dict) -> bool:
-    said = f" {' '.join(words(row['candidate']))} "
-    return any(f" {' '.join(words(reference))} " in said for reference in row["references"])
+    candidate = f" {' '.join(words(row['candidate']))} "
+    return any(f" {' '.join(words(reference))} " in candidate for reference in row["references"])
 
 
 def _shares(row: dict) -> bool:
@@ -137,11 +137,11 @@ def kinds(rows: Sequence[dict], probabilities: np.ndarray, threshold: float) -> 
         probabilities: (rows,) of the judge.
         threshold: probability from which an answer counts as correct.
     """
-    said, true = probabilities >= threshold, np.array([row["label"] == 1 for row in rows])
+    accepted, true = probabilities >= threshold, np.array([row["label"] == 1 for row in rows])
     found = {}
     for name, holds in {"all": lambda row: True, **KINDS}.items():
         of_kind = np.array([holds(row) for row in rows])
-        parts = {"right": true, "wrongly accepted": said & ~true, "wrongly rejected": ~said & true}
+        parts = {"right": true, "wrongly accepted": accepted & ~true, "wrongly rejected": ~accepted & true}
         found[name] = {"answers": int(of_kind.sum())}
         found[name] |= {part: int((of_kind & where).sum()) for part, where in parts.items()}
     return found
@@ -260,7 +260,7 @@ def main() -> None:
                 f"--output_dir: no ranker {args.output_dir / name}; run rank_systems.py and overfitted.py first"
             )
     if args.write:
-        around_markers(args.write, "errors")  # what is wrong with it is said before the work
+        around_markers(args.write, "errors")  # a wrong page fails before the work
     loaded = loading.load_judge(args.judge, device="cpu", dtype=args.dtype)
     result = measured(args, loaded)
     text = tables(result)

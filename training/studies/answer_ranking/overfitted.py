@@ -126,8 +126,8 @@ def experiment(
     for name, model in (("ranker fitted to the judge's verdicts", pupil), ("the same before", tanda)):
         scores = cross_encoder(tests, seed, model)
         true = chosen(scores, tests)
-        said = [float(own[int(np.argmax(s))] >= threshold) for own, s in zip(judged, scores, strict=True)]
-        sides = {"people": true, "judge": said, "judge - people": np.subtract(said, true)}
+        judged_right = [float(own[int(np.argmax(s))] >= threshold) for own, s in zip(judged, scores, strict=True)]
+        sides = {"people": true, "judge": judged_right, "judge - people": np.subtract(judged_right, true)}
         verdicts[name] = {side: share(own, seed) for side, own in sides.items()}
     return {"one answer of every question": answers, "the judge's verdicts": verdicts}
 

@@ -41,7 +41,7 @@ class Arguments:
 
     data_dir: str = option("folder of the answer-sentence selection corpora")
     spans_dir: str = option("folder of the extractive QA that one ranker learns from first")
-    output_dir: str = option("folder of the rankers that are trained: made if they are not there")
+    output_dir: str = option("folder of the rankers that are trained: trained if they are missing")
     judges: list[str] = option(
         "NAME=FOLDER, or a Hub id, of every judge; bundled is the one of the package", ["bundled"]
     )
@@ -153,7 +153,7 @@ def measured(
         threshold = best_threshold(tops, true[..., 0].mean(axis=1))
     accepted = [None if own is None else (own >= threshold).astype(int) for own in probabilities]
     estimated = scores(accepted)
-    said, gold = (np.concatenate([of[i] for i in used]) == 1 for of in (accepted, labels))
+    judged_right, gold = (np.concatenate([of[i] for i in used]) == 1 for of in (accepted, labels))
     (counts,) = bootstrap_counts(len(used), SAMPLES, seed)
     agreement = {}
     for k, name in enumerate(MEASURES):
@@ -165,8 +165,8 @@ def measured(
         "questions": len(used),
         "answers": len(gold),
         "threshold": threshold,
-        "sensitivity": float(said[gold].mean()),
-        "specificity": float(1 - said[~gold].mean()),
+        "sensitivity": float(judged_right[gold].mean()),
+        "specificity": float(1 - judged_right[~gold].mean()),
         "agreement": agreement,
         "systems": {
             name: {
@@ -266,7 +266,7 @@ def main() -> None:
     (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
     begun = clocks()
     if args.write:
-        around_markers(args.write, "systems")  # what is wrong with it is said before the work
+        around_markers(args.write, "systems")  # a wrong page fails before the work
     loaded = {}
     for text in args.judges:
         name, _, folder = text.partition("=")

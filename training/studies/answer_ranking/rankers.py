@@ -113,11 +113,11 @@ def training_pairs(questions: Sequence[Question], seed: int) -> list[tuple[str, 
 def trained_cross_encoder(
     questions: Sequence[Question], folder: str | Path, seed: int, start: str | Path, epochs: float = 1.0
 ) -> Path:
-    """Train a cross-encoder on labelled answers, unless it is there, and return its folder.
+    """Train a cross-encoder on labelled answers, unless it exists, and return its folder.
 
     Args:
         questions: questions of the training parts.
-        folder: where the model is put; one that is there is used as it is.
+        folder: where the model is put; an existing one is used.
         seed: of the rows, their order and the new layer.
         start: folder of the encoder, see `transfer.reading_encoder`, or of another cross-encoder that is adapted.
         epochs: times that every row is seen.
@@ -145,7 +145,7 @@ RANKERS: dict[str, Ranker] = {
 def all_rankers(
     training: Sequence[Question], dev: Sequence[Question], spans_dir: str | Path, folder: str | Path, seed: int
 ) -> dict[str, Ranker]:
-    """Return `RANKERS`, four that are trained unless they are there, and an ensemble.
+    """Return `RANKERS`, four that are trained unless they exist, and an ensemble.
 
     Args:
         training: questions of the training parts.

@@ -23,7 +23,7 @@ def sentence_questions(rows: Iterable[dict], rng: random.Random, sentences: int 
     Args:
         rows: `question`, `context` and `answers` with `text` and `answer_start`, as SQuAD's.
         rng: source of randomness.
-        sentences: candidates at most; of more the wrong ones are drawn by chance.
+        sentences: candidates at most; of more the wrong ones are drawn at random.
 
     Returns:
         Questions with a right and a wrong candidate. A sentence is right that holds the first answer's span, wrong if
@@ -62,7 +62,7 @@ def reading_encoder(folder: str | Path, checkpoint: str | None = None) -> Path:
     A MiniLM that was made for the vectors of single texts has to learn first to compare two; on few rows it does not.
 
     Args:
-        folder: where it is put; one that is there is used as it is.
+        folder: where it is put; an existing one is used.
         checkpoint: folder or Hub id of the predictor, None for the bundled one.
     """
     folder = Path(folder)

@@ -3,7 +3,7 @@
     python -m training.studies.ava_configurations.compare --as2 AS2 --output RUNS --seeds 1 2 3 --write tables.md
 
 Each run is made by `train_ava.py` with the settings of `configurations.args` and stops when dev AUC no longer rises;
-one that is there is not made again, so that the command can be stopped and given again. Precision, recall and F1 of
+an existing one is not made again, so that the command can be stopped and given again. Precision, recall and F1 of
 "correct" and AUC are of all AVA-Pos and AVA-Neg of the test parts, without any rule around the model. Models see fewer
 incorrect answers in training than there are, so the threshold is the one of the best F1 on dev. Intervals are over
 questions and, where there are several, over seeds.
@@ -46,7 +46,7 @@ BLOCKS: dict[str, tuple[str, ...]] = {  # more arguments of train_ava.py
     "and verdicts": VERDICTS,
     "and marks": (*VERDICTS, "--marks", "valued"),
 }
-CLAIMS = (  # of section 6.2: what is said, the better configuration, the worse one
+CLAIMS = (  # of section 6.2: the claim, the better configuration, the worse one
     ("encoders of all three texts are above the linear judge", "a0-all", LINEAR),
     ("one concatenated triple is above the linear judge", "a1-r_qt", LINEAR),
     ("question and answer alone tell more than reference and answer", "a0-qt", "a0-rt"),
@@ -71,7 +71,7 @@ def chosen(args: argparse.Namespace, block: str) -> list[str]:
 
 
 def train(args: argparse.Namespace, block: str, configuration: str, seed: int) -> None:
-    """Make a run unless it is there, and note how long it took on the clock and on cores."""
+    """Make a run unless it exists, and note how long it took on the clock and on cores."""
     folder = run_folder(args, block, configuration, seed)
     if (folder / "final/README.md").is_file():
         return
@@ -97,7 +97,7 @@ def measured_rows(as2: Path) -> dict[str, list[t.Triple]]:
 
 
 def run_logits(folder: Path, rows: dict[str, list[t.Triple]], dtype: str | None) -> dict[str, np.ndarray]:
-    """Return the logits of a run for all rows, from its file if they are there.
+    """Return the logits of a run for all rows, from its file if it exists.
 
     Args:
         folder: of the run.
@@ -155,8 +155,8 @@ def best_threshold(logits: np.ndarray, labels: np.ndarray) -> float:
     0.5
     """
     order = np.argsort(-logits, kind="stable")
-    hits, said = np.cumsum(labels[order]), np.arange(1, len(labels) + 1)
-    f1 = 2 * hits / (said + labels.sum())
+    hits, predicted = np.cumsum(labels[order]), np.arange(1, len(labels) + 1)
+    f1 = 2 * hits / (predicted + labels.sum())
     f1[:-1][np.diff(logits[order]) == 0] = 0  # equal logits are accepted together
     best = int(np.argmax(f1))
     return float(logits[order[best : best + 2]].mean())
@@ -172,10 +172,10 @@ def weighted_scores(logits: np.ndarray, labels: np.ndarray, threshold: float) ->
     _, place = np.unique(logits, return_inverse=True)
     order = np.argsort(place, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(place[order]) > 0])
-    right, said = labels == 1, logits >= threshold
+    right, predicted = labels == 1, logits >= threshold
 
     def scores(counts: np.ndarray) -> np.ndarray:
-        hits, accepted = counts @ (right & said), counts @ said.astype(float)
+        hits, accepted = counts @ (right & predicted), counts @ predicted.astype(float)
         true, wrong = counts @ right.astype(float), counts @ (~right).astype(float)
         by_logit = [np.add.reduceat((counts * part)[:, order], starts, axis=1) for part in (right, ~right)]
         below = np.cumsum(by_logit[1], axis=1) - by_logit[1] / 2
@@ -247,7 +247,7 @@ def summary(scores: dict[str, np.ndarray], questions: int, plain: dict[str, np.n
 
 
 def verdict(difference: list[float]) -> str:
-    """Return what an interval of a difference says of the claim that it is above 0.
+    """Return what an interval of a difference says about the claim that it is above 0.
 
     >>> verdict([0.02, 0.01, 0.03]), verdict([0.02, -0.01, 0.05]), verdict([-0.02, -0.03, -0.01])
     ('holds', 'open', 'the reverse')
@@ -366,7 +366,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=ORDER, choices=ORDER, metavar="CONFIGURATION")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1], help="seeds of training")
     parser.add_argument("--encoder", help="folder or Hub id of the encoder; default: that of KPQA's predictor")
-    parser.add_argument("--trained", action="store_true", help="measure the runs that are there, train none")
+    parser.add_argument("--trained", action="store_true", help="measure finished runs, train none")
     parser.add_argument("--kept", type=Path, help="npz file of logits: its runs are not made again, others are added")
     parser.add_argument("--dtype", help="floating type when measuring; default float32")
     parser.add_argument("--write", type=Path, help="file with <!-- configurations --> marks, for the tables")

@@ -107,7 +107,7 @@ def parts_of(texts: list[str], known: Mapping) -> dict[str, list[str]]:
 
     Args:
         texts: NAME=JUDGE,JUDGE; a weight may follow each: JUDGE*0.8.
-        known: judges that there are.
+        known: known judges.
 
     Raises:
         ValueError: if one is not among them.

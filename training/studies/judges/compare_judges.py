@@ -85,11 +85,11 @@ def token_f1(references: list[str], candidate: str) -> float:
     >>> round(token_f1(["the cat sat"], "a cat ran"), 3)
     0.5
     """
-    said, best = Counter(t.normalised(candidate).split()), 0.0
+    counted, best = Counter(t.normalised(candidate).split()), 0.0
     for reference in references:
         wanted = Counter(t.normalised(reference).split())
-        both = (said & wanted).total()
-        best = max(best, 2 * both / max(1, said.total() + wanted.total()))
+        both = (counted & wanted).total()
+        best = max(best, 2 * both / max(1, counted.total() + wanted.total()))
     return best
 
 

@@ -1,6 +1,6 @@
 """Where a judge is wrong, and whether the words that it names decide: its worst errors, and a deletion test.
 
-The deletion test takes out of an answer the three words that speak most for the verdict, and three words by chance,
+The deletion test takes out of an answer the three words that speak most for the verdict, and three random words,
 and counts how often each changes the verdict (answers of at least six words, as many judged right as wrong).
 """
 
@@ -45,7 +45,7 @@ def errors_by_kind(rows: list[dict], judge: Judge) -> dict[str, tuple[int, int]]
 
 
 def deletion_rates(rows: list[dict], judge: Judge, count: int, seed: int = 0) -> dict[str, float]:
-    """Return how often the verdict changes without the strongest words and without words by chance.
+    """Return how often the verdict changes without the strongest words and without random words.
 
     Args:
         rows: judged answers.

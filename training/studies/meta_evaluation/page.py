@@ -42,7 +42,7 @@ def named(name: str) -> str:
 
 
 def _families(names: Sequence[str]) -> dict[str, list[str]]:
-    """Return the sets that are there by family."""
+    """Return the available sets by family."""
     families = {family: [name for name in titles if name in names] for family, titles in FAMILIES.items()}
     known = {name for found in families.values() for name in found}
     families["Others"] = [name for name in names if name not in known]

@@ -37,7 +37,7 @@ class Arguments:
     """What is trained, and where it is written."""
 
     train_dir: str = option("folder of prepare_pairs.py")
-    work: str = option("folder of the trained models; a run that was killed goes on where it was")
+    work: str = option("folder of the trained models; a killed run continues there")
     config: str = option("arguments of train_generator.py", str(FOLDER / "free_bits.args"))
     steps: int = option("of every training; in the last third the rate decays", 500)
     seed: int = option("of the trainings and of the questions", 1)

@@ -171,16 +171,16 @@ def covered(
 
 
 def statistics_of(
-    said: Mapping[int, Mapping[str, list]], contexts: Sequence, bases: Sequence[str], answers: int = 0
+    generated: Mapping[int, Mapping[str, list]], contexts: Sequence, bases: Sequence[str], answers: int = 0
 ) -> dict:
     """Return arrays of (contexts, systems, seeds, k) numbers.
 
     Args:
-        said: seed -> system -> questions of every context. A system that has fewer seeds than others is put down
+        generated: seed -> system -> questions of every context. A system that has fewer seeds than others is put down
             several times with each, so that its mean is that of its own seeds.
         contexts: the contexts.
         bases: bases of F-meta.
-        answers: contexts with several references, by chance, on which the answers covered are measured.
+        answers: contexts with several references, drawn at random, on which the answers covered are measured.
 
     Returns:
         Base -> columns `PARTS`, "corpus" -> `corpus_counts` of the first question of every context, "diversity" ->
@@ -188,9 +188,9 @@ def statistics_of(
     """
     from genqa_metrics.f_meta.scoring import statistics
 
-    seeds, names = list(said), list(SYSTEMS)
-    own = {system: [seed for seed in seeds if system in said[seed]] for system in names}
-    columns = [said[own[system][k % len(own[system])]][system] for system in names for k in range(len(seeds))]
+    seeds, names = list(generated), list(SYSTEMS)
+    own = {system: [seed for seed in seeds if system in generated[seed]] for system in names}
+    columns = [generated[own[system][k % len(own[system])]][system] for system in names for k in range(len(seeds))]
     references = [list(context.references) for context in contexts]
     predictions = [list(questions) for column in columns for questions in column]
     shape = len(names), len(seeds), len(contexts), -1

@@ -37,7 +37,7 @@ class Arguments:
     seeds_of_others: int = option("seeds of CVAE 25 and 50, the first of `seeds`; 0: all of them", 0)
     test: str = option("set that the results are of", "squad_du2017.test")
     transfer: str = option("second set, nothing is trained on", "qamr.test")
-    contexts: int = option("contexts of the test set asked about, by chance; 0: all", 500)
+    contexts: int = option("contexts of the test set asked about, at random; 0: all", 500)
     transfer_contexts: int = option("contexts of the second set, likewise", 40)
     bases: list[str] = option(f"some of {', '.join(BASES)}", list(BASES))
     answers: int = option("contexts with several references on which the answers covered are measured", 0)
@@ -63,7 +63,7 @@ def trained(args: Arguments, model: str, seed: int) -> Path:
 
 
 def sampled(source: str, folder: str, number: int) -> list:
-    """Return contexts of a set drawn by chance, the same in every run, in the order of the file; 0: all of them."""
+    """Return contexts of a set drawn at random, the same in every run, in the order of the file; 0: all of them."""
     from training.question_generation.contexts import read_contexts
 
     contexts = read_contexts(source, folder)
@@ -101,7 +101,7 @@ def asked(args: Arguments, source: str, contexts: Sequence, seed: int) -> dict[s
     path = Path(args.work) / "questions" / f"{source}.seed_{seed}.jsonl"
     if known := known_questions(path, contexts, models):
         return known
-    said, vectors = {}, None
+    generated, vectors = {}, None
     for system, folder in models.items():
         print(f"questions of {system} on {source}, seed {seed}", file=sys.stderr, flush=True)
         model = load(folder)
@@ -112,9 +112,9 @@ def asked(args: Arguments, source: str, contexts: Sequence, seed: int) -> dict[s
         examples = Examples(
             config.words, vectors, config.max_context, config.max_question, config.contextual, config.copies
         )
-        said[system] = generate(model, examples, texts, counts, seed=seed, top=SYSTEMS[system][1])
-    write_questions(path, contexts, said)
-    return said
+        generated[system] = generate(model, examples, texts, counts, seed=seed, top=SYSTEMS[system][1])
+    write_questions(path, contexts, generated)
+    return generated
 
 
 def given_words(args: Arguments) -> dict[str, str]:
@@ -128,13 +128,13 @@ def given_words(args: Arguments) -> dict[str, str]:
     return words
 
 
-def write_questions(path: Path, contexts: Sequence, said: Mapping[str, Sequence[Sequence[str]]]) -> None:
+def write_questions(path: Path, contexts: Sequence, generated: Mapping[str, Sequence[Sequence[str]]]) -> None:
     """Write JSON lines that `genqa-metrics score --metric f_meta` reads, one row per context."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w", encoding="utf-8") as file:
         for i, context in enumerate(contexts):
             row = {"context": context.text, "references": context.references}
-            row["predictions"] = {system: questions[i] for system, questions in said.items()}
+            row["predictions"] = {system: questions[i] for system, questions in generated.items()}
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
@@ -169,8 +169,8 @@ def main() -> None:
     }
     reports = {}
     for source, contexts in sets.items():
-        said = {seed: asked(args, source, contexts, seed) for seed in args.seeds}
-        statistics = statistics_of(said, contexts, args.bases, args.answers)
+        generated = {seed: asked(args, source, contexts, seed) for seed in args.seeds}
+        statistics = statistics_of(generated, contexts, args.bases, args.answers)
         several = np.array([len(context.references) > 1 for context in contexts])
         for group, kept in (("all", several | True), ("several", several), ("one", ~several)):
             if kept.any():

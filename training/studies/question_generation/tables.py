@@ -111,9 +111,9 @@ def studies_table(found: Mapping[str, Mapping]) -> str:
     columns = ["contexts", "", "conventional", "recall", "F", "recall and F rise with d", "RBS adds"]
     lines = ["| study | " + " | ".join(columns) + " |", "| --- | ---: | --- | ---: | ---: | ---: | --- | --- |"]
     for name, results in found.items():
-        report, said = results["several_references"], results["findings"]["several"]
+        report, answers_by_base = results["several_references"], results["findings"]["several"]
         first = [name, f"{report['contexts']:,}"]
-        for base, answers in said.items():
+        for base, answers in answers_by_base.items():
             values = report["differences"][base]["cvae_100 - baseline"]
             cells = [points(values[part]) for part in ("conventional", "recall", "f")]
             cells += ["yes" if answers[finding] else "no" for finding in ("rise_with_d", "rbs_adds")]

@@ -32,7 +32,7 @@ class Arguments:
     bases: list[str] = option("bases of question_bases.py; default all", [])
     resamples: int = option("bootstrap samples, of clusters", 2000)
     seed: int = option("of the bootstrap and of the judges", 0)
-    cache: str | None = option("folder to go on from after a run was killed", None)
+    cache: str | None = option("folder that a killed run continues from", None)
     results: str = option("file that is written", str(FOLDER / "results/people.json"))
     page: str = option("page whose tables are renewed", str(FOLDER / "results/tables.md"))
 

@@ -222,7 +222,7 @@ def mean_of_two(predictions: Sequence[str], references: Sequence[str]) -> np.nda
 
 
 def remembered(function: Callable, name: str, cache: str | Path | None) -> Callable:
-    """Return a base that keeps its scores in a folder, so that a run that was killed goes on where it was.
+    """Return a base that keeps its scores in a folder, so that a killed run continues.
 
     Args:
         function: from predictions and references to scores.
@@ -240,7 +240,7 @@ def remembered(function: Callable, name: str, cache: str | Path | None) -> Calla
             path.parent.mkdir(parents=True, exist_ok=True)
             whole = path.with_suffix(".new")
             whole.write_text(json.dumps(found), encoding="utf-8")
-            whole.rename(path)  # a file that is there is whole
+            whole.rename(path)  # an existing file is complete
         return np.array(json.loads(path.read_text(encoding="utf-8")))
 
     return scores
