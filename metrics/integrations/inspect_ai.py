@@ -74,14 +74,14 @@ def _scorer(
                 f"question: sample {state.sample_id} has no {question!r} in its metadata; name another key, or leave "
                 "question out to take the input"
             )
-        said = state.output.completion
-        result = await anyio.to_thread.run_sync(partial(rows.one, asked, said, list(target)))
+        answer = state.output.completion
+        result = await anyio.to_thread.run_sync(partial(rows.one, asked, answer, list(target)))
         values: dict[str, Any] = {key: result.scores[key] for key in shown}
         if "ava_label" in values:
             values["ava_label"] = CORRECT if result.correct else INCORRECT
         return Score(
             value=values,
-            answer=said,
+            answer=answer,
             explanation=result.reason,
             metadata={_QUESTION: asked, "signature": rows.signature},
         )

@@ -14,7 +14,7 @@ def reason(metric: str, scores: Mapping[str, float], row: Mapping[str, Any], det
         metric: name of the metric.
         scores: all scores of the row.
         row: "predictions" and "references" of the row.
-        details: what `Scorer.statistics_with_details` says of the row, with its explanation.
+        details: of the row, from `Scorer.statistics_with_details`, with its explanation.
 
     >>> reason("aev", {"aev_precision": 0.5, "aev_recall": 1, "prediction_length": 4, "reference_length": 2}, {}, {})
     'Its precision is 0.50 and its recall 1.00; it has 4 words that count, the reference 2.'

@@ -23,7 +23,7 @@ from .labelling import item_key, key_of
 POINTS = (0.01, 0.02, 0.05)
 FEW_LABELS = 30
 COMPLETE = 0.9  # 1 / probability of the labels sums to at least this share of the rows when labelling was finished
-HELPFUL = 1.1  # labels that a label is worth with the judge, below which it does not help
+HELPFUL = 1.1  # gain in effective labels, below which a note says that the judge does not help
 MAX_PAIRS_OF = 30  # systems, above which differences are left out
 
 
@@ -116,7 +116,7 @@ class AccuracyRun:
         return items, self._judge(items, given, progress, [])[0] if needed else None
 
     def _items(self, skips: Skips, judged: bool = True) -> tuple[list[Item], list[float]]:
-        """Return what was answered, and what a column says of it."""
+        """Return the answers, and the judge's numbers from a column."""
         items, given, readers = [], [], {}
         asked = "ava" if judged and self.judge_column is None else ""
 
@@ -162,7 +162,7 @@ class AccuracyRun:
             place_of[item_key("", item.text, item.predictions[0])].append(place)
         readers: dict = {}
         label_skips = Skips(skips.skip, skips.problem)
-        said: dict[int, list[float]] = defaultdict(list)
+        labels_of: dict[int, list[float]] = defaultdict(list)
         odds: dict[int, float | None] = {}
         plans: dict[str, dict[str, float | None]] = defaultdict(dict)
         lost = 0
@@ -187,12 +187,12 @@ class AccuracyRun:
         for _, _, (found, value, probability) in good_rows(self.label_sources, convert, label_skips):
             lost += not found
             for place in found:
-                said[place].append(value)
+                labels_of[place].append(value)
                 odds[place] = probability
         skips.counts["skipped"] += label_skips.skipped
         skips.good.update(label_skips.good)
         names = ", ".join(source.name for source in self.label_sources)
-        if not said:
+        if not labels_of:
             raise FileError(
                 f"{names}: none of the {label_skips.counts['good']:,} labels is of one of the rows; question, "
                 "prediction and system must be those of the rows"
@@ -215,7 +215,7 @@ class AccuracyRun:
             self._scale_early_stop(odds, items, plans, notes)
         mean, share, number = np.full(len(items), np.nan), np.full(len(items), np.nan), np.zeros(len(items))
         for place in drawn:
-            mean[place], share[place], number[place] = np.mean(said[place]), odds[place], len(said[place])
+            mean[place], share[place], number[place] = np.mean(labels_of[place]), odds[place], len(labels_of[place])
         return {"mean": mean, "probability": share, "number": number}
 
     @staticmethod
@@ -347,7 +347,7 @@ def _share(name: str, value: object) -> float:
 
 
 def _worst(judged: np.ndarray, labels: Mapping | None, number: int = 10) -> list[int]:
-    """Return the rows that are most surely wrong: by people where they said so, else by the judge."""
+    """Return the rows most likely to be wrong: by their labels, and without one by the judge."""
     value = judged if labels is None else np.where(np.isnan(labels["mean"]), judged, labels["mean"] * 1.001 - 0.001)
     return np.argsort(value, kind="stable")[:number].tolist()
 

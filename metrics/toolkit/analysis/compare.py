@@ -53,7 +53,7 @@ class CompareRun:
         if self.options.correction not in resampling.CORRECTIONS:
             expected = ", ".join(resampling.CORRECTIONS)
             raise ValueError(f"correction: expected one of {expected}, got {self.options.correction!r}")
-        self._one_each = isinstance(inputs, Mapping)  # whatever a column `system` says
+        self._one_each = isinstance(inputs, Mapping)  # a column `system` is ignored
         self.sources, self._systems = _named_sources(inputs)
         if not self.score_columns:
             check_columns(self.sources, self.columns)
@@ -165,7 +165,7 @@ class CompareRun:
         return judged_systems(rates, self.scorers["ava"], self.options.ignore_judge_errors)
 
     def _few(self, questions: int, tests: int) -> list[str]:
-        """Return what there is too little of."""
+        """Return notes on too few questions or permutations."""
         notes = [f"only {questions} questions: intervals are rough"] * (
             resampling.MIN_ROWS <= questions < FEW_QUESTIONS
         )
@@ -375,9 +375,9 @@ def explanations(run: CompareRun, report: Mapping) -> list[dict[str, Explanation
         texts = {system: row["answers"][system]["predictions"] for system in (row["best"], row["worst"])}
         explained.append(
             {
-                system: explanation(row["text"], said[0], row["references"], scorer.models, scorer.beta)
-                for system, said in texts.items()
-                if len(said) == 1
+                system: explanation(row["text"], answers[0], row["references"], scorer.models, scorer.beta)
+                for system, answers in texts.items()
+                if len(answers) == 1
             }
         )
     return explained

@@ -54,7 +54,7 @@ def resampled_pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.nd
     for side in (x, y):
         centred = side - (counts * side).sum(axis=1, keepdims=True) / total
         squares = (counts * centred**2).sum(axis=1)
-        # What rounding leaves of equal values is no variation.
+        # Rounding errors of equal values are not variation.
         defined = defined & (squares > total[:, 0] * (1e-12 * np.abs(side).max()) ** 2)
         sides.append((centred, squares))
     (x, xx), (y, yy) = sides

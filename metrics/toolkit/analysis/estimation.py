@@ -5,7 +5,7 @@ the form that surveys call the difference estimator: the judge's mean over all a
 disagree about on the labelled ones, each of which counts 1 / its probability of being drawn. It is not biased by the
 judge's errors. Rows of one question are one cluster.
 
-The interval is Wilson's for as many independent labels as the estimate is worth, as surveys do for shares with
+The interval is Wilson's with the effective sample size of the estimate, as surveys do for shares with
 clusters and weights (Korn & Graubard 1998; Dean & Pagano 2015): it stays within 0 and 1 and holds near the ends.
 `tests/test_coverage.py` measures how often it holds the truth.
 
@@ -28,7 +28,7 @@ MIN_LABELS = 2
 
 @dataclass(frozen=True)
 class Estimate:
-    """What people and judge together say of a system; arrays of (...) where the input was a batch.
+    """Accuracy of a system from labels and judge; arrays of (...) for a batch.
 
     Attributes:
         value: the estimate, within 0 and 1.
@@ -36,7 +36,7 @@ class Estimate:
         high: upper limit.
         error: standard error that the interval is made of.
         effective_sample_size: number of labels, drawn by chance, that give the same standard error without a judge.
-        trust: what the judge's numbers are multiplied with; 0 where it is of no use, 1 where it is taken as it is.
+        trust: weight of the judge's numbers: 0 ignores the judge, 1 takes its numbers as they are.
         residual: variance of one label around the judge's prediction, for `labels_needed`.
         spread: variance of one label.
         influence: (..., clusters) what every cluster moves the estimate by, for differences.
@@ -127,12 +127,12 @@ def prediction_powered(
     kish = number**2 / (weights**2).sum(axis=-1)
     freedom = np.maximum(kish - 1, 1)
     variance = center * (1 - center)
-    worth = variance / np.maximum(error, 1e-9) ** 2
+    size = variance / np.maximum(error, 1e-9) ** 2
     z, t = NormalDist().inv_cdf((1 + confidence) / 2), stdtrit(freedom, (1 + confidence) / 2)
     value = np.clip(value, 0, 1)
-    low, high = wilson(value, worth * (z / t) ** 2, z)
+    low, high = wilson(value, size * (z / t) ** 2, z)
     residual = ((weights * (rest - center_rest[..., None]) ** 2).sum(axis=-1) + added_squares) / total
-    return Estimate(value, low, high, error, worth, trust, residual, variance, influence)
+    return Estimate(value, low, high, error, size, trust, residual, variance, influence)
 
 
 def _trust(judged, human, weights, number, prior: float) -> np.ndarray:

@@ -14,7 +14,7 @@ from .resampling import INTERVAL, adjust_p_values, bootstrap, interval
 LENGTHS = ((3, "1 to 3 words"), (10, "4 to 10 words"), (25, "11 to 25 words"), (math.inf, "26 words or more"))
 MIN_ROWS = 10  # of a group, below which no correlation is given
 MIN_QUESTIONS = 10  # below which rows are resampled instead of questions
-FEW_QUESTIONS = 30  # below which intervals are said to be rough
+FEW_QUESTIONS = 30  # below which a note calls intervals rough
 MAX_GROUPS = 50
 CURVE_POINTS = 100
 PERMUTATIONS = 10  # per resample: many pairs of metrics, corrected for their number, need small p-values
@@ -257,7 +257,7 @@ def _systems(judgments: Judgments, clusters: np.ndarray, number: int, seed: int)
 
 
 def _groups(judgments: Judgments, number: int, seed: int) -> tuple[dict, list[str]]:
-    """Return the correlations within groups, and what must be said about them."""
+    """Return the correlations within groups, and notes about them."""
     found: dict[str, dict] = {}
     notes = []
     for grouping, labels in judgments.groups.items():
@@ -283,7 +283,7 @@ def _groups(judgments: Judgments, number: int, seed: int) -> tuple[dict, list[st
 
 
 def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, seed: int = 0) -> dict[str, object]:
-    """Return all that can be said about how well metrics agree with the humans.
+    """Return how well metrics agree with the humans.
 
     Args:
         judgments: the rows, at least 3 of them.
@@ -335,7 +335,7 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
         metrics[name]["verdicts"] = _verdicts(judgments.scores[name], correct, limit, clusters, number, seed)
     if gap is None:
         gap = float(np.ptp(human)) / 2
-    groups, said = _groups(judgments, number, seed)
+    groups, group_notes = _groups(judgments, number, seed)
     report = {
         "interval": INTERVAL.format("questions" if by_question else "rows"),
         "metrics": metrics,
@@ -343,6 +343,6 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
         "rank_pairs": _rank_pairs(judgments, gap, clusters if by_question else None, number, seed),
         "systems": _systems(judgments, clusters, number, seed),
         "groups": groups,
-        "notes": [*notes, *said],
+        "notes": [*notes, *group_notes],
     }
     return rounded(report)

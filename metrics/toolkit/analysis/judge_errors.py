@@ -25,9 +25,8 @@ METHODS = {
     "judge": "the judge's rate alone (Wilson): its errors are ignored",
 }
 NOTES = {
-    "measured": "without labels the interval takes the judge to err as on the systems that it was measured on, give "
-    "or take what those differ by; on other questions or answers it can err more. Labels make it sure: genqa-metrics "
-    "label",
+    "measured": "without labels the interval assumes that the judge errs about as often as in our tests; on other "
+    "questions or answers it can err more. Labels settle it: genqa-metrics label",
     "judge": "the judge's errors are ignored: the interval is of the share judged correct and can miss the accuracy; "
     "labels correct that: genqa-metrics label",
 }
@@ -45,7 +44,7 @@ class Calibration:
         incorrect: incorrect answers.
 
     Raises:
-        ValueError: if a count is no whole number in its range.
+        ValueError: if a count is not a whole number in its range.
     """
 
     accepted: int
@@ -193,7 +192,7 @@ def from_rate(
 
     Args:
         rate: that share.
-        size: how many independent answers it is worth.
+        size: its effective sample size.
         measured: what is known of the judge's errors; None to ignore them.
         confidence: probability that the interval holds the accuracy.
 
@@ -215,7 +214,7 @@ def from_rate(
 
 
 def effective_sample_size(sums: np.ndarray, numbers: np.ndarray) -> float:
-    """Return how many independent answers the verdicts are worth, where a question has several answers.
+    """Return the effective number of independent answers, where questions have several.
 
     Args:
         sums: (questions,) answers judged correct.
@@ -236,7 +235,7 @@ def judged_systems(
     """Return what verdicts alone say of the accuracy of systems, for the reports of `score` and `compare`.
 
     Args:
-        rates: {system: share of the answers judged correct, how many independent answers it is worth}.
+        rates: {system: share of the answers judged correct, effective sample size}.
         scorer: the judge.
         ignore_judge_errors: ignore its errors.
 

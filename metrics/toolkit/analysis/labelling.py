@@ -39,7 +39,7 @@ FORMS = {
 
 
 def probabilities(judged: np.ndarray, number: int, uniform_share: float = UNIFORM_SHARE) -> np.ndarray:
-    """Return with which probability each row is drawn.
+    """Return the probability of each row to be drawn.
 
     Args:
         judged: (rows,) the judge's probabilities, 0 to 1.
@@ -58,7 +58,7 @@ def probabilities(judged: np.ndarray, number: int, uniform_share: float = UNIFOR
         return np.ones(rows)
     unsure = np.sqrt(judged * (1 - judged))
     sizes = uniform_share / rows + (1 - uniform_share) * (unsure / unsure.sum() if unsure.sum() > 0 else 1 / rows)
-    sure = np.zeros(rows, dtype=bool)  # that they are drawn
+    sure = np.zeros(rows, dtype=bool)  # rows drawn with probability 1
     while True:
         odds = np.where(sure, 1.0, 0.0)
         odds[~sure] = (number - sure.sum()) * sizes[~sure] / sizes[~sure].sum()
@@ -101,14 +101,14 @@ def hash_uniform(texts: Iterable[str], seed: int) -> np.ndarray:
 
 
 def item_key(system: str, question: str | None, answer: str | Sequence[str]) -> str:
-    """Return what a row and its label are matched by."""
+    """Return the key by which a row and its label are matched."""
     text = json.dumps([system, question or "", answer], ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class Task:
-    """One row to be labelled; who labels it sees neither the system nor what the judge says of it.
+    """One row to label. Raters see neither the system nor the judge's verdict.
 
     Attributes:
         key: see `item_key`.
@@ -132,7 +132,7 @@ class Task:
 def plan(
     items: Sequence, judged: np.ndarray | None, number: int, seed: int, uniform_share: float = UNIFORM_SHARE
 ) -> list:
-    """Draw what is to be labelled.
+    """Draw the rows to label.
 
     Args:
         items: `rows.items.Item`, those of all systems.
@@ -177,7 +177,7 @@ def key_of(item) -> str:
 
 
 class Session:
-    """One rater's way through the tasks; every label is on disk before the next task is shown.
+    """One rater's session; every label is on disk before the next task is shown.
 
     Args:
         path: the file of labels, JSON lines, of all raters; it is made, or resumed.
@@ -196,7 +196,7 @@ class Session:
         self.path, self.tasks, self.rater, self.form = Path(path), list(tasks), rater, form
         self.fields = FORMS[form]
         self.left_out = 0
-        self._mend()
+        self._update_plan()
 
     def _rows(self) -> list[dict]:
         try:
@@ -226,7 +226,7 @@ class Session:
         except OSError as error:
             raise FileError(f"{self.path}: cannot be written: {error.strerror or error}") from error
 
-    def _mend(self) -> None:
+    def _update_plan(self) -> None:
         """Give labels of an earlier plan the probabilities of this one, and none to those that it does not have."""
         plans = {task.key: (task.probability, task.planned) for task in self.tasks}
         with self._locked():
@@ -266,7 +266,7 @@ class Session:
         return next((task for task in waiting if task.key not in behind), waiting[0] if waiting else None)
 
     def label(self, task: Task, **values: int) -> None:
-        """Write what the rater says of a task; it replaces what they said of it before.
+        """Write the rater's label of a task; it replaces an earlier one.
 
         Raises:
             ValueError: if a value is missing or out of range.
@@ -294,7 +294,7 @@ class Session:
             self._write([*kept, row])
 
     def undo(self) -> Task | None:
-        """Take this rater's last label back; return its task, or None if there is none."""
+        """Remove this rater's last label; return its task, or None."""
         with self._locked():
             rows = self._rows()
             mine = [place for place, row in enumerate(rows) if row["rater"] == self.rater]

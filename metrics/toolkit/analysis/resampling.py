@@ -1,4 +1,4 @@
-"""Resample what systems said on the same rows: intervals, paired tests and ranks. Arrays in, numbers out.
+"""Resampling of systems on the same rows: intervals, paired tests and ranks. Arrays in, numbers out.
 
 A score of a corpus need not be the mean of the scores of its rows, so what is resampled is the statistics whose sums
 make the score, as sacrebleu does it: AEv sums counts of n-grams, a mean sums scores and counts rows. Every resample
@@ -131,7 +131,7 @@ def interval(scores: np.ndarray, rows: int, confidence: float = CONFIDENCE) -> t
 
 
 def _tolerance(scores: np.ndarray) -> np.ndarray:
-    # Sums in another order differ in their last digits; such a difference is none.
+    # Sums in another order differ in their last digits; that is not a difference.
     return 1e-12 * np.abs(scores)
 
 
@@ -199,7 +199,7 @@ def adjust_p_values(p_values: np.ndarray, method: str = "holm") -> np.ndarray:
     """Return p-values corrected for the number of tests.
 
     Args:
-        p_values: (tests,) p-values; NaN, which is no test, stays NaN.
+        p_values: (tests,) p-values; NaN means no test and stays NaN.
         method: one of `CORRECTIONS`: "holm" and "bonferroni" keep the chance of one false finding or more at the
             level, "fdr" (Benjamini & Hochberg) the expected share of false ones among the findings.
 

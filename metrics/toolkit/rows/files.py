@@ -27,7 +27,7 @@ from .formats import (
     parquet_rows,
 )
 from .tables import arrow_rows, excel_rows, inspect_rows, is_dataset, load_dataset
-from .tool_formats import READ, TOOL_FORMATS, document_rows, normalize_rows, squad_rows
+from .tool_formats import COLUMNS_READ, TOOL_FORMATS, document_rows, normalize_rows, squad_rows
 
 _DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeError)
 
@@ -195,7 +195,7 @@ class Source:
         """Yield the rows as they are in the file."""
         raw, name = self._raw, self.name
         if self.format == "Parquet":
-            columns = None if self.columns is None else [*self.columns, *READ, *self.systems]
+            columns = None if self.columns is None else [*self.columns, *COLUMNS_READ, *self.systems]
             return parquet_rows(raw, name, columns, after, self._share)
         if self.format in PACKED:
             read = {"Arrow": arrow_rows, "Excel": excel_rows, "Inspect log": inspect_rows}[self.format]
@@ -342,9 +342,10 @@ def _squad(sources: Sequence[Source | MemorySource]) -> list[Source | MemorySour
     answers, gold = {}, []
     for source in sources:
         rows = [row.values or {} for row in source.rows()]
-        said = {name: text for name, text in rows[0].items() if isinstance(text, str)} if len(rows) == 1 else {}
-        if said and "question" not in said and len(said) >= len(rows[0]) - 1:  # but for `references`, which were added
-            answers[source.stem] = said
+        answered = {name: text for name, text in rows[0].items() if isinstance(text, str)} if len(rows) == 1 else {}
+        # All values are texts, except for `references`, which were added.
+        if answered and "question" not in answered and len(answered) >= len(rows[0]) - 1:
+            answers[source.stem] = answered
         else:
             gold += rows
     if not answers or not all({"id", "question", "references"} <= set(row) for row in gold) or not gold:

@@ -154,7 +154,7 @@ def without_mark(cell: str) -> str:
 
 
 def decompressed(raw: BinaryIO) -> BinaryIO:
-    """Unpack by the first bytes, not by the name: a wrong ending, and compressed standard input, are no obstacle.
+    """Unpack by the first bytes, not by the name, so that wrong endings and compressed standard input work.
 
     A line longer than `MAX_LINE` is an OSError.
     """

@@ -68,7 +68,7 @@ def _part(value: object, name: str) -> object:
 
 @dataclass(slots=True)
 class Item:
-    """What one system said on one row.
+    """The answer or answers of one system to one row.
 
     Attributes:
         file: name of the input file.
@@ -126,7 +126,7 @@ def _text(column: str, value: object) -> str:
 
 
 class RowReader:
-    """Turns rows of one file into items.
+    """Converts the rows of one file to items.
 
     Args:
         source: the file.
@@ -137,7 +137,7 @@ class RowReader:
 
     Attributes:
         kind: what the rows are, from the first good row; None before it.
-        not_numbers: values of `score` and `label` that are no numbers.
+        not_numbers: values of `score` and `label` that are not numbers.
     """
 
     def __init__(

@@ -64,7 +64,7 @@ class Skips:
 
 
 def skipped_by_system(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return what `Skips.counts` says of systems.
+    """Return the skipped rows of systems, from `Skips.counts`.
 
     >>> skipped_by_system({"good": 2, "skipped": 1, "skipped bert": 1})
     {'bert': 1}
@@ -75,7 +75,7 @@ def skipped_by_system(counts: Mapping[str, int]) -> dict[str, int]:
 def good_rows(
     sources: Sequence[AnySource], convert: Callable[[AnySource, Row], _Converted], skips: Skips, after: int = 0
 ) -> Iterator[tuple[AnySource, Row, _Converted]]:
-    """Yield every good row of sources, with what a function makes of it.
+    """Yield every good row of sources, converted by a function.
 
     Args:
         sources: where the rows are from.
@@ -123,7 +123,7 @@ def check_columns(sources: Sequence[AnySource], columns: Mapping[str, str]) -> N
 
 
 def _missing_column(source: AnySource, columns: Mapping[str, str]) -> str:
-    """Return what the first rows of a source all lack, "" if one of them lacks nothing."""
+    """Return the problem that the first rows of a source share, "" if one row has all columns."""
     reader, problem = RowReader(source, columns), ""
     try:
         with closing(source.rows()) as rows:
@@ -144,7 +144,7 @@ def _missing_column(source: AnySource, columns: Mapping[str, str]) -> str:
     except FileError:
         if "://" in source.name:
             raise
-        return ""  # said when it is read
+        return ""  # reported when the file is read
     return problem
 
 
@@ -191,7 +191,7 @@ class Reading:
     Attributes:
         row_kind: what the rows of the first file are; None before `windows` is called.
         counts: those of `Skips`, and rows that are "single" (contexts with one reference), and "not_numbers", values
-            of `score` and `label` that are no numbers.
+            of `score` and `label` that are not numbers.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Tables that are no text: Arrow files, Excel workbooks, logs of Inspect, folders of `datasets`."""
+"""Binary tables: Arrow files, Excel workbooks, logs of Inspect, folders of `datasets`."""
 
 import json
 import os

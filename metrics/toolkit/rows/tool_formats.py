@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from .formats import Row
 
-SAID = ("output", "completion", "sampled")
+ANSWER_COLUMNS = ("output", "completion", "sampled")
 # Columns that a form reads, for files of which only some columns are read.
-READ = (
+COLUMNS_READ = (
     "user_input", "response", "reference", "answer", "contexts", "ground_truth", "ground_truths", "doc", "doc_id",
-    "filtered_resps", "filter", "target", "arguments", "answers", "input", "ideal", *SAID,
+    "filtered_resps", "filter", "target", "arguments", "answers", "input", "ideal", *ANSWER_COLUMNS,
 )  # fmt: skip
 
 
@@ -52,10 +52,10 @@ def _ragas(row: dict) -> dict:
 
 
 def _lm_eval(row: dict) -> dict:
-    doc, said, target = row["doc"], row["filtered_resps"], row["target"]
-    said = said[0] if isinstance(said, list) and said else said
-    said = said[0] if isinstance(said, list) and said and isinstance(said[0], str) else said
-    if isinstance(said, list | tuple):
+    doc, answer, target = row["doc"], row["filtered_resps"], row["target"]
+    answer = answer[0] if isinstance(answer, list) and answer else answer
+    answer = answer[0] if isinstance(answer, list) and answer and isinstance(answer[0], str) else answer
+    if isinstance(answer, list | tuple):
         raise ToolFormatError(
             "filtered_resps: expected a text, got log-likelihoods; only tasks with output_type generate_until hold "
             "answers that can be read"
@@ -66,7 +66,7 @@ def _lm_eval(row: dict) -> dict:
         asked = row.get("arguments")
         while isinstance(asked, dict | list) and asked:
             asked = next(iter(asked.values())) if isinstance(asked, dict) else asked[0]
-    found = {"question": asked, "prediction": said, "references": target, "id": row.get("doc_id")}
+    found = {"question": asked, "prediction": answer, "references": target, "id": row.get("doc_id")}
     if row.get("filter") not in (None, "none"):  # one line for each way to cut the answer out
         found["system"] = row["filter"]
     return found
@@ -79,17 +79,17 @@ def _squad(row: dict) -> dict:
 
 
 def _openai_evals(row: dict) -> dict:
-    said = next((row[name] for name in SAID if name in row), None)
-    return {"question": text_of(row["input"]), "prediction": text_of(said, "assistant"), "references": row["ideal"]}
+    answer = next((row[name] for name in ANSWER_COLUMNS if name in row), None)
+    return {"question": text_of(row["input"]), "prediction": text_of(answer, "assistant"), "references": row["ideal"]}
 
 
 def _inspect(row: dict) -> dict:
-    said = row.get("output") or {}
-    if row.get("error") and not said.get("choices"):
+    answer = row.get("output") or {}
+    if row.get("error") and not answer.get("choices"):
         raise ToolFormatError(f"the sample ended with an error and has no answer: {str(row['error'])[:80]}")
-    said = said["completion"] if isinstance(said.get("completion"), str) else text_of(said, "assistant")
+    answer = answer["completion"] if isinstance(answer.get("completion"), str) else text_of(answer, "assistant")
     ident, epoch = row.get("id"), row.get("epoch", 1)
-    found = {"question": text_of(row["input"]), "prediction": said, "references": row["target"]}
+    found = {"question": text_of(row["input"]), "prediction": answer, "references": row["target"]}
     found["id"] = ident if epoch == 1 else f"{ident} (epoch {epoch})"
     return found | ({"system": row["model"]} if row.get("model") else {})
 
@@ -106,7 +106,7 @@ TOOL_FORMATS: dict[str, tuple[tuple[tuple[str, ...], ...], Callable[[dict], dict
     ),
     "lm-eval": ((("doc", "filtered_resps", "target"),), _lm_eval),
     "squad": ((), _squad),  # of two files, see `documents.squad`
-    "openai-evals": (tuple(("input", "ideal", name) for name in SAID), _openai_evals),
+    "openai-evals": (tuple(("input", "ideal", name) for name in ANSWER_COLUMNS), _openai_evals),
     "inspect": ((("input", "target", "output", "scores"),), _inspect),
 }
 

@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from .formats import FileError, format_of, marked, marked_list
 
-TEMPORARY = ".genqa-metrics-{}.part"  # a name that fits beside any other, and that nobody else uses
+TEMPORARY = ".genqa-metrics-{}.part"  # unique, beside the file
 ROW_GROUP_BYTES = 2**25  # of text in memory before a Parquet row group is written
 ROW_GROUP_ROWS = 2**16
 
@@ -26,7 +26,7 @@ def output_path(path: str | os.PathLike, inputs: Iterable[str | os.PathLike | No
 
     Args:
         path: name of the file.
-        inputs: files that are read, which are never written; None and "-" are no files.
+        inputs: input files, which are never overwritten; None and "-" are ignored.
 
     Raises:
         FileError: if it is something else than a file (a folder, device or pipe), an input, or cannot be made; says
@@ -63,9 +63,9 @@ def _nameless(folder: Path) -> BinaryIO | None:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for writing that takes its name, and the place of an older one, only when it is complete.
+    """Open a file for writing that replaces the file of its name only when it is complete.
 
-    After an error there is no trace of it. After SIGKILL a hidden file that ends in .part may stay; on file systems of
+    After an error nothing stays. After SIGKILL a hidden file that ends in .part may stay; on file systems of
     Linux that have files without a name only if the kill falls between its two last steps, naming and replacing.
 
     Args:

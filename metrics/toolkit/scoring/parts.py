@@ -1,7 +1,7 @@
 """A folder of Parquet parts that a run fills and, killed at any moment, resumes to fill.
 
 A part and what a later run must know of it (sums, and the row where the next part begins) are one file that appears in
-one step; so there is no moment at which they disagree. `_manifest.json` says what the parts were made of and with.
+one step, so they never disagree. `_manifest.json` records the input and the settings of the parts.
 Its name begins with an underscore, because readers of folders of Parquet files pass over such names. It has the
 SHA-256 of every finished part and its own: a run that is resumed, and `verify`, see every change. A part that is not
 in it yet, because the run was killed in between, is made again.
@@ -54,7 +54,7 @@ def manifest(settings: Mapping, inputs: Sequence[Mapping], facts: Mapping) -> by
     """Return the content of a manifest.
 
     Args:
-        settings: whatever the numbers depend on.
+        settings: everything that the numbers depend on.
         inputs: per file "name", "size" and, where it was computed, "sha256".
         facts: facts about the run.
     """
@@ -142,7 +142,7 @@ class Parts:
 
     Args:
         folder: the folder; it is made if its parent is there.
-        settings: whatever the numbers depend on, by name, as JSON.
+        settings: everything that the numbers depend on, by name, as JSON.
         sources: the input files.
         resume: whether parts that an earlier run has finished are to be kept.
 

@@ -29,7 +29,7 @@ def window_predictions(scorers: Iterable[Scorer]) -> int:
 
 
 def statistics_of_items(scorer: Scorer, items: Sequence[Item]) -> tuple[np.ndarray, Counter]:
-    """Return what `Scorer.statistics` says of items: one row per prediction, or per item if a row is a set.
+    """Return the statistics of items: one row per prediction, or per item if the metric takes sets.
 
     Equal rows are scored once.
     """
@@ -41,8 +41,8 @@ def statistics_of_items(scorer: Scorer, items: Sequence[Item]) -> tuple[np.ndarr
                 "row, or leave the metric out"
             )
         asked, references = item.text if scorer.needs_question else None, tuple(item.references)
-        said = [tuple(item.predictions)] if scorer.takes_sets else item.predictions
-        rows += [(asked, texts, references) for texts in said]
+        predictions = [tuple(item.predictions)] if scorer.takes_sets else item.predictions
+        rows += [(asked, texts, references) for texts in predictions]
     places = {row: place for place, row in enumerate(dict.fromkeys(rows))}
     columns: dict[str, list] = {
         "predictions": [list(texts) if scorer.takes_sets else texts for _, texts, _ in places],
@@ -108,24 +108,24 @@ class Tally:
         rows: {system: rows that were scored}.
         predictions: {system: predictions that were scored}.
         sums: {metric: {system: (k + 1,) sums of its statistics, the last one their number}}.
-        cut: {metric: counts of what to warn of, see `Scorer.statistics`}.
+        warning_counts: {metric: counts of what to warn of, see `Scorer.statistics`}.
     """
 
-    def __init__(self, rows=None, predictions=None, sums=None, cut=None):
+    def __init__(self, rows=None, predictions=None, sums=None, warning_counts=None):
         self.rows = Counter(rows)
         self.predictions = Counter(predictions)
         self.sums = {
             metric: {system: np.array(values, dtype=float) for system, values in by_system.items()}
             for metric, by_system in (sums or {}).items()
         }
-        self.cut = {metric: Counter(counts) for metric, counts in (cut or {}).items()}
+        self.warning_counts = {metric: Counter(counts) for metric, counts in (warning_counts or {}).items()}
 
     def add(self, other: "Tally") -> None:
         """Add the sums of other rows."""
         self.rows.update(other.rows)
         self.predictions.update(other.predictions)
-        for metric, counts in other.cut.items():
-            self.cut.setdefault(metric, Counter()).update(counts)
+        for metric, counts in other.warning_counts.items():
+            self.warning_counts.setdefault(metric, Counter()).update(counts)
         for metric, by_system in other.sums.items():
             mine = self.sums.setdefault(metric, {})
             for system, values in by_system.items():
@@ -141,7 +141,7 @@ class Tally:
             "rows": dict(self.rows),
             "predictions": dict(self.predictions),
             "sums": sums,
-            "cut": {metric: dict(counts) for metric, counts in self.cut.items()},
+            "warning_counts": {metric: dict(counts) for metric, counts in self.warning_counts.items()},
         }
 
 
@@ -165,7 +165,7 @@ def scored(items: Sequence[Item], row_kind: RowKind, scorers: Mapping[str, Score
     for item in items:
         tally.predictions[item.system] += len(item.predictions)
     for metric, scorer in scorers.items():
-        statistics, tally.cut[metric] = statistics_of_items(scorer, items)
+        statistics, tally.warning_counts[metric] = statistics_of_items(scorer, items)
         counted = np.column_stack([statistics, np.ones(len(statistics))])
         of_system = np.repeat(owners, lengths) if not scorer.takes_sets else owners
         tally.sums[metric] = {system: counted[of_system == i].sum(axis=0) for i, system in enumerate(systems)}

@@ -262,7 +262,7 @@ def _connected(address: str | None) -> Iterator[None]:
         "raise_original_map_exception": True,
     }
     before, level = {name: getattr(context, name) for name in wanted}, logger.level
-    logger.setLevel(logging.CRITICAL)  # an error is told once, by the caller
+    logger.setLevel(logging.CRITICAL)  # the caller reports errors
     try:
         for name, value in wanted.items():
             setattr(context, name, value)
@@ -276,7 +276,7 @@ def _connected(address: str | None) -> Iterator[None]:
 
 
 def _cause(error: Exception) -> Exception:
-    """Return the error that a task met, without what Ray has put around it."""
+    """Return the error of a task without the wrappers of Ray."""
     cause = getattr(error, "cause", None) or error
     if isinstance(cause, FileError | ValueError | RuntimeError):
         return cause
@@ -320,7 +320,7 @@ class RayRun(Run):
         problem: Callable[[str], None] = lambda message: None,
         progress: Callable[[int, int | None], None] = lambda done, size: None,
     ) -> Scores:
-        """Read, score and write, see `run.Run.score`; rows that are left out are told at the end.
+        """Read, score and write, see `run.Run.score`; skipped rows are reported at the end.
 
         Raises:
             FileError: if a file cannot be read or written, a row is bad, or no row can be scored.

@@ -46,7 +46,7 @@ class Scores:
         skipped: number of bad rows that were left out.
         skipped_of: {system: its bad rows that were left out}, where the system of such a row is known.
         single: number of contexts that were left out because their one reference cannot be halved.
-        not_numbers: number of values of `score` and `label` that are no numbers; the output has null for them.
+        not_numbers: number of values of `score` and `label` that are not numbers; the output has null for them.
         warnings: what the metrics say about scores that mean less than they seem to, one sentence each.
         notes: what must be read with the scores, one sentence each.
         columns: {column: values} of the rows with their scores, as they are written; None where they are not kept.
@@ -153,7 +153,7 @@ class Run:
         return sorted(wanted | {name.split(".")[0] for name in wanted})
 
     def _facts(self) -> dict:
-        """Return whatever the numbers depend on, beside the input, as JSON."""
+        """Return everything but the input that the numbers depend on, as JSON."""
         facts = {
             "version": __version__,
             "metrics": self.metrics,
@@ -283,7 +283,7 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: Mappi
     for metric, scorer in scorers.items():
         sums = overall.sums[metric]
         totals = {system: values[:-1] for system, values in sums.items()}
-        warnings += [f"{metric}: {warning}" for warning in scorer.warnings(totals, overall.cut[metric])]
+        warnings += [f"{metric}: {warning}" for warning in scorer.warnings(totals, overall.warning_counts[metric])]
         if total:
             sums = {**sums, name: sum(sums.values())}
         scores[metric] = {

@@ -6,7 +6,7 @@ from ...core.scorer import Scorer
 from ..rows.items import COLUMNS, RowKind
 from .registry import make_scorer
 
-LONG = 2.0  # from this many times the length of the references on, or under its inverse, a user is told
+LONG = 2.0  # ratio of lengths, or its inverse, from which a note is shown
 
 
 def checked_columns(columns: Mapping[str, str] | None, more: Sequence[str] = ()) -> dict[str, str]:
@@ -61,7 +61,7 @@ def default_metrics(row_kind: RowKind) -> tuple[str, ...]:
 
 
 def length_note(metric: str, systems: Mapping[str, Mapping[str, float]]) -> str | None:
-    """Return one sentence where a score says more about the length of answers than about what they say.
+    """Return one sentence where a score depends more on the length of answers than on their content.
 
     Args:
         metric: name of the metric.
