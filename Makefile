@@ -64,7 +64,7 @@ licences: $(VENV)/installed-test
 	@$(BIN)/python -m tests.programs.packaging.licences all
 
 dist: $(VENV)/installed-test
-	$(BIN)/python -m build --outdir dist .
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build --outdir dist .  # the same bytes from the same commit
 
 lock: $(BIN)/python  # uv.lock from setup.cfg, then constraints.txt from uv.lock; UPGRADE=--upgrade takes the newest versions
 	$(PIP) install --quiet -c constraints.txt uv

@@ -16,6 +16,8 @@ from tests.programs.packaging.licences import installed, licence
 from tests.programs.packaging.requirements import required
 from tests.programs.packaging.resolve import PYTHONS, resolved
 
+EPOCH = "1750000000"
+
 
 @pytest.fixture(scope="module")
 def built(repository, tmp_path_factory):
@@ -25,6 +27,7 @@ def built(repository, tmp_path_factory):
     shutil.copytree(repository, folder / "source", ignore=skip)
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(folder / "source")]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["SOURCE_DATE_EPOCH"] = EPOCH
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     return folder, done.stdout + done.stderr
@@ -65,6 +68,33 @@ def test_the_index_page_has_absolute_links_that_exist(repository, built, wheel):
     (sdist,) = built[0].glob("*.tar.gz")
     inside = {path.partition("/")[2] for path in tarfile.open(sdist).getnames()}
     assert {"LICENSE", "README.md", "setup.py", "metrics/ava/checkpoint/adapter_model.safetensors"} <= inside
+
+
+def test_a_second_build_has_the_same_bytes(built, wheel, tmp_path):
+    """Of the same source, elsewhere and later."""
+    source = shutil.copytree(built[0] / "source", tmp_path / "elsewhere", copy_function=shutil.copyfile,
+                             ignore=shutil.ignore_patterns("build", "*.egg-info"))  # fmt: skip
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(source)]
+    subprocess.run(command, check=True, capture_output=True, env=os.environ | {"SOURCE_DATE_EPOCH": EPOCH})
+    assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()
+
+
+def test_the_notice_names_what_the_bundled_weights_were_trained_on(repository, wheel):
+    notice = (repository / "NOTICE").read_text()
+    (inside,) = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith("/NOTICE")]
+    assert zipfile.ZipFile(wheel).read(inside).decode() == notice
+    for card in repository.glob("metrics/*/checkpoint*/README.md"):
+        rows = [
+            [cell.strip() for cell in line.split("|")[1:-1]]
+            for line in card.read_text().splitlines()
+            if line[:1] == "|"
+        ]
+        rows = [row for row in rows if set(row[0]) - {"-"}]
+        heads = [i for i, row in enumerate(rows) if row[0] == "source" and "licence" in row]
+        licensed = {row[0].partition(".")[0] for i in heads for row in rows[i + 1 :] if len(row) == len(rows[i])
+                    and row[0] != "source" and row[rows[i].index("licence")]}  # fmt: skip
+        assert len(licensed) > 8
+        assert [name for name in licensed if not re.search(rf"\b{name}\b", notice)] == [], f"NOTICE: sources of {card}"
 
 
 def test_the_wheel_works_alone(repository, wheel, tmp_path):
