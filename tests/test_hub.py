@@ -13,7 +13,7 @@ from genqa_metrics.kpqa import loading
 
 from tests.factories.kpqa import saved
 from tests.factories.modules import ROWS
-from training import publish
+from training.publish import publish
 
 TAG = "v" + genqa_metrics.__version__
 ALONE = """
@@ -67,9 +67,9 @@ def alone(hub, home, code, given, **environment):
 
 @pytest.fixture(scope="module")
 def trees(tmp_path_factory):
-    """The real trees, with the bundled checkpoints."""
+    """The real folders, with the bundled checkpoints."""
     output = tmp_path_factory.mktemp("trees")
-    return publish.write_trees(publish.Arguments(namespace="ns", output_dir=str(output)))
+    return publish.write_folders(publish.Arguments(namespace="ns", output_dir=str(output)))
 
 
 def without_files(signature):
@@ -165,8 +165,8 @@ print(json.dumps(results))
 def test_revisions(hub, trees, tiny_versions, tiny_encoder, tmp_path):
     """A tag or commit behind a checkpoint's id, and `revision` for the module itself, pin what is loaded."""
     space = published_kpqa(hub, trees)
-    shared = space["shared.py"].replace(genqa_metrics.__version__.encode(), b"99.0.0")
-    hub.add("space", "ns/kpqa", {"shared.py": shared})
+    changed = space["core_scorer.py"].replace(genqa_metrics.__version__.encode(), b"99.0.0")
+    hub.add("space", "ns/kpqa", {"core_scorer.py": changed})
     first, newest = list(hub.repositories["model", "ns/tiny"].commits)
     given = {
         name: ({"checkpoint": checkpoint, "embedding_model": str(tiny_encoder)}, revision)

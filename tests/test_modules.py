@@ -11,7 +11,7 @@ import genqa_metrics
 import pytest
 from packaging.utils import canonicalize_name
 
-from tests.factories.modules import ROWS
+from tests.factories.modules import REFUSE_PACKAGE, ROWS
 from training.publish.assemble import assemble
 
 LOAD_AND_COMPUTE = """
@@ -62,7 +62,7 @@ def test_three_ways_to_load_give_the_same(name, folder, repository, tmp_path):
     rows = json.dumps(ROWS[name])
     by_package = python(LOAD_AND_COMPUTE, "package", name, rows, cwd=tmp_path)
     by_folder = python(LOAD_AND_COMPUTE, "folder", f"metrics/{name}", rows, cwd=repository)
-    by_copy = python(LOAD_AND_COMPUTE, "alone", str(alone), rows, cwd=tmp_path)
+    by_copy = python(REFUSE_PACKAGE + LOAD_AND_COMPUTE, "alone", str(alone), rows, cwd=tmp_path)
     assert by_package == by_folder == by_copy
     assert by_package[0] == name
     assert by_package[2].startswith(f"{name}|")

@@ -21,7 +21,8 @@ from huggingface_hub import ModelCard, RepoCard
 
 from tests.factories.ava import linear_judge, load, random_rows
 from tests.factories.kpqa import saved
-from training.publish import publish
+from training.publish import hub as publish_hub
+from training.publish import models, publish
 from training.publish import space as publish_space
 
 REPOSITORIES = [
@@ -75,7 +76,7 @@ def tiny(tiny_checkpoints, tmp_path, monkeypatch):
         records[name] = tmp_path / f"{name}.json"
         records[name].write_text(json.dumps(content))
     monkeypatch.setattr(publish, "CHECKPOINTS", tiny_checkpoints)
-    monkeypatch.setattr(publish, "RECORDS", records)
+    monkeypatch.setattr(models, "RECORDS", records)
     return records
 
 
@@ -160,20 +161,21 @@ def test_a_published_version_does_not_change(hub, tiny, run, monkeypatch, tmp_pa
     assert hub.content("space", "ns/aev", tag) == hub.content("space", "ns/aev")
     assert "stop_words.py" not in hub.content("space", "ns/aev")
     assert ".gitattributes" in hub.content("space", "ns/aev")
-    monkeypatch.setattr(publish, "version_tag", lambda: "v9.9.9")
+    for module in (publish, publish_hub):
+        monkeypatch.setattr(module, "version_tag", lambda: "v9.9.9")
     run()
     assert set(hub.repositories["space", "ns/aev"].tags) == {tag, "v9.9.9"}
 
 
 def test_a_commit_of_somebody_else_meanwhile_is_not_lost(hub, tiny, run, monkeypatch):
     hub.add("space", "ns/aev", {"README.md": b"old"})
-    changes = publish.changes
+    changes = publish_hub.changes
 
     def slow(folder, remote):
         hub.add("space", "ns/aev", {"theirs.txt": b"new"})
         return changes(folder, remote)
 
-    monkeypatch.setattr(publish, "changes", slow)
+    monkeypatch.setattr(publish_hub, "changes", slow)
     with pytest.raises(huggingface_hub.errors.HfHubHTTPError, match="412"):
         run("--metrics", "aev")
     assert hub.content("space", "ns/aev") == {"README.md": b"old", "theirs.txt": b"new"}
@@ -184,10 +186,10 @@ def test_plain_transformers_load_the_published_model(hub, tiny, run, tiny_checkp
     """Weights of the adapter are merged: the plain model gives the logits of the module's own loader."""
     run("--metrics", name)
     folder = downloaded(hub, name, tmp_path)
-    model = getattr(transformers, publish.CLASSES[name]).from_pretrained(folder).eval()
+    model = getattr(transformers, models.CLASSES[name]).from_pretrained(folder).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     inputs = tokenizer("how many steps ?", "there are seven", return_tensors="pt")
-    expected, _ = publish._merged(name)
+    expected, _ = models.merged(publish.CHECKPOINTS[name])
     with torch.no_grad():
         assert torch.equal(model(**inputs).logits, expected(**inputs).logits)
     assert {path for path in files(folder) if path.startswith("adapter/")} == (
@@ -243,11 +245,12 @@ def test_a_space_is_complete(tiny, run, tmp_path, repository):
         assert {front.colorFrom, front.colorTo} <= colours
         assert f'evaluate.load("me/{name}")' in (folder / "README.md").read_text()
         names = {path.name for path in folder.rglob("*")}
-        assert not names & {"checkpoint", "includes.txt", "__pycache__", "__init__.py"}
+        assert not names & {"checkpoint", "checkpoint_base", "integrations", "__pycache__"}
         assert not [path for path in folder.rglob("*.py") if 'evaluate.load("metrics/' in path.read_text()]
         if name in ("ava", "kpqa"):
             assert front.models == [f"me/{name}-minilm"]
-            assert f'"small": "me/{name}-minilm@v{genqa_metrics.__version__}"' in (folder / "loading.py").read_text()
+            for path in (folder / "loading.py", folder / "genqa_metrics" / name / "loading.py"):
+                assert f'"small": "me/{name}-minilm@v{genqa_metrics.__version__}"' in path.read_text()
     assert 'HUB_CHECKPOINTS = {"small": "genqa' in (repository / "metrics/kpqa/loading.py").read_text()
 
 
@@ -278,7 +281,7 @@ def test_the_documentation_is_a_static_space_with_its_folders(hub, run, monkeypa
 def test_the_bundled_checkpoints_can_be_published(run, tmp_path):
     """The records in training/ are of the checkpoints in metrics/, and their cards get the numbers."""
     for name in publish.CHECKPOINTS:
-        results = publish.recorded_results(name)
+        results = publish.recorded_results(name, publish.CHECKPOINTS[name])
         assert len(results) >= 10
         assert all(0 < result.metric_value <= 1 for result in results)
 
@@ -306,7 +309,7 @@ def test_judges_that_only_the_metric_loads_are_published(
     configuration, hub, tiny, run, judges, monkeypatch, tmp_path, repository
 ):
     """What the Hub has scores as the folder does; the card promises no plain from_pretrained."""
-    monkeypatch.setattr(publish, "recorded_results", lambda name: [])
+    monkeypatch.setattr(publish, "recorded_results", lambda name, source: [])
     if configuration == "linear":
         source = linear_judge(tmp_path / "linear")
     else:
@@ -324,7 +327,7 @@ def test_judges_that_only_the_metric_loads_are_published(
 
 def test_a_tanh_head_without_question_is_published(tiny, run, tiny_encoder, tiny_checkpoints, monkeypatch, tmp_path):
     """The metric loads the published folder by kpqa_config.json; the card promises no plain from_pretrained."""
-    monkeypatch.setattr(publish, "recorded_results", lambda name: [])
+    monkeypatch.setattr(publish, "recorded_results", lambda name, source: [])
     source = saved(loading.token_classifier(tiny_encoder, "tanh"), tiny_encoder, tmp_path / "tanh")
     write_settings(source, PredictorSettings(question=False, head="tanh", max_length=100))
     (source / "README.md").write_text("---\nlicense: mit\n---\n# Tiny\n\n## Limits\n", encoding="utf-8")
@@ -347,3 +350,43 @@ def test_a_tanh_head_without_question_is_published(tiny, run, tiny_encoder, tiny
 def test_there_is_one_default_checkpoint(text):
     with pytest.raises(ValueError, match="expected one line HUB_CHECKPOINTS"):
         publish_space.default_checkpoints(text, "ns", "v1")
+
+
+@pytest.mark.parametrize("kind", ["a1-r_qt", "a1-all", "a2", "linear", "predictor"])
+def test_a_checkpoint_of_ones_own(kind, hub, run, judges, tiny_checkpoint, tmp_path, repository):
+    """Every kind of judge and predictor becomes one model repository, and the metric loads what was published."""
+    source = tmp_path / "mine"
+    if kind == "linear":
+        linear_judge(source)
+    else:
+        shutil.copytree(tiny_checkpoint if kind == "predictor" else judges(kind), source)
+    (line,) = run("--checkpoint", str(source), "--name", "mine")
+    assert line.startswith("model ns/mine: ")
+    assert set(hub.repositories) == {("model", "ns/mine")}
+    folder = tmp_path / "downloaded"
+    for path, body in hub.content("model", "ns/mine", "v" + genqa_metrics.__version__).items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(body)
+    metric = "kpqa" if kind == "predictor" else "ava"
+    card = ModelCard.load(folder / "README.md")
+    assert f'evaluate.load("ns/{metric}", checkpoint="ns/mine@v{genqa_metrics.__version__}")' in card.text
+    rows = random_rows(6)
+    found, expected = (
+        genqa_metrics.load(metric, checkpoint=str(each), device="cpu", keep_in_memory=True).compute(**rows)
+        for each in (folder, source)
+    )
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--checkpoint", "x"], "checkpoint: expected --checkpoint FOLDER and --name NAME together"),
+        (["--checkpoint", "x", "--name", "a/b"], "name: expected the name of a repository"),
+        (["--checkpoint", "x", "--name", "mine"], "checkpoint: expected a folder with config and weights, got 'x'"),
+    ],
+)
+def test_a_bad_checkpoint_of_ones_own(arguments, message, hub, run):
+    with pytest.raises(ValueError, match=message):
+        run(*arguments)
+    assert hub.writes() == []

@@ -4,7 +4,9 @@ import ast
 import configparser
 import doctest
 import gzip
+import html
 import importlib
+import importlib.metadata
 import io
 import itertools
 import json
@@ -19,28 +21,25 @@ import time
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import parse_qsl
 
 import genqa_metrics
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.factories.spaces import BASES, CALLS, assert_same_scores
-from training import publish
+from training.publish import space as publish_space
 from training.question_generation.ask import load
 
 ROOT = Path(__file__).parent.parent
 
-# An app as a Space has it: run from its folder, without the repository's package, and without Java.
+# An app in its Space: run from that folder, with the package of the Space and without Java.
 IN_A_SPACE = """
 import json, pathlib, runpy, sys
 
-class Absent:
-    def find_spec(self, name, path=None, target=None):
-        if name == "genqa_metrics":
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-sys.meta_path.insert(0, Absent())
 app = runpy.run_path(sys.argv[1], run_name="demo")
-assert "genqa_metrics" not in sys.modules
+space = pathlib.Path(sys.argv[1]).parent
 limits = [function.concurrency_limit for function in app["demo"].fns.values() if function.inputs]
 queues = {(f.concurrency_id, f.concurrency_limit) for f in app["demo"].fns.values() if f.fn and f.inputs}
 named = [name for name, _ in queues if name in ("page", "file", "ask")]
@@ -48,26 +47,24 @@ assert len(named) == len(set(named)), "the lowest limit of a queue is that of al
 tabs = [block for block in app["demo"].blocks.values() if block.get_block_name() == "tabs"]
 assert tabs and all(each.overflow_behavior == "wrap" for each in tabs), "Gradio's menu hides tabs on phones"
 call = app[sys.argv[2]](*json.loads(sys.argv[3]))
-space = pathlib.Path(sys.argv[1]).parent
 example = next(path for path in space.glob("example.*"))
 found = app["uploads"].peek(str(example))[0]
 columns = app["uploads"].guessed(found)
 columns.setdefault("prediction", [name for name in found if name not in columns.values()])  # a column for each system
 assert app["uploads"].read(str(example), columns, sets="f_meta" in app["TITLE"].lower().replace("-", "_")).items
-files = sorted({module.__file__ for name, module in sys.modules.items() if name.startswith("genqa")
-               and getattr(module, "__file__", None)})
+files = sorted({module.__file__ for name, module in sys.modules.items() if getattr(module, "__file__", None)
+               and (name.partition(".")[0] in ("genqa_metrics", "common", "training")
+                    or module.__file__.startswith(str(space)))})
 print(json.dumps([call, limits, files, app.get("METEOR_NOTE"), list(app.get("BASES", []))]))
 """
-MODULES = ("clicks", "common", "judged", "look", "sharing", "uploads")
+MODULES = ("checks", "events", "html", "server", "sharing", "uploads", "verdicts")
 
 
 @pytest.fixture(scope="module")
 def spaces():
-    """The files that demos share, by name; with the code of ava, as its demo has it."""
+    """The files that demos share, by name."""
     sys.path.append(str(ROOT / "spaces"))
-    found = {name: importlib.import_module(name) for name in MODULES}
-    found["common"].find_metric(str(ROOT / "spaces/ava/app.py"), "ava")
-    return SimpleNamespace(**found)
+    return SimpleNamespace(**{name: importlib.import_module(f"common.{name}") for name in MODULES})
 
 
 @pytest.fixture
@@ -126,7 +123,7 @@ def test_bad_rows_are_listed_and_left_out(read, tmp_path):
     found = read(HEADER + "Who?,I,me\n,I,me\nWho?,I,\nWho?,me,me\n")
     assert [item.line for item in found.items] == [2, 5]
     assert found.left_out == 2
-    said = str(found.said())
+    said = str(found.problems_html())
     assert "2 rows were left out" in said
     assert "File, line 3: question: expected a question" in said
     assert "File, line 4: references: expected at least one reference" in said
@@ -163,44 +160,44 @@ BAD_FILES = [
 
 @pytest.mark.parametrize(("content", "name", "message"), BAD_FILES, ids=[message for *_, message in BAD_FILES])
 def test_bad_files(read, spaces, tmp_path, content, name, message):
-    with pytest.raises(spaces.common.Problem, match=re.escape(message)) as error:
+    with pytest.raises(spaces.checks.Problem, match=re.escape(message)) as error:
         read(content, name)
     assert str(tmp_path) not in str(error.value), "where the server keeps uploads is nobody's business"
 
 
 def test_no_file_and_a_file_that_is_gone(spaces, tmp_path):
-    with pytest.raises(spaces.common.Problem, match="no file yet"):
+    with pytest.raises(spaces.checks.Problem, match="no file yet"):
         spaces.uploads.read(None, {})
-    with pytest.raises(spaces.common.Problem, match=re.escape("files are deleted after 60 minutes. Upload it again.")):
+    with pytest.raises(spaces.checks.Problem, match=re.escape("files are kept for 60 minutes. Upload it again.")):
         spaces.uploads.read(str(tmp_path / "gone.csv"), {})
 
 
 BAD_VALUES = [
-    ("checked_text", None, "name: this field is empty; fill it in."),
-    ("checked_text", " \n ", "name: this field is empty; fill it in."),
-    ("checked_text", "x" * 2001, "name: 2,001 characters are too many for this page; 2,000 are the most."),
-    ("checked_text", "\ud800", "name: this is not valid Unicode text"),
-    ("checked_text", ["x"], "name: expected a text."),
-    ("checked_lines", "\n \n", "name: this field is empty"),
-    ("checked_lines", "a\n" * 11, "name: 11 lines are too many for this page; 10 are the most."),
-    ("checked_lines", "a\n" + "x" * 2001, "name, line 2: 2,001 characters are too many"),
-    ("checked_lines", "x" * 30_000, "name: 30,000 characters are too many"),
-    ("checked_list", None, 'name: expected a text or a list of texts such as ["four", "4"], got null.'),
-    ("checked_list", {"a": 1}, "got dict."),
-    ("checked_list", [], "name: this field is empty"),
-    ("checked_list", ["a", None], "name, item 2: this field is empty"),
-    ("checked_list", ["a"] * 11, "name: 11 texts are too many for this page; 10 are the most."),
+    ("text", None, "name: this field is empty; fill it in."),
+    ("text", " \n ", "name: this field is empty; fill it in."),
+    ("text", "x" * 2001, "name: 2,001 characters are too many for this page; the limit is 2,000."),
+    ("text", "\ud800", "name: this is not valid Unicode text"),
+    ("text", ["x"], "name: expected a text."),
+    ("lines", "\n \n", "name: this field is empty"),
+    ("lines", "a\n" * 11, "name: 11 lines are too many for this page; the limit is 10."),
+    ("lines", "a\n" + "x" * 2001, "name, line 2: 2,001 characters are too many"),
+    ("lines", "x" * 30_000, "name: 30,000 characters are too many"),
+    ("texts", None, 'name: expected a text or a list of texts such as ["four", "4"], got null.'),
+    ("texts", {"a": 1}, "got dict."),
+    ("texts", [], "name: this field is empty"),
+    ("texts", ["a", None], "name, item 2: this field is empty"),
+    ("texts", ["a"] * 11, "name: 11 texts are too many for this page; the limit is 10."),
 ]
 
 
 @pytest.mark.parametrize(("check", "value", "message"), BAD_VALUES)
 def test_bad_values(spaces, check, value, message):
-    with pytest.raises(spaces.common.Problem, match=re.escape(message)):
-        getattr(spaces.common, check)("name", value)
+    with pytest.raises(spaces.checks.Problem, match=re.escape(message)):
+        getattr(spaces.checks, check)("name", value)
 
 
 def test_a_bar_stays_within_its_row(spaces):
-    chart = spaces.look.bars([("", [("low", -0.5), ("high", 1.5)])], "caption", muted={"high"})
+    chart = spaces.html.bars([("", [("low", -0.5), ("high", 1.5)])], "caption", muted={"high"})
     assert re.findall(r"width: ([\d.]+)%", chart) == ["0.0", "100.0"]
     assert chart.count("muted") == 1
 
@@ -210,15 +207,15 @@ def area(spaces):
     import gradio as gr
 
     with gr.Blocks():
-        return spaces.clicks.results_area("Do something.")
+        return spaces.events.results_area("Do something.")
 
 
 def test_an_unexpected_error_tells_nothing_of_the_server(spaces, area, capsys):
     def broken():
         raise RuntimeError("/secret/place")
 
-    message = str(spaces.clicks.shown(broken, area, 1)()[0])
-    assert "Something went wrong here, not in your input. Please try again." in message
+    message = str(spaces.events.shown(broken, area, 1)()[0])
+    assert "An error occurred on the server, not in your input. Please try again." in message
     assert "/secret/place" not in message
     assert "/secret/place" in capsys.readouterr().err
 
@@ -226,7 +223,7 @@ def test_an_unexpected_error_tells_nothing_of_the_server(spaces, area, capsys):
 @pytest.fixture
 def endless(spaces, area, monkeypatch):
     """Work that only ends when it is stopped: what a click starts, and an event that is set when it has ended."""
-    monkeypatch.setattr(spaces.clicks, "STEP", 0.01)
+    monkeypatch.setattr(spaces.events, "STEP", 0.01)
     ended = threading.Event()
 
     def work(tick):
@@ -237,19 +234,23 @@ def endless(spaces, area, monkeypatch):
         finally:
             ended.set()
 
-    return spaces.clicks.LongWork(work, area, 1), ended
+    return spaces.events.LongWork(work, area, 1), ended
 
 
 def test_long_work_says_how_far_it_is(spaces, area, monkeypatch):
-    monkeypatch.setattr(spaces.clicks, "STEP", 0.01)
+    monkeypatch.setattr(spaces.events, "STEP", 0.01)
+
+    shown = threading.Event()
 
     def work(tick):
         tick("Judging", 3, 5)
-        time.sleep(0.1)
+        shown.wait(60)
         return ["done", "result"]
 
-    *before, last = spaces.clicks.LongWork(work, area, 1).run(None)
-    assert "Judging: 3 of 5" in before[-1][0]
+    updates = spaces.events.LongWork(work, area, 1).run(None)
+    assert any("Judging: 3 of 5" in update[0] for update in updates)
+    shown.set()
+    *_, last = updates
     assert [last[0], last[-1]] == ["done", "result"]
 
 
@@ -315,7 +316,7 @@ def test_the_headline_of_kpqa_says_what_the_numbers_show(spaces):
     app = load_app("kpqa")
     for question, answer, reference in WRONG:
         scores = app.explanation(question, answer, [reference]).scores
-        said = " ".join(app.said(scores))
+        said = " ".join(app.summary(scores))
         assert not CLAIMS.search(said), said
         plain, weighted = (scores[name].value for name in ("rougeL", "rougeL_kpqa"))
         assert re.findall(r"\*\*([\d.]+)\*\*", said) == [f"{plain:.2f}", f"{weighted:.2f}"]
@@ -327,10 +328,50 @@ def test_the_headline_of_f_meta_says_what_the_numbers_show(spaces):
     app = load_app("f_meta")
     for generated, references in QUESTIONS:
         matrix, scores = app.results_of(generated.split("\n"), references.split("\n"), "ROUGE-L")
-        said = " ".join(app.said(scores, app.scoring.best_matches(matrix)))
+        said = " ".join(app.summary(scores, app.scoring.best_matches(matrix)))
         assert not CLAIMS.search(said), said
         lowest = [f"{matrix.max(axis=axis).min():.2f}" for axis in (0, 1)]
         assert re.findall(r"is ([\d.]+) \([RG]", said) == lowest
+
+
+def test_compare_shows_no_interval_without_evidence_and_no_tie_as_a_vote(spaces):
+    app = load_app("compare")
+    empty = [""] * 4
+    same = ["Who wrote Hamlet?\nWhat do bees make?", "Shakespeare\nhoney", "a", "Shakespeare\nhoney"]
+    for names in ([*empty, "", ""], ["b", "Shakespeare\nhoney", *empty]):
+        status, table, _, plot, *_ = app.page(lambda *_: None, *same, *names)
+        assert "1.000 (" not in plot
+        assert "95% intervals" not in plot
+        assert " first" not in status
+        if names[0]:
+            assert "AVA: a and b are level." in status
+            assert str(table).count(">tie<") == len(app.SCORES)
+
+
+def test_compare_draws_the_accuracy_that_its_table_lists(spaces):
+    app = load_app("compare")
+    _, table, _, plot, *_ = app.page(lambda *_: None, *app.EXAMPLES[1].values)
+    row = re.search(r"<tr><th[^>]*>AVA: accuracy.*?</tr>", str(table), re.DOTALL)[0]
+    values = re.findall(r"([01]\.\d{3})</td>", row)
+    assert len(values) == 2
+    assert sorted(values) == sorted(re.findall(r">([01]\.\d{3}) \(", plot))
+
+
+def test_messages_are_made_plain_in_linear_time(spaces):
+    for text in (", " * 50_000 + "x", "; " * 50_000 + "--", ", -" * 50_000, "--, " * 50_000):
+        start = time.process_time()
+        spaces.uploads._plain(text, "/tmp/a.csv")
+        assert time.process_time() - start < 1
+
+
+def test_a_link_holds_what_was_scored(spaces):
+    """The page reads the link from the result: what is typed during a run does not get into it."""
+    app = load_app("aev")
+    values = ('a <b> & "c"', "b", *app.ADDRESS.first[2:-1], True)
+    query = html.unescape(re.search(r'data-query="([^"]*)"', app.page(*values)[0])[1])
+    assert app.ADDRESS.parse(dict(parse_qsl(query))) == list(values)
+    assert app.ADDRESS.parse({"__theme": "dark"}) is None
+    assert app.ADDRESS.parse({"answer": "x", "alpha": "7"}) == ["x", "", *app.ADDRESS.first[2:]]
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -352,16 +393,33 @@ def test_a_matrix_of_20_questions_is_narrow(spaces):
 
 
 def packed(name: str, folder: Path) -> Path:
-    """Put together a Space as `training/publish.py` does, with the checkpoint beside it where the Hub has it else."""
-    publish.write_space(name, "ns", "v0", folder)
+    """Write a Space as `python -m training.publish` does, with the checkpoints that the Hub has otherwise."""
+    publish_space.write_space(name, "ns", "v0", folder)
     for metric in ("ava", "kpqa"):
-        place = folder if metric == name else folder / "metrics" / metric
-        if (place / "loading.py").is_file():
-            shutil.copytree(ROOT / "metrics" / metric / "checkpoint", place / "checkpoint")
+        shutil.copytree(ROOT / "metrics" / metric / "checkpoint", folder / "genqa_metrics" / metric / "checkpoint")
     return folder
 
 
 DEMOS = (*genqa_metrics.METRICS, "compare")
+
+
+def assert_installed(files, space):
+    """Check that what these files import is in the requirements of their Space, or is installed with those."""
+    lines = (space / "requirements.txt").read_text().splitlines()
+    left, found = {*(line for line in lines if not line.startswith("--")), "gradio"}, set()
+    while left:
+        requirement = Requirement(left.pop())
+        name = canonicalize_name(requirement.name)
+        if name not in found and (requirement.marker is None or requirement.marker.evaluate({"extra": ""})):
+            found.add(name)
+            left |= set(importlib.metadata.requires(name) or ())
+    at_top = [node for path in files for node in ast.parse(Path(path).read_text()).body]
+    imported = {alias.name for node in at_top if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {node.module for node in at_top if isinstance(node, ast.ImportFrom) and not node.level}
+    modules = importlib.metadata.packages_distributions()
+    own = {path.stem for path in space.iterdir()}
+    for name in {name.partition(".")[0] for name in imported} - sys.stdlib_module_names - own:
+        assert {canonicalize_name(each) for each in modules[name]} & found, name
 
 
 @pytest.mark.parametrize("name", DEMOS)
@@ -379,6 +437,7 @@ def test_a_space_alone_gives_the_numbers_of_the_module(name, tmp_path):
     assert set(limits) <= {1, 6, "default"}, "every event has a limit; the default is 1"
     assert files
     assert all(path.startswith(str(space)) for path in files)
+    assert_installed(files, space)
     if name == "f_meta":
         assert "METEOR is not offered: it needs Java" in note
         assert bases == ["ROUGE-L", "ROUGE-L + cosine", "BLEU-4"]
@@ -396,8 +455,7 @@ def test_a_space_alone_gives_the_numbers_of_the_module(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", DEMOS)
-def test_a_space_says_what_it_needs(name, tmp_path):
-    """What the app and its files import from elsewhere is in the requirements, or comes with Gradio."""
+def test_a_space_names_its_requirements(name, tmp_path):
     setup = configparser.ConfigParser()
     setup.read(ROOT / "setup.cfg")
     known = set(setup["options"]["install_requires"].split())
@@ -412,26 +470,7 @@ def test_a_space_says_what_it_needs(name, tmp_path):
     gradio = (ROOT / "constraints.txt").read_text().split()
     version = next(pin.partition("==")[2] for pin in gradio if pin.startswith("gradio=="))
     assert f"sdk_version: {version}" in (space / "README.md").read_text()
-    names = {re.split(r"[<>=]", line)[0] for line in needed} | {
-        "gradio",
-        "gradio_client",
-        "markupsafe",
-        "starlette",
-        "genqa",
-    }
-    own = {path.stem for path in space.glob("*.py")}
-    at_top = [node for path in space.glob("*.py") for node in ast.parse(path.read_text()).body]
-    imported = {alias.name for node in at_top if isinstance(node, ast.Import) for alias in node.names}
-    imported |= {node.module for node in at_top if isinstance(node, ast.ImportFrom) and not node.level}
     everywhere = "".join(path.read_text() for path in space.rglob("*.py"))
     for line in (ROOT / "spaces" / name / "requirements.txt").read_text().split():
         module = re.split(r"[<>=]", line)[0].replace("-", "_")
         assert re.search(rf"\b{module}\b", everywhere), f"{line} is required and not imported"
-    unknown = {name.partition(".")[0] for name in imported} - sys.stdlib_module_names - own - names
-    assert unknown == set()
-
-
-def test_every_include_exists():
-    for includes in (ROOT / "spaces").glob("*/includes.txt"):
-        for line in includes.read_text().split():
-            assert list(ROOT.glob(line)), line

@@ -184,8 +184,8 @@ def upload(page: Page, path: Path) -> None:
 
 
 def python(page: Page):
-    """The same in Python; what is folded is not there before."""
-    page.get_by_role("button", name="The same in Python").click()
+    """Open the Python code and return it."""
+    page.get_by_role("button", name="Python code for this").click()
     return page.locator(".python code").first
 
 
@@ -253,7 +253,7 @@ def main_path(name: str, page: Page) -> None:
         expect(page.locator(".mark", has_text="twelve")).to_contain_text("+0.")
         example(page, "A wrong name")
         result(page, "The judge calls it wrong.")
-        expect(page.get_by_role("table", name="Each accepted answer by itself")).to_be_visible()
+        expect(page.get_by_role("table", name="Probability with each accepted answer only")).to_be_visible()
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -273,10 +273,10 @@ def test_main_path(name, view, visit, screenshots):
 @pytest.mark.parametrize("view", VIEWS)
 def test_systems_are_compared(view, visit, screenshots):
     page = visit("compare", *VIEWS[view])
-    result(page, "By AVA chatty and terse are level")
+    result(page, "AVA: chatty and terse are level")
     table = page.get_by_role("table", name="Scores, and the first system against the second")
     expect(table.locator("tbody tr")).to_have_count(6)
-    expect(table.locator("tbody tr").first).to_contain_text("AVA: share judged right")
+    expect(table.locator("tbody tr").first).to_contain_text("AVA: accuracy, corrected for the judge's errors")
     expect(page.locator("table.intervals .dot")).to_have_count(3)
     page.get_by_role("button", name=re.compile("^Why")).first.click()
     expect(page.get_by_text(re.compile("The judge calls it (right|wrong)")).first).to_be_visible()
@@ -288,7 +288,7 @@ def test_systems_are_compared(view, visit, screenshots):
     says(page, "Answers of terse: 1 lines for 12 questions")
     field(page, "Answers of system 3").fill("")
     page.locator("button.primary:visible").click()
-    result(page, "By AVA chatty is ahead of careless, and that is more than chance")
+    result(page, "AVA: chatty beats careless; chance is unlikely to explain it")
     if view == "desktop-light":
         for label, start in (
             ("HTML report", b"<!DOCTYPE html>"),
@@ -309,15 +309,15 @@ def assert_compared_by_link_and_by_file(page):
     example(page, "The metrics disagree: right words, wrong facts")
     page.wait_for_url(re.compile("name1=echo"))
     page.reload()
-    result(page, "By AVA own words is ahead of echo, and that is more than chance")
+    result(page, "AVA: own words beats echo; chance is unlikely to explain it")
     expect(field(page, "Name of system 2")).to_have_value("own words")
     expect(python(page)).to_contain_text("answers = {'echo': ['An insect has eight legs.'")
     page.get_by_role("tab", name="A file").click()
-    page.get_by_role("button", name="Take the example file").click()
+    page.get_by_role("button", name="Use the example file").click()
     expect(page.get_by_role("table", name="The first rows of the file")).to_be_visible()
     page.locator("button.primary:visible").click()  # the columns of the systems are guessed
     page.wait_for_url(re.compile(r"^[^?]*$"))
-    result(page, "By AVA")
+    result(page, "AVA:")
     page.get_by_role("button", name="Copy a link to this").click()
     expect(page.locator(".copied")).to_contain_text("No link")
 
@@ -379,7 +379,7 @@ def test_a_file_is_scored(name, visit, screenshots):
         expect(status(page).first).to_contain_text("Results appear here")  # those of the other tab are gone
     page.locator("button.primary:visible").click()
     says(page, "File: no file yet")
-    page.get_by_role("button", name="Take the example file").click()
+    page.get_by_role("button", name="Use the example file").click()
     expect(page.get_by_role("table", name="The first rows of the file")).to_be_visible()
     page.locator("button.primary:visible").click()
     result(page, {"aev": "over 4 rows together", "f_meta": "3 contexts: mean", "kpqa": "6 answers: mean"}[name])
@@ -400,7 +400,7 @@ def test_a_file_is_scored(name, visit, screenshots):
 def test_two_generators_ask(visit, screenshots, view):
     page = visit("f_meta", *view)
     page.get_by_role("tab", name="Ask a sentence").click()
-    page.get_by_role("button", name="Let them ask").click()
+    page.get_by_role("button", name="Generate questions").click()
     result(page, "for the baseline one and")
     expect(page.get_by_role("row").filter(has=page.get_by_role("cell", name="3", exact=True))).to_contain_text(
         "baseline"
@@ -409,13 +409,13 @@ def test_two_generators_ask(visit, screenshots, view):
     check_accessibility(page)
     page.screenshot(path=screenshots / f"f_meta-{view[0]}-ask.png", full_page=True)
     field(page, "Sentence").fill("They met in <b>Rome</b>.")
-    page.get_by_role("button", name="Let them ask").click()
-    expect(page.get_by_role("table", name="What they ask")).not_to_contain_text("Armstrong")
+    page.get_by_role("button", name="Generate questions").click()
+    expect(page.get_by_role("table", name="Generated questions")).not_to_contain_text("Armstrong")
     page.get_by_role("spinbutton", name=re.compile("Draw")).fill("-1")
-    page.get_by_role("button", name="Let them ask").click()
+    page.get_by_role("button", name="Generate questions").click()
     says(page, "draw: expected a whole number from 0 to 999")
     field(page, "Sentence").fill("")
-    page.get_by_role("button", name="Let them ask").click()
+    page.get_by_role("button", name="Generate questions").click()
     says(page, "Sentence: this field is empty; fill it in.")
 
 
@@ -644,3 +644,30 @@ def test_a_demo_calls_nobody(name, client, connections):
     client(name).predict(*arguments, api_name=endpoint)
     log = connections / f"{name}.txt"
     assert not log.exists(), log.read_text()
+
+
+@pytest.mark.xdist_group("demo-ava")
+def test_a_press_during_a_run_is_not_dropped(visit):
+    """The verdict on the page, and in its link, is that of the last question."""
+    page = visit("ava")
+    field(page, "Answer to be judged").fill("Rome")
+    field(page, "Accepted answers").fill("Rome")
+    button = page.get_by_role("button", name="Judge the answer")
+    for question in ("Where did they meet?", "Where is the Forum?"):
+        field(page, "Question").fill(question)
+        button.click()
+    page.wait_for_url(re.compile("Forum"))
+    expect(python(page)).to_contain_text("Where is the Forum?")
+    result(page, "The judge calls it right")
+
+
+@pytest.mark.xdist_group("demo-ava")
+def test_an_opened_link_never_shows_the_verdict_of_the_first_example(visit, address):
+    """What the page opens with is hidden until the result of the link is there."""
+    page = visit("ava")
+    seen = "window.seen = []; new MutationObserver(() => { for (const one of document.querySelectorAll('.headline')) "
+    seen += "if (one.getClientRects().length) window.seen.push(one.textContent) })"
+    page.add_init_script(seen + ".observe(document, {childList: true, subtree: true, attributes: true})")
+    page.goto(f"{address('ava')}/?question=Who+wrote+Hamlet%3F&answer=Christopher+Marlowe&references=Shakespeare")
+    result(page, "The judge calls it wrong.")
+    assert not [text for text in page.evaluate("window.seen") if "right. Prob" in text]

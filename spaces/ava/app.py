@@ -3,70 +3,22 @@
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))  # a checkout has common.py there, a Space beside this file
-import clicks
-import common
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of common/ in a checkout
 import gradio as gr
-import judged
-import look
-import sharing
-import uploads
-from sharing import Example
-
-METRIC = common.find_metric(__file__, "ava")
-compare = import_module("genqa.toolkit.analysis.compare")
-formats = import_module("genqa.toolkit.rows.formats")
-judge_errors = import_module("genqa.toolkit.analysis.judge_errors")
-scorer_of = import_module("genqa.ava.scorer").AvaScorer
+from common import checks, events, html, server, sharing, uploads, verdicts
+from genqa_metrics.ava.scorer import AvaScorer
+from genqa_metrics.toolkit.analysis import compare, judge_errors
+from genqa_metrics.toolkit.rows import formats
 
 TITLE = "AVA: is the answer right?"
-ABOUT = "A small judge reads question, accepted answers and answer: verdict, probability, words that decided."
-MAX_ANSWER = 20_000  # characters; of long answers the judge reads the passage nearest to question and reference
+ABOUT = "A small judge reads a question, accepted answers and an answer, and gives a verdict with its reasons."
+MAX_ANSWER = 20_000  # characters; of a long answer the judge reads the most similar passage
 MAX_SYSTEMS = 20
 
-EXAMPLES = [
-    Example(
-        "Right, in other words",
-        ("How many eggs are in a dozen?", "There are twelve eggs in a dozen.", "12"),
-        "No word of the accepted answer stands there; a metric of shared words gives 0.",
-    ),
-    Example(
-        "Wrong, in the right words",
-        (
-            "How many steps are involved in a hypothesis test?",
-            "There are seven steps involved in a hypothesis test.",
-            "Four steps are involved in a hypothesis test.",
-        ),
-        "The paper of KPQA, figure 1: nearly all words are shared, and the number is wrong.",
-    ),
-    Example(
-        "Chatty language model, right",
-        (
-            "What is the capital of Australia?",
-            "Many people think of Sydney, which is the largest city, but the capital of Australia is Canberra.",
-            "Canberra",
-        ),
-        "A wrong name is in it too, and denied.",
-    ),
-    Example(
-        "A wrong name",
-        ("Who wrote Hamlet?", "It was written by Christopher Marlowe.", "William Shakespeare\nShakespeare"),
-        "Two accepted answers: each is also judged by itself.",
-    ),
-    Example(
-        "Does not know",
-        ("Who wrote Hamlet?", "I don't know.", "William Shakespeare"),
-        "An answer that only says so is wrong by a rule, where the accepted answers say something; no model is asked.",
-    ),
-    Example(
-        "Hard: a fact that is not in the references",
-        ("In which country is Mount Everest?", "In Tibet and Nepal.", "It lies on the border of Nepal and China"),
-        "The judge knows no facts but the accepted answers.",
-    ),
-]
+EXAMPLES = sharing.read_examples(__file__)
+ADDRESS = sharing.Address(dict.fromkeys(("question", "answer", "references"), str), EXAMPLES[0].values, 3)
 CODE = """
 import evaluate
 
@@ -83,50 +35,49 @@ print(results)
 
 @cache
 def scorer():
-    """Return what scores, its model loaded once."""
-    return scorer_of(checkpoint=common.bundled_checkpoint(METRIC))
+    """Return the metric's scorer, whose model is loaded once."""
+    return AvaScorer()
 
 
 def page(question: str, answer: str, references: str) -> list:
-    """Return what the page shows of one answer."""
+    """Return what the page shows for one answer."""
     values = (question, answer, references)
-    question = common.checked_text("Question", question)
-    answer = common.checked_text("Answer to be judged", answer, MAX_ANSWER)
-    lines = common.checked_lines("Accepted answers", references)
-    verdict = judged.verdict(scorer(), question, answer, lines)
+    question = checks.text("Question", question)
+    answer = checks.text("Answer to be judged", answer, MAX_ANSWER)
+    lines = checks.lines("Accepted answers", references)
+    verdict = verdicts.judge(scorer(), question, answer, lines)
     threshold = scorer().threshold
-    status = look.headline(
-        f"{judged.said(verdict['probability'], threshold)}",
+    status = html.headline(
+        verdicts.sentence(verdict["probability"], threshold),
         verdict["reason"],
         *(f"Note: {text}." for text in verdict["warnings"]),
-        sharing.note_of(EXAMPLES, values),
+        sharing.example_note(EXAMPLES, values),
     )
-    chart = look.bars(
+    chart = html.bars(
         [("", [("probability", verdict["probability"]), ("threshold", threshold)])], "From 0 to 1", muted={"threshold"}
     )
-    words = judged.words_html("Answer", answer, verdict["words"])
-    several = len(lines) > 1
-    table = look.table(
-        ["accepted answer", "by it alone"],
-        [[text, look.probability(value, 3)] for text, value in zip(lines, verdict["by_reference"], strict=True)],
-        "Each accepted answer by itself",
+    words = verdicts.words_html("Answer", answer, verdict["words"])
+    by_reference = html.table(
+        ["accepted answer", "probability"],
+        [[text, html.probability(value, 3)] for text, value in zip(lines, verdict["by_reference"], strict=True)],
+        "Probability with each accepted answer only",
         {1},
     )
     code = sharing.python_code(CODE, question=question, answer=answer, references=lines)
-    return [status, chart, words, table if several else "", code]
+    return [status + ADDRESS.mark(*values), chart, words, by_reference if len(lines) > 1 else "", code]
 
 
 def score(question: str, answer: str, references: list[str] | str) -> dict:
-    """Judge an answer: probability of being right, verdict, reason, and the probability by each reference alone.
+    """Judge an answer: its probability of being right, verdict, reason, and the probability with each reference only.
 
     Args:
         question: the question, in English.
         answer: the answer to be judged.
         references: one accepted answer, or a list of them.
     """
-    question = common.checked_text("question", question)
-    answer = common.checked_text("answer", answer, MAX_ANSWER)
-    found = judged.verdict(scorer(), question, answer, common.checked_list("references", references))
+    question = checks.text("question", question)
+    answer = checks.text("answer", answer, MAX_ANSWER)
+    found = verdicts.judge(scorer(), question, answer, checks.texts("references", references))
     threshold = scorer().threshold
     return {
         "ava_score": found["probability"],
@@ -140,12 +91,12 @@ def score(question: str, answer: str, references: list[str] | str) -> dict:
 COLUMNS = ("question", "prediction", "references", "system", "id")
 
 
-def tested(items: Sequence, labels: Sequence[int]) -> tuple[dict[str, Mapping], str]:
-    """Return per system the ranks that chance leaves open, and what is said of them; as `genqa-metrics compare` does.
+def possible_ranks(items: Sequence, labels: Sequence[int]) -> tuple[dict[str, Mapping], str]:
+    """Return the possible ranks of every system and a sentence on them, as `genqa-metrics compare` computes them.
 
     Args:
         items: rows of at least two systems.
-        labels: the judge's verdict of each.
+        labels: verdicts of the judge.
     """
     rows = [
         {"id": item.id, "question": item.text, "references": item.references, "system": item.system, "ava": label}
@@ -156,17 +107,17 @@ def tested(items: Sequence, labels: Sequence[int]) -> tuple[dict[str, Mapping], 
     except formats.FileError:
         return {}, "The systems do not answer the same questions, so ranks are not tested."
     left_out = sum(report["left_out"].values())
-    said = "Ranks: what chance leaves open (paired permutation tests, Holm's correction, "
-    said += f"{report['questions']:,} questions"
-    said += f"; {left_out:,} that not all answer are left out)." if left_out else ")."
-    return report["metrics"]["ava"]["tests"]["ava"]["systems"], said
+    note = "Possible ranks, given chance (paired permutation tests, Holm's correction, "
+    note += f"{report['questions']:,} questions"
+    note += f"; {left_out:,} without an answer of every system are left out)." if left_out else ")."
+    return report["metrics"]["ava"]["tests"]["ava"]["systems"], note
 
 
 def ranking(tick, path: str | None, columns: Mapping) -> tuple[dict, uploads.Rows]:
-    """Return the systems of a file in order, the verdict of every row, and what was read.
+    """Return the ranking of the systems in a file with the verdict on every row, and the rows.
 
     Args:
-        tick: see `clicks.LongWork`.
+        tick: see `events.LongWork`.
         path: the upload.
         columns: see `uploads.read`.
     """
@@ -176,27 +127,28 @@ def ranking(tick, path: str | None, columns: Mapping) -> tuple[dict, uploads.Row
     for i, item in enumerate(items):
         by_system.setdefault(item.system, []).append(i)
     if len(by_system) > MAX_SYSTEMS:
-        raise common.Problem(
+        raise checks.Problem(
             f"File: {len(by_system)} systems are too many for this page; {MAX_SYSTEMS} are the most. Is the right "
             "column picked for the system?"
         )
     values, counts = uploads.scored(items, scorer(), tick, "Judging")
     labels = values[:, 0].astype(int).tolist()
     rates = {
-        system: judged.rate([items[i] for i in places], values[places, 0]) for system, places in by_system.items()
+        system: verdicts.share_right([items[i] for i in places], values[places, 0])
+        for system, places in by_system.items()
     }
     accuracy = judge_errors.judged_systems(rates, scorer(), ignore_judge_errors=False)
-    ranks, said = tested(items, labels) if len(by_system) > 1 else ({}, "")
+    ranks, note = possible_ranks(items, labels) if len(by_system) > 1 else ({}, "")
     order = sorted(by_system, key=lambda system: -accuracy["systems"][system]["value"])
     systems = []
     for place, system in enumerate(order, 1):
-        found, open_ranks = accuracy["systems"][system], ranks.get(system)
+        found, possible = accuracy["systems"][system], ranks.get(system, {})
         systems.append(
             {
                 "system": system,
                 "rank": place,
-                "best_rank": open_ranks["best_rank"] if open_ranks else None,
-                "worst_rank": open_ranks["worst_rank"] if open_ranks else None,
+                "best_rank": possible.get("best_rank"),
+                "worst_rank": possible.get("worst_rank"),
                 "accuracy": found["value"],
                 "low": found["low"],
                 "high": found["high"],
@@ -209,7 +161,7 @@ def ranking(tick, path: str | None, columns: Mapping) -> tuple[dict, uploads.Row
         "threshold": scorer().threshold,
         "method": accuracy["method"],
         "measured": accuracy["measured"],
-        "note": said,
+        "note": note,
         "warnings": scorer().warnings({}, counts),
         "left_out": rows.bad,
         "verdicts": [
@@ -221,7 +173,7 @@ def ranking(tick, path: str | None, columns: Mapping) -> tuple[dict, uploads.Row
 
 
 def file_page(tick, path: str | None, *columns) -> list:
-    """Return what the page shows of the systems in a file."""
+    """Return what the page shows for a file."""
     report, rows = ranking(tick, path, dict(zip(COLUMNS, columns, strict=True)))
     systems, items = report["systems"], rows.items
     cells = []
@@ -235,74 +187,65 @@ def file_page(tick, path: str | None, *columns) -> list:
                 f"{found['judged_right']:,} of {found['answers']:,}",
             ]
         )
-    table = look.table(["rank", "system", "accuracy", "judged right"], cells, "Ranking", {2, 3})
-    plot = look.intervals(
+    table = html.table(["rank", "system", "accuracy", "judged right"], cells, "Ranking", {2, 3})
+    plot = html.intervals(
         [(found["system"], found["accuracy"], found["low"], found["high"]) for found in systems],
         "Accuracy with its 95% interval, from 0 to 1",
     )
-    columns = {
-        "line": [item.line for item in items],
-        "id": [item.id for item in items],
-        "system": [item.system for item in items],
-        "question": [item.text for item in items],
-        "prediction": [item.predictions[0] for item in items],
-        "references": [item.references for item in items],
-        "ava_score": [row["ava_score"] for row in report["verdicts"]],
-        "ava_label": [row["ava_label"] for row in report["verdicts"]],
-    }
-    kinds = dict.fromkeys(columns, "text") | {"line": "integer", "references": "texts"}
-    kinds |= {"ava_score": "number", "ava_label": "integer"}
+    scores = {name: [row[name] for row in report["verdicts"]] for name in ("ava_score", "ava_label")}
     many = "s" * (len(systems) > 1)
-    status = look.headline(
+    status = html.headline(
         f"**{len(items):,}** answers of **{len(systems)}** system{many} judged.",
         report["note"],
         f"Accuracy: {report['method']}" + (f"; {report['measured']}." if report["measured"] else "."),
         *(f"Note: {text}." for text in report["warnings"]),
     )
-    return [status + rows.said(), table + plot, uploads.written("ava_results.csv", kinds, columns)]
+    return [
+        status + rows.problems_html(),
+        table + plot,
+        uploads.scores_file("ava_results.csv", items, scores, systems=True),
+    ]
 
 
 def rank(file: str | None) -> dict:
-    """Judge the answers in a file and rank its systems; columns are guessed by their names."""
+    """Judge the answers in a file and rank its systems; columns are recognised by their names."""
     columns, _ = uploads.peek(file)
     return ranking(lambda *_: None, file, uploads.guessed(columns))[0]
 
 
 CAUTION = (
-    "The judge is a small model, and it errs: it misses some negations, and accepts names that are close to the right "
-    "one. It compares with the accepted answers and knows no other facts. How often it errs was measured on answers "
-    "of other systems, and the intervals count that; on your questions it can err more."
+    "The judge is a small model and makes errors: it misses some negations and accepts names that are similar to the "
+    "right one. It compares with the accepted answers and knows no other facts. Its error rate was measured on "
+    "answers of other systems, and the intervals include it; on your questions it can be higher."
 )
 
-with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
+with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
     gr.Markdown(
         f"# {TITLE}\n"
-        "AVA reads a question, accepted answers and an answer, and says how probable it is that the answer is right. "
-        "Its verdicts on many answers say which system is better. **English only.**"
+        "AVA reads a question, accepted answers and an answer, and estimates the probability that it is right. "
+        "Its verdicts on many answers show which system is better. **English only.**"
     )
-    with look.tabs():
+    with gr.Tabs(overflow_behavior="wrap"):
         with gr.Tab("One answer"), gr.Row():
             with gr.Column(min_width=280):
                 question = gr.Textbox(label="Question", lines=1, max_lines=6)
                 answer = gr.Textbox(label="Answer to be judged", lines=1, max_lines=8)
                 references = gr.Textbox(
                     label="Accepted answers",
-                    info=f"One on each line, at most {common.MAX_REFERENCES}.",
+                    info=f"One on each line, at most {checks.MAX_REFERENCES}.",
                     lines=2,
                     max_lines=8,
                 )
                 button = gr.Button("Judge the answer", variant="primary")
                 examples = gr.Column()
             with gr.Column(min_width=280):
-                area = clicks.results_area("Fill in the fields, or choose an example.")
+                area = events.results_area("Fill in the fields, or choose an example.")
                 with area.results:
                     chart = gr.HTML(apply_default_css=False)
                     words = gr.HTML(apply_default_css=False)
-                    gr.Markdown(judged.LEGEND, elem_classes="note")
+                    gr.Markdown(verdicts.LEGEND, elem_classes="note")
                     table = gr.HTML(apply_default_css=False)
-                    sharing.share_row()
-                    with gr.Accordion("The same in Python", open=False):
-                        code = gr.HTML(apply_default_css=False, elem_classes="python")
+                    code = sharing.link_and_code()
         picked = uploads.file_tab(
             "Compare systems",
             COLUMNS,
@@ -316,20 +259,19 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
             CAUTION + " Vu & Moschitti, [AVA: an Automatic eValuation Approach for Question Answering Systems]"
             "(https://aclanthology.org/2021.naacl-main.412/), NAACL 2021."
         )
-    sharing.card(METRIC)
+    sharing.metric_card("ava")
     inputs, outputs = [question, answer, references], [chart, words, table, code]
-    ran = clicks.connect([button.click, question.submit, answer.submit], page, inputs, area, outputs)
-    ran_example = sharing.gallery(examples, EXAMPLES, inputs, page, inputs, area, outputs)
-    names = {"question": sharing.text, "answer": sharing.text, "references": sharing.text}
-    sharing.in_address(demo, names, inputs, EXAMPLES[0], page, area, outputs, [ran, ran_example])
-    common.endpoint(
+    events.connect([button.click, question.submit, answer.submit], page, inputs, area, outputs)
+    sharing.example_buttons(examples, EXAMPLES, inputs, page, inputs, area, outputs)
+    ADDRESS.open(demo, inputs, page, area, outputs)
+    server.endpoint(
         score,
         "score",
         {"question": EXAMPLES[0].values[0], "answer": EXAMPLES[0].values[1], "references": ["12", "twelve"]},
     )
-    with gr.Row(visible=False):  # an endpoint for programs; a field is what checks that a file was uploaded
+    with gr.Row(visible=False):  # an endpoint for programs; only a field checks that a file was uploaded
         gr.Button("rank").click(
-            common.answered(rank),
+            server.with_clear_errors(rank),
             picked.file,
             gr.JSON(label="systems, threshold, method, note, left_out, verdicts"),
             api_name="rank",
@@ -338,5 +280,5 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
         )
 
 if __name__ == "__main__":
-    clicks.preset(area, inputs, EXAMPLES[0].values, outputs, page(*EXAMPLES[0].values))  # and the model is warm
-    common.launch(demo, __file__, ABOUT)
+    events.preset(area, inputs, EXAMPLES[0].values, outputs, page(*EXAMPLES[0].values))  # and the model is loaded
+    server.launch(demo, __file__, ABOUT)

@@ -2,28 +2,23 @@
 
 import functools
 import sys
-from collections import Counter
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))  # a checkout has common.py there, a Space beside this file
-import cases
-import clicks
-import common
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of common/ in a checkout
 import comparing
 import gradio as gr
-import judged
-import look
-import sharing
-import uploads
+from common import checks, events, html, server, sharing, uploads, verdicts
 from comparing import OF_A_ROW, SCORES
-
-reports = import_module("genqa.toolkit.reports.compare")
-tables = import_module("genqa.toolkit.reports.table")
+from genqa_metrics.toolkit.reports import compare as reports
+from genqa_metrics.toolkit.reports.table import p_value
+from markupsafe import Markup
 
 TITLE = "Which answers are better, and could it be chance?"
 ABOUT = "BLEU, ROUGE-L, BERTScore, KPQA and AVA side by side on answers of up to four systems, with tests and reports."
+EXAMPLES = sharing.read_examples(__file__)
+_SYSTEMS = [f"{what}{number}" for number in range(1, comparing.MAX_SYSTEMS + 1) for what in ("name", "answers")]
+ADDRESS = sharing.Address(dict.fromkeys(["questions", "references", *_SYSTEMS], str), EXAMPLES[0].values, 10)
 CODE = """
 import genqa_metrics
 
@@ -49,47 +44,78 @@ print(report.to_markdown())
 """
 
 
-def said_of(report) -> tuple[str, str]:
-    """Return who is ahead by the judge and whether it could be chance, and whom the other scores put first."""
-    facts, (metric, _) = report.to_dict(), SCORES["ava_accuracy"]
-    first, second, *_ = reports.ordered(facts, metric, "ava_accuracy")
-    p = reports.ranked_pairs(facts, metric, "ava_accuracy", neighbours=True)[0]["permutation_p_corrected"]
-    values = report.scores[metric]["ava_accuracy"]
-    if values[first]["value"] == values[second]["value"]:
-        judge_says = f"By AVA {first} and {second} are level."
+def accuracy_label(facts: dict) -> str:
+    """Return the label of the judge's score, which counts the judge's errors where they were measured."""
+    corrected = reports.corrected_accuracy(facts, "ava")
+    return "AVA: accuracy, corrected for the judge's errors" if corrected else SCORES["ava_accuracy"][1]
+
+
+def estimates(report) -> dict[str, list[tuple]]:
+    """Return per score the systems, the best one first, as (name, value, low, high).
+
+    The ends are None where there is no interval: with few questions, or if all samples have the same value.
+    """
+    facts, found = report.to_dict(), {}
+    for name, (metric, _) in SCORES.items():
+        corrected = reports.corrected_accuracy(facts, "ava") if name == "ava_accuracy" else None
+        values = corrected["systems"] if corrected else report.scores[metric][name]
+        rows = [(system, *map(values[system].get, ("value", "low", "high"))) for system in report.systems]
+        rows = [row if row[2] != row[3] else (*row[:2], None, None) for row in rows]
+        found[name] = sorted(rows, key=lambda row: -row[1])
+    return found
+
+
+def first_system(rows: Sequence[tuple]) -> str | None:
+    """Return the system with the highest value; None if several have it.
+
+    >>> first_system([("a", 0.5), ("b", 0.4)]), first_system([("a", 0.5), ("b", 0.5)])
+    ('a', None)
+    """
+    return None if len(rows) > 1 and rows[0][1] == rows[1][1] else rows[0][0]
+
+
+def summary(report, found: dict[str, list[tuple]]) -> tuple[str, str]:
+    """Return which system is better according to the judge, and which ones scores of shared words put first."""
+    facts, rows = report.to_dict(), found["ava_accuracy"]
+    p = reports.ranked_pairs(facts, "ava", "ava_accuracy", neighbours=True)[0]["permutation_p_corrected"]
+    (first, *_), (second, *_) = rows[:2]
+    if first_system(rows) is None:
+        judge = f"AVA: {first} and {second} are level."
     elif p is not None and p < facts["settings"]["level"]:
-        judge_says = f"By AVA {first} is ahead of {second}, and that is more than chance (p {tables.p_value(p)})."
+        judge = f"AVA: {first} beats {second}; chance is unlikely to explain it (p {p_value(p)})."
     else:
-        judge_says = f"By AVA {first} is ahead of {second}, but it could be chance (p {tables.p_value(p)})."
-    firsts = Counter(reports.ordered(facts, metric, name)[0] for name, (metric, _) in SCORES.items())
-    counts = ", ".join(f"{count} put {system} first" for system, count in firsts.most_common())
-    return judge_says, f"Of the {len(SCORES)} scores {counts}."
+        judge = f"AVA: {first} is ahead of {second}, but chance could explain it (p {p_value(p)})."
+    by_system: dict[str | None, list[str]] = {}
+    for name in list(SCORES)[1:]:
+        by_system.setdefault(first_system(found[name]), []).append(SCORES[name][1])
+    firsts = [f"{' and '.join(names)} put {system} first" for system, names in by_system.items() if system]
+    ties = [
+        f"{' and '.join(names)} {'are' if len(names) > 1 else 'is'} tied" for names in [by_system.get(None)] if names
+    ]
+    if len(by_system) == 1 and not ties:
+        firsts = [f"all five put {next(iter(by_system))} first"]
+    return judge, f"Scores of shared words, which do not check facts: {'; '.join([*firsts, *ties])}."
 
 
-def winners(report) -> look.Markup:
-    """Return a table: every score of every system, who is ahead, and whether it could be chance."""
-    facts, systems, lines = report.to_dict(), report.systems, []
+def winners(report, found: dict[str, list[tuple]]) -> Markup:
+    """Return a table: every score of every system, which system is ahead, and whether chance could explain it."""
+    facts, lines = report.to_dict(), []
     for name, (metric, label) in SCORES.items():
-        order = reports.ordered(facts, metric, name)
-        best = reports.ranked_pairs(facts, metric, name, neighbours=True)[0]
-        p = best["permutation_p_corrected"]
+        p = reports.ranked_pairs(facts, metric, name, neighbours=True)[0]["permutation_p_corrected"]
         clear = p is not None and p < facts["settings"]["level"]
-        values = report.scores[metric][name]
-        tied = values[order[0]]["value"] == values[order[1]]["value"]
-        chance = f"{'no' if clear else 'yes'} (p {tables.p_value(p)})"
-        lines.append(
-            [label, *(f"{values[system]['value']:.3f}" for system in systems), "tie" if tied else order[0], chance]
-        )
-    headers = ["score", *systems, "ahead", "could it be chance?"]
-    return look.table(
-        headers, lines, "Scores, and the first system against the second", set(range(1, len(systems) + 1))
-    )
+        values = {system: f"{value:.3f}" for system, value, *_ in found[name]}
+        label = accuracy_label(facts) if name == "ava_accuracy" else label
+        chance = f"{'no' if clear else 'yes'} (p {p_value(p)})"
+        lines.append([label, *map(values.get, report.systems), first_system(found[name]) or "tie", chance])
+    header = ["score", *report.systems, "ahead", "could it be chance?"]
+    caption = "Scores, and the first system against the second"
+    return html.table(header, lines, caption, set(range(1, 1 + len(report.systems))))
 
 
-def plot_of(name: str, shown: dict) -> look.Markup:
-    """Return the plot of one score: systems, values, intervals, an axis from 0 to 1."""
-    label = shown["labels"][name]
-    return look.intervals(shown["intervals"][name], f"{label}, with 95% intervals")
+def plot_of(name: str, shown: dict) -> Markup:
+    """Return the plot of one score: systems with values and intervals."""
+    rows, label = shown["intervals"][name], shown["labels"][name]
+    return html.intervals(rows, label if all(row[2] is None for row in rows) else f"{label}, with 95% intervals")
 
 
 def picture(shown: dict) -> str:
@@ -101,7 +127,8 @@ def picture(shown: dict) -> str:
     FigureCanvasAgg(figure)
     for axes, name in zip(figure.subplots(len(SCORES), 1, sharex=True), SCORES, strict=True):
         for place, (_, value, low, high) in enumerate(reversed(shown["intervals"][name])):
-            axes.plot([low, high], [place, place], color="#94a3b8", linewidth=3, solid_capstyle="round")
+            if low is not None:
+                axes.plot([low, high], [place, place], color="#94a3b8", linewidth=3, solid_capstyle="round")
             axes.plot([value], [place], "o", color="#1d4ed8")
             axes.annotate(f"{value:.3f}", (value, place), (0, 6), textcoords="offset points", fontsize=7, ha="center")
         names = [row[0][:40] for row in reversed(shown["intervals"][name])]
@@ -114,81 +141,68 @@ def picture(shown: dict) -> str:
     return path
 
 
-def disagreements_html(rows: Sequence[dict]) -> look.Markup:
-    """Return those answers as a table with a button each."""
+def disagreements_html(rows: Sequence[dict]) -> Markup:
+    """Return answers as a table, each with a button that explains its verdict."""
     cells = []
     for i, row in enumerate(rows):
-        why = look.html('<button type="button" class="why" data-row="{i}" aria-label="Why? {text}">Why?</button>',
+        why = html.fill('<button type="button" class="why" data-row="{i}" aria-label="Why? {text}">Why?</button>',
                         i=i, text=row["prediction"])  # fmt: skip
-        values = [look.probability(row[name]) for name in OF_A_ROW]
+        values = [html.probability(row[name]) for name in OF_A_ROW]
         cells.append([row["question"], row["prediction"], " | ".join(row["references"]), row["system"], *values, why])
     headers = ["question", "answer", "accepted", "system", *OF_A_ROW.values(), "verdict"]
-    return look.table(headers, cells, "Answers on which the metrics disagree most", set(range(4, 4 + len(OF_A_ROW))))
+    return html.table(headers, cells, "Answers on which the metrics disagree most", set(range(4, 4 + len(OF_A_ROW))))
 
 
-NOTHING = look.Markup("")
 WHY = """element.addEventListener('click', event => {
   const button = event.target.closest('button[data-row]');
   if (button) trigger('click', {row: +button.dataset.row});
 });"""
 
 
-def shown_of(tick, rows: list[dict], said: Sequence[str] = (), bad: look.Markup = NOTHING) -> list:
-    """Return what the page shows of rows.
+def shown_of(tick, rows: list[dict], after: Markup, notes: Sequence[str] = ()) -> list:
+    """Return what the page shows for rows.
 
     Args:
-        tick: see `clicks.LongWork`.
+        tick: see `events.LongWork`.
         rows: of all systems.
-        said: sentences for the end of the headline.
-        bad: the rows that were left out.
+        after: HTML for the end of the status.
+        notes: sentences for the end of the headline.
     """
     systems = list(dict.fromkeys(row["system"] for row in rows))
     if len(systems) == 1:
-        return one_system(tick, rows, systems[0], said, bad)
+        return one_system(tick, rows, systems[0], notes, after)
     report, run = comparing.compared(tick, rows)
-    values = comparing.row_values(run)
-    facts = report.to_dict()
-    accuracy = facts["metrics"]["ava"]["accuracy"]["systems"]
-    intervals = {}
-    for name, (metric, _) in SCORES.items():
-        found = accuracy if name == "ava_accuracy" else report.scores[metric][name]
-        order = reports.ordered(facts, metric, name)
-        ends = [(found[system]["value"], found[system]["low"], found[system]["high"]) for system in order]
-        intervals[name] = [
-            (system, value, value if low is None else low, value if high is None else high)
-            for system, (value, low, high) in zip(order, ends, strict=True)
-        ]
-    shown = {"systems": report.systems, "intervals": intervals, "rows": comparing.disagreements(values)}
+    values, found = comparing.row_values(run), estimates(report)
+    shown = {"systems": report.systems, "intervals": found, "rows": comparing.disagreements(values)}
     shown["labels"] = {name: label for name, (_, label) in SCORES.items()}
-    if reports.corrected_accuracy(facts, "ava"):
-        shown["labels"]["ava_accuracy"] = "AVA: accuracy, corrected for the judge's measured errors"
-    status = look.headline(*said_of(report), *(f"Note: {note}." for note in report.notes[:4]), *said)
-    return results(status + bad, winners(report), shown, values, report)
+    shown["labels"]["ava_accuracy"] = accuracy_label(report.to_dict())
+    status = html.headline(*summary(report, found), *(f"Note: {note}." for note in report.notes[:4]), *notes)
+    return results(status + after, winners(report, found), shown, values, report)
 
 
-def one_system(tick, rows: list[dict], system: str, said: Sequence[str], bad: look.Markup) -> list:
-    """Return what the page shows of one system: its scores; there is nobody to compare it with."""
+def one_system(tick, rows: list[dict], system: str, notes: Sequence[str], after: Markup) -> list:
+    """Return what the page shows for one system: its scores, without a comparison."""
     means, values = comparing.alone(tick, rows)
     shown = {
         "systems": [system],
-        "intervals": {name: [(system, means[name], means[name], means[name])] for name in SCORES},
+        "intervals": {name: [(system, means[name], None, None)] for name in SCORES},
         "rows": comparing.disagreements(values),
         "labels": {name: label for name, (_, label) in SCORES.items()},
     }
-    table = look.table(
+    table = html.table(
         ["score", system], [[label, f"{means[name]:.3f}"] for name, (_, label) in SCORES.items()], "Scores", {1}
     )
     right = round(means["ava_accuracy"] * len(rows))
-    status = look.headline(
+    status = html.headline(
         f"{right:,} of {len(rows):,} answers are judged right by AVA.",
         "Add a second system to compare it with.",
-        *said,
+        *notes,
     )
-    return results(status + bad, table, shown, values)
+    return results(status + after, table, shown, values)
 
 
-def results(status: look.Markup, table: look.Markup, shown: dict, values: Sequence[dict], report=None) -> list:
-    """Return what the page shows, in the order of its outputs, without the code; files come later, see `files_of`."""
+def results(status: Markup, table: Markup, shown: dict, values: Sequence[dict], report=None) -> list:
+    """Return values of all outputs except the code; `files_of` writes the files later."""
     shown["to write"] = values, report
     found = [status, table, gr.update(value="ava_accuracy"), plot_of("ava_accuracy", shown)]
     return [*found, disagreements_html(shown["rows"]), "", shown, *[gr.update(visible=False)] * len(FILES)]
@@ -198,7 +212,7 @@ FILES = ("HTML report", "LaTeX tables", "All scores (CSV)", "Plots (PNG)")
 
 
 def files_of(shown: dict | None) -> list:
-    """Write the files of what is shown, once, and return them for their buttons; nobody waits for them to read."""
+    """Write the files of the results, once, after the results are shown; return them for their buttons."""
     values, report = (shown or {}).pop("to write", (None, None))
     if not values:
         return [gr.skip()] * len(FILES)
@@ -220,9 +234,9 @@ def csv_of(values: Sequence[dict]) -> str:
 
 
 def page(tick, *texts: str) -> list:
-    """Return what the page shows of pasted texts."""
+    """Return what the page shows for pasted texts."""
     rows = comparing.pasted(*texts)
-    found = shown_of(tick, rows, [note] if (note := sharing.note_of(cases.CASES, texts)) else [])
+    found = shown_of(tick, rows, ADDRESS.mark(*texts), [sharing.example_note(EXAMPLES, texts)])
     answers: dict[str, list[str]] = {}
     for row in rows:
         answers.setdefault(row["system"], []).append(row["prediction"])
@@ -235,22 +249,25 @@ COLUMNS = ("question", "prediction", "references", "system", "id")
 
 
 def file_page(tick, path: str | None, *columns) -> list:
-    """Return what the page shows of a file."""
+    """Return what the page shows for a file."""
     rows = uploads.read(path, dict(zip(COLUMNS, columns, strict=True)), "ava")
-    return [*shown_of(tick, comparing.rows_of(rows.items), bad=rows.said()), sharing.python_code(CODE_OF_A_FILE)]
+    return [
+        *shown_of(tick, comparing.rows_of(rows.items), rows.problems_html()),
+        sharing.python_code(CODE_OF_A_FILE),
+    ]
 
 
-def explained(shown: dict | None, event: gr.EventData) -> look.Markup:
-    """Return why the judge judged the answer of a row as it did."""
+def explained(shown: dict | None, event: gr.EventData) -> Markup:
+    """Return the explanation of the verdict on the answer of a row."""
     rows = (shown or {}).get("rows", [])
     if not 0 <= int(event.row) < len(rows):
-        return NOTHING
+        return Markup()
     row = rows[int(event.row)]
-    verdict = judged.verdict(comparing.judge(), row["question"], row["prediction"], row["references"])
-    said = look.headline(
-        judged.said(verdict["probability"], comparing.judge().threshold), row["question"], verdict["reason"]
+    verdict = verdicts.judge(comparing.judge(), row["question"], row["prediction"], row["references"])
+    line = verdicts.sentence(verdict["probability"], comparing.judge().threshold)
+    return html.headline(line, row["question"], verdict["reason"]) + verdicts.words_html(
+        f"Answer of {row['system']}", row["prediction"], verdict["words"]
     )
-    return said + judged.words_html(f"Answer of {row['system']}", row["prediction"], verdict["words"])
 
 
 def compare(rows: list[dict]) -> dict:
@@ -260,23 +277,23 @@ def compare(rows: list[dict]) -> dict:
         rows: a list of objects with question, prediction, references (a text or a list) and system.
     """
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise common.Problem("rows: expected a list of objects with question, prediction, references and system.")
+        raise checks.Problem("rows: expected a list of objects with question, prediction, references and system.")
     if len(rows) > uploads.MAX_ROWS:
-        raise common.Problem(f"rows: {len(rows):,} are too many for this page; {uploads.MAX_ROWS:,} are the most.")
+        raise checks.Problem(f"rows: {len(rows):,} are too many for this page; the limit is {uploads.MAX_ROWS:,}.")
     report, _ = comparing.compared(lambda *_: None, rows)
     return report.to_dict()
 
 
-with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
+with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
     gr.Markdown(
         f"# {TITLE}\n"
-        "Answers of one to four systems to the same questions, measured by BLEU-1, ROUGE-L, BERTScore, the same with "
-        "KPQA's weights, and judged by AVA. Who is ahead, could it be chance, and where do the metrics disagree? "
-        "**English only.**"
+        "Answers of one to four systems to the same questions, scored by BLEU-1, ROUGE-L and BERTScore, with and "
+        "without KPQA's weights, and judged by AVA. Which system is better, could it be chance, and where do the "
+        "metrics disagree? **English only.**"
     )
     shown = gr.State(None)
     fields = []
-    with look.tabs():
+    with gr.Tabs(overflow_behavior="wrap"):
         with gr.Tab("Paste"):
             with gr.Row():
                 questions = gr.Textbox(
@@ -284,7 +301,7 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
                 )
                 references = gr.Textbox(
                     label="Accepted answers",
-                    info="A line for each question; several with | between.",
+                    info="A line for each question; separate several answers with |.",
                     lines=6,
                     max_lines=12,
                     min_width=280,
@@ -306,47 +323,43 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
             examples = gr.Column()
         with gr.Tab("A file"):
             gr.Markdown(
-                uploads.what_is_taken(
+                uploads.accepted_files(
                     "Columns: question, accepted answers, and either answer and system, or one column of answers for "
-                    "each system (pick them all)."
+                    "each system (choose all of them)."
                 )
             )
             picked = uploads.picker(COLUMNS, Path(__file__).with_name("example.csv"))
             file_button = gr.Button("Compare the file", variant="primary")
-    area = clicks.results_area("Paste answers, or choose a file.")
+    area = events.results_area("Paste answers, or choose a file.")
     with area.results:
         table = gr.HTML(apply_default_css=False)
         choices = [(label, name) for name, (_, label) in SCORES.items()]
         which = gr.Dropdown(choices, value="ava_accuracy", label="Plot of", min_width=200)
         plot = gr.HTML(apply_default_css=False)
         rows = gr.HTML(apply_default_css=False, js_on_load=WHY)
-        why = gr.HTML(apply_default_css=False, js_on_load=clicks.LIVE)
+        why = gr.HTML(apply_default_css=False, js_on_load=events.LIVE)
         gr.Markdown(
-            "Everything as `genqa-metrics compare` computes it: paired permutation tests corrected for the number of "
-            "pairs, bootstrap intervals over questions; AVA's intervals count the judge's own errors.",
+            "The same numbers as `genqa-metrics compare`: paired permutation tests corrected for the number of pairs, "
+            "bootstrap intervals over questions; AVA's intervals include the judge's own errors.",
             elem_classes="note",
         )
         with gr.Row():
             downloads = [gr.DownloadButton(label, size="sm", min_width=120) for label in FILES]
-        sharing.share_row()
-        with gr.Accordion("The same in Python", open=False):
-            code = gr.HTML(apply_default_css=False, elem_classes="python")
+        code = sharing.link_and_code()
     outputs = [table, which, plot, rows, why, shown, *downloads, code]
-    ran = clicks.connect([button.click], page, fields, area, outputs, long=True)
-    ran_example = sharing.gallery(examples, cases.CASES, fields, page, fields, area, outputs, long=True)
-    ran_file = clicks.connect([file_button.click], file_page, picked.inputs, area, outputs, long=True)
-    systems = [f"{what}{number}" for number in range(1, comparing.MAX_SYSTEMS + 1) for what in ("name", "answers")]
-    names = dict.fromkeys(["questions", "references", *systems], sharing.text)
-    at_once = functools.partial(page, lambda *_: None)
-    address = demo, names, fields, cases.CASES[0], at_once, area, outputs
-    opened = sharing.in_address(*address, [ran, ran_example], others=[ran_file])
-    for one in (ran, ran_example, ran_file, opened):
-        one.then(files_of, shown, downloads, api_visibility="private", show_progress="hidden", concurrency_id="files")
+    runs = [
+        events.connect([button.click], page, fields, area, outputs, long=True),
+        sharing.example_buttons(examples, EXAMPLES, fields, page, fields, area, outputs, long=True),
+        events.connect([file_button.click], file_page, picked.inputs, area, outputs, long=True),
+        ADDRESS.open(demo, fields, functools.partial(page, lambda *_: None), area, outputs),
+    ]
+    for run in runs:
+        run.then(files_of, shown, downloads, api_visibility="private", show_progress="hidden", concurrency_id="files")
     which.input(
         lambda name, shown: plot_of(name, shown) if shown else "", [which, shown], plot, api_visibility="private"
     )
     rows.click(explained, shown, why, api_visibility="private", concurrency_id="why")
-    common.endpoint(
+    server.endpoint(
         compare,
         "compare",
         {"rows": [{"question": "Who wrote Hamlet?", "prediction": "Shakespeare", "references": "William Shakespeare",
@@ -354,9 +367,9 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
     )  # fmt: skip
 
 if __name__ == "__main__":
-    first = cases.CASES[0].values
-    *values, code_of_first = at_once(*first)  # and the models are warm
+    first = EXAMPLES[0].values
+    *values, code_of_first = page(lambda *_: None, *first)  # and the models are loaded
     values[-len(FILES) :] = files_of(values[-len(FILES) - 1])
     values = [value.get("value") if isinstance(value, dict) and "__type__" in value else value for value in values]
-    clicks.preset(area, fields, first, outputs, [*values, code_of_first])
-    common.launch(demo, __file__, ABOUT)
+    events.preset(area, fields, first, outputs, [*values, code_of_first])
+    server.launch(demo, __file__, ABOUT)

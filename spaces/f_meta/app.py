@@ -2,73 +2,27 @@
 
 import sys
 import threading
-from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))  # a checkout has common.py there, a Space beside this file
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of common/ in a checkout
 import asking
-import clicks
-import common
 import gradio as gr
-import look
-import sharing
-import uploads
-from sharing import Example
-
-METRIC = common.find_metric(__file__, "f_meta")
-bases = import_module("genqa.f_meta.bases")
-scoring = import_module("genqa.f_meta.scoring")
-scorer_of = import_module("genqa.f_meta.scorer").FMetaScorer
+from common import checks, events, html, server, sharing, uploads
+from genqa_metrics.f_meta import bases, scoring
+from genqa_metrics.f_meta.scorer import FMetaScorer
+from markupsafe import Markup
 
 TITLE = "F-meta: is everything asked?"
-ABOUT = "Precision and recall of a set of generated questions: one good question asked again and again no longer wins."
+ABOUT = "Precision and recall of a set of generated questions: repeating one good question no longer wins."
 MAX_QUESTIONS = 20
 MAX_LENGTH = 500  # characters of a question
-MANY = 8  # columns from which the matrix is drawn small
-WORDS = {"tokenizer": "word"}  # what is typed is raw text
+MANY = 8  # a matrix with more columns is drawn small
+WORDS = {"tokenizer": "word"}  # typed questions are raw text
 NAMES = {"rouge": "ROUGE-L", "rouge_cosine": "ROUGE-L + cosine", "bleu": "BLEU-4", "meteor": "METEOR"}
 BaseName = Literal["ROUGE-L", "ROUGE-L + cosine", "BLEU-4", "METEOR"]
-WORLD_CUP = "Who won the 2014 world cup?\nWhich event did Germany win in 2014?\nWhere was the final played?"
-AMAZON = (
-    "Which Seattle-based company was founded in 1994?\nWhat is the name of the company that Jeff Bezos founded?\n"
-    "When was Amazon.com founded?"
-)
-EXAMPLES = [
-    Example(
-        "Paper, figure 1: one question asked twice",
-        ("When was Amazon.com founded?\nIn which year was Amazon.com founded?", AMAZON),
-        "Both generated questions ask for the year: precision is high, and two references have no match (recall).",
-    ),
-    Example(
-        "Paper, figure 1: all three asked",
-        (
-            "When was Amazon.com founded?\nWhich company based in Seattle was founded in 1994?\n"
-            "What company did Jeff Bezos found?",
-            AMAZON,
-        ),
-        "Every reference has a match of its own: F-meta is higher than for the question asked twice, the conventional "
-        "score lower.",
-    ),
-    Example(
-        "Paper, appendix A: one question for two",
-        ("which event did the 2014 world cup", "who won the 2014 world cup\nwhich event did Germany win in 2014"),
-        "No good question, but its words stand in two references, one part in each; the conventional score adds them.",
-    ),
-    Example(
-        "Language model: three ways to ask who won",
-        (
-            "Who won the 2014 world cup?\nWho won the world cup in 2014?\nWho was the winner of the 2014 world cup?",
-            WORLD_CUP,
-        ),
-        "Fluent and relevant, and all the same: look at the columns without a strong cell.",
-    ),
-    Example(
-        "Failure: right, in other words",
-        ("Which nation took the trophy?\nWhat tournament was it?\nIn what stadium did it end?", WORLD_CUP),
-        "A person sees the same three questions; scores of shared words do not.",
-    ),
-]
+EXAMPLES = sharing.read_examples(__file__)
+ADDRESS = sharing.Address(dict.fromkeys(("generated", "references", "base"), str), (*EXAMPLES[0].values, "ROUGE-L"), 2)
 CODE = """
 import evaluate
 
@@ -81,23 +35,23 @@ results = f_meta.compute(
 )
 print(results)
 """
-# METEOR starts Java and takes seconds. Who asks for ROUGE-L does not wait for it: only these few can hold a place.
+# METEOR starts Java and takes seconds. At most three requests may wait for it, so that others are not blocked.
 _METEOR, _METEOR_PLACES = threading.Lock(), threading.BoundedSemaphore(3)
 
 
 def base_of(name: str):
-    """Return a base metric by its name."""
+    """Return a base metric."""
     return bases.base_function(name, {} if name == "meteor" else WORDS)
 
 
 def available() -> tuple[dict[str, str], str]:
-    """Return the bases that run here, label -> name, and what to say of METEOR."""
+    """Return the base metrics that run here, label -> name, and a note on METEOR."""
     try:
         base_of("meteor")
     except ImportError as error:
         missing = str(error).rsplit("not found: ", 1)[-1].replace("the command java", "Java")
-        there = {label: name for name, label in NAMES.items() if name != "meteor"}
-        return there, f" METEOR is not offered: it needs {missing}, not found here."
+        offered = {label: name for name, label in NAMES.items() if name != "meteor"}
+        return offered, f" METEOR is not offered: it needs {missing}, which was not found."
     return {label: name for name, label in NAMES.items()}, " METEOR takes seconds: it starts Java."
 
 
@@ -105,9 +59,9 @@ BASES, METEOR_NOTE = available()
 
 
 def check_base(base: object) -> None:
-    """Raise common.Problem if a base is not offered."""
+    """Raise checks.Problem if a base is not offered."""
     if base not in BASES:
-        raise common.Problem(f"base: expected one of {', '.join(BASES)}, got {base!s:.40}.{METEOR_NOTE}")
+        raise checks.Problem(f"base: expected one of {', '.join(BASES)}, got {base!s:.40}.{METEOR_NOTE}")
 
 
 def results_of(generated: list[str], references: list[str], base: object) -> tuple:
@@ -117,7 +71,9 @@ def results_of(generated: list[str], references: list[str], base: object) -> tup
     if BASES[base] != "meteor":
         return _results(generated, references, scorer)
     if not _METEOR_PLACES.acquire(blocking=False):
-        raise common.Problem("METEOR is busy with other visitors; try again in a minute, or take another base metric.")
+        raise checks.Problem(
+            "METEOR is busy with other visitors; try again in a minute, or choose another base metric."
+        )
     try:
         with _METEOR:
             return _results(generated, references, scorer)
@@ -130,8 +86,8 @@ def _results(generated, references, scorer) -> tuple:
     return matrices[0], scoring.corpus_scores(scoring.statistics([generated], [references], scorer, matrices))
 
 
-def matrix_html(matrix, matches: dict) -> look.Markup:
-    """Return the matrix as an HTML table of numbers, the best of every row and column marked."""
+def matrix_html(matrix, matches: dict) -> Markup:
+    """Return the matrix as an HTML table; the best of every row and column is marked."""
     many = matrix.shape[1] > MANY
     letter = "<small>R</small>" if many else "R"
     head = "".join(f'<th scope="col">{letter}{j}</th>' for j in range(1, matrix.shape[1] + 1))
@@ -148,7 +104,7 @@ def matrix_html(matrix, matches: dict) -> look.Markup:
             cells.append(f'<td {title} style="--strength: {strength:.0f}%">{shown}</td>')
         rows.append(f'<tr><th scope="row">G{i + 1}</th>{"".join(cells)}</tr>')
     wide = " A narrow screen scrolls it sideways." if many else ""
-    return look.Markup(
+    return Markup(
         '<div class="wide" role="region" tabindex="0" aria-label="Matrix of scores">'
         f'<table class="numbers matrix{" many" * many}"><caption>Generated questions (G) against references (R).{wide}'
         f'</caption><thead><tr><th scope="col">G \\ R</th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
@@ -165,12 +121,12 @@ def _short(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0").replace("0.", ".")
 
 
-def matches_html(caption: str, marks: str, questions: list[str], matches: list[dict]) -> look.Markup:
-    """Return the questions of one side with their best matches.
+def matches_html(caption: str, marks: str, questions: list[str], matches: list[dict]) -> Markup:
+    """Return a table of the questions of one side with their best matches.
 
     Args:
-        caption: which side it is.
-        marks: a letter for this side, and one for the other.
+        caption: name of this side.
+        marks: a letter for this side and one for the other.
         questions: of this side.
         matches: see `scoring.best_matches`.
     """
@@ -179,11 +135,11 @@ def matches_html(caption: str, marks: str, questions: list[str], matches: list[d
         [f"{this}{i}", text, f"{other}{place + 1}", f"{score:.3f}"]
         for i, (text, (place, score)) in enumerate(zip(questions, map(dict.values, matches), strict=True), 1)
     ]
-    return look.table(("", "question", "best match", "score"), rows, caption, {3})
+    return html.table(("", "question", "best match", "score"), rows, caption, {3})
 
 
-def said(scores: dict, matches: dict) -> tuple[str, ...]:
-    """Return what the numbers show; which questions mean the same they do not say."""
+def summary(scores: dict, matches: dict) -> tuple[str, ...]:
+    """Return what the numbers show; they do not tell which questions mean the same."""
     first = (
         f"F-meta is **{scores['f_meta']:.3f}**: precision **{scores['f_meta_precision']:.3f}**, recall "
         f"**{scores['f_meta_recall']:.3f}**; the conventional score is {scores['f_meta_conventional']:.3f}."
@@ -197,21 +153,21 @@ def said(scores: dict, matches: dict) -> tuple[str, ...]:
 
 
 def page(generated: str, references: str, base: str) -> list:
-    """Return what the page shows."""
-    usual = base == "ROUGE-L"  # what a note says need not hold of other scores
-    note = sharing.note_of(EXAMPLES, (generated, references)) if usual else ""
-    generated = common.checked_lines("Generated questions", generated, MAX_QUESTIONS, MAX_LENGTH)
-    references = common.checked_lines("Reference questions", references, MAX_QUESTIONS, MAX_LENGTH)
+    """Return what the page shows for two lists."""
+    values = (generated, references, base)
+    note = sharing.example_note(EXAMPLES, values) if base == "ROUGE-L" else ""  # notes describe that base only
+    generated = checks.lines("Generated questions", generated, MAX_QUESTIONS, MAX_LENGTH)
+    references = checks.lines("Reference questions", references, MAX_QUESTIONS, MAX_LENGTH)
     matrix, scores = results_of(generated, references, base)
     matches = scoring.best_matches(matrix)
-    values = [(label, scores[name]) for label, name in asking.PARTS.items()]
-    chart = look.bars([("", values)], f"Scores from 0 to 1, base {base}", muted={"conventional"})
+    parts = [(label, scores[name]) for label, name in asking.PARTS.items()]
+    chart = html.bars([("", parts)], f"Scores from 0 to 1, base {base}", muted={"conventional"})
     words = None if BASES[base] == "meteor" else WORDS
     code = sharing.python_code(CODE, generated=generated, references=references, base=BASES[base], words=words)
-    status = look.headline(*said(scores, matches), note)
+    status = html.headline(*summary(scores, matches), note)
     tables = matches_html("Generated questions", "GR", generated, matches["predictions"])
     tables += matches_html("Reference questions", "RG", references, matches["references"])
-    return [status, chart, matrix_html(matrix, matches), tables, code]
+    return [status + ADDRESS.mark(*values), chart, matrix_html(matrix, matches), tables, code]
 
 
 def score(generated: list[str] | str, references: list[str] | str, base: BaseName = "ROUGE-L") -> dict[str, float]:
@@ -220,11 +176,11 @@ def score(generated: list[str] | str, references: list[str] | str, base: BaseNam
     Args:
         generated: the generated questions, a list of texts.
         references: the reference questions, a list of texts.
-        base: what scores a pair: ROUGE-L, its mean with the cosine of sentence vectors, BLEU-4, or METEOR where Java
-            is there.
+        base: what scores a pair: ROUGE-L, its mean with the cosine of sentence vectors, BLEU-4, or METEOR if Java
+            is installed.
     """
-    generated = common.checked_list("generated", generated, MAX_QUESTIONS, MAX_LENGTH)
-    references = common.checked_list("references", references, MAX_QUESTIONS, MAX_LENGTH)
+    generated = checks.texts("generated", generated, MAX_QUESTIONS, MAX_LENGTH)
+    references = checks.texts("references", references, MAX_QUESTIONS, MAX_LENGTH)
     return results_of(generated, references, base)[1]
 
 
@@ -234,17 +190,17 @@ def ask(
     base: BaseName = "ROUGE-L",
     draw: int = 0,
 ) -> dict[str, dict]:
-    """Let two generators ask about a sentence, and score what they ask against questions of a person.
+    """Generate questions about a sentence with two generators, and score them against questions of a person.
 
     Args:
-        sentence: what is asked about, one sentence in English.
+        sentence: one sentence in English.
         references: a person's questions about it, a list of texts; the generators ask as many.
-        base: what scores a pair: ROUGE-L, its mean with the cosine of sentence vectors, BLEU-4, or METEOR where Java
-            is there.
-        draw: a whole number from 0 to 999; another one draws other questions.
+        base: what scores a pair: ROUGE-L, its mean with the cosine of sentence vectors, BLEU-4, or METEOR if Java
+            is installed.
+        draw: seed from 0 to 999 of the random draws.
     """
-    sentence = common.checked_text("sentence", sentence, asking.MAX_SENTENCE)
-    references = common.checked_list("references", references, asking.MAX_QUESTIONS, MAX_LENGTH)
+    sentence = checks.text("sentence", sentence, asking.MAX_SENTENCE)
+    references = checks.texts("references", references, asking.MAX_QUESTIONS, MAX_LENGTH)
     check_base(base)
     found = asking.asked(sentence, references, base, asking.checked_draw(draw), results_of)
     return {name: {"questions": one.questions, **one.scores} for name, one in found.items()}
@@ -254,16 +210,16 @@ COLUMNS = ("prediction", "references", "id")
 
 
 def file_page(tick, path: str | None, prediction, references, ident, base: str) -> list:
-    """Return what the page shows of a file of contexts, with one set of questions each."""
+    """Return what the page shows for a file of contexts, each with a set of questions."""
     if base not in ("ROUGE-L", "BLEU-4"):
-        raise common.Problem("Base metric: a file is scored with ROUGE-L or BLEU-4; METEOR would take minutes.")
+        raise checks.Problem("Base metric: a file is scored with ROUGE-L or BLEU-4; METEOR takes minutes.")
     columns = {"prediction": prediction, "references": references, "id": ident}
     rows = uploads.read(path, columns, sets=True)
-    scorer = scorer_of(base=BASES[base], base_kwargs=WORDS)
+    scorer = FMetaScorer(base=BASES[base], base_kwargs=WORDS)
     values, _ = uploads.scored(rows.items, scorer, tick)
     by_name = dict(zip(scorer.names, values.T.tolist(), strict=True))
     means = {name: sum(column) / len(column) for name, column in by_name.items()}
-    status = look.headline(
+    status = html.headline(
         f"**{len(rows.items):,}** contexts: mean F-meta **{means['f_meta']:.3f}**, precision "
         f"**{means['f_meta_precision']:.3f}**, recall **{means['f_meta_recall']:.3f}**; the conventional score is "
         f"{means['f_meta_conventional']:.3f}."
@@ -271,7 +227,7 @@ def file_page(tick, path: str | None, prediction, references, ident, base: str) 
     order = sorted(range(len(rows.items)), key=lambda i: by_name["f_meta_recall"][i] - by_name["f_meta_precision"][i])[
         :5
     ]
-    worst = look.table(
+    worst = html.table(
         ["line", "generated", "references", "precision", "recall"],
         [
             [
@@ -286,23 +242,22 @@ def file_page(tick, path: str | None, prediction, references, ident, base: str) 
         "Contexts with the lowest recall against precision",
         {3, 4},
     )
-    table = {
-        name: [getattr(item, name) for item in rows.items] for name in ("line", "id", "predictions", "references")
-    }
-    kinds = {"line": "integer", "id": "text", "predictions": "texts", "references": "texts"}
-    kinds |= dict.fromkeys(scorer.names, "number")
-    return [status + rows.said(), worst, uploads.written("f_meta_scores.csv", kinds, {**table, **by_name})]
+    return [
+        status + rows.problems_html(),
+        worst,
+        uploads.scores_file("f_meta_scores.csv", rows.items, by_name, sets=True),
+    ]
 
 
-with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
+with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
     gr.Markdown(
         f"# {TITLE}\n"
-        "A generator that asks one good question again and again looks fine to BLEU, ROUGE and METEOR. F-meta "
-        "compares *sets*: **precision** asks how close every generated question is to its best reference, **recall** "
-        "how close every reference is to its best generated question. Close means shared words, as the base metric "
-        "counts them, and with the cosine likeness in meaning too; texts are cut into words as in **English**."
+        "BLEU, ROUGE and METEOR reward a generator that repeats one good question. F-meta compares *sets*: "
+        "**precision** is the mean similarity of each generated question to its best reference, **recall** of each "
+        "reference to its best generated question. The base metric measures similarity by shared words; with the "
+        "cosine, meaning counts too. Texts are split into words as in **English**."
     )
-    with look.tabs():
+    with gr.Tabs(overflow_behavior="wrap"):
         with gr.Tab("Two lists"), gr.Row():
             with gr.Column(min_width=280):
                 limits = f"One on each line, at most {MAX_QUESTIONS}."
@@ -312,12 +267,12 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
                     list(BASES),
                     value="ROUGE-L",
                     label="Base metric",
-                    info=f"It scores a pair of questions.{METEOR_NOTE}",
+                    info=f"Scores a pair of questions.{METEOR_NOTE}",
                 )
                 button = gr.Button("Compare the sets", variant="primary")
                 examples = gr.Column()
             with gr.Column(min_width=280):
-                area = clicks.results_area("Fill in both lists, or choose an example.")
+                area = events.results_area("Fill in both lists, or choose an example.")
                 with area.results:
                     chart = gr.HTML(apply_default_css=False)
                     matrix = gr.HTML(apply_default_css=False)
@@ -327,9 +282,7 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
                         elem_classes="note",
                     )
                     tables = gr.HTML(apply_default_css=False)
-                    sharing.share_row()
-                    with gr.Accordion("The same in Python", open=False):
-                        code = gr.HTML(apply_default_css=False, elem_classes="python")
+                    code = sharing.link_and_code()
         uploads.file_tab(
             "A file",
             COLUMNS,
@@ -346,30 +299,32 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
         asking.tab(results_of, list(BASES))
     with gr.Accordion("The paper's example", open=False):
         gr.Markdown(
-            '"which event did the 2014 world cup" is no good question, but its words stand in two references, one '
-            "part in each. The conventional score takes them together: BLEU-4 0.595, ROUGE-L 0.624, METEOR 0.377. "
-            "F-meta does not: 0.287, 0.599, 0.352 (for BLEU the paper exchanges prediction and reference; here it is "
-            "0.274). "
+            '"which event did the 2014 world cup" is not a good question, but each part of it occurs in one of two '
+            "references. The conventional score combines them: BLEU-4 0.595, ROUGE-L 0.624, METEOR 0.377. F-meta does "
+            "not: 0.287, 0.599, 0.352 (for BLEU the paper exchanges prediction and reference; here it is 0.274). "
             "Schlichtkrull & Cheng, [Evaluating for Diversity in Question Generation over Text]"
             "(https://arxiv.org/abs/2008.07291), 2020."
         )
-    sharing.card(METRIC)
+    sharing.metric_card("f_meta")
     inputs, outputs = [generated, references, base], [chart, matrix, tables, code]
-    many = {"concurrency_limit": 6}  # nothing but METEOR takes long, and it keeps to its places
-    ran = clicks.connect([button.click], page, inputs, area, outputs, **many)
-    ran_example = sharing.gallery(examples, EXAMPLES, inputs[:2], page, inputs, area, outputs, **many)
-    names = {"generated": sharing.text, "references": sharing.text, "base": sharing.text}
-    sharing.in_address(demo, names, inputs, EXAMPLES[0], page, area, outputs, [ran, ran_example], **many)
-    common.endpoint(
+    many = {"concurrency_limit": 6}  # only METEOR takes long, and it has a limit of its own
+    events.connect([button.click], page, inputs, area, outputs, **many)
+    sharing.example_buttons(examples, EXAMPLES, inputs[:2], page, inputs, area, outputs, **many)
+    ADDRESS.open(demo, inputs, page, area, outputs, **many)
+    server.endpoint(
         score,
         "score",
-        {"generated": EXAMPLES[0].values[0].split("\n"), "references": AMAZON.split("\n"), "base": "ROUGE-L"},
+        {
+            "generated": EXAMPLES[0].values[0].split("\n"),
+            "references": EXAMPLES[0].values[1].split("\n"),
+            "base": "ROUGE-L",
+        },
         **many,
     )
     first = {"sentence": asking.SENTENCE, "references": asking.OWN.split("\n"), "base": "ROUGE-L", "draw": asking.DRAW}
-    common.endpoint(ask, "ask", first, **asking.ALONE)
+    server.endpoint(ask, "ask", first, **asking.ALONE)
 
 if __name__ == "__main__":
     first = (*EXAMPLES[0].values, "ROUGE-L")
-    clicks.preset(area, inputs, first, outputs, page(*first))
-    common.launch(demo, __file__, ABOUT)
+    events.preset(area, inputs, first, outputs, page(*first))
+    server.launch(demo, __file__, ABOUT)

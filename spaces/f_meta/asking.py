@@ -1,38 +1,35 @@
-"""Two generators ask about a sentence, and F-meta says which of them covers the visitor's own questions."""
+"""The tab in which two generators ask about a sentence and F-meta scores them against the visitor's questions."""
 
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-import clicks
-import common
 import gradio as gr
-import look
+from common import checks, events, html
 
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # the folder of training/ in a checkout
 MAX_SENTENCE = 500  # characters
-MAX_QUESTIONS = 8  # each is a search
+MAX_QUESTIONS = 8  # each takes a beam search
 MAX_DRAW = 999
-ALONE = {"concurrency_id": "ask"}  # one at a time; in the queue of the page, its limit would be everybody's
-TOP = {"baseline": 1, "diverse": 2}  # generators that come with the repository, and the beams that they draw from
+ALONE = {"concurrency_id": "ask"}  # a queue of its own, one at a time
+TOP = {"baseline": 1, "diverse": 2}  # the bundled generators, and the number of beams that they draw from
 PARTS = {"F-meta": "f_meta", "precision": "f_meta_precision", "recall": "f_meta_recall"}
 PARTS |= {"conventional": "f_meta_conventional"}
 SENTENCE = "In 1969 Neil Armstrong became the first person to walk on the Moon."
 OWN = "Who was the first person to walk on the Moon?\nWhen did Neil Armstrong walk on the Moon?"
 OWN += "\nWhat did Neil Armstrong do in 1969?"
 DRAW = 1
-ABOUT = """Two small generators ask as many questions as you do. The **baseline** has one question for a sentence and
-asks it again and again; the **diverse** one draws a latent variable for every question. They show what F-meta sees,
-and many of their questions are not good: both learned from 34,123 questions in half an hour of a processor. The
-sentence and the draw that stand here were chosen because the effect shows; with others the diverse one may repeat
-itself too."""
+ABOUT = """Two small generators ask as many questions as you do. The **baseline** repeats one question; the **diverse**
+one draws a latent variable for every question. They show what F-meta measures. Many of their questions are not good:
+both were trained on 34,123 questions in half an hour on one processor. The given sentence and draw were chosen because
+they show the effect; with others the diverse generator may repeat itself too."""
 
 
 class Asked(NamedTuple):
-    """What one generator asked, and its scores against the visitor's questions."""
+    """The questions of one generator and their scores."""
 
     questions: list[str]
     scores: dict[str, float]
@@ -40,19 +37,14 @@ class Asked(NamedTuple):
 
 @cache
 def generators() -> dict:
-    """Return the bundled generators by name, loaded once; a Space has their code and no package genqa-metrics."""
-    here = Path(__file__).resolve().parent
-    sys.path.append(str(here if (here / "training").is_dir() else here.parents[1]))
-    try:
-        import_module("genqa_metrics")
-    except ImportError:
-        sys.modules |= {name.replace("genqa", "genqa_metrics"): sys.modules[name] for name in ("genqa", "genqa.kpqa")}
-    load = import_module("training.question_generation.ask").load
+    """Return the bundled generators by name; they are loaded once."""
+    from training.question_generation.ask import load
+
     return {name: load(name) for name in TOP}
 
 
 def asked(sentence: str, own: list[str], base: object, draw: int, results_of: Callable) -> dict[str, Asked]:
-    """Return what each generator asks about a sentence, as many questions as a person did.
+    """Return the questions of each generator about a sentence, as many as a person has asked.
 
     Args:
         sentence: a checked text.
@@ -69,25 +61,25 @@ def asked(sentence: str, own: list[str], base: object, draw: int, results_of: Ca
 
 
 def checked_draw(value: object) -> int:
-    """Return the number of a draw.
+    """Return the seed of the draws.
 
     Raises:
-        common.Problem: if it is none.
+        checks.Problem: if it is not a whole number in range.
 
     >>> checked_draw(3.0)
     3
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or value not in range(MAX_DRAW + 1):
-        raise common.Problem(f"draw: expected a whole number from 0 to {MAX_DRAW}, got {value!s:.40}.")
+        raise checks.Problem(f"draw: expected a whole number from 0 to {MAX_DRAW}, got {value!s:.40}.")
     return int(value)
 
 
-def shown(found: dict[str, Asked], base: str) -> list:
+def results(found: dict[str, Asked], base: str) -> list:
     """Return headline, table of questions and chart."""
     both = " and ".join(f"**{one.scores['f_meta']:.3f}** for the {name} one" for name, one in found.items())
     recall = " and ".join(f"**{one.scores['f_meta_recall']:.3f}**" for one in found.values())
     different = " and ".join(f"{len(set(one.questions))} of {len(one.questions)}" for one in found.values())
-    status = look.headline(f"F-meta is {both}; recall {recall}.", f"Different questions: {different}.")
+    status = html.headline(f"F-meta is {both}; recall {recall}.", f"Different questions: {different}.")
     rows = [
         [name, question, str(times)]
         for name, one in found.items()
@@ -96,8 +88,8 @@ def shown(found: dict[str, Asked], base: str) -> list:
     chart = [(name, [(label, one.scores[part]) for label, part in PARTS.items()]) for name, one in found.items()]
     return [
         status,
-        look.table(("generator", "question", "times"), rows, "What they ask", {2}),
-        look.bars(chart, f"Against your questions, base {base}", muted={"conventional"}),
+        html.table(("generator", "question", "times"), rows, "Generated questions", {2}),
+        html.bars(chart, f"Against your questions, base {base}", muted={"conventional"}),
     ]
 
 
@@ -110,9 +102,9 @@ def tab(results_of: Callable, bases: Sequence[str]) -> None:
     """
 
     def page(sentence: str, own: str, base: str, draw: object) -> list:
-        sentence = common.checked_text("Sentence", sentence, MAX_SENTENCE)
-        questions = common.checked_lines("Your questions", own, MAX_QUESTIONS, MAX_SENTENCE)
-        return shown(asked(sentence, questions, base, checked_draw(draw), results_of), base)
+        sentence = checks.text("Sentence", sentence, MAX_SENTENCE)
+        questions = checks.lines("Your questions", own, MAX_QUESTIONS, MAX_SENTENCE)
+        return results(asked(sentence, questions, base, checked_draw(draw), results_of), base)
 
     with gr.Tab("Ask a sentence"):
         gr.Markdown(ABOUT)
@@ -122,10 +114,12 @@ def tab(results_of: Callable, bases: Sequence[str]) -> None:
                 info = f"One on each line, at most {MAX_QUESTIONS}."
                 own = gr.Textbox(OWN, label="Your questions", info=info, lines=4, max_lines=8)
                 base = gr.Radio(list(bases), value="ROUGE-L", label="Base metric")
-                draw = gr.Number(DRAW, label="Draw", info="Another number draws other questions.", precision=0)
-                button = gr.Button("Let them ask", variant="primary")
+                draw = gr.Number(
+                    DRAW, label="Draw", info="The seed: another number draws other questions.", precision=0
+                )
+                button = gr.Button("Generate questions", variant="primary")
             with gr.Column(min_width=280):
-                area = clicks.results_area("The first click takes seconds: it loads the generators.")
+                area = events.results_area("The first click takes seconds: it loads the generators.")
                 with area.results:
                     outputs = [gr.HTML(apply_default_css=False), gr.HTML(apply_default_css=False)]
-    clicks.connect([button.click], page, [sentence, own, base, draw], area, outputs, **ALONE)
+    events.connect([button.click], page, [sentence, own, base, draw], area, outputs, **ALONE)

@@ -2,90 +2,28 @@
 
 import sys
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))  # a checkout has common.py there, a Space beside this file
-import clicks
-import common
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of common/ in a checkout
 import gradio as gr
-import look
-import sharing
-import uploads
-from sharing import Example
-
-METRIC = common.find_metric(__file__, "kpqa")
-explain = import_module("genqa.toolkit.analysis.explanation")
-languages = import_module("genqa.kpqa.languages")
-loading = import_module("genqa.kpqa.loading")
-scorer_of = import_module("genqa.kpqa.scorer").KpqaScorer
+from common import checks, events, html, server, sharing, uploads
+from genqa_metrics.core.languages import language_counts, language_warnings
+from genqa_metrics.kpqa import loading
+from genqa_metrics.kpqa.scorer import KpqaScorer
+from genqa_metrics.toolkit.analysis import explanation as explanations
+from markupsafe import Markup
 
 TITLE = "KPQA: which words answer the question?"
-ABOUT = "BLEU-1, ROUGE-L and BERTScore that count the words that answer the question more than those that repeat it."
+ABOUT = "BLEU-1, ROUGE-L and BERTScore that give more weight to the words that answer the question."
 NAMES = {"bleu1": "BLEU-1", "rougeL": "ROUGE-L", "bertscore": "BERTScore"}
-CLOSE = 0.1  # two scores this close are said to be about the same
-# Grounds of weights 0.0, 0.1 ... 1.0, all light enough for black letters.
+CLOSE = 0.1  # scores that differ by less are called about the same
+# Colours of weights 0.0, 0.1 ... 1.0, all light enough for black letters.
 HEAT = ("#e7e5e4", "#fdf3d8", "#fdebbb", "#fde19a", "#fcd574", "#fbc653", "#fbb53c", "#fba33c", "#fb923c", "#f97f4f",
         "#f87171")  # fmt: skip
 
-EXAMPLES = [
-    Example(
-        "Paper, figure 1: the wrong number",
-        (
-            "How many steps are involved in a hypothesis test?",
-            "There are seven steps involved in a hypothesis test .",
-            "Four steps are involved in a hypothesis test .",
-        ),
-        "Nearly all words are shared, and the one that answers the question is not. People gave this answer 0.063.",
-    ),
-    Example(
-        "Paper, table 5: right, in other words",
-        (
-            "How long do i need to walk in order to loose a pound ?",
-            "You need to walk for 5 to 20 hours in order to loose a pound .",
-            "Walk for 5 to 20 hours to lose 1 pound .",
-        ),
-        "Other words around it, and the same 5 to 20 hours. People gave this answer 0.94.",
-    ),
-    Example(
-        "Chatty language model, right",
-        (
-            "What is the capital of Australia?",
-            "Great question! While many people assume it is Sydney, the capital of Australia is actually Canberra.",
-            "Canberra",
-        ),
-        "A short reference and a long answer: the weights let the chat around it count for little.",
-    ),
-    Example(
-        "Two references",
-        (
-            "Where were the first modern Olympic Games held?",
-            "They were held in Athens.",
-            "The first modern Olympic Games took place in Athens, Greece.\nin Athens",
-        ),
-        "Every score takes the reference that is best for it.",
-    ),
-    Example(
-        "Failure: not, in a long answer",
-        (
-            "Can you freeze cooked rice?",
-            "You cannot freeze cooked rice for up to six months.",
-            "You can freeze cooked rice for up to six months.",
-        ),
-        "One word turns the answer around, and no metric of shared words sees much of it.",
-    ),
-    Example(
-        "A wrong name",
-        (
-            "Who painted the ceiling of the Sistine Chapel?",
-            "The ceiling of the Sistine Chapel was painted by Leonardo.",
-            "The ceiling of the Sistine Chapel was painted by Michelangelo.",
-        ),
-        "The one word that matters is wrong, and it carries nearly all of the weight.",
-    ),
-]
-
-# Answers in which words are counted for their rarity; the paper counted in the references of its data.
+EXAMPLES = sharing.read_examples(__file__)
+ADDRESS = sharing.Address(dict.fromkeys(("question", "answer", "references"), str), EXAMPLES[0].values, 3)
+# Answers that give the document frequency of words; the paper counts in the references of its data.
 CORPUS = (
     "It takes 20 minutes to boil an egg in a small pot.",
     "The test is done in two steps.",
@@ -125,33 +63,33 @@ print(results)
 @cache
 def models():
     """Return the models, loaded once."""
-    return loading.load_models(common.bundled_checkpoint(METRIC))
+    return loading.load_models()
 
 
 @cache
 def scorer():
-    """Return what scores a file, with the same models."""
-    return scorer_of(checkpoint=common.bundled_checkpoint(METRIC))
+    """Return the metric's scorer, for files."""
+    return KpqaScorer()
 
 
 def explanation(question: str, answer: str, references: list[str]):
-    """Return how KPQA comes to its scores, of checked input."""
-    return explain.explanation(question, answer, references, models(), corpus=CORPUS)
+    """Return how KPQA computes its scores for checked input."""
+    return explanations.explanation(question, answer, references, models(), corpus=CORPUS)
 
 
-def heat_map(label: str, segments: list) -> look.Markup:
-    """Return a text with the weights of its words as grounds, and marks of matching."""
+def heat_map(label: str, segments: list) -> Markup:
+    """Return a text whose words are coloured by weight and marked if they match."""
     pieces = []
     for segment in segments:
         weight = max(segment.weights, default=0)
         step = round(10 * weight)
         note = " ".join([f"{weight:.1f}"] * (step > 0) + ["✓"] * segment.found)
         pieces.append((segment.text, HEAT[step] if note else "", note))
-    return look.marked_text(label, pieces)
+    return html.marked_text(label, pieces)
 
 
-def said(scores: dict) -> tuple[str, str]:
-    """Return what the numbers show, in two sentences; whether an answer is right they do not say."""
+def summary(scores: dict) -> tuple[str, str]:
+    """Return what the numbers show, in two sentences; they do not tell whether an answer is right."""
     plain, weighted = scores["rougeL"].value, scores["rougeL_kpqa"].value
     change = weighted - plain
     about = "change it little" if abs(change) < CLOSE else "raise it" if change > 0 else "lower it"
@@ -165,21 +103,23 @@ def said(scores: dict) -> tuple[str, str]:
 
 
 def page(question: str, answer: str, references: str) -> list:
-    """Return what the page shows."""
+    """Return what the page shows for one answer."""
     values = (question, answer, references)
-    question = common.checked_text("Question", question)
-    answer = common.checked_text("Answer to be scored", answer)
-    lines = common.checked_lines("Reference answers", references)
+    question = checks.text("Question", question)
+    answer = checks.text("Answer to be scored", answer)
+    lines = checks.lines("Reference answers", references)
     explained = explanation(question, answer, lines)
     scores = explained.scores
     best = scores["rougeL_kpqa"].reference
     of_answer, of_reference = explained.pairs[best]
     several = f"Reference {best + 1} of {len(lines)}, the best for ROUGE-L-KPQA" if len(lines) > 1 else "Reference"
     asked = {"questions": [question], "predictions": [answer], "references": [lines]}
-    warnings = languages.language_warnings(languages.language_counts(asked))
+    warnings = language_warnings(language_counts(asked))
     if explained.cut_texts:
-        warnings.append("a text is longer than the model reads; its end does not count")
-    status = look.headline(*said(scores), *(f"Note: {text}." for text in warnings), sharing.note_of(EXAMPLES, values))
+        warnings.append("a text is longer than the model can read; its end is ignored")
+    status = html.headline(
+        *summary(scores), *(f"Note: {text}." for text in warnings), sharing.example_note(EXAMPLES, values)
+    )
     groups = [
         (name, [("with weights", scores[f"{metric}_kpqa"].value), ("without", scores[metric].value)])
         for metric, name in NAMES.items()
@@ -187,8 +127,8 @@ def page(question: str, answer: str, references: str) -> list:
     texts = heat_map("Answer", of_answer) + heat_map(several, of_reference)
     rare = map(heat_map, ("Answer, IDF", "Reference, IDF"), explained.rarity[best])
     code = sharing.python_code(CODE, question=question, answer=answer, references=lines)
-    chart = look.bars(groups, "Scores from 0 to 1", muted={"without"})
-    return [status, texts, chart, look.joined(rare), code]
+    chart = html.bars(groups, "Scores from 0 to 1", muted={"without"})
+    return [status + ADDRESS.mark(*values), texts, chart, html.joined(rare), code]
 
 
 def score(question: str, answer: str, references: list[str] | str) -> dict[str, float]:
@@ -197,10 +137,10 @@ def score(question: str, answer: str, references: list[str] | str) -> dict[str, 
     Args:
         question: the question, in English.
         answer: the answer to be scored.
-        references: one reference answer, or a list of them; every score takes the best one.
+        references: one reference answer, or a list of them; every score uses the best one.
     """
-    question, answer = common.checked_text("question", question), common.checked_text("answer", answer)
-    explained = explanation(question, answer, common.checked_list("references", references))
+    question, answer = checks.text("question", question), checks.text("answer", answer)
+    explained = explanation(question, answer, checks.texts("references", references))
     return {metric: found.value for metric, found in explained.scores.items()}
 
 
@@ -208,23 +148,22 @@ COLUMNS = ("question", "prediction", "references", "id")
 
 
 def file_page(tick, path: str | None, *columns) -> list:
-    """Return what the page shows of a file: the mean scores, the rows that the weights lower most, a file."""
+    """Return what the page shows for a file: mean scores, the rows that the weights lower most, a file to download."""
     rows = uploads.read(path, dict(zip(COLUMNS, columns, strict=True)), "kpqa")
-    names, makes = scorer().names, scorer()
-    values, counts = uploads.scored(rows.items, makes, tick)
-    by_name = dict(zip(names, values.T.tolist(), strict=True))
+    values, counts = uploads.scored(rows.items, scorer(), tick)
+    by_name = dict(zip(scorer().names, values.T.tolist(), strict=True))
     means = {name: sum(column) / len(column) for name, column in by_name.items()}
-    status = look.headline(
+    status = html.headline(
         f"**{len(rows.items):,}** answers: mean ROUGE-L **{means['rougeL']:.3f}** without weights, "
         f"**{means['rougeL_kpqa']:.3f}** with them.",
-        *(f"Note: {text}." for text in makes.warnings({}, counts)),
+        *(f"Note: {text}." for text in scorer().warnings({}, counts)),
     )
     groups = [
         (name, [("with weights", means[f"{metric}_kpqa"]), ("without", means[metric])])
         for metric, name in NAMES.items()
     ]
     lower = [after - before for after, before in zip(by_name["rougeL_kpqa"], by_name["rougeL"], strict=True)]
-    order = sorted(range(len(lower)), key=lower.__getitem__)[:5]
+    order = sorted((i for i, change in enumerate(lower) if change < 0), key=lower.__getitem__)[:5]
     cells = [
         [
             rows.items[i].text,
@@ -235,58 +174,52 @@ def file_page(tick, path: str | None, *columns) -> list:
         ]
         for i in order
     ]
-    most = look.table(
+    most = html.table(
         ["question", "answer", "reference", "ROUGE-L", "with weights"],
         cells,
-        "The answers that the weights lower most",
+        "Answers that the weights lower most",
         {3, 4},
     )
-    table = {name: [getattr(item, name) for item in rows.items] for name in ("line", "id", "references")}
-    table |= {
-        "question": [item.text for item in rows.items],
-        "prediction": [item.predictions[0] for item in rows.items],
-    }
-    kinds = {"line": "integer", "id": "text", "question": "text", "prediction": "text", "references": "texts"}
-    kinds |= dict.fromkeys(names, "number")
-    made = uploads.written("kpqa_scores.csv", kinds, {**table, **by_name})
-    return [status + rows.said(), look.bars(groups, "Means over the rows", muted={"without"}) + most, made]
+    return [
+        status + rows.problems_html(),
+        html.bars(groups, "Means over the rows", muted={"without"}) + most * bool(order),
+        uploads.scores_file("kpqa_scores.csv", rows.items, by_name),
+    ]
 
 
-with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
+with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
     gr.Markdown(
         f"# {TITLE}\n"
-        "Most words of an answer repeat the question. KPQA lets a small model find those that *answer* it, and makes "
-        "BLEU-1, ROUGE-L and BERTScore count them more. It compares words with reference answers; it does not judge "
-        "whether an answer is right. **English only.**"
+        "Most words of an answer repeat the question. With KPQA a small model finds those that *answer* it, and "
+        "BLEU-1, ROUGE-L and BERTScore give them more weight. KPQA compares words with reference answers; it does not"
+        " judge whether an answer is right. **English only.**"
     )
-    with look.tabs():
+    with gr.Tabs(overflow_behavior="wrap"):
         with gr.Tab("One answer"), gr.Row():
             with gr.Column(min_width=280):
                 question = gr.Textbox(label="Question", placeholder="How many ...?", lines=1, max_lines=6)
                 answer = gr.Textbox(label="Answer to be scored", placeholder="There are ...", lines=1, max_lines=6)
                 references = gr.Textbox(
-                    label="Reference answers", info="What a right answer says; one on each line.", lines=2, max_lines=8
+                    label="Reference answers", info="Right answers, one on each line.", lines=2, max_lines=8
                 )
                 button = gr.Button("Score the answer", variant="primary")
                 examples = gr.Column()
             with gr.Column(min_width=280):
-                area = clicks.results_area("Fill in the fields, or choose an example.")
+                area = events.results_area("Fill in the fields, or choose an example.")
                 with area.results:
                     texts = gr.HTML(apply_default_css=False)
                     gr.Markdown(
-                        "The number is the weight of a word, or of a piece of one: how much it answers the question, "
-                        "from 0 (not shown) to 1. ✓ means that the other text has it too.",
+                        "The number is the weight of a word or a part of it: how much it helps to answer the "
+                        "question, from 0 (not shown) to 1. ✓ marks words that the other text has too.",
                         elem_classes="note",
                     )
                     chart = gr.HTML(apply_default_css=False)
-                    sharing.share_row()
-                    with gr.Accordion("The same in Python", open=False):
-                        code = gr.HTML(apply_default_css=False, elem_classes="python")
-                    with gr.Accordion("The same words by their rarity (IDF), as in table 5 of the paper", open=False):
+                    code = sharing.link_and_code()
+                    with gr.Accordion("Weights by rarity (IDF), as in table 5 of the paper", open=False):
                         rare = gr.HTML(apply_default_css=False)
                         gr.Markdown(
-                            "The paper's plain BERTScore weighs a word by how few texts have it, whatever the "
-                            f"question is: here of {len(CORPUS)} answers to other questions, 1 for the rarest."
+                            "The paper's plain BERTScore gives rare words more weight, whatever the question is. Here "
+                            f"rarity is counted in {len(CORPUS)} answers to other questions; the rarest word has 1."
                         )
         uploads.file_tab(
             "A file",
@@ -296,30 +229,29 @@ with gr.Blocks(title=TITLE, delete_cache=common.KEEP) as demo:
             "Columns: question, answer, references.",
             ("Score the file", "Download all scores (CSV)"),
         )
-    with gr.Accordion("What the paper reports of its examples", open=False):
+    with gr.Accordion("Results of the paper for its examples", open=False):
         gr.Markdown(
             "| | people | BLEU-1 | BLEU-1-KPQA | ROUGE-L | ROUGE-L-KPQA | BERTScore | BERTScore-KPQA |\n"
             "|---|---|---|---|---|---|---|---|\n"
             "| Figure 1 | 0.063 | 0.778 | 0.057 | 0.713 | 0.127 | – | – |\n"
             "| Table 5 | 0.94 | – | – | – | – | 0.72 | 0.93 |\n\n"
-            "Its model is five times as large as the one here, and its BERTScore weighs words by their rarity where "
-            "the one here weighs them equally, so numbers differ. Lee et al., "
+            "The paper's model is five times as large as this one, and its BERTScore weights words by rarity where "
+            "this one weights them equally, so the numbers differ. Lee et al., "
             "[KPQA: A Metric for Generative Question Answering Using Keyphrase Weights]"
             "(https://aclanthology.org/2021.naacl-main.170/), NAACL 2021.",
             elem_classes="wide",
         )
-    sharing.card(METRIC)
+    sharing.metric_card("kpqa")
     inputs, outputs = [question, answer, references], [texts, chart, rare, code]
-    ran = clicks.connect([button.click, question.submit, answer.submit], page, inputs, area, outputs)
-    ran_example = sharing.gallery(examples, EXAMPLES, inputs, page, inputs, area, outputs)
-    names = {"question": sharing.text, "answer": sharing.text, "references": sharing.text}
-    sharing.in_address(demo, names, inputs, EXAMPLES[0], page, area, outputs, [ran, ran_example])
-    common.endpoint(
+    events.connect([button.click, question.submit, answer.submit], page, inputs, area, outputs)
+    sharing.example_buttons(examples, EXAMPLES, inputs, page, inputs, area, outputs)
+    ADDRESS.open(demo, inputs, page, area, outputs)
+    server.endpoint(
         score,
         "score",
         {"question": EXAMPLES[0].values[0], "answer": EXAMPLES[0].values[1], "references": ["Four steps"]},
     )
 
 if __name__ == "__main__":
-    clicks.preset(area, inputs, EXAMPLES[0].values, outputs, page(*EXAMPLES[0].values))  # and the models are warm
-    common.launch(demo, __file__, ABOUT)
+    events.preset(area, inputs, EXAMPLES[0].values, outputs, page(*EXAMPLES[0].values))  # and the models are loaded
+    server.launch(demo, __file__, ABOUT)

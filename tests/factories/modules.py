@@ -1,4 +1,13 @@
-"""Rows for every module."""
+"""Rows for every module, and code for a process in which the package cannot be imported."""
+
+REFUSE_PACKAGE = """
+import sys
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "genqa_metrics":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Refuse())
+"""
 
 ROWS = {
     "aev": {

@@ -18,7 +18,7 @@ from genqa_metrics.toolkit.analysis import correlation as agreement
 from genqa_metrics.toolkit.analysis.question_types import question_type
 from genqa_metrics.toolkit.analysis.resampling import bootstrap, interval
 
-from training.common import command_line, json_rows, markdown_table, option, put_between_markers
+from training.common import command_line, json_rows, option, put_between_markers
 
 SETS = ("kpqa_marco", "kpqa_avsd", "kpqa_narrativeqa", "kpqa_semeval", "kpqa_marcomulti")
 METRICS = ("bleu1", "bleu1_kpqa", "rougeL", "rougeL_kpqa", "bertscore", "bertscore_kpqa")
@@ -225,6 +225,12 @@ def measured_sets(data: dict, scores: dict, human: dict, resamples: int) -> dict
     return result
 
 
+def table(header: list[str], lines: list[list[str]]) -> str:
+    """Return a Markdown table."""
+    rows = [header, ["---"] * len(header), *lines]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
 def _title(name: str) -> str:
     return name.removeprefix("kpqa_")
 
@@ -245,7 +251,7 @@ def comparison_table(result: dict) -> str:
         for label, sets in result.items()
         for metric in WEIGHTED
     ]
-    return markdown_table(["checkpoint", "metric", *map(_title, names)], lines)
+    return table(["checkpoint", "metric", *map(_title, names)], lines)
 
 
 def tables(result: dict) -> str:
@@ -260,7 +266,7 @@ def tables(result: dict) -> str:
     sets = result["agreement"]
     parts = ["Agreement with human judgments, Pearson / Spearman with 95% intervals (Tables 3 and 6)."]
     lines = [[metric, *(cell(sets[name][metric]) for name in sets)] for metric in METRICS]
-    parts.append(markdown_table(["metric", *map(_title, sets)], lines))
+    parts.append(table(["metric", *map(_title, sets)], lines))
     if "comparison" in result:
         parts.append(
             "Checkpoints, Pearson / Spearman (95% interval of Pearson's difference to the first checkpoint; Table 4)."
@@ -270,9 +276,7 @@ def tables(result: dict) -> str:
     if paired:
         parts.append("Share of answer pairs of two systems that are ranked as humans do (Table 7).")
         header = ["metric", *(f"{_title(name)} ({values['pairs']} pairs)" for name, values in paired.items())]
-        parts.append(
-            markdown_table(header, [[m, *(f"{values[m]:.1%}" for values in paired.values())] for m in METRICS])
-        )
+        parts.append(table(header, [[m, *(f"{values[m]:.1%}" for values in paired.values())] for m in METRICS]))
     if "figure_4" in result:
         parts.append(
             "MS MARCO by the five types of Figure 4, Pearson with 95% intervals; what is none of them is DESCRIPTION."
@@ -281,7 +285,7 @@ def tables(result: dict) -> str:
             [group, str(values["rows"]), *("{:.3f} ({:.2f} to {:.2f})".format(*values[metric]) for metric in METRICS)]
             for group, values in result["figure_4"].items()
         ]
-        parts.append(markdown_table(["type of question", "rows", *METRICS], lines))
+        parts.append(table(["type of question", "rows", *METRICS], lines))
     for title, key in (("system (Table 9)", "systems"), ("type of question, by its words", "question_types")):
         lines = [
             [_title(name), group, str(values["rows"]), *(pair(values[metric]) for metric in METRICS)]
@@ -290,7 +294,7 @@ def tables(result: dict) -> str:
         ]
         if lines:
             parts.append(f"Agreement by {title}, Pearson / Spearman.")
-            parts.append(markdown_table(["set", re.split(r" \(|,", title)[0], "rows", *METRICS], lines))
+            parts.append(table(["set", re.split(r" \(|,", title)[0], "rows", *METRICS], lines))
     return "\n\n".join(parts)
 
 

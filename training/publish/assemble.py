@@ -55,7 +55,7 @@ def assemble(metric: str, folder: Path) -> Path:
 
     Args:
         metric: name of the metric.
-        folder: where to; what it held is gone.
+        folder: where to write; its previous content is deleted.
     """
     source = METRICS / metric
     shutil.rmtree(folder, ignore_errors=True)

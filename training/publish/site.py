@@ -1,4 +1,4 @@
-"""The tree of the Space that shows the documentation: the site that `make docs` built, and the card of the Space."""
+"""Write the folder of the documentation Space: the site that `make docs` built, and the card of the Space."""
 
 import shutil
 from pathlib import Path
@@ -7,10 +7,10 @@ SITE = Path(__file__).resolve().parents[2] / "spaces" / "docs"
 
 
 def write_site(folder: Path, site: Path = SITE) -> None:
-    """Write the tree of the Space; its folders are those of the site.
+    """Write the folder of the Space.
 
     Args:
-        folder: where to; what it held before is gone.
+        folder: where to write; its previous content is deleted.
         site: folder with the card README.md and the site in build/html.
 
     Raises:

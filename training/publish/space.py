@@ -1,14 +1,19 @@
-"""The tree of a Space: module, card, demo and what the demo includes, requirements, the one default checkpoint."""
+"""Write the folder of a Space: the assembled module, the demo, and the package that the demo imports."""
 
 import re
 import shutil
 from collections.abc import Collection
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from training.publish.assemble import METRICS, ROOT, assemble
+
 CHECKPOINTS_LINE = re.compile(r"^HUB_CHECKPOINTS = \{[^}]*\}", re.MULTILINE)
 HUB_ID = re.compile(r'"([^"/]+)/([^"@]+)(?:@[^"]+)?"')
 WITH_CHECKPOINT = ("ava", "kpqa")
+# Files of training that the demo of F-meta imports.
+GENERATORS = ("__init__.py", "common.py", *(f"question_generation/{name}" for name in (
+    "__init__.py", "ask.py", "contexts.py", "decoding.py", "generator.py", "checkpoints/*/*")))  # fmt: skip
+LEFT_OUT = shutil.ignore_patterns("__pycache__", "checkpoint", "checkpoint_base", "examples", "integrations", ".*")
 
 
 def default_checkpoints(text: str, namespace: str, tag: str) -> str:
@@ -28,60 +33,50 @@ def default_checkpoints(text: str, namespace: str, tag: str) -> str:
 
 def checkpoint_repository(name: str, namespace: str) -> str:
     """Return the Hub id of a metric's small checkpoint."""
-    line = CHECKPOINTS_LINE.search((ROOT / "metrics" / name / "loading.py").read_text(encoding="utf-8"))
+    line = CHECKPOINTS_LINE.search((METRICS / name / "loading.py").read_text(encoding="utf-8"))
     return f"{namespace}/{HUB_ID.search(line[0])[2]}"
 
 
 def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
-    """Write the tree of a Space: the module, its siblings, its card, the demo and what the demo includes.
+    """Write the folder of a Space; checkpoints are not in it, the Hub has them.
 
     Args:
-        name: name of the metric.
+        name: name of a metric, or of another demo.
         namespace: user or organization.
-        tag: of the checkpoint that the module loads by default.
-        folder: where to; what it held before is gone.
+        tag: of the checkpoints that are loaded by default.
+        folder: where to write; its previous content is deleted.
     """
     from huggingface_hub import RepoCard
 
     shutil.rmtree(folder, ignore_errors=True)
-    module, demo = ROOT / "metrics" / name, ROOT / "spaces" / name
-    alone = module.is_dir()  # else a demo of several metrics, which stay in their folders
-    shutil.copytree(demo, folder, ignore=shutil.ignore_patterns("__pycache__", "includes.txt", "*.pyi", ".*"))
-    includes = demo / "includes.txt"
-    lines = includes.read_text(encoding="utf-8").split() if includes.is_file() else []
-    included = [path for line in lines for path in sorted(ROOT.glob(line)) if path.name != "__init__.py"]
-    own = [path for path in module.iterdir() if path.is_file() and path.name != "__init__.py"] if alone else []
-    for path in [demo / "app.py", *own, *included]:
-        if path.name == "requirements.txt":
-            continue
-        # Layers of the toolkit, and training, stay in their folders: they import each other.
-        if ROOT / "training" in path.parents:
+    demo, is_metric = ROOT / "spaces" / name, (METRICS / name).is_dir()
+    if is_metric:
+        assemble(name, folder)
+        shutil.rmtree(folder / "checkpoint", ignore_errors=True)
+        shutil.rmtree(folder / "checkpoint_base", ignore_errors=True)
+    requirements = {line for place in (folder, demo) for line in _requirements(place)}
+    shutil.copytree(demo, folder, ignore=LEFT_OUT, dirs_exist_ok=True)
+    shutil.copytree(demo.with_name("common"), folder / "common", ignore=LEFT_OUT)
+    shutil.copytree(METRICS, folder / "genqa_metrics", ignore=LEFT_OUT)
+    for pattern in GENERATORS if name == "f_meta" else ():
+        for path in (ROOT / "training").glob(pattern):
             place = folder / path.relative_to(ROOT)
-        elif "toolkit" in path.parts or not (alone or ROOT / "spaces" in path.parents):
-            place = folder / path.relative_to(ROOT / "metrics" if alone else ROOT)
-        else:
-            place = folder / path.name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if path.suffix == ".safetensors":
+            place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, place)
-            continue
+    (folder / "requirements.txt").write_text("\n".join(on_cpu(requirements)) + "\n", encoding="utf-8")
+    for path in (*folder.rglob("*.py"), *folder.rglob("*.md")):
         text = path.read_text(encoding="utf-8")
-        text = text.replace(f'evaluate.load("metrics/{name}', f'evaluate.load("{namespace}/{name}')
-        place.write_text(text, encoding="utf-8")
-    wanted = {line for part in (module, demo) if (part / "requirements.txt").is_file() for line in _lines(part)}
-    (folder / "requirements.txt").write_text("\n".join(on_cpu(wanted)) + "\n", encoding="utf-8")
-    card = folder / "README.md"
-    card.write_text(_without_dead_ends(card.read_text(encoding="utf-8"), name, namespace), encoding="utf-8")
-    models = []
-    for metric in WITH_CHECKPOINT:
-        loading = folder / "loading.py" if metric == name else folder / "metrics" / metric / "loading.py"
-        if loading.is_file():
-            text = default_checkpoints(loading.read_text(encoding="utf-8"), namespace, tag)
-            loading.write_text(text, encoding="utf-8")
-            models.append(checkpoint_repository(metric, namespace))
+        new = re.sub(r'evaluate\.load\("metrics/', f'evaluate.load("{namespace}/', text)
+        if path.name == "loading.py":
+            new = default_checkpoints(new, namespace, tag)
+        if path.suffix == ".md":
+            new = _without_dead_ends(new, namespace)
+        if new != text:
+            path.write_text(new, encoding="utf-8")
+    models = [metric for metric in WITH_CHECKPOINT if metric == name or not is_metric]
     if models:
         card = RepoCard.load(folder / "README.md")
-        card.data["models"] = models
+        card.data["models"] = [checkpoint_repository(metric, namespace) for metric in models]
         card.save(folder / "README.md")
 
 
@@ -100,13 +95,16 @@ def on_cpu(requirements: Collection[str]) -> list[str]:
     return ["--extra-index-url https://download.pytorch.org/whl/cpu", *lines]
 
 
-def _without_dead_ends(card: str, name: str, namespace: str) -> str:
-    """Return a card in which files that lie in the repository alone are said to, and a checkpoint's card is a link."""
+def _without_dead_ends(card: str, namespace: str) -> str:
+    """Return a card that links the checkpoint's card, and calls files outside the Space "of the repository"."""
+    title = re.search(r"^title: *(\w+)", card, re.MULTILINE)
+    name = title[1].lower() if title else ""
     if name in WITH_CHECKPOINT:
         model = checkpoint_repository(name, namespace)
         card = card.replace("`checkpoint/README.md`", f"[{model}](https://huggingface.co/{model})")
     return re.sub(r"(`training/[\w./]+`)(?! of the\s+repository)", r"\1 of the repository", card)
 
 
-def _lines(folder: Path) -> list[str]:
-    return (folder / "requirements.txt").read_text(encoding="utf-8").split()
+def _requirements(folder: Path) -> list[str]:
+    path = folder / "requirements.txt"
+    return path.read_text(encoding="utf-8").split() if path.is_file() else []

@@ -1,4 +1,4 @@
-"""How to use a model, for its published card."""
+"""Paragraphs of published model cards: how to use the model."""
 
 USE = """\
 ## Use
@@ -6,7 +6,17 @@ USE = """\
 ```python
 import evaluate
 
-{name} = evaluate.load("{namespace}/{name}")  # this checkpoint is its default
+{name} = evaluate.load("{namespace}/{name}")  # loads this checkpoint by default
+```
+
+"""
+USE_OWN = """\
+## Use
+
+```python
+import evaluate
+
+{name} = evaluate.load("{namespace}/{name}", checkpoint="{repository}@{tag}")
 ```
 
 """
@@ -20,26 +30,27 @@ tokenizer = AutoTokenizer.from_pretrained("{repository}", revision="{tag}")
 
 """
 SETTINGS = """\
-The model gives a logit. Calibration, threshold and what the segments hold are in `ava_config.json`, for the metric.
+The model returns a logit. The metric reads calibration, threshold and order of the texts from `ava_config.json`.
 
 """
 FILES = """\
-`model.safetensors` (SHA-256 `{merged}`) is the whole model in float32: the adapter of {rank} below, merged into its
-encoder. The adapter alone is in the folder `adapter`, for `PeftModel.from_pretrained(encoder, "{repository}",
-subfolder="adapter")`.
+`model.safetensors` (SHA-256 `{merged}`) is the whole model in float32: the adapter of {rank}, merged into its encoder.
+The folder `adapter` holds the adapter alone, for
+`PeftModel.from_pretrained(encoder, "{repository}", subfolder="adapter")`.
 
 """
 SEVERAL = """\
-The judge has an encoder for each pair of texts that it reads, which a plain `from_pretrained` of transformers does not
-know; the metric finds them by `ava_config.json`.
+The judge has an encoder for each pair of texts, which `from_pretrained` of transformers cannot load. The metric reads
+`ava_config.json` to load it.
 
 """
 LINEAR = """\
-The judge is a weighted sum of four overlaps of words, without an encoder; the metric finds it by `ava_config.json`.
+The judge is a weighted sum of four word overlaps, without an encoder; the metric loads it as described in
+`ava_config.json`.
 
 """
 TANH = """\
-The head is a layer of 768 with tanh and the classifier, which a plain `from_pretrained` of transformers does not know;
-the metric finds it in `kpqa_config.json`.
+The head is a layer of 768 with tanh and a classifier, which `from_pretrained` of transformers cannot load. The metric
+reads `kpqa_config.json` to load it.
 
 """

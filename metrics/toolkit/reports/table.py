@@ -200,32 +200,43 @@ def latex_table(table: Table, label: str, caption: str) -> str:
 
 
 _HTML = """\
-<div class="wide"><table><thead><tr>
-{%- for name in table.header %}{% if name %}<th scope="col">{{ name }}</th>{% else %}<td></td>{% endif %}{% endfor -%}
+{% macro number(column) %}{% if texts is not none and column not in texts %} class="number"{% endif %}{% endmacro %}
+{% macro auto(column) %}{% if column in (texts or ()) %} dir="auto"{% endif %}{% endmacro %}
+{% if texts is none %}
+<div class="wide"><table>
+{%- else %}
+<div class="wide" role="region" tabindex="0" aria-label="{{ table.title }}"><table class="texts">
+{#- #}<caption>{{ table.title }}</caption>
+{%- endif %}<thead><tr>
+{%- for name in table.header %}
+{%- if name %}<th scope="col"{{ number(loop.index0) }}>{{ name }}</th>{% else %}<td></td>{% endif %}
+{%- endfor -%}
 </tr></thead>
 <tbody>
 {% for row in rows %}
 {% set marked = loop.index0 in table.marked %}
-<tr{% if marked %} class="marked"{% endif %}><th scope="row">{{ row[0] }}</th>
-{%- for cell in row[1:] %}<td{% if marked and loop.index == table.bold %} class="bold"{% endif %}>{{ cell }}</td>
+<tr{% if marked %} class="marked"{% endif %}><th scope="row"{{ number(0) }}{{ auto(0) }}>{{ row[0] }}</th>
+{%- for cell in row[1:] %}<td{% if marked and loop.index == table.bold %} class="bold"{% endif %}
+{{- number(loop.index) }}{{ auto(loop.index) }}>{{ cell }}</td>
 {%- endfor %}</tr>
 {% endfor %}
 </tbody></table></div>
 """
 
 
-def html_table(table: Table, further: Collection = ()):
+def html_table(table: Table, further: Collection = (), text_columns: Collection[int] | None = None):
     """Return a table in HTML (`markupsafe.Markup`), without its title and explanation.
 
     Args:
         table: the table.
         further: for every row one more cell, HTML that is escaped already; there is no name above it.
+        text_columns: columns of texts, aligned at the left, for a table whose title is its caption.
     """
     if not further:
-        return render(_HTML, table=table, rows=table.rows)
+        return render(_HTML, table=table, rows=table.rows, texts=text_columns)
     rows = [[*row, cell] for row, cell in zip(table.rows, further, strict=True)]
     wider = Table(table.title, [*table.header, ""], rows, table.explanation, table.marked, table.bold)
-    return render(_HTML, table=wider, rows=rows)
+    return render(_HTML, table=wider, rows=rows, texts=text_columns)
 
 
 def csv_table(table: Table) -> str:

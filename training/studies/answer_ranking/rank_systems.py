@@ -9,22 +9,13 @@ probabilities are averaged, as in the paper, or the best counts. The threshold i
 over the systems on dev. Questions without a correct or without an incorrect answer are left out.
 """
 
+import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from training.common import (
-    around_markers,
-    clocks,
-    command_line,
-    hours_since,
-    local_file,
-    markdown_table,
-    option,
-    put_between_markers,
-    write_json,
-)
+from training.common import around_markers, clocks, command_line, hours_since, local_file, option, put_between_markers
 
 CORPORA = {"TREC-QA": "trecqa", "WikiQA": "wikiqa"}  # name -> NAME.train, NAME.dev, NAME.test in the folder of data
 SPLITS = ("dev", "test")
@@ -211,7 +202,8 @@ def tables(result: dict) -> str:
     """Return the agreement as Table 5, and the measures of every ranker on test, in Markdown."""
     parts = []
     for judge, ways in result.items():
-        rows = []
+        head = [f"{how}: RMSE ± std | tau-b (p)" for how in ways]
+        lines = [f"| {judge}: questions | measure | {' | '.join(head)} |", "| --- | --- |" + " --- |" * 2 * len(ways)]
         for corpus, splits in next(iter(ways.values())).items():
             for split, found in splits.items():
                 for name in found["agreement"]:
@@ -222,20 +214,29 @@ def tables(result: dict) -> str:
                         cells.append(f"{row['rmse']:.3f} ± {row['std']:.3f} [{low:.3f}, {high:.3f}]")
                         low, high = row["tau_interval"]
                         cells.append(f"{row['tau']:.3f} ({row['p']:.3f}) [{low:.2f}, {high:.2f}]")
-                    rows.append(cells)
-        head = [cell for how in ways for cell in (f"{how}: RMSE ± std", "tau-b (p)")]
-        parts.append(markdown_table([f"{judge}: questions", "measure", *head], rows))
+                    lines.append(f"| {' | '.join(cells)} |")
+        parts.append("\n".join(lines))
     for judge, ways in result.items():
         corpora = ways["mean"]
+        head = [f"{corpus} {title}" for corpus in corpora for title in TITLES.values()]
+        lines = [
+            f"| ranker (test, {judge}, mean): true / estimated | " + " | ".join(head) + " |",
+            "| --- |" + " --- |" * len(head),
+        ]
         tests = [splits["test"] for splits in corpora.values()]
-        rows = []
         for ranker in tests[0]["systems"]:
             pairs = [test["systems"][ranker] for test in tests]
             cells = [f"{pair['true'][name]:.3f} / {pair['estimated'][name]:.3f}" for pair in pairs for name in TITLES]
-            rows.append([ranker, *cells])
-        head = [f"{corpus} {title}" for corpus in corpora for title in TITLES.values()]
-        parts.append(markdown_table([f"ranker (test, {judge}, mean): true / estimated", *head], rows))
+            lines.append(f"| {ranker} | " + " | ".join(cells) + " |")
+        parts.append("\n".join(lines))
     return "\n\n".join(parts)
+
+
+def write_result(markdown: str | Path, text: str, result: dict) -> None:
+    """Put tables between the markers of a Markdown file, and the result as JSON into the folder results beside it."""
+    path = Path(markdown)
+    path.with_name("systems.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    put_between_markers(path, "systems", text)
 
 
 def probabilities(loaded) -> Judge:
@@ -296,8 +297,7 @@ def main() -> None:
             "rankers": {folder.name: file_digest(folder / "model.safetensors") for folder in trained},
             "data": {path.name: file_digest(path) for path in files},
         }
-        write_json(Path(args.write).with_name("systems.json"), facts | {"judged": result})
-        put_between_markers(args.write, "systems", text)
+        write_result(args.write, text, facts | {"judged": result})
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from sklearn.metrics import roc_auc_score
 
 from training.ava import evaluate_ava as e
 from training.ava.mix_judges import mixed
-from training.common import local_file, markdown_table, put_between_markers
+from training.common import local_file, put_between_markers
 from training.folding import weighted_folders
 from training.studies.judges import compare_judges as c
 
@@ -95,11 +95,14 @@ def scores(logits: Mapping[str, np.ndarray], sets: Mapping[str, list[dict]]) -> 
 def table(results: Mapping[str, Mapping]) -> str:
     """Return the table of all judges in Markdown."""
     columns = [(name, what) for name, wanted in COLUMNS.items() for what in wanted]
-    rows = [
-        [judge, *(f"{found['sets'][name][what]:.3f}".removeprefix("0") for name, what in columns)]
-        for judge, found in results.items()
+    lines = [
+        "| judge | " + " | ".join(f"{name.removesuffix('.dev')}: {what}" for name, what in columns) + " |",
+        "| --- |" + " --- |" * len(columns),
     ]
-    return markdown_table(["judge", *(f"{name.removesuffix('.dev')}: {what}" for name, what in columns)], rows)
+    for judge, found in results.items():
+        values = " | ".join(f"{found['sets'][name][what]:.3f}".removeprefix("0") for name, what in columns)
+        lines.append(f"| {judge} | {values} |")
+    return "\n".join(lines)
 
 
 def parts_of(texts: list[str], known: Mapping) -> dict[str, list[str]]:

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import rankdata
 
-from training.common import markdown_table, option
+from training.common import option
 from training.kpqa import evaluate_kpqa
 
 HEAVY = 0.5  # weight of a word piece that counts
@@ -118,7 +118,7 @@ def main() -> None:
         lines.append([kind, str(of_all[kind]), str(sum(own.values())), *map(str, sums)])
     text = (
         f"The {len(cases)} of {len(rows)} answers with the largest gaps in rank between people and {args.metric} "
-        f"({args.name}).\n\n{markdown_table(header, lines)}"
+        f"({args.name}).\n\n{evaluate_kpqa.table(header, lines)}"
     )
     print(text)
     if args.cases:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from training.common import markdown_table, option
+from training.common import option
 
 FOLDER = Path(__file__).parent
 LATENT = 100
@@ -113,13 +113,12 @@ def cells_of(report: Mapping[str, Mapping]) -> list[str]:
 
 def table(runs: Mapping[str, Mapping]) -> str:
     """Return the runs as Markdown, in percent but for perplexity and nats."""
-    rows = []
+    titles = ["perplexity", "KL, nats", "active dimensions", *COLUMNS.values()]
+    lines = ["| CVAE 100 | " + " | ".join(titles) + " |", "| --- |" + " ---: |" * len(titles)]
     for name, run in runs.items():
-        dev = run["dev"]
-        cells = [f"{dev['perplexity']:.1f}", f"{dev['kl']:.1f}", dev["active_dimensions"]]
-        rows.append([name, *cells, *cells_of(run["measured"])])
-    header = ["CVAE 100", "perplexity", "KL, nats", "active dimensions", *COLUMNS.values()]
-    return markdown_table(header, rows, "---:")
+        cells = [f"{run['dev']['perplexity']:.1f}", f"{run['dev']['kl']:.1f}", str(run["dev"]["active_dimensions"])]
+        lines.append(f"| {name} | " + " | ".join([*cells, *cells_of(run["measured"])]) + " |")
+    return "\n".join(lines)
 
 
 def measured(folders: Mapping[str, str | Path], contexts: Sequence, seed: int, resamples: int) -> list[dict]:

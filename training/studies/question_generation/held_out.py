@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.common import local_file, markdown_table, option
+from training.common import local_file, option
 from training.question_generation.ask import BUNDLED, find
 from training.studies.question_generation.differences import COLUMNS, FOLDER, QUESTIONS, cells_of, measured
 
@@ -25,8 +25,9 @@ class Arguments:
 
 def table(reports: Mapping[str, Mapping]) -> str:
     """Return reports by the generator's name as Markdown, in percent."""
-    rows = [[name, *cells_of(report)] for name, report in reports.items()]
-    return markdown_table(["", *COLUMNS.values()], rows, "---:")
+    lines = ["| | " + " | ".join(COLUMNS.values()) + " |", "| --- |" + " ---: |" * len(COLUMNS)]
+    lines += [f"| {name} | " + " | ".join(cells_of(report)) + " |" for name, report in reports.items()]
+    return "\n".join(lines)
 
 
 def earlier_run(facts: Mapping, path: Path) -> dict:

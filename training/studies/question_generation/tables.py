@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from training.common import markdown_table
 from training.studies.question_generation.measures import BASES, DIVERSITY, MODELS, PAIRS, SYSTEMS
 
 FOLDER = Path(__file__).parent
@@ -27,7 +26,7 @@ def table(report: Mapping, base: str) -> str:
     """Return a table as tables 1, 3 and 4, in percent, with intervals; that of BLEU begins with corpus BLEU."""
     has_corpus = base == "bleu" and all("corpus" in scores for scores in report["systems"].values())
     columns = ["cBLEU"] * has_corpus + ["conventional", "precision", "recall", "F"]
-    rows = []
+    lines = [f"| {BASES[base]} | " + " | ".join(columns) + " |", "| --- |" + " ---: |" * len(columns)]
     for system, scores in report["systems"].items():
         cells = []
         if has_corpus:
@@ -36,8 +35,8 @@ def table(report: Mapping, base: str) -> str:
         for part in ("conventional", "precision", "recall", "f"):
             low, high = scores[base]["intervals"][part]
             cells.append(f"{100 * scores[base][part]:.2f} ({100 * low:.2f}, {100 * high:.2f})")
-        rows.append([title(system), *cells])
-    return markdown_table([BASES[base], *columns], rows, "---:")
+        lines.append(f"| {title(system)} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
 
 
 def title(system: str) -> str:
@@ -55,18 +54,21 @@ def diversity_table(report: Mapping, active: Mapping[str, Sequence[int]], facts:
     has_answers = all("answers" in scores for scores in report["systems"].values())
     columns = ["distinct-1", "distinct-2", "self-BLEU", "different questions", *["answers covered"] * has_answers]
     columns += ["active dimensions", "KL, nats", "perplexity"]
-    rows = []
+    lines = ["| | " + " | ".join(columns) + " |", "| --- |" + " ---: |" * len(columns)]
     for system, scores in report["systems"].items():
         cells = [f"{100 * scores['diversity'][part]:.1f}" for part in DIVERSITY]
         if has_answers:
-            covered, ends = scores["answers"]["answers_covered"], scores["answers"]["intervals"]["answers_covered"]
-            cells.append("{:.1f} ({:.1f}, {:.1f})".format(*(100 * x for x in (covered, *ends))))
+            value, (low, high) = (
+                scores["answers"]["answers_covered"],
+                scores["answers"]["intervals"]["answers_covered"],
+            )
+            cells.append(f"{100 * value:.1f} ({100 * low:.1f}, {100 * high:.1f})")
         dev = [fact["dev"] for fact in facts[SYSTEMS[system][0]].values()]
         cells.append(", ".join(map(str, active[system])) if any(active[system]) else "-")
         cells.append(f"{np.mean([d['kl'] for d in dev]):.1f}" if any(active[system]) else "-")
         cells.append(f"{np.mean([d['perplexity'] for d in dev]):.1f}")
-        rows.append([title(system), *cells])
-    return markdown_table(["", *columns], rows, "---:")
+        lines.append(f"| {title(system)} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
 
 
 def points(values: Sequence[float]) -> str:
@@ -98,8 +100,10 @@ def findings_table(found: Mapping[str, Mapping[str, bool]]) -> str:
         "rise_with_d_surely": "recall and F rise with d, intervals above 0",
         "rbs_adds": "random beam selection adds to recall and F of both, intervals above 0",
     }
-    lines = [[text, *("yes" if answers[name] else "no" for answers in found.values())] for name, text in rows.items()]
-    return markdown_table(["", *(BASES[base] for base in found)], lines)
+    lines = ["| | " + " | ".join(BASES[base] for base in found) + " |", "| --- |" + " --- |" * len(found)]
+    for name, text in rows.items():
+        lines.append(f"| {text} | " + " | ".join("yes" if found[base][name] else "no" for base in found) + " |")
+    return "\n".join(lines)
 
 
 def studies_table(found: Mapping[str, Mapping]) -> str:
@@ -129,7 +133,8 @@ def information_table(found: Mapping[str, Mapping]) -> str:
         found: name of a study -> what study.py wrote.
     """
     parts = ("conventional", "recall", "f")
-    rows = []
+    columns = ["d", "KL, nats", "different questions", "conventional", "recall", "F"]
+    lines = ["| study | " + " | ".join(columns) + " |", "| --- |" + " ---: |" * len(columns)]
     for name, results in found.items():
         report, first = results["several_references"], name
         for model in [model for model, size in MODELS.items() if size]:
@@ -137,10 +142,9 @@ def information_table(found: Mapping[str, Mapping]) -> str:
             different = report["systems"][model]["diversity"]["different"]
             changes = report["differences"]["meteor"][f"{model} - baseline"]
             cells = [str(MODELS[model]), f"{kl:.1f}", f"{100 * different:.1f}", *(points(changes[p]) for p in parts)]
-            rows.append([first, *cells])
+            lines.append("| " + " | ".join([first, *cells]) + " |")
             first = ""
-    header = ["study", "d", "KL, nats", "different questions", "conventional", "recall", "F"]
-    return markdown_table(header, rows, "---:")
+    return "\n".join(lines)
 
 
 def kl_weight(arguments: Mapping, steps: int) -> float:

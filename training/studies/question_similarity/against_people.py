@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from training.common import markdown_table, option
+from training.common import option
 
 FOLDER = Path(__file__).parent
 SETS = ("simqg.dev", "qgeval.dev", "quiz_design.dev", "qgstec2010.dev")
@@ -303,27 +303,29 @@ def shown(entry: Mapping) -> str:
 
 
 def tables(results: Mapping) -> str:
-    """Return the tables of the page."""
+    """Return the tables of the README."""
     from training.studies.question_similarity.question_bases import TITLES
 
-    pairs, titles = results["pairs"].values(), list(results["pairs"])
-
-    def table(columns: Sequence[str], cells: Callable, bases: Sequence[str] = results["bases"]) -> str:
-        return markdown_table(["base", *columns], [[TITLES[base], *map(shown, cells(base))] for base in bases], "---:")
-
-    others = [base for base in results["bases"] if base != DEFAULT]
-    parts = [
-        table(titles, lambda base: [task["bases"][base] for task in pairs]),
-        "Difference to ROUGE-L, the default, in the same resamples:",
-        table(titles, lambda base: [task["bases"][base]["difference"] for task in pairs], others),
-    ]
-    columns = [*PARTS, "recall - precision"]
+    bases = results["bases"]
+    pairs = results["pairs"]
+    lines = ["| base | " + " | ".join(pairs) + " |", "| --- |" + " ---: |" * len(pairs)]
+    for base in bases:
+        lines.append(f"| {TITLES[base]} | " + " | ".join(shown(task["bases"][base]) for task in pairs.values()) + " |")
+    text = "\n".join(lines) + "\n\nDifference to ROUGE-L, the default, in the same resamples:\n\n"
+    lines = lines[:2]
+    for base in bases:
+        if base != DEFAULT:
+            cells = [shown(task["bases"][base]["difference"]) for task in pairs.values()]
+            lines.append(f"| {TITLES[base]} | " + " | ".join(cells) + " |")
+    text += "\n".join(lines)
     for name, sets in results["sets"].items():
-        parts += [
-            f"Spearman's rho of F-meta with the rated variety, {name} ({sets['units']} sets):",
-            table(columns, lambda base, sets=sets: [sets["bases"][base][part] for part in columns]),
-        ]
-    return "\n\n".join(parts)
+        parts = [*PARTS, "recall - precision"]
+        lines = ["| base | " + " | ".join(parts) + " |", "| --- |" + " ---: |" * len(parts)]
+        for base in bases:
+            lines.append(f"| {TITLES[base]} | " + " | ".join(shown(sets["bases"][base][p]) for p in parts) + " |")
+        text += f"\n\nSpearman's rho of F-meta with the rated variety, {name} ({sets['units']} sets):\n\n"
+        text += "\n".join(lines)
+    return text
 
 
 def main() -> None:

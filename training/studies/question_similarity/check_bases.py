@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from training.common import json_rows, markdown_table, option
+from training.common import json_rows, option
 
 FOLDER = Path(__file__).parent
 COPY = "reference"  # the "system" of QGEval that repeats the reference; every base gives it the best score
@@ -164,22 +164,23 @@ def shown(entry: Mapping) -> str:
 
 
 def tables(results: Mapping, titles: Mapping[str, str]) -> str:
-    """Return the tables of the page."""
+    """Return the three tables of the README."""
     bases = list(results["bases"])
-
-    def table(name: str, found: Mapping, kind: str) -> str:
-        rows = [[row, *(shown(found[base][row][kind]) for base in bases)] for row in found[bases[0]]]
-        return markdown_table([name, *(titles[base] for base in bases)], rows, "---:")
-
+    header = "| {} | " + " | ".join(titles[base] for base in bases) + " |\n| --- |" + " ---: |" * len(bases)
     parts = []
     for kind, text in (
         ("spearman", "Spearman's rho over questions"),
         ("pearson", "Pearson's r over questions"),
         ("systems", "Spearman's rho over the means of the systems"),
     ):
-        parts += [f"{text}:", table("QGEval, scale", results["qgeval"], kind)]
-    parts += ["Area under the ROC curve of human questions against others:", table("NACo", results["naco"], "auc")]
-    return "\n\n".join(parts)
+        lines = [f"{text}:\n", header.format("QGEval, scale")]
+        for scale in results["qgeval"][bases[0]]:
+            lines.append(f"| {scale} | " + " | ".join(shown(results["qgeval"][b][scale][kind]) for b in bases) + " |")
+        parts.append("\n".join(lines))
+    lines = ["Area under the ROC curve of human questions against others:\n", header.format("NACo")]
+    for name in results["naco"][bases[0]]:
+        lines.append(f"| {name} | " + " | ".join(shown(results["naco"][b][name]["auc"]) for b in bases) + " |")
+    return "\n\n".join([*parts, "\n".join(lines)])
 
 
 def main() -> None:

@@ -1,7 +1,6 @@
-"""Files of visitors: what is taken, which column is what, a preview, rows with bad ones listed; files to download."""
+"""Files of visitors: formats, choice of columns, preview, rows with bad ones listed; files to download."""
 
 import os
-import re
 import shutil
 import struct
 import tempfile
@@ -11,27 +10,28 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-import clicks
-import common
 import gradio as gr
-import look
+from genqa_metrics.toolkit.rows import files, formats, items, reading, writing
+from genqa_metrics.toolkit.scoring import pipeline
 from gradio_client.utils import is_http_url_like
 from markupsafe import Markup
 
-MAX_ROWS = 2_000  # of a file,
-MAX_PAIRS = 10_000  # and answers with each of their references
-MAX_UNPACKED = 2**26  # bytes that a workbook or a table may unpack to
+from . import checks, events, html, server
+
+MAX_ROWS = 2_000  # of a file
+MAX_PAIRS = 10_000  # answers with each of their references
+MAX_UNPACKED = 2**26  # bytes of an unpacked workbook or table
 MAX_LISTED = 10  # bad rows that are listed
 WINDOW = 64  # rows that are scored at once
 MAX_WORKERS = 2
-PEEK = 50  # rows that show which columns there are
+PEEK = 50  # rows that are read to find the columns
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".xlsx", ".parquet", ".eval")
 NONE = "(none)"
+NO_ROWS = "File: it holds no rows; the first line names the columns, every other line is a row."
 LABELS = {
     "question": "Column with the question",
     "prediction": "Column with the answer",
@@ -42,21 +42,15 @@ LABELS = {
 _FILES = tempfile.TemporaryDirectory(prefix="genqa-demo-", ignore_cleanup_errors=True)
 
 
-def _rows(name: str):
-    return import_module(f"genqa.toolkit.rows.{name}")
-
-
 class Picked(NamedTuple):
-    """A field for a file and, once there is one, what its columns are.
+    """A field for a file, and menus that choose its columns.
 
     Attributes:
         file: the field.
-        columns: names of what is read, in the order of `menus`.
-        menus: one menu of columns each.
+        menus: one menu per column.
     """
 
     file: gr.File
-    columns: tuple[str, ...]
     menus: list[gr.Dropdown]
 
     @property
@@ -66,7 +60,7 @@ class Picked(NamedTuple):
 
 
 def upload_field() -> gr.File:
-    """Return a field for a file of the visitor; unlike a plain `gr.File` it fetches no address sent instead of one."""
+    """Return a field for a file; unlike a plain `gr.File` it does not fetch an address sent in place of a file."""
     field = gr.File(label="File", file_types=list(ENDINGS), type="filepath", height=140)
     take = field.async_move_resource_to_block_cache
 
@@ -83,14 +77,14 @@ def picker(columns: Sequence[str], example: Path, labels: Mapping[str, str] | No
     """Add a field for a file, a button for the example, and, once there is a file, menus of columns and a preview.
 
     Args:
-        columns: what is read: keys of `LABELS`; several columns of answers are one system each.
+        columns: keys of `LABELS`; several columns of answers are one system each.
         example: a file of the demo.
-        labels: what the menus are called, where it is something else than in `LABELS`.
+        labels: labels of menus, where they differ from `LABELS`.
     """
     field = upload_field()
     path = Path(_FILES.name, f"{example.parent.name}-{example.name}")
-    shutil.copyfile(example, path)  # where Gradio may serve it, wherever the demo was started
-    button = gr.Button("Take the example file", size="sm")
+    shutil.copyfile(example, path)  # Gradio may serve it from there, wherever the demo was started
+    button = gr.Button("Use the example file", size="sm")
     menus = []
     with gr.Column(visible=False) as shown:
         with gr.Row():
@@ -105,10 +99,10 @@ def picker(columns: Sequence[str], example: Path, labels: Mapping[str, str] | No
         try:
             found, rows = peek(path)
         except ValueError as error:
-            message = look.html('<div class="problem">{text}</div>', text=str(error)[: common.MAX_MESSAGE])
+            message = html.fill('<div class="problem">{text}</div>', text=str(error)[: checks.MAX_MESSAGE])
             return [gr.update(visible=bool(path)), *[gr.skip()] * len(menus), message if path else ""]
         guesses = guessed(found)
-        rest = [name for name in found if name not in guesses.values()]  # a column for each system, if none is theirs
+        rest = [name for name in found if name not in guesses.values()]  # perhaps one column per system
         updates = []
         for name, menu in zip(columns, menus, strict=True):
             choices = [NONE, *found] if name in ("system", "id") else found
@@ -117,12 +111,11 @@ def picker(columns: Sequence[str], example: Path, labels: Mapping[str, str] | No
                 guess = [guess] if guess else rest
             updates.append(gr.update(choices=choices, value=guess))
         cells = [[str(i), *(_short(row.get(name)) for name in found)] for i, row in enumerate(rows[:3], 1)]
-        table = look.table(["", *found], cells, "The first rows of the file")
-        return [gr.update(visible=True), *updates, table]
+        return [gr.update(visible=True), *updates, html.table(["", *found], cells, "The first rows of the file")]
 
     field.change(looked, field, [shown, *menus, preview], api_visibility="private", concurrency_id="peek")
     button.click(lambda: str(path), None, field, api_visibility="private")
-    return Picked(field, tuple(columns), menus)
+    return Picked(field, menus)
 
 
 def file_tab(
@@ -135,22 +128,22 @@ def file_tab(
     labels: Mapping[str, str] | None = None,
     others: Sequence = (),
 ) -> Picked:
-    """Add a tab in which a file is scored as a whole, with progress, what was found, and a file to download.
+    """Add a tab that scores a whole file: progress, results, and a file to download.
 
     Args:
         title: of the tab.
         columns: see `picker`.
         example: see `picker`.
-        function: takes `tick`, the file, its columns and the values of `others`; see `clicks.LongWork`. Results are
+        function: takes `tick`, the file, its columns and the values of `others`; see `events.LongWork`. Results are
             HTML and the path of a file.
         needs: which columns are needed.
-        buttons: what the buttons say that start it and that download the file.
+        buttons: labels of the buttons that start the work and download the file.
         labels: see `picker`.
         others: fields beside the file, not yet rendered.
     """
     start, save = buttons
     with gr.Tab(title):
-        gr.Markdown(what_is_taken(needs))
+        gr.Markdown(accepted_files(needs))
         with gr.Row():
             with gr.Column(min_width=280):
                 picked = picker(columns, example, labels)
@@ -158,11 +151,11 @@ def file_tab(
                     field.render()
                 button = gr.Button(start, variant="primary")
             with gr.Column(min_width=280):
-                area = clicks.results_area("Choose a file, or take the example.")
+                area = events.results_area("Choose a file, or use the example.")
                 with area.results:
                     outputs = [gr.HTML(apply_default_css=False), gr.DownloadButton(save)]
-    inputs = [*picked.inputs, *others]  # who asks about one answer does not wait for a whole file: another queue
-    clicks.connect([button.click], function, inputs, area, outputs, long=True, concurrency_id="file")
+    inputs = [*picked.inputs, *others]  # files have a queue of their own: one answer does not wait for a whole file
+    events.connect([button.click], function, inputs, area, outputs, long=True, concurrency_id="file")
     return picked
 
 
@@ -172,34 +165,34 @@ def _short(value: object, most: int = 80) -> str:
 
 
 def checked_path(path: str | None) -> str:
-    """Return the path of an upload that can be read here.
+    """Return the path of an upload after checking it.
 
     Raises:
-        common.Problem: if there is none, it is gone, too large, of another kind, or unpacks to too much.
+        checks.Problem: if there is no file, or it was deleted, is too large or has another format.
     """
-    formats = _rows("formats")
     if not path:
-        raise common.Problem("File: no file yet; choose one, or take the example.")
+        raise checks.Problem("File: no file yet; choose one, or use the example.")
     if Path(path).suffix.lower() not in ENDINGS:
-        raise common.Problem(f"File: expected a name that ends in {', '.join(ENDINGS)}; save it as one of them.")
+        raise checks.Problem(f"File: expected a name that ends in {', '.join(ENDINGS)}; save it as one of them.")
     try:
         size = os.path.getsize(path)
         with open(path, "rb") as file:
             start = file.read(8)
     except OSError:
-        raise common.Problem(
-            f"File: it is no longer here; files are deleted after {common.KEEP[1] // 60} minutes. Upload it again."
+        raise checks.Problem(
+            f"File: it was deleted; files are kept for {server.DELETE_CACHE[1] // 60} minutes. Upload it again."
         ) from None
-    if size > common.MAX_FILE:
-        raise common.Problem(
-            f"File: larger than {common.MAX_FILE // 2**20} MB; upload a part, or use genqa-metrics at home."
+    if size > checks.MAX_FILE:
+        raise checks.Problem(
+            f"File: larger than {checks.MAX_FILE // 2**20} MB; upload a part, or use the command "
+            "genqa-metrics on your machine."
         )
     if any(start.startswith(magic) for magic in formats.COMPRESSIONS.values()):
-        raise common.Problem("File: it is compressed; unpack it first.")  # a small one can unpack to gigabytes
+        raise checks.Problem("File: it is compressed; unpack it first.")  # a small one can unpack to gigabytes
     if start.startswith(b"PK") and not _unpacks(path):
-        raise common.Problem("File: damaged, or it unpacks to too much; save the rows as CSV.")
+        raise checks.Problem("File: damaged, or it unpacks to too much; save the rows as CSV.")
     if start.startswith(b"PAR1") and not _parquet_fits(path):
-        raise common.Problem("File: it unpacks to too much; save the rows as CSV.")
+        raise checks.Problem("File: it unpacks to too much; save the rows as CSV.")
     return path
 
 
@@ -227,7 +220,7 @@ def _unpacks(path: str) -> bool:
 
 
 def _parquet_fits(path: str) -> bool:
-    """Return whether a Parquet file says that it unpacks to little; what is no Parquet is said on reading."""
+    """Return whether a Parquet file unpacks to little by its own metadata; `read` reports damaged files."""
     import pyarrow
     import pyarrow.parquet
 
@@ -243,32 +236,32 @@ def peek(path: str | None) -> tuple[list[str], list[dict]]:
     """Return the columns of an upload and its first good rows.
 
     Raises:
-        common.Problem: if it cannot be read or holds no rows.
+        checks.Problem: if it cannot be read or holds no rows.
     """
     path = checked_path(path)
-    problem = "File: it holds no rows; the first line names the columns, every other line is a row."
+    problem = NO_ROWS
     rows = []
     try:
-        source = _rows("files").Source(path)
+        source = files.Source(path)
         for row in islice(source.rows(), PEEK):
             if row.values is not None:
                 rows.append(row.values)
             elif not rows:
                 problem = _plain(f"{path}, {source.unit} {row.number}: {row.problem}", path)
-    except _rows("formats").FileError as error:
-        raise common.Problem(_plain(error, path)) from error
+    except formats.FileError as error:
+        raise checks.Problem(_plain(error, path)) from error
     if not rows:
-        raise common.Problem(problem)
+        raise checks.Problem(problem)
     return list(dict.fromkeys(name for row in rows for name in row))[:50], rows
 
 
 def guessed(columns: Sequence[str]) -> dict[str, str]:
-    """Return which column is probably what, by its name.
+    """Guess from their names what the columns hold.
 
     >>> guessed(["Prompt", "response", "gold", "model"])
     {'question': 'Prompt', 'prediction': 'response', 'references': 'gold', 'system': 'model'}
     """
-    items, known = _rows("items"), {column.lower().strip(): column for column in reversed(columns)}
+    known = {column.lower().strip(): column for column in reversed(columns)}
     likely = {**items.LIKELY, "system": ("model", "model_name", "run"), "id": ("qid", "question_id", "example_id")}
     found: dict[str, str] = {}
     for name, ours in items.COLUMNS.items():
@@ -279,22 +272,28 @@ def guessed(columns: Sequence[str]) -> dict[str, str]:
 
 
 def _plain(message: object, path: str) -> str:
-    """Leave out what only helps at the command line, and where the server keeps uploads."""
+    """Return a message without hints for the command line and without the server's path of the upload.
+
+    >>> _plain("/tmp/a.csv, line 2: no answer, name it with --column; see the manual", "/tmp/a.csv")
+    'File, line 2: no answer; see the manual.'
+    """
     kept = []
-    for part in re.split(r"(?=;)", str(message)):
-        start = re.search(r"[;,] ", part)
-        hint = start and re.search(r"--|jq |iconv ", part[start.end() :])
-        kept.append(part[: start.start()] if hint else part)
-    text = "".join(kept).replace(str(path), "File").rstrip(".") + "."
+    for part in str(message).replace(path, "File").split(";"):
+        places = [place for hint in ("--", "jq ", "iconv ") if (place := part.find(hint)) >= 0]
+        if not places:
+            kept.append(part)
+        elif not (kept and part.startswith(" ")):
+            kept.append(part[: part.rfind(", ", 0, min(places))] if ", " in part[: min(places)] else part)
+    text = ";".join(kept).rstrip(".") + "."
     return text if text.startswith("File") else f"File: {text}"
 
 
 class Rows(NamedTuple):
-    """What was read of a file.
+    """The rows of a file.
 
     Attributes:
-        items: `genqa.toolkit.rows.items.Item`, at least one.
-        bad: what is wrong with rows that were left out.
+        items: `genqa_metrics.toolkit.rows.items.Item`, at least one.
+        bad: problems of rows that were left out.
         left_out: number of those rows.
     """
 
@@ -302,13 +301,13 @@ class Rows(NamedTuple):
     bad: list[str]
     left_out: int
 
-    def said(self) -> Markup:
-        """Return a list of the bad rows as HTML; "" if there are none."""
+    def problems_html(self) -> Markup:
+        """Return a list of the bad rows; empty if there are none."""
         if not self.left_out:
             return Markup("")
-        lines = look.joined(look.html("<li>{line}</li>", line=line) for line in self.bad[:MAX_LISTED])
+        lines = html.joined(html.fill("<li>{line}</li>", line=line) for line in self.bad[:MAX_LISTED])
         more = f"… and {self.left_out - MAX_LISTED:,} more" if self.left_out > MAX_LISTED else ""
-        return look.html(
+        return html.fill(
             '<details class="bad" open><summary>{number} left out</summary><ul>{lines}</ul>{more}</details>',
             number=f"{self.left_out:,} row{'s were' if self.left_out > 1 else ' was'}",
             lines=lines,
@@ -321,16 +320,15 @@ def read(path: str | None, columns: Mapping[str, object], reader: str = "", sets
 
     Args:
         path: the upload, or None.
-        columns: what is read -> its column; NONE for none, None or nothing for the column of that name. Several
-            columns with answers are one system each.
-        reader: the metric that reads the question; "" if it may be missing.
+        columns: what is read -> its column; NONE for no column, None for the column of that name. Several columns of
+            answers are one system each.
+        reader: the metric that needs the question; "" if it may be missing.
         sets: whether rows hold sets of questions instead of one answer.
 
     Raises:
-        common.Problem: if the file cannot be used, or no row is good.
+        checks.Problem: if the file cannot be used, or has no good row.
     """
     path = checked_path(path)
-    files, formats, items, reading = map(_rows, ("files", "formats", "items", "reading"))
     given = {
         name: column[0] if isinstance(column, list) and len(column) == 1 else column
         for name, column in columns.items()
@@ -344,48 +342,45 @@ def read(path: str | None, columns: Mapping[str, object], reader: str = "", sets
     try:
         source = files.Source(path, systems=systems)
         rows = items.RowReader(source, named | ({"system": ""} if systems else {}))
-        shape = None
+        row_kind = None
 
         def convert(_, row) -> list:
-            nonlocal shape
-            shape = shape or rows.shape(row.values)
-            if shape.ceiling or shape.sets != sets:
+            nonlocal row_kind
+            row_kind = row_kind or rows.row_kind(row.values)
+            if row_kind.ceiling or row_kind.sets != sets:
                 expected = "a list of generated questions" if sets else "one answer"
                 raise items.RowError(f"expected {expected} in each row")
-            return rows.items(row.number, row.values, shape, reader)
+            return rows.items(row.number, row.values, row_kind, reader)
 
         for *_, made in reading.good_rows([source], convert, skips):
             found += made
             pairs += sum(len(item.references) for item in made)
             if len(found) > MAX_ROWS or pairs > MAX_PAIRS:
-                raise common.Problem(
+                raise checks.Problem(
                     f"File: more than {MAX_ROWS:,} rows, or {MAX_PAIRS:,} references in them; upload a part, or use "
-                    "the command genqa-metrics at home."
+                    "the command genqa-metrics on your machine."
                 )
     except formats.FileError as error:
-        raise common.Problem(_plain(error, path)) from error
+        raise checks.Problem(_plain(error, path)) from error
     if not found:
-        raise common.Problem(
-            bad[0] if bad else "File: it holds no rows; the first line names the columns, every other line is a row."
-        )
+        raise checks.Problem(bad[0] if bad else NO_ROWS)
     return Rows(found, bad, skips.skipped)
 
 
-def scored(items: Sequence, scorer, tick: Callable[[str, int, int], None], what: str = "Scoring") -> list:
-    """Return what a scorer says of every row, a few rows at a time.
+def scored(items: Sequence, scorer, tick: Callable[[str, int, int], None], what: str = "Scoring") -> tuple:
+    """Score rows, a few at a time.
 
     Args:
         items: the rows.
-        scorer: `genqa.aev.shared.Scorer`.
-        tick: see `clicks.LongWork`.
-        what: is being done, for the visitor.
+        scorer: `genqa_metrics.core.scorer.Scorer`.
+        tick: see `events.LongWork`.
+        what: name of the work, for the visitor.
 
     Returns:
-        (statistics of all items, one row per prediction or set; counts of what to warn of).
+        (statistics, one row per prediction or set; counts of warnings).
     """
     import numpy as np
 
-    pipeline = import_module("genqa.toolkit.scoring.pipeline")
     windows = (items[start : start + WINDOW] for start in range(0, len(items), WINDOW))
     workers = min(MAX_WORKERS, len(os.sched_getaffinity(0))) if scorer.device == "cpu" else 0
     parts, counts, done = [], Counter(), 0
@@ -401,35 +396,58 @@ def scored(items: Sequence, scorer, tick: Callable[[str, int, int], None], what:
 
 
 def written(name: str, columns: Mapping[str, str], values: Mapping[str, Sequence]) -> str:
-    """Write a table for the visitor, and return its path; older ones are deleted.
+    """Write a table for download, and return its path; old ones are deleted.
 
     Args:
         name: of the file; its ending is the format.
-        columns: columns and their types, see `toolkit.rows.writing.Writer`.
+        columns: columns and their types, see `genqa_metrics.toolkit.rows.writing.Writer`.
         values: one list per column.
     """
     path = fresh_path(name)
-    with _rows("writing").Writer(path, columns, {}) as file:
+    with writing.Writer(path, columns, {}) as file:
         file.write(values)
     return path
 
 
+def scores_file(name: str, items: Sequence, scores: Mapping[str, Sequence], *, systems=False, sets=False) -> str:
+    """Write rows and their scores as a table for download, and return its path.
+
+    Args:
+        name: of the file.
+        items: the rows.
+        scores: one list per score; lists of int are whole numbers.
+        systems: whether to write the system of a row.
+        sets: whether rows hold sets of questions.
+    """
+    columns = {"line": "integer", "id": "text"} | ({"system": "text"} if systems else {})
+    values = {column: [getattr(item, column) for item in items] for column in columns}
+    if sets:
+        values["predictions"] = [item.predictions for item in items]
+    else:
+        values |= {"question": [item.text for item in items], "prediction": [item.predictions[0] for item in items]}
+    values["references"] = [item.references for item in items]
+    columns |= dict.fromkeys(values.keys() - columns, "text") | {"predictions": "texts", "references": "texts"}
+    columns |= {score: "integer" if isinstance(found[0], int) else "number" for score, found in scores.items()}
+    values |= scores
+    return written(name, {column: columns[column] for column in values}, values)
+
+
 def fresh_path(name: str) -> str:
-    """Return a path in a new folder, from which Gradio may serve; older folders are deleted."""
+    """Return a path in a new folder from which Gradio may serve; old folders are deleted."""
     for old in Path(_FILES.name).iterdir():
-        if old.is_dir() and time.time() - old.stat().st_mtime > common.KEEP[1]:
+        if old.is_dir() and time.time() - old.stat().st_mtime > server.DELETE_CACHE[1]:
             shutil.rmtree(old, ignore_errors=True)
     return str(Path(tempfile.mkdtemp(dir=_FILES.name), name))
 
 
-def what_is_taken(columns: str) -> str:
-    """Return in Markdown which files are taken.
+def accepted_files(columns: str) -> str:
+    """Return which files are accepted, in Markdown.
 
     Args:
         columns: which columns are needed.
     """
     return (
-        "CSV (any separator), TSV, Excel, Parquet, JSON, JSON lines, or what RAGAS, lm-evaluation-harness, OpenAI "
-        f"evals and Inspect write; at most {common.MAX_FILE // 2**20} MB and {MAX_ROWS:,} rows. {columns} Files are "
-        "deleted after an hour; nothing of them gets into the address."
+        "CSV (any separator), TSV, Excel, Parquet, JSON, JSON lines, or results of RAGAS, lm-evaluation-harness, "
+        f"OpenAI evals and Inspect; at most {checks.MAX_FILE // 2**20} MB and {MAX_ROWS:,} rows. {columns} Files are "
+        "deleted after an hour; file contents never appear in links."
     )

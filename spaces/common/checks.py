@@ -1,0 +1,85 @@
+"""Checks of what visitors type and programs send: limits, and messages that name the field and the fix."""
+
+MAX_TEXT = 2_000  # characters of a typed question, answer or reference
+MAX_REFERENCES = 10
+MAX_MESSAGE = 1_000  # characters; column names alone can fill a file
+MAX_FILE = 5 * 2**20  # bytes of an uploaded file
+
+
+class Problem(ValueError):
+    """Input that cannot be used; the message says why and what to do."""
+
+
+def text(name: str, value: object, limit: int = MAX_TEXT, required: bool = True) -> str:
+    """Return a typed text without surrounding white space.
+
+    Args:
+        name: name of the field.
+        value: its value.
+        limit: maximum number of characters.
+        required: whether an empty text is refused.
+
+    Raises:
+        Problem: if it is not a text, too long, not valid Unicode, or empty although required.
+
+    >>> text("Question", " Who? ")
+    'Who?'
+    """
+    found = "" if value is None else value
+    if not isinstance(found, str):
+        raise Problem(f"{name}: expected a text.")
+    if len(found) > limit:
+        raise Problem(f"{name}: {len(found):,} characters are too many for this page; the limit is {limit:,}.")
+    if any("\ud800" <= character <= "\udfff" for character in found):
+        raise Problem(f"{name}: this is not valid Unicode text; type it again.")
+    found = found.strip()
+    if required and not found:
+        raise Problem(f"{name}: this field is empty; fill it in.")
+    return found
+
+
+def lines(name: str, value: object, most: int = MAX_REFERENCES, limit: int = MAX_TEXT) -> list[str]:
+    r"""Return the lines of a typed text, without empty ones.
+
+    Args:
+        name: name of the field.
+        value: its value.
+        most: maximum number of lines.
+        limit: maximum number of characters of a line.
+
+    Raises:
+        Problem: if there is no line, there are too many, or one is too long.
+
+    >>> lines("References", "four\n\n 4 ")
+    ['four', '4']
+    """
+    found = [line.strip() for line in text(name, value, most * (limit + 1)).splitlines() if line.strip()]
+    if len(found) > most:
+        raise Problem(f"{name}: {len(found)} lines are too many for this page; the limit is {most}.")
+    return [text(f"{name}, line {i}", line, limit) for i, line in enumerate(found, 1)]
+
+
+def texts(name: str, value: object, most: int = MAX_REFERENCES, limit: int = MAX_TEXT) -> list[str]:
+    """Return the texts that a program sent.
+
+    Args:
+        name: name of the argument.
+        value: one text or a list of texts.
+        most: maximum number of texts.
+        limit: maximum number of characters of a text.
+
+    Raises:
+        Problem: if it is something else, empty, or too much.
+
+    >>> texts("references", "Paris"), texts("references", ["four", "4"])
+    (['Paris'], ['four', '4'])
+    """
+    found = [value] if isinstance(value, str) else value
+    if not isinstance(found, list | tuple):
+        got = "null" if value is None else type(value).__name__
+        raise Problem(f'{name}: expected a text or a list of texts such as ["four", "4"], got {got}.')
+    if not found:
+        raise Problem(f"{name}: this field is empty; give at least one text.")
+    if len(found) > most:
+        raise Problem(f"{name}: {len(found)} texts are too many for this page; the limit is {most}.")
+    return [text(name if len(found) == 1 else f"{name}, item {i}", each, limit) for i, each in enumerate(found, 1)]

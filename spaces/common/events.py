@@ -1,0 +1,229 @@
+"""What a click does: it shows results or a message; long work shows its progress and can be stopped."""
+
+import functools
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import gradio as gr
+from gradio.processing_utils import move_files_to_cache
+from markupsafe import Markup
+
+from . import checks, html
+
+STEP = 0.3  # seconds between two updates of long work
+REPEAT = 3.0  # seconds after which an unchanged progress is sent again
+ABANDONED = 20.0  # seconds without a reader after which long work stops
+UNEXPECTED = "An error occurred on the server, not in your input. Please try again."
+# The status is announced by screen readers. The address of the page follows it: results that can be linked carry their
+# query, see `sharing.Address`. In a Space the page lies in a frame, and the page around it is told.
+LIVE = "element.setAttribute('role', 'status'); element.setAttribute('aria-live', 'polite');"
+_STATUS = (
+    LIVE
+    + """
+watch('value', () => setTimeout(() => {
+  if (!element.getClientRects().length || !element.querySelector('.headline, .problem')) return;
+  const linked = element.querySelector('[data-query]'), query = new URLSearchParams(linked?.dataset.query ?? '');
+  const theme = new URLSearchParams(location.search).get('__theme');
+  if (theme) query.set('__theme', theme);
+  document.documentElement.dataset.linked = !!linked;
+  const text = query.toString();
+  history.replaceState(null, '', location.pathname + (text && '?' + text));
+  if (parent !== window) parent.postMessage({queryString: text, hash: ''}, 'https://huggingface.co');
+}, 50));"""
+)
+_SCROLL = """() => { for (const status of document.querySelectorAll('.status')) {
+  const box = status.getBoundingClientRect();
+  if (box.width && (box.top < 0 || box.top > innerHeight - 160)) status.scrollIntoView({block: 'start'}); } }"""
+
+
+class NothingToScore(Exception):
+    """The fields are empty; the page shows its hint."""
+
+
+class Stopped(Exception):
+    """The visitor stopped long work or left."""
+
+
+class Area(NamedTuple):
+    """Where results appear: a status, the results, and a button that stops long work.
+
+    The status is always visible, so that screen readers notice its changes.
+    """
+
+    status: gr.HTML
+    results: gr.Column
+    stop: gr.Button
+    hint: Markup
+
+
+def results_area(hint: str) -> Area:
+    """Return an area that shows a hint; the caller fills `results`."""
+    hint = html.fill('<p class="hint">Results appear here. {hint}</p>', hint=hint)
+    status = gr.HTML(hint, elem_classes="status", apply_default_css=False, js_on_load=_STATUS)
+    stop = gr.Button("Stop", visible=False, size="sm", variant="stop")
+    return Area(status, gr.Column(visible=False, elem_classes="results"), stop, hint)
+
+
+STOPPED = html.fill('<p class="hint">Stopped.</p>')
+
+
+def _updates(status: Markup, results: bool, running: bool = False) -> list:
+    return [status, gr.update(visible=results), gr.update(visible=running)]
+
+
+def _outcome(function: Callable[[], list], area: Area, outputs: int) -> list:
+    """Return what the page shows: a function's results, or why there are none."""
+    try:
+        status, *results = function()
+        return [*_updates(status, True), *results]
+    except (NothingToScore, Stopped) as reason:
+        status = STOPPED if isinstance(reason, Stopped) else area.hint
+    except Exception as error:
+        if not isinstance(error, ValueError):
+            traceback.print_exc()
+        message = str(error)[: checks.MAX_MESSAGE] if isinstance(error, ValueError) else UNEXPECTED
+        status = html.fill('<div class="problem"><b>Please check the input.</b> {message}</div>', message=message)
+    return [*_updates(status, False), *[gr.skip()] * outputs]
+
+
+def shown(function: Callable, area: Area, outputs: int) -> Callable:
+    """Return a function whose outputs are the status, the results' column, the stop button and the results.
+
+    Args:
+        function: takes inputs, returns a status (`Markup`) and results; raises ValueError for bad input.
+        area: where they are shown.
+        outputs: number of results.
+    """
+
+    @functools.wraps(function)
+    def run(*args):
+        return _outcome(lambda: function(*args), area, outputs)
+
+    return run
+
+
+class LongWork:
+    """Does what `shown` does for work that takes long: it shows its progress and can be stopped.
+
+    Args:
+        function: takes a function `tick(what, done, total)` before the inputs, and calls it often.
+        area: where results are shown.
+        outputs: number of results.
+    """
+
+    def __init__(self, function: Callable, area: Area, outputs: int):
+        self.function, self.area, self.outputs = function, area, outputs
+        self._running: dict[str | None, tuple[threading.Event, threading.Event]] = {}
+
+    def run(self, request: gr.Request, *args) -> Iterator[list]:
+        """Yield what the page shows until the work is done or stopped. Closing the generator stops the work.
+
+        Gradio's own `cancels` does not help: updates that are under way arrive after "Stopped." and stay.
+        """
+        session = request and request.session_hash
+        finished, stopped = threading.Event(), threading.Event()
+        looked, progress, found = [time.monotonic()], ["Reading", 0, 0], []
+
+        def tick(what: str, done: int, total: int) -> None:
+            progress[:] = what, done, total
+            if stopped.is_set() or time.monotonic() - looked[0] > ABANDONED:
+                raise Stopped
+
+        def work() -> None:
+            found.append(_outcome(lambda: self.function(tick, *args), self.area, self.outputs))
+            finished.set()
+
+        self._running[session] = finished, stopped
+        threading.Thread(target=work, daemon=True).start()
+        try:
+            sent, when = None, 0.0
+            while not finished.wait(STEP):
+                looked[0] = time.monotonic()
+                if sent != progress or looked[0] - when > REPEAT:
+                    sent, when = progress.copy(), looked[0]
+                    yield self._shown(_progress(*sent), running=True)
+            yield self._shown(STOPPED) if stopped.is_set() else found[0]
+        finally:
+            stopped.set()
+            if self._running.get(session) == (finished, stopped):
+                del self._running[session]
+
+    def stop(self, request: gr.Request) -> None:
+        """Stop the work of a visitor; the page shows it at once, the work ends at its next `tick`."""
+        for event in self._running.get(request and request.session_hash, ()):
+            event.set()
+
+    def _shown(self, status: Markup, running: bool = False) -> list:
+        return [*_updates(status, False, running), *[gr.skip()] * self.outputs]
+
+
+def _progress(what: str, done: int, total: int) -> Markup:
+    return html.fill(
+        '<p class="hint">{what}{numbers} …</p><progress aria-label="{what}" max="{total}" value="{done}"></progress>',
+        what=what,
+        numbers=f": {done:,} of {total:,}" if total else "",
+        total=total or 1,
+        done=done,
+    )
+
+
+def connect(
+    triggers: object,
+    function: Callable,
+    inputs: Sequence,
+    area: Area,
+    outputs: Sequence,
+    *,
+    long: bool = False,
+    scroll: bool = True,
+    **event,
+):
+    """Run a function when one of the triggers fires: one visitor at a time, the others see their place in the queue.
+
+    A trigger that fires during a run starts another run after it, with the fields as they are then.
+
+    Args:
+        triggers: events, such as `button.click`, or an event to follow.
+        function: see `shown`, or `LongWork` if it takes long.
+        inputs: components.
+        area: where status and results are shown.
+        outputs: components in `area.results`, one per result.
+        long: see `LongWork`.
+        scroll: scroll the area into view; on a phone it is below the fields.
+        **event: other arguments of the event.
+
+    Returns:
+        The event.
+    """
+    work = LongWork(function, area, len(outputs))
+    run = work.run if long else shown(function, area, len(outputs))
+    defaults = {"concurrency_limit": 1, "concurrency_id": "page", "show_progress_on": [area.status]}
+    event = {**defaults, "trigger_mode": "always_last", "api_visibility": "private"} | event
+    on = triggers.then if callable(getattr(triggers, "then", None)) else functools.partial(gr.on, triggers)
+    if scroll:
+        on(None, None, None, js=_SCROLL, api_visibility="private")
+    started = on(run, inputs, [*area[:3], *outputs], **event)
+    if long:
+        area.stop.click(work.stop, None, None, queue=False, api_visibility="private")
+    return started
+
+
+def preset(area: Area, fields: Sequence, values: Sequence, outputs: Sequence, results: Sequence) -> None:
+    """Make an example what the page shows when it opens.
+
+    Args:
+        area: where its results appear.
+        fields: components for the values.
+        values: of the example.
+        outputs: components in `area.results`.
+        results: status of the example, and values of `outputs`.
+    """
+    area.results.visible = True
+    for component, value in zip((*fields, area.status, *outputs), (*values, *results), strict=True):
+        if isinstance(component, gr.DownloadButton):
+            value = component.postprocess(value)
+            value = move_files_to_cache(value, component, postprocess=True, keep_in_cache=True)
+        component.value = value

@@ -1,0 +1,211 @@
+"""Serving a demo: endpoints for programs, the security policy, the preview of links, launch."""
+
+import functools
+import importlib.util
+import inspect
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import gradio as gr
+from markupsafe import escape
+
+from . import checks, html
+
+MAX_BODY = 2 * 2**20  # bytes of a request that is not an upload
+DELETE_CACHE = (600, 3600)  # seconds between two searches for old files, and the age at which files are deleted
+QUEUE = 64  # visitors that may wait; further ones are told that the demo is busy
+PREVIEW = "preview.png"
+# A link replaces the results that the page opens with; until it has, they are hidden, see `sharing.Address.open`.
+OPENING = """<script>
+if ([...new URLSearchParams(location.search).keys()].some(name => !name.startsWith("__")))
+  document.documentElement.classList.add("opening");
+</script>"""
+
+# The page loads, runs and contacts nothing but itself, even if it contains hostile text. Gradio needs inline scripts
+# and eval for its templates.
+POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; object-src 'none'; base-uri 'self'; "
+    "form-action 'self'"
+)
+THEME = gr.themes.Default(
+    primary_hue="blue",
+    font=["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"],  # Gradio's fonts come from the network
+    font_mono=["ui-monospace", "Consolas", "monospace"],
+).set(  # Gradio's greys, and white on its blue, have too little contrast
+    body_text_color_subdued="*neutral_600",
+    body_text_color_subdued_dark="*neutral_300",
+    block_info_text_color="*neutral_600",
+    block_info_text_color_dark="*neutral_300",
+    block_label_text_color="*neutral_700",
+    block_title_text_color="*neutral_700",
+    input_placeholder_color="*neutral_500",
+    input_placeholder_color_dark="*neutral_400",
+    button_primary_background_fill="*primary_700",
+    button_primary_background_fill_hover="*primary_800",
+    button_primary_background_fill_dark="*primary_700",
+    button_primary_background_fill_hover_dark="*primary_600",
+    button_cancel_background_fill="#b91c1c",
+    button_cancel_background_fill_hover="#991b1b",
+    button_cancel_background_fill_dark="#b91c1c",
+    button_cancel_background_fill_hover_dark="#991b1b",
+    link_text_color="*primary_700",
+    link_text_color_dark="*primary_300",
+)
+
+
+def with_clear_errors(function: Callable) -> Callable:
+    """Return a function for programs: a ValueError becomes an error of Gradio with the same message."""
+
+    @functools.wraps(function)
+    def run(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except ValueError as error:
+            raise gr.Error(str(error)[: checks.MAX_MESSAGE], print_exception=False) from error
+
+    return run
+
+
+def endpoint(function: Callable, name: str, examples: Mapping[str, object], **event) -> None:
+    """Add an endpoint for programs, with the description of each argument from the docstring.
+
+    Args:
+        function: has type hints and a docstring in Google's style.
+        name: name of the endpoint.
+        examples: one value per argument, for the page "Use via API".
+        **event: limits.
+    """
+    from gradio.utils import get_function_description
+
+    _, descriptions, _ = get_function_description(function)
+    event = {"concurrency_limit": 1, "concurrency_id": "page"} | event
+    gr.api(with_clear_errors(function), api_name=name, **event)
+    found = list(gr.context.Context.root_block.fns.values())[-1]
+    for argument, component in zip(inspect.signature(function).parameters, found.inputs, strict=True):
+        component.label = descriptions[argument]
+        component._api_info = {**component._api_info, "additional_description": descriptions[argument]}
+        component.example_value = component.example_payload = functools.partial(
+            lambda value: value, examples[argument]
+        )
+
+
+class Guard:
+    """ASGI middleware: adds the security policy, refuses large requests, serves the preview.
+
+    Args:
+        app: the demo.
+        tags: tags for the head of the page, see `preview_tags`.
+        preview: picture for links to the demo.
+    """
+
+    def __init__(self, app, tags: str = "", preview: Path | None = None):
+        self.app, self.tags, self.preview = app, tags, preview
+
+    async def __call__(self, scope, receive, send):
+        """Forward a request."""
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        path = scope["path"].rstrip("/")
+        if self.preview and path.endswith(f"/{PREVIEW}"):
+            return await _answer(send, 200, b"image/png", self.preview.read_bytes())
+        most = left = checks.MAX_FILE + 2**16 if path.endswith("/upload") else MAX_BODY
+
+        async def limited():
+            nonlocal left
+            message = await receive()
+            left -= len(message.get("body", b""))
+            return message if left >= 0 else {"type": "http.disconnect"}
+
+        sizes = [value for name, value in scope["headers"] if name == b"content-length"]
+        if any(not size.isdigit() or int(size) > most for size in sizes):
+            return await _answer(send, 413, b"text/plain", b"The request is too large for this demo.")
+
+        if not path and scope["method"] == "GET" and self.tags:
+            plain = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
+            return await self._page({**scope, "headers": plain}, limited, send)
+        await self._forward(scope, limited, send)
+
+    async def _page(self, scope, receive, send) -> None:
+        """Send the page with our tags in place of Gradio's; services that preview links run no scripts."""
+        start, body = {}, b""
+
+        async def gathered(message):
+            nonlocal body
+            start.update(message if message["type"] == "http.response.start" else {})
+            body += message.get("body", b"")
+
+        await self._forward(scope, receive, gathered)
+        body = with_tags(body.decode(), self.tags).encode()
+        kept = [(name, value) for name, value in start["headers"] if name.lower() != b"content-length"]
+        await send({**start, "headers": [*kept, (b"content-length", str(len(body)).encode())]})
+        await send({"type": "http.response.body", "body": body})
+
+    async def _forward(self, scope, receive, send) -> None:
+        async def answer(message):
+            if message["type"] == "http.response.start":
+                added = [(b"content-security-policy", POLICY.encode()), (b"x-content-type-options", b"nosniff")]
+                message = {**message, "headers": [*message["headers"], *added]}
+            await send(message)
+
+        await self.app(scope, receive, answer)
+
+
+async def _answer(send, status: int, kind: bytes, body: bytes) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", kind)]})
+    await send({"type": "http.response.body", "body": body})
+
+
+_TAG = re.compile(r"""<meta\s+(?:property|name)="(?:og:|twitter:|description)[^>]*>\s*""")
+
+
+def with_tags(page: str, tags: str) -> str:
+    """Return a page with other tags for the preview of links.
+
+    >>> with_tags('<head><meta property="og:title" content="Gradio" /></head>', "<meta>")
+    '<head><meta></head>'
+    """
+    return _TAG.sub("", page).replace("<head>", f"<head>{tags}", 1)
+
+
+def preview_tags(title: str, description: str) -> str:
+    """Return the tags that describe the page where a link to it is shown: title, text and picture."""
+    host = os.environ.get("SPACE_HOST")  # such as name-kpqa.hf.space, in a Space
+    texts = {"title": title, "description": description, "image": f"https://{host}/{PREVIEW}" if host else PREVIEW}
+    found = {'name="description"': description, 'name="twitter:card"': "summary_large_image"}
+    found |= {f'property="og:{name}"': text for name, text in texts.items()}
+    found |= {f'name="twitter:{name}"': text for name, text in texts.items()}
+    return "".join(f'<meta {name} content="{escape(text)}">' for name, text in found.items())
+
+
+def launch(demo: gr.Blocks, app: str, description: str) -> None:
+    """Serve a demo until it is stopped; GRADIO_SERVER_PORT and GRADIO_SERVER_NAME set port and address.
+
+    Args:
+        demo: the demo.
+        app: its file; `preview.png` beside it is the picture for links.
+        description: one sentence, for links.
+    """
+    from starlette.middleware import Middleware
+
+    preview = Path(app).resolve().with_name(PREVIEW)
+    tags = preview_tags(demo.title, description) + OPENING
+    guard = Middleware(Guard, tags=tags, preview=preview if preview.is_file() else None)
+    demo.space_id = None  # otherwise the page requests a header from huggingface.co, which the policy forbids
+    demo.queue(max_size=QUEUE, default_concurrency_limit=1).launch(
+        theme=THEME,
+        css=html.STYLE.read_text(encoding="utf-8"),
+        share=False,
+        ssr_mode=False,
+        pwa=False,
+        mcp_server=importlib.util.find_spec("mcp") is not None,  # pip install 'gradio[mcp]'
+        show_error=False,
+        allowed_paths=[],
+        max_file_size=checks.MAX_FILE,
+        max_threads=16,
+        state_session_capacity=100,
+        footer_links=["api", "settings"],
+        app_kwargs={"middleware": [guard]},
+    )

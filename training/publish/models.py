@@ -1,0 +1,189 @@
+"""Write the folder of a model repository: the whole model, its tokenizer and settings, the adapter, the card."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+from training.publish import texts
+from training.publish.assemble import ROOT
+from training.studies.accuracy.measure import copy_measured
+
+RECORDS = {"ava": ROOT / "training/ava/results/bundled.json", "kpqa": ROOT / "training/kpqa/results/agreement.json"}
+TASKS = {"ava": "text-classification", "kpqa": "token-classification"}
+CLASSES = {"ava": "AutoModelForSequenceClassification", "kpqa": "AutoModelForTokenClassification"}
+ADAPTER = ("adapter_config.json", "adapter_model.safetensors")
+NEW_CARD = "---\nlanguage: en\ntags:\n- evaluate\n---\n\n# {title}\n\n## Limits\n\nIt reads English only.\n"
+
+
+def metric_of(checkpoint: Path) -> str:
+    """Return the metric that loads a checkpoint: ava for judges, kpqa for keyphrase predictors."""
+    return "ava" if (checkpoint / "ava_config.json").is_file() else "kpqa"
+
+
+def write_model(source: Path, repository: str, tag: str, folder: Path, results: list, is_default: bool = True) -> None:
+    """Write the folder of a model repository.
+
+    Args:
+        source: folder of the checkpoint, a judge or a keyphrase predictor of any kind.
+        repository: Hub id.
+        tag: version, for the card.
+        folder: where to write; its previous content is deleted.
+        results: `huggingface_hub.EvalResult` objects, for the card.
+        is_default: whether the metric of the same namespace loads it by default.
+
+    Raises:
+        ValueError: if transformers cannot load the model completely although its card says so, or `measured.json`
+            is of another judge.
+    """
+    from genqa_metrics.core.scorer import quiet
+    from genqa_metrics.kpqa.loading import checked_settings
+    from genqa_metrics.kpqa.settings import write_settings
+    from huggingface_hub import ModelCard
+
+    name = metric_of(source)
+    shutil.rmtree(folder, ignore_errors=True)
+    with quiet():
+        plain, note = _plain(name, source)
+        model, tokenizer = merged(source)
+        if tokenizer is None:  # the linear judge, which has no encoder
+            for file in ("model.safetensors", "config.json"):
+                folder.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source / file, folder / file)
+        else:
+            model.save_pretrained(folder)
+            tokenizer.save_pretrained(folder)
+        if plain:
+            _check_plain(name, source, folder)
+        if name == "kpqa":
+            write_settings(folder, checked_settings(source))
+    for file, place in ({"ava_config.json": folder} | dict.fromkeys(ADAPTER, folder / "adapter")).items():
+        if (source / file).is_file():
+            place.mkdir(exist_ok=True)
+            shutil.copyfile(source / file, place / file)
+    if name == "ava":
+        copy_measured(source, folder)
+
+    namespace, title = repository.split("/")
+    facts = {"name": name, "namespace": namespace, "repository": repository, "tag": tag, "auto": CLASSES[name]}
+    use = ((texts.USE if is_default else texts.USE_OWN) + note).format(**facts)
+    use += texts.SETTINGS if name == "ava" else ""
+    if (source / ADAPTER[1]).is_file():
+        rank = f"rank {json.loads((source / ADAPTER[0]).read_text(encoding='utf-8'))['r']}"
+        use += texts.FILES.format(**facts, merged=_digest(folder), rank=rank)
+    written = source / "README.md"
+    card = ModelCard(written.read_text(encoding="utf-8") if written.is_file() else NEW_CARD.format(title=title))
+    card.text = card.text.replace("\n## ", f"\n{use}## ", 1) if "\n## " in card.text else f"{card.text}\n{use}"
+    card.data.library_name = "transformers"
+    card.data.pipeline_tag = TASKS[name] if plain else None
+    card.data.model_name = title
+    card.data.eval_results = results or None
+    card.save(folder / "README.md")
+
+
+def _plain(name: str, source: Path) -> tuple[bool, str]:
+    """Return whether transformers alone load a checkpoint, and the paragraph of its card on loading."""
+    from genqa_metrics.ava.loading import read_settings
+    from genqa_metrics.ava.modeling import CONFIGURATIONS, LINEAR
+    from genqa_metrics.kpqa.loading import checked_settings
+
+    if name == "kpqa":
+        return (True, texts.PLAIN) if checked_settings(source).head == "linear" else (False, texts.TANH)
+    configuration = read_settings(source)["configuration"]
+    if configuration == LINEAR:
+        return False, texts.LINEAR
+    return (False, texts.SEVERAL) if len(CONFIGURATIONS[configuration]) > 1 else (True, texts.PLAIN)
+
+
+def merged(source: Path) -> tuple:
+    """Return the model of a checkpoint, its adapter merged into the encoder, and its tokenizer or None."""
+    if metric_of(source) == "ava":
+        from genqa_metrics.ava.loading import load_judge
+
+        judge = load_judge(source, device="cpu")
+        return judge.model, judge.tokenizer
+    from genqa_metrics.kpqa.loading import load_token_classifier
+
+    model, tokenizer = load_token_classifier(source)
+    model.config.id2label, model.config.label2id = {0: "other", 1: "keyphrase"}, {"other": 0, "keyphrase": 1}
+    return model, tokenizer
+
+
+def _check_plain(name: str, source: Path, folder: Path) -> None:
+    """Raise ValueError if `from_pretrained` of transformers would load the model without some of its weights."""
+    import transformers
+
+    try:
+        _, found = getattr(transformers, CLASSES[name]).from_pretrained(folder, output_loading_info=True)
+        lost = sorted(set().union(*(found[kind] for kind in ("missing_keys", "unexpected_keys", "mismatched_keys"))))
+    except (ValueError, OSError) as error:
+        lost = [f"{type(error).__name__}: {error}".splitlines()[0]]
+    if lost:
+        raise ValueError(f"{source}: from_pretrained of transformers cannot load the whole model ({lost[0]})")
+
+
+def _digest(folder: Path) -> str:
+    from genqa_metrics.core.checkpoints import checkpoint_digest
+
+    return checkpoint_digest(folder)
+
+
+def recorded_results(name: str, source: Path) -> list:
+    """Return the measured results of a bundled checkpoint, for its model card.
+
+    Args:
+        name: name of the metric.
+        source: folder of the checkpoint.
+
+    Returns:
+        `huggingface_hub.EvalResult` objects.
+
+    Raises:
+        ValueError: if the results are of another checkpoint; names the command to run.
+    """
+    from huggingface_hub import EvalResult
+
+    record = json.loads(RECORDS[name].read_text(encoding="utf-8"))
+    digest = _digest(source)
+    if name == "ava":
+        scores = record["scores"]
+        measured = scores["digests"]["checkpoint"]
+        rows = [
+            (data, kind, scores["rows"][data][key], label)
+            for data in scores["rows"]
+            for key, kind, label in (
+                ("accuracy", "accuracy", "Accuracy"),
+                ("f1", "f1", "F1"),
+                ("auc", "roc_auc", "AUC"),
+            )
+        ]
+        label = "Pearson's r with graded judgments"
+        rows += [(data, "pearsonr", values["pearson"], label) for data, values in scores["graded"].items()]
+    else:
+        measured = re.match(r"checkpoint:([0-9a-f]+)", record["checkpoints"]["kpqa"])[1]
+        rows = [
+            (f"{data}.dev", kind, values[key][0], f"{label} of {metric} with human judgments")
+            for data, metrics in record["agreement"].items()
+            for metric, values in metrics.items()
+            if metric.endswith("_kpqa")
+            for key, kind, label in (
+                ("pearson", "pearsonr", "Pearson's r"),
+                ("spearman", "spearmanr", "Spearman's rho"),
+            )
+        ]
+    if not digest.startswith(measured):
+        raise ValueError(
+            f"{RECORDS[name]}: expected results of the checkpoint {digest[:12]}, got those of {measured[:12]}; "
+            f"run training/{name}/evaluate_{name}.py first"
+        )
+    return [
+        EvalResult(
+            task_type=TASKS[name],
+            dataset_type=data.split(".")[0].replace(" ", "_"),
+            dataset_name=data,
+            metric_type=kind,
+            metric_name=label,
+            metric_value=round(float(value), 4),
+        )
+        for data, kind, value, label in rows
+    ]
