@@ -1,0 +1,33 @@
+"""Scores of all metrics on the example files, compared with earlier ones: refactoring changes no number.
+
+`tests/data/golden.json` holds results of `compute`: those of the corpus, and the main score of every row. It changes
+only together with a bundled checkpoint or a formula, and then CHANGELOG.md names the reason.
+"""
+
+import json
+
+import genqa_metrics
+import pytest
+
+EXACT = ("aev", "f_meta")  # metrics with a model differ in the last digits from processor to processor
+
+
+@pytest.mark.parametrize("metric", genqa_metrics.METRICS)
+def test_scores_are_those_of_the_golden_file(repository, metric):
+    golden = json.loads((repository / "tests/data/golden.json").read_text())
+    compared = 0
+    for name in golden:
+        if metric not in golden[name]:
+            continue
+        rows = [json.loads(line) for line in (repository / "metrics/examples" / name).read_text().splitlines()]
+        if "predictions" in rows[0]:
+            rows = [{**row, "predictions": texts} for row in rows for texts in row["predictions"].values()]
+        columns = {"predictions": [row.get("predictions", row.get("prediction")) for row in rows]}
+        columns["references"] = [row["references"] for row in rows]
+        if metric in ("ava", "kpqa"):
+            columns["questions"] = [row["question"] for row in rows]
+        found = genqa_metrics.load(metric).compute(**columns, per_example=True)
+        for key, expected in golden[name][metric].items():
+            compared += 1
+            assert found[key] == (expected if metric in EXACT else pytest.approx(expected, abs=1e-6)), key
+    assert compared
