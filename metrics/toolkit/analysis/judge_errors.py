@@ -1,8 +1,8 @@
-"""Accuracy from a judge's verdicts alone, with what was measured of its errors; arrays in, numbers out.
+"""Accuracy from a judge's verdicts alone, and measurements of its errors; arrays in, numbers out.
 
 `measured.json` beside the weights of a judge says how often it was right about the answers of several systems, and
 under which weights, threshold and way with references. `python -m training.studies.accuracy.measure --measured` writes
-it. It changes no score and is in no signature.
+it. It changes no score; the signature has its digest, for intervals depend on it.
 """
 
 import json
