@@ -62,8 +62,7 @@ class Ava(CheckedModule, evaluate.Metric):
     """AVA of Vu & Moschitti (2021); the arguments below are those of `load`.
 
     Args:
-        checkpoint: "small" (default), "base" (reads long answers and other words better; needs an encoder of 438 MB),
-            or the folder or Hub id of another judge, also "org/name@revision".
+        checkpoint: "small" (default), "base" (better on long answers; encoder of 438 MB), a folder or "org/name@revision".
         escalate: a second judge, such as "base", for the rows of which the first is unsure. Default: none.
         revision: branch, tag or commit of a checkpoint; `evaluate.load` takes this argument for the module's own.
         device: "cpu", "cuda", "cuda:1", "mps"; default: the best available.
