@@ -62,7 +62,7 @@ class Ava(CheckedModule, evaluate.Metric):
     """AVA of Vu & Moschitti (2021); the arguments below are those of `load`.
 
     Args:
-        checkpoint: "small" (default), "base" (better on long answers; encoder of 438 MB), a folder or "org/name@revision".
+        checkpoint: "small" (default), "base" (better on long answers; 438 MB encoder), a folder or "org/name@rev".
         escalate: a second judge, such as "base", for the rows of which the first is unsure. Default: none.
         revision: branch, tag or commit of a checkpoint; `evaluate.load` takes this argument for the module's own.
         device: "cpu", "cuda", "cuda:1", "mps"; default: the best available.
