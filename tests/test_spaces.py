@@ -339,9 +339,9 @@ def test_compare_shows_no_interval_without_evidence_and_no_tie_as_a_vote(spaces)
     empty = [""] * 4
     same = ["Who wrote Hamlet?\nWhat do bees make?", "Shakespeare\nhoney", "a", "Shakespeare\nhoney"]
     for names in ([*empty, "", ""], ["b", "Shakespeare\nhoney", *empty]):
-        status, table, _, plot, *_ = app.page(lambda *_: None, *same, *names)
-        assert "1.000 (" not in plot
-        assert "95% intervals" not in plot
+        status, table, _, _, _, _, shown, *_ = app.page(lambda *_: None, *same, *names)
+        for name in app.SCORES:  # only the judge's interval, which counts its errors, says something on two rows
+            assert ("(" in str(app.plot_of(name, shown))) == (name == "ava_accuracy" and bool(names[0])), name
         assert " first" not in status
         if names[0]:
             assert "AVA: a and b are level." in status
