@@ -128,9 +128,7 @@ def stub() -> str:
         verbs.append(
             function(name, [*arguments[:star], "*", *arguments[star:]], shown_type(signature.return_annotation))
         )
-    text = "\n\n".join(
-        [HEAD, *protocols, *overloads, *verbs]
-    )
+    text = "\n\n".join([HEAD, *protocols, *overloads, *verbs])
     command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(STUB), "-"]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=True, cwd=STUB.parent).stdout
 
