@@ -25,7 +25,7 @@ from genqa_metrics.toolkit.analysis.explanation import (
 from genqa_metrics.toolkit.analysis.verdict import Verdict, Word
 from genqa_metrics.toolkit.commands import explain as script
 from genqa_metrics.toolkit.reports.explanation import STEPS, explanation_html, print_explanation
-from genqa_metrics.toolkit.reports.table import STYLE
+from genqa_metrics.toolkit.reports.table import render
 from genqa_metrics.toolkit.reports.verdict import print_verdict, verdict_html
 from genqa_metrics.toolkit.rows.writing import write_text
 from hypothesis import given
@@ -393,7 +393,8 @@ def test_the_pages_own_colours_are_legible(scheme):
     """Ink and quiet ink on the ground, of the light and the dark scheme."""
     import re
 
-    ground, ink, quiet = (re.findall(rf"--{name}: (#\w+);", STYLE)[scheme] for name in ("ground", "ink", "quiet"))
+    style = render("page.css")
+    ground, ink, quiet = (re.findall(rf"--{name}: (#\w+);", style)[scheme] for name in ("ground", "ink", "quiet"))
     for colour in (ink, quiet):
         bright, dark = sorted((luminance(colour), luminance(ground)), reverse=True)
         assert (bright + 0.05) / (dark + 0.05) >= 4.5

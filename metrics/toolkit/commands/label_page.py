@@ -6,56 +6,11 @@ from pathlib import Path
 from ..analysis.labelling import FORMS, Session, Task, marked_words
 from ..reports.table import render
 
-_CARD = """\
-<div class="card">
-<p class="asked"><span>{{ "context" if sets else "question" }}</span>{{ task.question }}</p>
-<div class="pair">
-<div><h4>accepted</h4>{% for text in task.references %}<p>{{ text }}</p>{% endfor %}</div>
-<div><h4>{{ "questions" if sets else "answer" }}</h4>
-{% for pieces in answers %}
-<p>{% for text, same in pieces -%}
-{% if same or not text|trim(" .,;:!?") %}{{ text }}{% else %}<mark>{{ text }}</mark>{% endif %}
-{%- endfor %}</p>
-{% endfor %}
-</div></div></div>
-"""
-_STYLE = """
-.gradio-container { width: 100% !important; max-width: min(60rem, 100%) !important; margin: 0 auto; }
-.card { font-size: 1.1rem; line-height: 1.5; overflow-wrap: anywhere; } .card p { margin: 0 0 .6rem; }
-.card h4, .card .asked span { color: var(--body-text-color-subdued); font-size: .85rem; margin: 0; display: block; }
-.card .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(14rem, 1fr)); gap: 1rem; }
-.card mark { background: #fde68a; color: #1c1b1a; border-radius: .15rem; }
-button.key { min-width: 2.5rem !important; }
-"""
-# A key presses the button whose label begins with it, not while a text is written; 1 and 0 are y and n where there are
-# only those. Until the page shows something new, further keys wait: nobody labels a row that they have not seen.
-_KEYS = """
-<script>
-let before = null, since = 0;
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (/input|textarea/i.test(event.target.tagName)) {
-    if (event.key === "Enter") setTimeout(() => event.target.blur());
-    return;
-  }
-  const buttons = [...document.querySelectorAll("button.key")];
-  const find = (key) => buttons.find((button) => button.textContent.trim()[0]?.toLowerCase() === key);
-  const key = event.key.toLowerCase();
-  const button = find(key) ?? find({ 1: "y", 0: "n" }[key]);
-  const shown = document.querySelector("#task").textContent + document.querySelector("#asked").textContent;
-  if (!button || event.repeat || (shown === before && Date.now() - since < 2000)) return;
-  [before, since] = [shown, Date.now()];
-  button.click();
-  event.preventDefault();
-});
-</script>
-"""
-
 
 def card(task: Task, sets: bool) -> str:
     """Return a task as HTML; words of the answer that are not in the nearest reference are marked."""
     pieces = [[(text, True)] if sets else marked_words(text, task.references) for text in task.answers]
-    return str(render(_CARD, task=task, answers=pieces, sets=sets))
+    return str(render("label_card.html", task=task, answers=pieces, sets=sets))
 
 
 class State:
@@ -218,8 +173,8 @@ def serve(output: Path, tasks: Sequence[Task], form: str, port: int | None, open
             body_text_color_subdued="*neutral_600",  # gradio's grey is too pale to read
             body_text_color_subdued_dark="*neutral_300",
         ),
-        css=_STYLE,
-        head=_KEYS,
+        css=str(render("label.css")),
+        head=str(render("label_keys.html")),
         share=False,
         ssr_mode=False,
         footer_links=[],

@@ -151,35 +151,6 @@ def _axis(low: float, high: float) -> tuple[float, float, float]:
     return round(start * step, 10), round(max(stop, start + 1) * step, 10), round(step, 10)
 
 
-_FOREST = """\
-<div class="forest">
-{% for name, found in estimates.items() %}
-<div class="name">{{ name }}</div>
-<svg class="line{{ " first" if name in first }}" role="img" aria-label="{{ estimate(found) }}">
-{%- for mark in marks %}<line class="grid" x1="{{ at(mark) }}" x2="{{ at(mark) }}" y1="0" y2="100%"/>{% endfor -%}
-{%- if found.low is not none -%}
-<line class="interval" x1="{{ at(found.low) }}" x2="{{ at(found.high) }}" y1="50%" y2="50%"/>
-{%- endif %}
-<circle cx="{{ at(found.value) }}" cy="50%" r="5"/></svg>
-<div class="value">{{ number(found.value) }}</div>
-{% endfor %}
-<div></div><div class="axis">
-{%- for mark in marks %}<span style="left: {{ at(mark) }}">{{ number(mark, digits) }}</span>{% endfor -%}
-</div><div></div></div>
-"""
-FOREST_STYLE = """
-.forest { display: grid; grid-template-columns: fit-content(30%) 1fr auto; column-gap: .8rem; align-items: center;
-  max-width: 46rem; margin-bottom: 1rem; }
-.forest .value { font-variant-numeric: tabular-nums; } .line { width: 100%; height: 1.7rem; overflow: visible; }
-.grid { stroke: var(--line); } .interval { stroke: var(--mark); stroke-width: 3; stroke-linecap: round; }
-circle { fill: var(--mark); } .first .interval { stroke: var(--first); } .first circle { fill: var(--first); }
-.axis { position: relative; height: 1.4rem; font-size: .75rem; color: var(--quiet); }
-.axis span { position: absolute; transform: translateX(-50%); white-space: nowrap; }
-.outcomes { width: 8rem; height: .8rem; display: block; } .wins { fill: var(--wins); } .ties { fill: var(--ties); }
-.losses { fill: var(--losses); } .key { width: .8rem; height: .8rem; }
-"""
-
-
 def forest_chart(estimates: Mapping[str, Mapping], first: Sequence[str]):
     """Return a chart of scores with their intervals (`markupsafe.Markup`), one line per system.
 
@@ -196,16 +167,15 @@ def forest_chart(estimates: Mapping[str, Mapping], first: Sequence[str]):
         return f"{100 * (value - left) / (right - left):.2f}%"
 
     return render(
-        _FOREST, estimates=estimates, first=first, marks=marks, digits=digits, at=at, number=number, estimate=estimate
+        "forest.html",
+        estimates=estimates,
+        first=first,
+        marks=marks,
+        digits=digits,
+        at=at,
+        number=number,
+        estimate=estimate,
     )
-
-
-_OUTCOMES = """\
-<svg class="outcomes" role="img" aria-label="{{ said }}">
-{%- for kind, start, width in parts -%}
-<rect class="{{ kind }}" x="{{ start }}%" width="{{ width }}%" height="100%"/>
-{%- endfor %}</svg>
-"""
 
 
 def outcome_bar(pair: Mapping):
@@ -217,4 +187,4 @@ def outcome_bar(pair: Mapping):
         parts.append((kind, f"{start:.2f}", f"{width:.2f}"))
         start += width
     said = f"{pair['wins']:,} wins, {pair['ties']:,} ties, {pair['losses']:,} losses"
-    return render(_OUTCOMES, said=said, parts=parts)
+    return render("outcomes.html", said=said, parts=parts)

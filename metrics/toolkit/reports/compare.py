@@ -6,8 +6,8 @@ from typing import Any
 from ..analysis.compare import CompareRun, explanations
 from ..scoring.options import CompareOptions, bad_usage, takes
 from ..scoring.registry import SCORERS, scorer_class
-from .charts import FOREST_STYLE, forest_chart, outcome_bar
-from .explanation import HEAT_MAP_STYLE, heat_map_html, heat_map_legend
+from .charts import forest_chart, outcome_bar
+from .explanation import heat_map_html, heat_map_legend, heat_map_style
 from .report import Report, say
 from .table import (
     Table,
@@ -211,108 +211,6 @@ def shown_answers(row: Mapping) -> list[tuple[str, str, str]]:
     ]
 
 
-_PAGE = """\
-{% macro matrix(found) %}
-<div class="wide"><table class="matrix"><thead><tr><td></td>
-{%- for system in found.order %}<th scope="col">{{ system }}</th>{% endfor %}</tr></thead><tbody>
-{% for system, cells in found.rows.items() %}
-<tr><th scope="row">{{ system }}</th>
-{%- for cell in cells %}
-{%- if cell %}<td class="{{ cell[0] }}" title="{{ cell[1] }}">{{ cell[2] }}</td>{% else %}<td></td>{% endif %}
-{%- endfor %}</tr>
-{% endfor %}
-</tbody></table></div>
-<p class="explanation">Score of the row's system - score of the column's. Coloured: significant at 5%
-(permutation test, corrected).</p>
-{% endmacro %}
-{% macro tests(score) %}
-{{ score.pairs }}
-<p class="explanation">{{ score.said }}
-{% for kind in ("wins", "ties", "losses") -%}
-<svg class="key"><rect class="{{ kind }}" width="100%" height="100%"/></svg> {{ kind }}
-{% endfor %} of the first system. Bold: significant at 5% (permutation test, corrected).</p>
-{% endmacro %}
-{% macro answer(found) %}
-<h5><b>{{ found.score }}</b> {{ found.system }}</h5>
-{% if found.heat %}
-<p class="text" dir="auto">{{ found.heat }}</p>
-<details><summary>the reference, beside this answer</summary>
-<p class="text" dir="auto">{{ found.reference }}</p></details>
-{% else %}
-<p class="answer" dir="auto">{{ found.answer }}</p>
-{% endif %}
-{% endmacro %}
-<h1>{{ report.title }}</h1>
-{% for note in report.notes[:most] %}
-<p class="note">Note: {{ note }}.</p>
-{% endfor %}
-{% if report.notes|length > most %}
-<details><summary>{{ report.notes|length - most }} more notes</summary>
-{% for note in report.notes[most:] %}
-<p class="note">Note: {{ note }}.</p>
-{% endfor %}
-</details>
-{% endif %}
-<ul>
-{% for line in report.findings %}
-<li class="finding">{{ line }}</li>
-{% endfor %}
-</ul>
-{% for section in sections %}
-<h2>{{ section.metric }}</h2>
-{% for score in section.scores %}
-{% if score.name != section.metric %}
-<h3>{{ score.name }}</h3>
-{% endif %}
-{{ score.chart }}
-{% if loop.first %}
-{{ section.systems }}
-<p class="explanation">{{ section.said }} Green and bold: first cluster.</p>
-{% endif %}
-{% if score.matrix %}
-{{ matrix(score.matrix) }}
-{% endif %}
-{% if score.folded %}
-<details><summary>all tests</summary>{{ tests(score) }}</details>
-{% else %}
-{{ tests(score) }}
-{% endif %}
-{% endfor %}
-{% if section.rows %}
-<h3>Rows that differ most by {{ section.scores[0].name }}</h3>
-{% endif %}
-{% if section.legend %}
-<ul class="legend">{{ section.legend }}</ul>
-{% endif %}
-{% for row in section.rows %}
-<section class="row">
-<h4 dir="auto">{{ row.name }}</h4>
-{% if row.references %}
-<p class="references" dir="auto">Reference:
-{% for text in row.references %}{{ text }}{% if not loop.last %} <span class="or">or</span> {% endif %}{% endfor %}</p>
-{% endif %}
-{% for found in row.answers %}
-{{ answer(found) }}
-{% endfor %}
-</section>
-{% endfor %}
-{% endfor %}
-<h2>What the numbers rest on</h2>
-<p class="explanation">{{ clusters }}</p>
-<ul class="facts">
-{% for line in facts %}
-<li>{{ line }}</li>
-{% endfor %}
-</ul>
-"""
-_STYLE = """
-.matrix td, .matrix th { padding: .3rem .5rem; }
-.better { background: var(--better); } .worse { background: var(--worse); }
-.row { border-left: 3px solid var(--line); padding-left: .8rem; margin: 1.2rem 0; }
-.references { color: var(--quiet); font-size: .9rem; margin: 0; } .answer { margin: 0; } .or { font-style: italic; }
-"""
-
-
 def comparison_page(shown: "CompareReport", explained: Sequence[Mapping] = ()) -> str:
     """Return a comparison as one HTML page that needs nothing else: no script, no outside resource.
 
@@ -321,8 +219,10 @@ def comparison_page(shown: "CompareReport", explained: Sequence[Mapping] = ()) -
         explained: heat maps for KPQA's rows, see `analysis.compare.explanations`.
     """
     sections = [_section(shown, metric, explained) for metric in shown.tests]
-    body = render(_PAGE, report=shown, sections=sections, most=MAX_NOTES, clusters=CLUSTERS, facts=shown.facts())
-    return page(shown.title, body, FOREST_STYLE + HEAT_MAP_STYLE + _STYLE)
+    body = render(
+        "compare.html", report=shown, sections=sections, most=MAX_NOTES, clusters=CLUSTERS, facts=shown.facts()
+    )
+    return page(shown.title, body, render("forest.css"), heat_map_style(), render("compare.css"))
 
 
 def _section(shown: "CompareReport", metric: str, explained: Sequence[Mapping]) -> dict:

@@ -119,77 +119,8 @@ def print_explanation(explained: Explanation, console) -> None:
     console.print(Text(visible(explained.signature), "dim"), soft_wrap=True)
 
 
-HEAT_MAP_STYLE = """
-.text { margin: 0; line-height: 2.4; }
-.word { display: inline-block; max-width: 100%; line-height: 1.9; }
-ruby { ruby-position: under; }
-rt { font-size: .65rem; color: var(--quiet); padding: 0 .15em; font-variant-numeric: tabular-nums; }
-.piece { padding: .1em 0; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-.found { text-decoration: underline; text-decoration-thickness: .12em; text-underline-offset: .15em; }
-.in-order { font-weight: bold; }
-.unread { color: var(--quiet); font-style: italic; }
-""" + "".join(f".step{i} {{ background: {c}; color: #000000; }}\n" for i, (_, c) in enumerate(STEPS, 1))
-_STYLE = """
-body { max-width: 46rem; font-size: 1.05rem; } h2 { border-top: none; padding-top: 0; margin: 1.5rem 0 0; }
-h3 { font-size: .85rem; font-weight: normal; color: var(--quiet); margin: .8rem 0 0; }
-.signature { font-size: .85rem; color: var(--quiet); } .legend { padding: 0; list-style: none; }
-"""
-_HEAT_MAP = """\
-{%- for word in words -%}
-{%- if word -%}
-<span class="word">
-{%- for text, numbers, classes, title in word -%}
-{%- if numbers -%}
-<ruby title="{{ title }}"><span class="{{ classes }}">{{ text }}</span>
-{#- -#}
-<rp>(</rp><rt>{{ numbers }}</rt><rp>)</rp></ruby>
-{%- else -%}<span class="unread" title="not read by the model">{{ text }}</span>{%- endif -%}
-{%- endfor -%}
-</span>
-{%- else %} {% endif -%}
-{%- else -%}
-<span class="unread">(empty)</span>
-{%- endfor -%}
-"""
-_LEGEND = """\
-<li>The number below a word piece is its keyphrase weight, from 0 to 1: how much it answers the question.
-Background from
-{% for low in steps %}<span class="piece step{{ loop.index }}">&nbsp;{{ low }}&nbsp;</span> {% endfor %}on.</li>
-<li><span class="found">underlined</span>: {{ found }}</li>
-<li><span class="in-order">bold</span>: {{ in_order }}</li>
-"""
-_PAGE = """\
-<h1>What KPQA weighs in this answer</h1>
-<h2>Question</h2>
-<p class="text" dir="auto">{{ question }}</p>
-{% for heading, prediction, reference, rarity in pairs %}
-<h2>{{ heading }}</h2>
-<h3>Prediction</h3>
-<p class="text" dir="auto">{{ prediction }}</p>
-<h3>Reference</h3>
-<p class="text" dir="auto">{{ reference }}</p>
-{% for side, text in rarity %}
-<h3>{{ side }}, by rarity (IDF)</h3>
-<p class="text" dir="auto">{{ text }}</p>
-{% endfor %}
-{% endfor %}
-<ul class="legend">
-{{ legend }}
-{% if idf %}
-<li>IDF: {{ idf }}</li>
-{% endif %}
-{% if cut %}
-<li>{{ cut }}</li>
-{% endif %}
-</ul>
-<h2>Scores</h2>
-{{ scores }}
-<p class="signature">{{ signature }}</p>
-"""
-
-
 def heat_map_html(parts: list[Segment]):
-    """Return a text as HTML (`markupsafe.Markup`), every word piece with its weight; its style is `HEAT_MAP_STYLE`.
+    """Return a text as HTML (`markupsafe.Markup`), every word piece with its weight; its style is `heat_map_style()`.
 
     Args:
         parts: the segments of a text.
@@ -206,12 +137,17 @@ def heat_map_html(parts: list[Segment]):
         marks = {name: mark for (name, mark), true in zip(marked.items(), part[2:], strict=True) if true}
         classes = " ".join(["piece", f"step{_step(max(part.weights, default=0.0))}", *marks])
         words[-1].append((part.text, numbers, classes, "; ".join([f"weight {numbers}", *marks.values()])))
-    return render(_HEAT_MAP, words=words if any(part.text.strip() for part in parts) else [])
+    return render("heat_map.html", words=words if any(part.text.strip() for part in parts) else [])
+
+
+def heat_map_style():
+    """Return the CSS of heat maps (`markupsafe.Markup`)."""
+    return render("heat_map.css", colours=[colour for _, colour in STEPS])
 
 
 def heat_map_legend():
     """Return what the marks of `heat_map_html` mean, as items of an HTML list (`markupsafe.Markup`)."""
-    return render(_LEGEND, steps=[number(low, 2) for low, _ in STEPS], found=_FOUND, in_order=_IN_ORDER)
+    return render("legend.html", steps=[number(low, 2) for low, _ in STEPS], found=_FOUND, in_order=_IN_ORDER)
 
 
 def explanation_html(explained: Explanation) -> str:
@@ -229,7 +165,7 @@ def explanation_html(explained: Explanation) -> str:
         heading = _reference(explained, i) if several else "Answer"
         pairs.append((heading, heat_map_html(prediction), heat_map_html(reference), rarity))
     body = render(
-        _PAGE,
+        "explanation.html",
         question=explained.question,
         pairs=pairs,
         legend=heat_map_legend(),
@@ -238,4 +174,4 @@ def explanation_html(explained: Explanation) -> str:
         scores=html_table(_score_table(explained)),
         signature=explained.signature,
     )
-    return page(f"KPQA: {explained.question}", body, HEAT_MAP_STYLE + _STYLE)
+    return page(f"KPQA: {explained.question}", body, heat_map_style(), render("explanation.css"))

@@ -13,32 +13,6 @@ from .table import (
     visible,
 )
 
-_TABLES = """\
-{% for table in tables %}
-<h2>{{ table.title }}</h2>
-{% if table.title in charts %}
-<figure>{{ charts[table.title] }}</figure>
-{% endif %}
-{{ html_table(table) }}
-{% if table.explanation %}
-<p class="explanation">{{ table.explanation }}</p>
-{% endif %}
-{% endfor %}
-"""
-_BODY = """\
-<h1>{{ title }}</h1>
-{% for note in notes %}
-<p class="note">Note: {{ note }}</p>
-{% endfor %}
-{{ tables }}
-<h2>What the numbers rest on</h2>
-<ul class="facts">
-{% for line in facts %}
-<li>{{ line }}</li>
-{% endfor %}
-</ul>
-"""
-
 
 class Report:
     """What a verb found. Subclasses say what is in it; all forms come from the same tables.
@@ -82,11 +56,15 @@ class Report:
 
     def to_html(self) -> str:
         """Return the report as one HTML page that needs nothing else: no script, no outside resource."""
-        body = render(_BODY, title=self.title, notes=self.notes, tables=self._html_tables(), facts=self.facts())
+        body = render(
+            "report.html", title=self.title, notes=self.notes, tables=self._html_tables(), facts=self.facts()
+        )
         return page(self.title, body)
 
     def _html_tables(self, charts: bool = True):
-        return render(_TABLES, tables=self.tables(), charts=self.charts() if charts else {}, html_table=html_table)
+        return render(
+            "tables.html", tables=self.tables(), charts=self.charts() if charts else {}, html_table=html_table
+        )
 
     def __str__(self) -> str:
         """Return what the command line prints."""
@@ -100,8 +78,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         """Return the tables for a notebook."""
-        notes = render("{% for note in notes %}<p>Note: {{ note }}</p>{% endfor %}", notes=self.notes)
-        return str(notes + self._html_tables(charts=False))
+        return str(render("notes.html", notes=self.notes) + self._html_tables(charts=False))
 
     def show(self, console) -> None:
         """Print the report.

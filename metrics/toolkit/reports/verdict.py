@@ -92,41 +92,6 @@ def print_verdict(found: Verdict, console) -> None:
     console.print(Text(visible(found.signature), "dim"), soft_wrap=True)
 
 
-_STYLE = """
-body { max-width: 46rem; font-size: 1.05rem; } h2 { border-top: none; padding-top: 0; margin: 1.5rem 0 0; }
-.text { margin: 0; line-height: 1.9; } .text span { padding: .1em; print-color-adjust: exact;
-  -webkit-print-color-adjust: exact; } .signature { font-size: .85rem; color: var(--quiet); }
-""" + "".join(
-    f".for{i} {{ background: {blue}; color: #000000; }} .against{i} {{ background: {orange}; color: #000000; }}\n"
-    for i, (_, blue, orange) in enumerate(STEPS, 1)
-)
-_PAGE = """\
-<h1>Why AVA calls this answer {{ headline }}</h1>
-<p class="finding">{{ reason }}</p>
-<h2>Question</h2>
-<p class="text" dir="auto">{{ question }}</p>
-<h2>Answer</h2>
-<p class="text" dir="auto">
-{%- for text, name, title in parts -%}
-{%- if name %}<span class="{{ name }}" title="{{ title }}">{{ text }}</span>{% else %}{{ text }}{% endif -%}
-{%- else -%}(empty){%- endfor -%}
-</p>
-<h2>References</h2>
-{% for text, decided in references %}
-<p class="text" dir="auto">{{ text }}{% if decided %} <b>(decided)</b>{% endif %}</p>
-{% endfor %}
-<ul class="legend">
-<li><span class="for1">&nbsp;for&nbsp;</span> the answer: without the word the probability is lower, by the number that
-is shown when the pointer rests on it; <span class="against1">&nbsp;against&nbsp;</span>: it is higher, or would be
-with what the reference says in its place. Words that change it by less than {{ unseen }} have no ground.</li>
-{% for warning in warnings %}
-<li class="note">{{ warning }}</li>
-{% endfor %}
-</ul>
-<p class="signature">{{ signature }}</p>
-"""
-
-
 def verdict_html(found: Verdict) -> str:
     """Return a verdict as one HTML page that needs nothing else: no script, no outside resource.
 
@@ -138,7 +103,7 @@ def verdict_html(found: Verdict) -> str:
         name = f"{'for' if (effect or 0.0) > 0 else 'against'}{_step(effect)}" if _step(effect) else ""
         parts.append((text, name, f"{effect:+.2f}" if effect is not None else ""))
     body = render(
-        _PAGE,
+        "verdict.html",
         headline=headline(found),
         reason=found.reason,
         question=found.question,
@@ -148,4 +113,4 @@ def verdict_html(found: Verdict) -> str:
         warnings=list(found.warnings),
         signature=found.signature,
     )
-    return page(f"AVA: {found.question}", body, _STYLE)
+    return page(f"AVA: {found.question}", body, render("verdict.css", steps=STEPS))
