@@ -40,17 +40,6 @@ ADDRESS = sharing.Address(
     (*EXAMPLES[0].values, *CORNERS["Middle (default)"]),
     2,
 )
-CODE = """
-import evaluate
-
-aev = evaluate.load("metrics/aev")
-results = aev.compute(
-    predictions=[{answer}],
-    references=[{reference}],
-    {settings},
-)
-print(results)
-"""
 
 
 def settings_of(alpha, order, brevity, wordiness, unlimited, plain):
@@ -108,17 +97,7 @@ def plane_html(grid: dict, settings) -> Markup:
 
 # A click on a cell sets the sliders. The cell keeps the keyboard focus when the plane is drawn again, until the focus
 # moves elsewhere.
-CELLS = """element.addEventListener('click', event => {
-  const cell = event.target.closest('button[data-alpha]');
-  if (!cell) return;
-  element.dataset.clicked = 'yes';
-  trigger('click', {alpha: +cell.dataset.alpha, order: +cell.dataset.order});
-});
-watch('value', () => { if (element.dataset.clicked) setTimeout(() => {
-  const focused = document.activeElement;
-  if (focused === document.body) element.querySelector('.here button')?.focus({preventScroll: true});
-  else if (!element.contains(focused)) delete element.dataset.clicked;
-}, 50); });"""
+CELLS = Path(__file__).with_name("cells.js").read_text(encoding="utf-8")
 
 
 def meaning(settings) -> str:
@@ -189,10 +168,9 @@ def results(answers: list, references: list, settings, *more: str) -> list:
 def code_of(answer: str, reference: str, controls) -> Markup:
     """Return Python code that computes the same."""
     alpha, order, brevity, wordiness, unlimited, plain = controls
-    limit = 'float("inf")' if unlimited else f"{wordiness:g}"
-    settings = f"alpha={alpha:g}, max_order={order}, brevity={brevity:g}, wordiness={limit}, grid=True"
-    settings += ", stop_words=None, stemmer=None" if plain else ""
-    return sharing.python_code(CODE.replace("{settings}", settings), answer=answer, reference=reference)
+    settings = {"alpha": alpha, "max_order": order, "brevity": brevity, "wordiness": inf if unlimited else wordiness}
+    settings |= {"stop_words": None, "stemmer": None} if plain else {}
+    return sharing.metric_code("aev", predictions=[answer], references=[reference], **settings, grid=True)
 
 
 def page(answer, reference, *controls) -> list:

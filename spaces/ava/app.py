@@ -19,18 +19,6 @@ MAX_SYSTEMS = 20
 
 EXAMPLES = sharing.read_examples(__file__)
 ADDRESS = sharing.Address(dict.fromkeys(("question", "answer", "references"), str), EXAMPLES[0].values, 3)
-CODE = """
-import evaluate
-
-ava = evaluate.load("metrics/ava")
-results = ava.compute(
-    questions=[{question}],
-    predictions=[{answer}],
-    references=[{references}],
-    explain=True,
-)
-print(results)
-"""
 
 
 @cache
@@ -63,7 +51,7 @@ def page(question: str, answer: str, references: str) -> list:
         "Probability with each accepted answer only",
         {1},
     )
-    code = sharing.python_code(CODE, question=question, answer=answer, references=lines)
+    code = sharing.metric_code("ava", questions=[question], predictions=[answer], references=[lines], explain=True)
     return [status + ADDRESS.mark(*values), chart, words, by_reference if len(lines) > 1 else "", code]
 
 

@@ -20,23 +20,8 @@ UNEXPECTED = "An error occurred on the server, not in your input. Please try aga
 # The status is announced by screen readers. The address of the page follows it: results that can be linked carry their
 # query, see `sharing.Address`. In a Space the page lies in a frame, and the page around it is told.
 LIVE = "element.setAttribute('role', 'status'); element.setAttribute('aria-live', 'polite');"
-_STATUS = (
-    LIVE
-    + """
-watch('value', () => setTimeout(() => {
-  if (!element.getClientRects().length || !element.querySelector('.headline, .problem')) return;
-  const linked = element.querySelector('[data-query]'), query = new URLSearchParams(linked?.dataset.query ?? '');
-  const theme = new URLSearchParams(location.search).get('__theme');
-  if (theme) query.set('__theme', theme);
-  document.documentElement.dataset.linked = !!linked;
-  const text = query.toString();
-  history.replaceState(null, '', location.pathname + (text && '?' + text));
-  if (parent !== window) parent.postMessage({queryString: text, hash: ''}, 'https://huggingface.co');
-}, 50));"""
-)
-_SCROLL = """() => { for (const status of document.querySelectorAll('.status')) {
-  const box = status.getBoundingClientRect();
-  if (box.width && (box.top < 0 || box.top > innerHeight - 160)) status.scrollIntoView({block: 'start'}); } }"""
+_STATUS = LIVE + html.script("status.js")
+_SCROLL = html.script("scroll.js")
 
 
 class NothingToScore(Exception):

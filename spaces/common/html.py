@@ -14,6 +14,11 @@ STYLE = Path(__file__).with_name("style.css")
 _TEMPLATE = str.maketrans({"$": "&#36;", "{": "&#123;", "}": "&#125;", "`": "&#96;", "\\": "&#92;"})
 
 
+def script(name: str) -> str:
+    """Return a script of JavaScript that lies beside this file."""
+    return STYLE.with_name(name).read_text(encoding="utf-8").strip()
+
+
 def escaped(text: object) -> Markup:
     """Return a text as HTML that shows it; `Markup` stays as it is.
 

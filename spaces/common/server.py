@@ -18,10 +18,7 @@ DELETE_CACHE = (600, 3600)  # seconds between two searches for old files, and th
 QUEUE = 64  # visitors that may wait; further ones are told that the demo is busy
 PREVIEW = "preview.png"
 # A link replaces the results that the page opens with; until it has, they are hidden, see `sharing.Address.open`.
-OPENING = """<script>
-if ([...new URLSearchParams(location.search).keys()].some(name => !name.startsWith("__")))
-  document.documentElement.classList.add("opening");
-</script>"""
+OPENING = f"<script>\n{html.script('opening.js')}</script>"
 
 # The page loads, runs and contacts nothing but itself, even if it contains hostile text. Gradio needs inline scripts
 # and eval for its templates.

@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Callable, Sequence
 from importlib import resources
+from math import inf
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -14,11 +15,7 @@ from markupsafe import Markup
 from . import events, html
 
 MAX_QUERY = 1_500  # characters of a link; results of longer texts have none
-_COPY_LINK = """async () => { const copied = document.querySelector('.copied');
-  if (document.documentElement.dataset.linked === 'false')
-    return void (copied.textContent = 'No link: long texts and files do not leave this page.');
-  try { await navigator.clipboard.writeText(location.href); copied.textContent = 'Link copied.'; }
-  catch { copied.textContent = 'Copy the address of this page from the address bar.'; } }"""
+_COPY_LINK = html.script("copy_link.js")
 _OPENED = "() => document.documentElement.classList.remove('opening')"
 
 
@@ -186,7 +183,23 @@ def python_code(template: str, **values: object) -> Markup:
         template: the code; `{name}` stands for the `repr` of a value.
         **values: strings, numbers, lists.
     """
-    code = template.format(**{name: repr(value) for name, value in values.items()})
+    return _code_html(template.format(**{name: repr(value) for name, value in values.items()}))
+
+
+def metric_code(name: str, **arguments: object) -> Markup:
+    """Return Python code that scores the visitor's inputs with a metric.
+
+    Args:
+        name: of the metric.
+        **arguments: of its `compute`.
+    """
+    given = ["float('inf')" if value == inf else repr(value) for value in arguments.values()]
+    lines = "".join(f"    {key}={value},\n" for key, value in zip(arguments, given, strict=True))
+    load = f'import evaluate\n\n{name} = evaluate.load("metrics/{name}")\n'
+    return _code_html(f"{load}results = {name}.compute(\n{lines})\nprint(results)")
+
+
+def _code_html(code: str) -> Markup:
     return html.fill('<pre tabindex="0" aria-label="Code for Python"><code>{code}</code></pre>', code=code.strip())
 
 

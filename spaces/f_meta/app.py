@@ -22,20 +22,9 @@ WORDS = {"tokenizer": "word"}  # typed questions are raw text
 NAMES = {"rouge": "ROUGE-L", "rouge_cosine": "ROUGE-L + cosine", "bleu": "BLEU-4", "meteor": "METEOR"}
 BaseName = Literal["ROUGE-L", "ROUGE-L + cosine", "BLEU-4", "METEOR"]
 EXAMPLES = sharing.read_examples(__file__)
-ADDRESS = sharing.Address(dict.fromkeys(("generated", "references", "base"), str), (*EXAMPLES[0].values, "ROUGE-L"), 2)
-CODE = """
-import evaluate
-
-f_meta = evaluate.load("metrics/f_meta")
-results = f_meta.compute(
-    predictions=[{generated}],
-    references=[{references}],
-    base={base},
-    base_kwargs={words},
-)
-print(results)
-"""
-# METEOR starts Java and takes seconds. At most three requests may wait for it, so that others are not blocked.
+ADDRESS = sharing.Address(
+    dict.fromkeys(("generated", "references", "base"), str), (*EXAMPLES[0].values, "ROUGE-L"), 2
+)  # METEOR starts Java and takes seconds. At most three requests may wait for it, so that others are not blocked.
 _METEOR, _METEOR_PLACES = threading.Lock(), threading.BoundedSemaphore(3)
 
 
@@ -163,7 +152,8 @@ def page(generated: str, references: str, base: str) -> list:
     parts = [(label, scores[name]) for label, name in asking.PARTS.items()]
     chart = html.bars([("", parts)], f"Scores from 0 to 1, base {base}", muted={"conventional"})
     words = None if BASES[base] == "meteor" else WORDS
-    code = sharing.python_code(CODE, generated=generated, references=references, base=BASES[base], words=words)
+    settings = {"base": BASES[base], "base_kwargs": words}
+    code = sharing.metric_code("f_meta", predictions=[generated], references=[references], **settings)
     status = html.headline(*summary(scores, matches), note)
     tables = matches_html("Generated questions", "GR", generated, matches["predictions"])
     tables += matches_html("Reference questions", "RG", references, matches["references"])

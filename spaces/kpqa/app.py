@@ -24,40 +24,7 @@ HEAT = ("#e7e5e4", "#fdf3d8", "#fdebbb", "#fde19a", "#fcd574", "#fbc653", "#fbb5
 EXAMPLES = sharing.read_examples(__file__)
 ADDRESS = sharing.Address(dict.fromkeys(("question", "answer", "references"), str), EXAMPLES[0].values, 3)
 # Answers that give the document frequency of words; the paper counts in the references of its data.
-CORPUS = (
-    "It takes 20 minutes to boil an egg in a small pot.",
-    "The test is done in two steps.",
-    "You need to wait for 3 to 5 days.",
-    "A hypothesis is an idea that is to be tested.",
-    "She was born in Greece in 1950.",
-    "The capital of France is Paris.",
-    "It is a kind of fish that lives in the sea.",
-    "There are ten players in the team.",
-    "The average price of a house is 200,000 dollars.",
-    "He is known for his work on the moon.",
-    "You have to walk to the station in order to catch the train.",
-    "The games are held every four years in another city.",
-    "In order to lose a game you have to play it first.",
-    "A pound is about 450 grams.",
-    "The river is 300 miles long.",
-    "Yes, it is open on Sunday for 5 hours.",
-    "The first step is to read the question.",
-    "They were the first to see it.",
-    "It is used to treat pain.",
-    "The school is in the north of the country.",
-)
-
-CODE = """
-import evaluate
-
-kpqa = evaluate.load("metrics/kpqa")
-results = kpqa.compute(
-    questions=[{question}],
-    predictions=[{answer}],
-    references=[{references}],
-)
-print(results)
-"""
+CORPUS = tuple(Path(__file__).with_name("corpus.txt").read_text(encoding="utf-8").splitlines())
 
 
 @cache
@@ -126,7 +93,7 @@ def page(question: str, answer: str, references: str) -> list:
     ]
     texts = heat_map("Answer", of_answer) + heat_map(several, of_reference)
     rare = map(heat_map, ("Answer, IDF", "Reference, IDF"), explained.rarity[best])
-    code = sharing.python_code(CODE, question=question, answer=answer, references=lines)
+    code = sharing.metric_code("kpqa", questions=[question], predictions=[answer], references=[lines])
     chart = html.bars(groups, "Scores from 0 to 1", muted={"without"})
     return [status + ADDRESS.mark(*values), texts, chart, html.joined(rare), code]
 

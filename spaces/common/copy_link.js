@@ -1,0 +1,5 @@
+async () => { const copied = document.querySelector('.copied');
+  if (document.documentElement.dataset.linked === 'false')
+    return void (copied.textContent = 'No link: long texts and files do not leave this page.');
+  try { await navigator.clipboard.writeText(location.href); copied.textContent = 'Link copied.'; }
+  catch { copied.textContent = 'Copy the address of this page from the address bar.'; } }
