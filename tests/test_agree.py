@@ -458,7 +458,7 @@ def test_the_rows_that_are_listed_can_be_fewer(judged):
     differences = [abs(row["ava_score"] - row["human"]) for row in found]
     assert len(found) == 2
     assert differences == sorted(differences, reverse=True)
-    with pytest.raises(ValueError, match="worst: expected a number of rows of at least 0, got -1"):
+    with pytest.raises(ValueError, match="worst: expected a number of at least 0, got -1"):
         genqa_metrics.agree(judged, metrics="ava", worst=-1)
 
 

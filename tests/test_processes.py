@@ -31,6 +31,15 @@ def test_closed_streams(tmp_path, command, status):
     assert found in ((0, 1) if status is None else (status,))
 
 
+@pytest.mark.parametrize("form", ["table", "json", "markdown"])
+def test_a_full_disk_is_one_error(tmp_path, form):
+    path = save(tmp_path / "a.jsonl", ANSWERS)
+    found, said = started('"$@" > /dev/full', "score", path, "-m", "aev", "--format", form)
+    assert found == 1
+    assert said.splitlines()[-1] == "error: standard output: No space left on device"
+    assert "Traceback" not in said
+
+
 def test_a_pipe_for_a_file_is_refused_at_once(tmp_path):
     """It cannot be read twice; `compare` would wait for ever for its digest."""
     os.mkfifo(tmp_path / "pipe.jsonl")

@@ -59,14 +59,8 @@ class AgreeRun:
         self.options = AgreeOptions(*given, **options)
         self.columns, self.score_columns = checked_columns(self.options.columns), tuple(self.options.score_columns)
         gap = self.options.gap
-        if self.options.resamples < 100:
-            raise ValueError(f"resamples: expected at least 100, got {self.options.resamples}")
-        if self.options.seed < 0:
-            raise ValueError(f"seed: expected a number of at least 0, got {self.options.seed}")
         if gap is not None and not 0 <= gap < math.inf:
             raise ValueError(f"gap: expected a number of at least 0, got {gap}")
-        if self.options.worst < 0:
-            raise ValueError(f"worst: expected a number of rows of at least 0, got {self.options.worst}")
         metrics, settings = self.options.metrics, self.options.settings
         self.sources = digested_sources(inputs)
         self.scorers = make_scorers(metrics or (() if settings or self.score_columns else ("aev",)), settings)

@@ -44,12 +44,6 @@ class CompareRun:
     def __init__(self, inputs: object, *given, **options):
         self.options = CompareOptions(*given, **options)
         self.columns, self.score_columns = checked_columns(self.options.columns), tuple(self.options.score_columns)
-        if self.options.resamples < 100:
-            raise ValueError(f"resamples: expected at least 100, got {self.options.resamples}")
-        if self.options.seed < 0:
-            raise ValueError(f"seed: expected a number of at least 0, got {self.options.seed}")
-        if self.options.rows < 0:
-            raise ValueError(f"rows: expected a number of at least 0, got {self.options.rows}")
         if self.options.correction not in resampling.CORRECTIONS:
             expected = ", ".join(resampling.CORRECTIONS)
             raise ValueError(f"correction: expected one of {expected}, got {self.options.correction!r}")

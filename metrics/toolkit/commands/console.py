@@ -178,12 +178,23 @@ def print_result(
 
 
 def run(app: typer.Typer) -> None:
-    """Run the command line; after Ctrl-C it ends at once, and a stream that is closed is an empty one."""
+    """Run the command line; after Ctrl-C it ends at once, and a stream that is closed is an empty one.
+
+    Where standard output cannot be written, such as on a full disk, one error says so; exit status 1.
+    """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in the buffer is dropped
+        if not isinstance(error, BrokenPipeError):  # a reader such as head needs no message
+            say(f"error: {error.filename or 'standard output'}: {error.strerror or error}", "red")
+        sys.exit(1)
     except SystemExit as end:
         if end.code == 130:  # Ctrl-C: do not wait for the windows that are being scored
             sys.stdout.flush()

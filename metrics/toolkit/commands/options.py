@@ -56,6 +56,15 @@ def repeated(*names: str, metavar: str, help: str, group: str = INPUT):
     return Annotated[list[str] | None, given]
 
 
+def _reading(option: str, metavar: str, help: str):
+    given = typer.Option(option, metavar=metavar, help=help, show_default=False, rich_help_panel=INPUT)
+    return Annotated[str | None, given]
+
+
+def _on_error(help: str):
+    return Annotated[OnError, typer.Option("--on-error", help=help, rich_help_panel=INPUT)]
+
+
 def _metrics(default: str):
     listed = f"Metric to compute, once for each: {', '.join(METRICS)}. Default: {default}."
     return repeated("--metric", "-m", metavar="NAME", help=listed, group=METRIC)
@@ -71,37 +80,20 @@ Column = repeated(
     "context, prediction, references, system, id, score or label. Dots go into objects and lists: "
     "references=answers.text, prediction=choices.0.text. Nothing after '=' leaves a column unread.",
 )
-From = Annotated[
-    str | None,
-    typer.Option(
-        "--from",
-        metavar="TOOL",
-        help="What wrote the files: ragas, lm-eval (samples_*.jsonl), squad (predictions and their data set), "
-        "openai-evals or inspect. Default: detected where the columns are unambiguous.",
-        show_default=False,
-        rich_help_panel=INPUT,
-    ),
-]
-Systems = Annotated[
-    str | None,
-    typer.Option(
-        "--systems",
-        metavar="A,B",
-        help="Columns that hold the answers of one system each, in a table with a row per question.",
-        show_default=False,
-        rich_help_panel=INPUT,
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(
-        "--encoding",
-        metavar="NAME",
-        help="Encoding of text files, such as cp1252 or latin-1. Default: UTF-8, or UTF-16 where a file begins so.",
-        show_default=False,
-        rich_help_panel=INPUT,
-    ),
-]
+From = _reading(
+    "--from",
+    "TOOL",
+    "What wrote the files: ragas, lm-eval (samples_*.jsonl), squad (predictions and their data set), "
+    "openai-evals or inspect. Default: detected where the columns are unambiguous.",
+)
+Systems = _reading(
+    "--systems", "A,B", "Columns that hold the answers of one system each, in a table with a row per question."
+)
+Encoding = _reading(
+    "--encoding",
+    "NAME",
+    "Encoding of text files, such as cp1252 or latin-1. Default: UTF-8, or UTF-16 where a file begins so.",
+)
 ScoresOrColumn = repeated(
     "--column",
     "-c",
@@ -132,24 +124,12 @@ Markdown = _file("--markdown", "the tables as Markdown")
 Latex = _file("--latex", "the tables as LaTeX (booktabs)")
 Html = _file("--html", "tables and charts as one self-contained HTML page")
 SamePage = _file("--html", "the same as one HTML page")
-SkipOrFail = Annotated[
-    OnError,
-    typer.Option(
-        "--on-error",
-        help="A bad row (no JSON, a missing column, a wrong type ...): fail at the first one, or report, count and "
-        "skip them.",
-        rich_help_panel=INPUT,
-    ),
-]
-SkipOrFailAll = Annotated[
-    OnError,
-    typer.Option(
-        "--on-error",
-        help="A bad row, or a question that not all systems answer: fail at the first one, or report, count and skip "
-        "them.",
-        rich_help_panel=INPUT,
-    ),
-]
+SkipOrFail = _on_error(
+    "A bad row (no JSON, a missing column, a wrong type ...): fail at the first one, or report, count and skip them."
+)
+SkipOrFailAll = _on_error(
+    "A bad row, or a question that not all systems answer: fail at the first one, or report, count and skip them."
+)
 PrintAs = Annotated[Format, typer.Option("--format", "-f", help="How to print the result.", rich_help_panel=OUTPUT)]
 
 

@@ -7,7 +7,7 @@ from ..analysis.accuracy_run import AccuracyRun
 from ..analysis.judge_errors import measured_fact
 from ..scoring.options import AccuracyOptions, bad_usage, takes
 from .report import Report
-from .table import Table, estimate, latex_table, number, visible
+from .table import Table, estimate, latex_table, number
 
 
 class AccuracyReport(Report):
@@ -35,10 +35,6 @@ class AccuracyReport(Report):
         found = ", ".join(f"{system} {_interval(values)}" for system, values in self.systems.items())
         return f"AccuracyReport({found})"
 
-    def to_dict(self) -> dict:
-        """Return everything as one object of types that JSON has."""
-        return dict(self._report)
-
     def to_pandas(self):
         """Return a `pandas.DataFrame` with one row per system."""
         import pandas
@@ -64,7 +60,7 @@ class AccuracyReport(Report):
     def _systems(self) -> Table:
         order = sorted(self.systems, key=lambda system: -self.systems[system]["accuracy"])
         labelled = any(found["labelled"] for found in self.systems.values())
-        header = ["system", "accuracy", "answers", "judged correct", *["labelled", "worth"] * labelled]
+        header = ["system", "accuracy", "answers", "judged correct", *["labelled", "effective rows"] * labelled]
         rows = []
         for system in order:
             found = self.systems[system]
@@ -79,7 +75,7 @@ class AccuracyReport(Report):
         said = f"Accuracy with its {self._percent()} interval; {'; '.join(methods)}. "
         said += f"The interval is of {self._report['settings']['truth']}."
         if labelled:
-            said += " Worth: how many labels, drawn by chance, would say as much without the judge."
+            said += " Effective rows: this many random labels would give as narrow an interval without the judge."
         return Table("Accuracy of the systems", header, rows, said)
 
     def _needed(self) -> Table:
@@ -110,9 +106,7 @@ class AccuracyReport(Report):
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
         report = self._report
-        sources = [*report["inputs"], *(report["labels"] or [])]
-        facts = [f"{source['name']}: {source['rows']:,} rows, SHA-256 {source['sha256']}" for source in sources]
-        facts.append(f"judge: {self.judge}")
+        facts = [*self._inputs(), f"judge: {self.judge}"]
         if report["measured"]:
             facts.append(measured_fact(report["measured"]))
         if report["bad_rows"]:
@@ -121,11 +115,9 @@ class AccuracyReport(Report):
 
     def to_latex(self) -> str:
         """Return the tables in LaTeX; they need the package booktabs."""
-        lines = ["Needs \\usepackage{booktabs}.", *(f"note: {note}" for note in self.notes), *self.facts()]
-        parts = ["\n".join(f"% {visible(line)}" for line in lines)]
-        for table in self.tables():
-            parts.append(latex_table(table, table.title.lower(), f"{table.title}. {table.explanation}"))
-        return "\n\n".join(parts) + "\n"
+        return self._latex(
+            latex_table(table, table.title.lower(), f"{table.title}. {table.explanation}") for table in self.tables()
+        )
 
 
 def _interval(found: Mapping) -> str:

@@ -251,10 +251,6 @@ class AgreeReport(Report):
         found = ", ".join(f"{name} {number(self.metrics[name]['pearson']['value'])}" for name in ordered(self._report))
         return f"AgreeReport({self.rows:,} answers; Pearson r: {visible(found)})"
 
-    def to_dict(self) -> dict:
-        """Return everything as one object of types that JSON has."""
-        return dict(self._report)
-
     def to_pandas(self):
         """Return a `pandas.DataFrame` with one row per metric, the best Pearson correlation first."""
         import pandas
@@ -285,7 +281,7 @@ class AgreeReport(Report):
             f"{self.rows:,} answers to {self.questions:,} questions; human scores: column {human['column']}, from "
             f"{human['minimum']:g} to {human['maximum']:g}, mean {number(human['mean'])}",
             *left_out,
-            *(f"{source['name']}: {source['rows']:,} rows, SHA-256 {source['sha256']}" for source in report["inputs"]),
+            *self._inputs(),
             *self.signatures.values(),
             f"intervals: {settings['interval']}",
             f"genqa-metrics {report['genqa_metrics']}, {settings['resamples']:,} bootstrap samples, "

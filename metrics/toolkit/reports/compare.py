@@ -325,10 +325,6 @@ class CompareReport(Report):
         found = f"{len(self.systems)} systems, {self.questions:,} questions; {' '.join(self.findings)}"
         return f"CompareReport({visible(found)})"
 
-    def to_dict(self) -> dict:
-        """Return everything as one object of types that JSON has."""
-        return dict(self._report)
-
     def to_pandas(self, of: str = "systems"):
         """Return a `pandas.DataFrame` with one row per score and system, or per score and pair of systems.
 
@@ -369,7 +365,7 @@ class CompareReport(Report):
         return [
             f"{len(self.systems)} systems, {self.questions:,} questions, matched by {report['matched_by']}",
             *(f"left out: {count:,} {what}" for what, count in report["left_out"].items() if count),
-            *(f"{source['name']}: {source['rows']:,} rows, SHA-256 {source['sha256']}" for source in report["inputs"]),
+            *self._inputs(),
             *self.signatures.values(),
             f"intervals: {settings['interval']}",
             f"genqa-metrics {report['genqa_metrics']}, {settings['resamples']:,} bootstrap samples and as many "
@@ -395,8 +391,7 @@ class CompareReport(Report):
 
     def to_latex(self) -> str:
         """Return the tables in LaTeX; they need the package booktabs."""
-        lines = ["Needs \\usepackage{booktabs}.", *(f"note: {note}" for note in self.notes), *self.facts()]
-        parts = ["\n".join(f"% {visible(line)}" for line in lines)]
+        parts = []
         for metric, tests in self.tests.items():
             table = systems_table(self._report, metric)
             caption = (
@@ -408,7 +403,7 @@ class CompareReport(Report):
                 table = pairs_table(self._report, metric, name, MAX_PAIRS)
                 caption = f"{name}: differences of systems. {table.explanation} Bold: significant at 5%."
                 parts.append(latex_table(table, f"{name}-pairs", caption))
-        return "\n\n".join(parts) + "\n"
+        return self._latex(parts)
 
     def show(self, console) -> None:
         """Print the comparison.

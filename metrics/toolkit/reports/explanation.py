@@ -44,17 +44,12 @@ def _score_table(explained: Explanation) -> Table:
 
 
 def _cut_note(explained: Explanation) -> str:
-    return (
-        f"Texts longer than the model reads: {explained.cut_texts}. What is behind its limit has no weight and does "
-        "not count."
-    )
+    return f"Texts longer than the model reads: {explained.cut_texts}. The part beyond its limit does not count."
 
 
-_FOUND = "in the other text too; in the prediction BLEU-1 counts it"
+_FOUND = "in the other text too; BLEU-1 counts it in the prediction"
 _IN_ORDER = "in the heaviest common subsequence; ROUGE-L counts it"
-
-
-_RARITY = "rarity in the texts given, 1 for the rarest of the text: what the paper's BERTScore weighs with"
+_RARITY = "rarity in the given texts, 1 for the rarest piece of a text; the weights of the paper's BERTScore"
 
 
 def print_explanation(explained: Explanation, console) -> None:
@@ -103,7 +98,7 @@ def print_explanation(explained: Explanation, console) -> None:
         scale = Text("Weight  ")
         for lower, colour in STEPS:
             scale.append(f" {lower:.2f} ", f"#000000 on {colour}")
-        console.print(scale.append(f" and above; none: below {STEPS[0][0]:.2f}"))
+        console.print(scale.append(f" and above; no colour: below {STEPS[0][0]:.2f}"))
         for style, meaning in (("underline", _FOUND), ("bold", _IN_ORDER)):
             console.print(Text.assemble((style, style), f"  {meaning}"))
     else:

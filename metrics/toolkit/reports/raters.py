@@ -31,10 +31,6 @@ class RatersReport(Report):
         alpha = number(self.alpha["after"]["interval"])
         return f"RatersReport({self.items:,} items, {self.ratings:,} ratings; alpha after filtering {alpha})"
 
-    def to_dict(self) -> dict:
-        """Return everything as one object of types that JSON has."""
-        return dict(self._report)
-
     def tables(self) -> list[Table]:
         """Return the tables."""
         before, after, per_item = self.alpha["before"], self.alpha["after"], self._report["ratings_per_item"]
@@ -59,6 +55,6 @@ class RatersReport(Report):
         report = self._report
         return [
             *[f"left out: {report['bad_rows']:,} bad rows"] * bool(report["bad_rows"]),
-            *(f"{source['name']}: {source['rows']:,} rows, SHA-256 {source['sha256']}" for source in report["inputs"]),
+            *self._inputs(),
             f"genqa-metrics {report['genqa_metrics']}",
         ]

@@ -1,5 +1,7 @@
 """What the reports of all verbs have in common: the objects that the command line prints and Python returns."""
 
+from collections.abc import Iterable, Mapping
+
 from .table import (
     Table,
     as_json,
@@ -24,6 +26,7 @@ class Report:
 
     title: str
     notes: list[str]
+    _report: Mapping
 
     def tables(self) -> list[Table]:
         """Return the tables."""
@@ -35,7 +38,17 @@ class Report:
 
     def to_dict(self) -> dict:
         """Return everything as one object of types that JSON has."""
-        raise NotImplementedError
+        return dict(self._report)
+
+    def _inputs(self) -> list[str]:
+        """Return one line per file that was read."""
+        sources = [*self._report["inputs"], *(self._report.get("labels") or [])]
+        return [f"{source['name']}: {source['rows']:,} rows, SHA-256 {source['sha256']}" for source in sources]
+
+    def _latex(self, tables: Iterable[str]) -> str:
+        """Return a LaTeX document's tables below comments with the notes and facts."""
+        lines = ["Needs \\usepackage{booktabs}.", *(f"note: {note}" for note in self.notes), *self.facts()]
+        return "\n\n".join(["\n".join(f"% {visible(line)}" for line in lines), *tables]) + "\n"
 
     def charts(self) -> dict:
         """Return charts (`markupsafe.Markup`) for the page, by the title of the table that they stand above."""

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from ..analysis.verdict import Verdict
 from .table import page, render, visible
 
-# Least size of an effect, and the ground of words that speak for and against the answer; black on them has a contrast
-# of at least 4.5 (WCAG AA), on a light as on a dark page.
+# Least size of an effect, and the background of words that count for and against the answer. Black text on it has a
+# contrast of at least 4.5 (WCAG AA).
 STEPS = ((0.05, "#93c5fd", "#fdba74"), (0.3, "#60a5fa", "#fb923c"))
 UNSEEN = STEPS[0][0]
 
@@ -23,7 +23,7 @@ def headline(found: Verdict) -> str:
 
 
 def _parts(found: Verdict) -> Iterator[tuple[str, float | None]]:
-    """Yield the answer in pieces, with the effect of those that are words."""
+    """Yield the pieces of the answer, words with their effect."""
     end = 0
     for word in found.words:
         if word.start > end:
@@ -44,7 +44,7 @@ def _references(found: Verdict) -> list[tuple[str, bool]]:
 
 
 def print_verdict(found: Verdict, console) -> None:
-    """Print a verdict: with colours the words on grounds, without colours with their effects as numbers.
+    """Print a verdict: words with background colours, or without colours the effects as numbers.
 
     Args:
         found: the verdict.
@@ -61,8 +61,8 @@ def print_verdict(found: Verdict, console) -> None:
     answer = Text()
     for text, effect in _parts(found):
         step = _step(effect)
-        ground = STEPS[step - 1][1 if (effect or 0.0) > 0 else 2]
-        answer.append(visible(text), f"#000000 on {ground}" if coloured and step else "")
+        colour = STEPS[step - 1][1 if (effect or 0.0) > 0 else 2]
+        answer.append(visible(text), f"#000000 on {colour}" if coloured and step else "")
         if not coloured and step:
             answer.append(f"({effect:+.2f})")
     show("Question", found.question)
@@ -78,13 +78,13 @@ def print_verdict(found: Verdict, console) -> None:
             Text.assemble((" for ", f"#000000 on {speaks_for}"), " ", (" against ", f"#000000 on {against}"))
             + Text(
                 f": the probability falls, or rises, by at least {UNSEEN:.2f} without the word; a wrong number or "
-                "name gives way to what the reference says"
+                "name is replaced with the one in the reference"
             )
         )
     else:
         console.print(
             f"(+0.10)     counts for the answer: without the word the probability is 0.10 lower; (-0.10): 0.10 "
-            f"higher, or would be with what the reference says in its place; below {UNSEEN:.2f} nothing is said",
+            f"higher, or would be with what the reference says in its place; effects below {UNSEEN:.2f} are not shown",
             soft_wrap=True,
         )
     for warning in found.warnings:

@@ -33,6 +33,9 @@ class _Checked:
     def __post_init__(self):
         if self.on_error not in ("fail", "skip"):
             raise ValueError(f"on_error: expected 'fail' or 'skip', got {self.on_error!r}")
+        for name, least in (("resamples", 100), ("seed", 0), ("rows", 0), ("worst", 0)):
+            if getattr(self, name, least) < least:
+                raise ValueError(f"{name}: expected a number of at least {least}, got {getattr(self, name)}")
         for name in ("metrics", "score_columns", "group_columns"):
             if hasattr(self, name):
                 given = getattr(self, name)
