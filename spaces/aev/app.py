@@ -97,7 +97,7 @@ def plane_html(grid: dict, settings) -> Markup:
 
 # A click on a cell sets the sliders. The cell keeps the keyboard focus when the plane is drawn again, until the focus
 # moves elsewhere.
-CELLS = Path(__file__).with_name("cells.js").read_text(encoding="utf-8")
+CELLS = sharing.text_beside(__file__, "cells.js")
 
 
 def meaning(settings) -> str:
@@ -228,12 +228,7 @@ def plane(answer: str, reference: str, alpha: float = 0.5, order: int = 2) -> di
 
 
 with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
-    gr.Markdown(
-        f"# {TITLE}\n"
-        "How much of the reference must an answer say (recall), how much of the answer must be right (precision), and "
-        "does wording count or only content? **alpha** balances recall and precision, **N** sets how much wording "
-        "counts. ROUGE and BLEU are two corners of the plane of alpha and N. Stop words and stems are **English**."
-    )
+    sharing.introduction(__file__, TITLE)
     source = gr.State("texts")
     with gr.Row():
         with gr.Column(min_width=280):
@@ -271,14 +266,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
                     unlimited = gr.Checkbox(False, label="No limit on wordiness")
                     plain = gr.Checkbox(False, label="Leave words unchanged (keep stop words, no stemming)")
                 code = sharing.link_and_code()
-    with gr.Accordion("What the paper found", open=False):
-        gr.Markdown(
-            "Which settings agree with people depends on what they were asked to reward. Best cells, by R² with human "
-            "scores of systems: fluency of translations AEv(1, 3), 79%; adequacy AEv(0, 4), 83%; coverage of "
-            "summaries AEv(0, 1), 91%; answers with extra text allowed, AEv(0, 2), 92%; "
-            "answers with extra text penalised, AEv(0.3, 2), 86%. Soricut & Brill, [A Unified Framework for "
-            "Automatic Evaluation using N-gram Co-Occurrence Statistics](https://aclanthology.org/P04-1078/), 2004."
-        )
+    sharing.folded("What the paper found", sharing.text_beside(__file__, "about.md"))
     sharing.metric_card("aev")
     controls = [alpha, order, brevity, wordiness, unlimited, plain]
     fields = [answer, reference, *controls]

@@ -201,18 +201,8 @@ def rank(file: str | None) -> dict:
     return ranking(lambda *_: None, file, uploads.guessed(columns))[0]
 
 
-CAUTION = (
-    "The judge is a small model and makes errors: it misses some negations and accepts names that are similar to the "
-    "right one. It compares with the accepted answers and knows no other facts. Its error rate was measured on "
-    "answers of other systems, and the intervals include it; on your questions it can be higher."
-)
-
 with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
-    gr.Markdown(
-        f"# {TITLE}\n"
-        "AVA reads a question, accepted answers and an answer, and estimates the probability that it is right. "
-        "Its verdicts on many answers show which system is better. **English only.**"
-    )
+    sharing.introduction(__file__, TITLE)
     with gr.Tabs(overflow_behavior="wrap"):
         with gr.Tab("One answer"), gr.Row():
             with gr.Column(min_width=280):
@@ -242,11 +232,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
             "Columns: question, answer, accepted answers; also system and id.",
             ("Rank the systems", "Download the verdicts (CSV)"),
         )
-    with gr.Accordion("How far to trust it", open=False):
-        gr.Markdown(
-            CAUTION + " Vu & Moschitti, [AVA: an Automatic eValuation Approach for Question Answering Systems]"
-            "(https://aclanthology.org/2021.naacl-main.412/), NAACL 2021."
-        )
+    sharing.folded("How far to trust it", sharing.text_beside(__file__, "about.md"))
     sharing.metric_card("ava")
     inputs, outputs = [question, answer, references], [chart, words, table, code]
     events.connect([button.click, question.submit, answer.submit], page, inputs, area, outputs)

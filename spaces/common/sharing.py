@@ -33,13 +33,29 @@ class Example(NamedTuple):
     values: tuple
 
 
+def text_beside(app: str, name: str) -> str:
+    """Return the text of a file beside that of a demo."""
+    return Path(app).resolve().with_name(name).read_text(encoding="utf-8")
+
+
+def introduction(app: str, title: str) -> None:
+    """Add the title of a demo and the text of its intro.md."""
+    gr.Markdown(f"# {title}\n{text_beside(app, 'intro.md')}")
+
+
+def folded(title: str, text: str) -> None:
+    """Add a text in Markdown that opens by a click on its title."""
+    with gr.Accordion(title, open=False):
+        gr.Markdown(text, elem_classes="wide")
+
+
 def read_examples(app: str) -> list[Example]:
     """Return the examples of a demo, from `examples.toml` beside it: label, note, then one value per field.
 
     Args:
         app: file of the demo.
     """
-    text = Path(app).resolve().with_name("examples.toml").read_text(encoding="utf-8")
+    text = text_beside(app, "examples.toml")
     return [
         Example(*one[:2], tuple(one[2:])) for one in (list(each.values()) for each in tomllib.loads(text)["example"])
     ]
@@ -222,5 +238,4 @@ def metric_card(name: str) -> None:
     card = resources.files(f"genqa_metrics.{name}").joinpath("README.md").read_text(encoding="utf-8")
     card = re.sub(r"\A---\n.*?\n---\n", "", card, flags=re.DOTALL)
     card = re.sub(r"^(#+ )", r"##\1", card, flags=re.MULTILINE)
-    with gr.Accordion("Metric card: how to load it, what its numbers mean, limits", open=False):
-        gr.Markdown(card, elem_classes="wide")
+    folded("Metric card: how to load it, what its numbers mean, limits", card)

@@ -285,12 +285,7 @@ def compare(rows: list[dict]) -> dict:
 
 
 with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
-    gr.Markdown(
-        f"# {TITLE}\n"
-        "Answers of one to four systems to the same questions, scored by BLEU-1, ROUGE-L and BERTScore, with and "
-        "without KPQA's weights, and judged by AVA. Which system is better, could it be chance, and where do the "
-        "metrics disagree? **English only.**"
-    )
+    sharing.introduction(__file__, TITLE)
     shown = gr.State(None)
     fields = []
     with gr.Tabs(overflow_behavior="wrap"):

@@ -240,13 +240,7 @@ def file_page(tick, path: str | None, prediction, references, ident, base: str) 
 
 
 with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
-    gr.Markdown(
-        f"# {TITLE}\n"
-        "BLEU, ROUGE and METEOR reward a generator that repeats one good question. F-meta compares *sets*: "
-        "**precision** is the mean similarity of each generated question to its best reference, **recall** of each "
-        "reference to its best generated question. The base metric measures similarity by shared words; with the "
-        "cosine, meaning counts too. Texts are split into words as in **English**."
-    )
+    sharing.introduction(__file__, TITLE)
     with gr.Tabs(overflow_behavior="wrap"):
         with gr.Tab("Two lists"), gr.Row():
             with gr.Column(min_width=280):
@@ -287,14 +281,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
             [gr.Radio(["ROUGE-L", "BLEU-4"], value="ROUGE-L", label="Base metric", render=False)],
         )
         asking.tab(results_of, list(BASES))
-    with gr.Accordion("The paper's example", open=False):
-        gr.Markdown(
-            '"which event did the 2014 world cup" is not a good question, but each part of it occurs in one of two '
-            "references. The conventional score combines them: BLEU-4 0.595, ROUGE-L 0.624, METEOR 0.377. F-meta does "
-            "not: 0.287, 0.599, 0.352 (for BLEU the paper exchanges prediction and reference; here it is 0.274). "
-            "Schlichtkrull & Cheng, [Evaluating for Diversity in Question Generation over Text]"
-            "(https://arxiv.org/abs/2008.07291), 2020."
-        )
+    sharing.folded("The paper's example", sharing.text_beside(__file__, "about.md"))
     sharing.metric_card("f_meta")
     inputs, outputs = [generated, references, base], [chart, matrix, tables, code]
     many = {"concurrency_limit": 6}  # only METEOR takes long, and it has a limit of its own

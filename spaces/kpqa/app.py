@@ -24,7 +24,7 @@ HEAT = ("#e7e5e4", "#fdf3d8", "#fdebbb", "#fde19a", "#fcd574", "#fbc653", "#fbb5
 EXAMPLES = sharing.read_examples(__file__)
 ADDRESS = sharing.Address(dict.fromkeys(("question", "answer", "references"), str), EXAMPLES[0].values, 3)
 # Answers that give the document frequency of words; the paper counts in the references of its data.
-CORPUS = tuple(Path(__file__).with_name("corpus.txt").read_text(encoding="utf-8").splitlines())
+CORPUS = tuple(sharing.text_beside(__file__, "corpus.txt").splitlines())
 
 
 @cache
@@ -155,12 +155,7 @@ def file_page(tick, path: str | None, *columns) -> list:
 
 
 with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
-    gr.Markdown(
-        f"# {TITLE}\n"
-        "Most words of an answer repeat the question. With KPQA a small model finds those that *answer* it, and "
-        "BLEU-1, ROUGE-L and BERTScore give them more weight. KPQA compares words with reference answers; it does not"
-        " judge whether an answer is right. **English only.**"
-    )
+    sharing.introduction(__file__, TITLE)
     with gr.Tabs(overflow_behavior="wrap"):
         with gr.Tab("One answer"), gr.Row():
             with gr.Column(min_width=280):
@@ -196,18 +191,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
             "Columns: question, answer, references.",
             ("Score the file", "Download all scores (CSV)"),
         )
-    with gr.Accordion("Results of the paper for its examples", open=False):
-        gr.Markdown(
-            "| | people | BLEU-1 | BLEU-1-KPQA | ROUGE-L | ROUGE-L-KPQA | BERTScore | BERTScore-KPQA |\n"
-            "|---|---|---|---|---|---|---|---|\n"
-            "| Figure 1 | 0.063 | 0.778 | 0.057 | 0.713 | 0.127 | – | – |\n"
-            "| Table 5 | 0.94 | – | – | – | – | 0.72 | 0.93 |\n\n"
-            "The paper's model is five times as large as this one, and its BERTScore weights words by rarity where "
-            "this one weights them equally, so the numbers differ. Lee et al., "
-            "[KPQA: A Metric for Generative Question Answering Using Keyphrase Weights]"
-            "(https://aclanthology.org/2021.naacl-main.170/), NAACL 2021.",
-            elem_classes="wide",
-        )
+    sharing.folded("Results of the paper for its examples", sharing.text_beside(__file__, "about.md"))
     sharing.metric_card("kpqa")
     inputs, outputs = [question, answer, references], [texts, chart, rare, code]
     events.connect([button.click, question.submit, answer.submit], page, inputs, area, outputs)
