@@ -22,9 +22,8 @@ WORDS = {"tokenizer": "word"}  # typed questions are raw text
 NAMES = {"rouge": "ROUGE-L", "rouge_cosine": "ROUGE-L + cosine", "bleu": "BLEU-4", "meteor": "METEOR"}
 BaseName = Literal["ROUGE-L", "ROUGE-L + cosine", "BLEU-4", "METEOR"]
 EXAMPLES = sharing.read_examples(__file__)
-ADDRESS = sharing.Address(
-    dict.fromkeys(("generated", "references", "base"), str), (*EXAMPLES[0].values, "ROUGE-L"), 2
-)  # METEOR starts Java and takes seconds. At most three requests may wait for it, so that others are not blocked.
+ADDRESS = sharing.Address(dict.fromkeys(("generated", "references", "base"), str), (*EXAMPLES[0].values, "ROUGE-L"), 2)
+# METEOR starts Java and takes seconds. At most three requests may wait for it, so that others are not blocked.
 _METEOR, _METEOR_PLACES = threading.Lock(), threading.BoundedSemaphore(3)
 
 
