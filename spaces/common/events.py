@@ -197,15 +197,7 @@ def connect(
 
 
 def preset(area: Area, fields: Sequence, values: Sequence, outputs: Sequence, results: Sequence) -> None:
-    """Make an example what the page shows when it opens.
-
-    Args:
-        area: where its results appear.
-        fields: components for the values.
-        values: of the example.
-        outputs: components in `area.results`.
-        results: status of the example, and values of `outputs`.
-    """
+    """Show an example when the page opens: the values of its fields, and as results its status and the outputs."""
     area.results.visible = True
     for component, value in zip((*fields, area.status, *outputs), (*values, *results), strict=True):
         if isinstance(component, gr.DownloadButton):

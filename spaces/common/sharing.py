@@ -50,11 +50,7 @@ def folded(title: str, text: str) -> None:
 
 
 def read_examples(app: str) -> list[Example]:
-    """Return the examples of a demo, from `examples.toml` beside it: label, note, then one value per field.
-
-    Args:
-        app: file of the demo.
-    """
+    """Return the examples of a demo, from `examples.toml` beside its file: label, note, then one value per field."""
     text = text_beside(app, "examples.toml")
     return [
         Example(*one[:2], tuple(one[2:])) for one in (list(each.values()) for each in tomllib.loads(text)["example"])
@@ -80,17 +76,9 @@ def example_buttons(
     outputs: Sequence,
     **event,
 ):
-    """Add a button per example; a click fills the fields and runs the function; return the event.
+    """Add to a column a button per example that fills in the fields and runs the function; return the event.
 
-    Args:
-        column: where the buttons go.
-        examples: see `Example`.
-        fields: components for the values of an example.
-        function: see `events.connect`, as are the other arguments.
-        inputs: components.
-        area: where results are shown.
-        outputs: components in `area.results`.
-        **event: other arguments of the event.
+    The arguments from `function` on are those of `events.connect`.
     """
     with column:
         made = gr.Examples(
@@ -149,13 +137,7 @@ Markup(''))
     ):
         """Show what the address says when the page opens; return the event.
 
-        Args:
-            demo: the page.
-            fields: components.
-            function: takes the values of the fields, see `events.connect`.
-            area: where results are shown.
-            outputs: components in `area.results`.
-            **event: other arguments of the event.
+        The function takes the values of the fields; for it and the other arguments see `events.connect`.
         """
         run = events.shown(function, area, len(outputs))
 
@@ -230,11 +212,7 @@ def link_and_code() -> gr.HTML:
 
 
 def metric_card(name: str) -> None:
-    """Add the card of a metric.
-
-    Args:
-        name: name of the metric.
-    """
+    """Add the card of a metric."""
     card = resources.files(f"genqa_metrics.{name}").joinpath("README.md").read_text(encoding="utf-8")
     card = re.sub(r"\A---\n.*?\n---\n", "", card, flags=re.DOTALL)
     card = re.sub(r"^(#+ )", r"##\1", card, flags=re.MULTILINE)

@@ -130,16 +130,9 @@ def file_tab(
 ) -> Picked:
     """Add a tab that scores a whole file: progress, results, and a file to download.
 
-    Args:
-        title: of the tab.
-        columns: see `picker`.
-        example: see `picker`.
-        function: takes `tick`, the file, its columns and the values of `others`; see `events.LongWork`. Results are
-            HTML and the path of a file.
-        needs: which columns are needed.
-        buttons: labels of the buttons that start the work and download the file.
-        labels: see `picker`.
-        others: fields beside the file, not yet rendered.
+    The function takes `tick` (see `events.LongWork`), the file, its columns (see `picker`) and the values of `others`,
+    which are fields that are not rendered yet. It returns HTML and the path of a file. `needs` says which columns the
+    file must have; `buttons` are the labels of the two buttons that start the work and download the file.
     """
     start, save = buttons
     with gr.Tab(title):
@@ -441,11 +434,7 @@ def fresh_path(name: str) -> str:
 
 
 def accepted_files(columns: str) -> str:
-    """Return which files are accepted, in Markdown.
-
-    Args:
-        columns: which columns are needed.
-    """
+    """Return in Markdown which files are accepted, with a sentence on the columns that they must have."""
     return (
         "CSV (any separator), TSV, Excel, Parquet, JSON, JSON lines, or results of RAGAS, lm-evaluation-harness, "
         f"OpenAI evals and Inspect; at most {checks.MAX_FILE // 2**20} MB and {MAX_ROWS:,} rows. {columns} Files are "

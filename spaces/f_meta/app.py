@@ -110,14 +110,7 @@ def _short(value: float) -> str:
 
 
 def matches_html(caption: str, marks: str, questions: list[str], matches: list[dict]) -> Markup:
-    """Return a table of the questions of one side with their best matches.
-
-    Args:
-        caption: name of this side.
-        marks: a letter for this side and one for the other.
-        questions: of this side.
-        matches: see `scoring.best_matches`.
-    """
+    """Return a table of the questions of one side with their best matches; marks: a letter for each side."""
     this, other = marks
     rows = [
         [f"{this}{i}", text, f"{other}{place + 1}", f"{score:.3f}"]

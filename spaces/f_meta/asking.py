@@ -44,14 +44,9 @@ def generators() -> dict:
 
 
 def asked(sentence: str, own: list[str], base: object, draw: int, results_of: Callable) -> dict[str, Asked]:
-    """Return the questions of each generator about a sentence, as many as a person has asked.
+    """Return each generator's questions about a checked sentence, as many as a person's own, and their scores.
 
-    Args:
-        sentence: a checked text.
-        own: the person's questions.
-        base: label of the base metric.
-        draw: seed of the draws.
-        results_of: from questions, references and base to a matrix and the scores.
+    `draw` is the seed; `results_of` returns a matrix and scores for questions, references and a base metric.
     """
     found = {}
     for name, generator in generators().items():

@@ -1,8 +1,8 @@
 """Select rows to label, and read and write the file of labels.
 
-A part is drawn by chance from all rows, the rest by how unsure the judge is: as often as the standard deviation of a
-verdict that is right with the judge's probability, which makes the estimate's variance least (Neyman 1934). Every row
-can be drawn, and the probability with which it was drawn stands beside its label: `estimation` weighs labels by it.
+One part is drawn at random from all rows. The rest is drawn by how unsure the judge is: in proportion to the standard
+deviation of a verdict that is right with the judge's probability, which minimises the variance of the estimate (Neyman
+1934). Every row can be drawn. The label's row has the probability of being drawn, by which `estimation` weighs it.
 """
 
 import hashlib
@@ -28,12 +28,12 @@ _WRITING = Lock()  # raters of one page write into one file
 MOST_COMPARED = 400  # words and gaps of an answer that are compared with a reference; the time grows with their square
 UNIFORM_SHARE = 0.5  # share of the labels that are drawn from all rows alike
 FORMS = {
-    "verdict": {"label": ("is the answer wrong (0) or correct (1)?", 0, 1)},
-    "grade": {"score": ("how correct is the answer, 1 (not at all) to 5 (fully)?", 1, 5)},
+    "verdict": {"label": ("Is this answer correct? y yes, n no", 0, 1)},
+    "grade": {"score": ("How correct is this answer, from 1 (not at all) to 5 (fully)?", 1, 5)},
     "questions": {
-        "relevance": ("are the questions about the context, 1 (none) to 5 (all)?", 1, 5),
-        "fluency": ("are they good language, 1 (none) to 5 (all)?", 1, 5),
-        "variety": ("do they ask about different things, 1 (all the same) to 5 (all different)?", 1, 5),
+        "relevance": ("Are the questions about the context, from 1 (none) to 5 (all)?", 1, 5),
+        "fluency": ("Are they well written, from 1 (none) to 5 (all)?", 1, 5),
+        "variety": ("Do they ask about different things, from 1 (all the same) to 5 (all different)?", 1, 5),
     },
 }
 
@@ -186,7 +186,7 @@ class Session:
         form: a key of `FORMS`.
 
     Attributes:
-        left_out: labels in the file whose rows are not among the tasks: their probability was taken away.
+        left_out: labels in the file whose rows are not among the tasks; they have no probability.
 
     Raises:
         FileError: if the file is not one of labels, or of another form.

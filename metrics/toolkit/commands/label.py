@@ -27,7 +27,9 @@ def label(
     inputs: Annotated[list[str], typer.Argument(metavar="ROWS", help="Files as for `score`.", show_default=False)],
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FILE.jsonl", help="Where the labels go; it is resumed if it exists."),
+        typer.Option(
+            "--output", "-o", metavar="FILE.jsonl", help="File for the labels. If it exists, labelling continues."
+        ),
     ],
     number: Annotated[
         int, typer.Option("--number", "-n", metavar="N", help="Rows of every system to label.", min=2)
@@ -48,7 +50,7 @@ def label(
         bool,
         typer.Option(
             "--web",
-            help="A page in the browser instead of the terminal; raters give their names there. For raters on other "
+            help="A page in the browser instead of the terminal, where raters enter their names. For raters on other "
             "machines set GRADIO_SERVER_NAME=0.0.0.0.",
         ),
     ] = False,
@@ -58,7 +60,7 @@ def label(
         typer.Option(
             "--uniform-share",
             metavar="SHARE",
-            help="Share of the rows drawn from all rows alike; the others are drawn by how unsure the judge is.",
+            help="Share of the rows drawn at random; the others are drawn by how unsure the judge is.",
             min=0.05,
             max=1.0,
         ),
@@ -70,13 +72,14 @@ def label(
 ) -> None:
     """Select rows to label, and collect people's verdicts.
 
-    One part is drawn by chance, the other by how unsure the judge is; the probability of each row stands beside its
-    label, and `genqa-metrics accuracy ROWS --labels FILE` weighs it by that. Who labels sees neither the system nor
-    the judge. Every label is on disk at once: run the same command again to resume, with a larger --number for more.
+    One part is drawn at random, the other by how unsure the judge is. The file has the probability of each row to be
+    drawn, and `genqa-metrics accuracy ROWS --labels FILE` weighs labels by it. Raters see neither the system nor the
+    judge's verdict. Every label is saved at once: run the same command again to resume, with a larger --number for
+    more.
 
     **Keys** in the terminal: y or 1 correct, n or 0 wrong (1 to 5 for grades), u undo, s skip for now, q quit.
 
-    `agree` reads the file as it is, and `raters` too.
+    `agree` and `raters` read the file.
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
