@@ -19,29 +19,6 @@ ABOUT = "BLEU, ROUGE-L, BERTScore, KPQA and AVA side by side on answers of up to
 EXAMPLES = sharing.read_examples(__file__)
 _SYSTEMS = [f"{what}{number}" for number in range(1, comparing.MAX_SYSTEMS + 1) for what in ("name", "answers")]
 ADDRESS = sharing.Address(dict.fromkeys(["questions", "references", *_SYSTEMS], str), EXAMPLES[0].values, 10)
-CODE = """
-import genqa_metrics
-
-questions = {questions}
-references = {references}
-answers = {answers}
-systems = {{
-    name: [
-        {{"question": question, "references": accepted, "prediction": answer}}
-        for question, accepted, answer in zip(questions, references, texts)
-    ]
-    for name, texts in answers.items()
-}}
-report = genqa_metrics.compare(systems, ["kpqa", "ava"])
-print(report.to_markdown())
-"""
-CODE_OF_A_FILE = """
-import genqa_metrics
-
-# rows.csv: question, references, prediction, system; in a shell: genqa-metrics compare rows.csv --metric ava
-report = genqa_metrics.compare("rows.csv", ["kpqa", "ava"])
-print(report.to_markdown())
-"""
 
 
 def accuracy_label(facts: dict) -> str:
@@ -242,7 +219,10 @@ def page(tick, *texts: str) -> list:
         answers.setdefault(row["system"], []).append(row["prediction"])
     asked = rows[: len(next(iter(answers.values())))]
     columns = {"questions": [row["question"] for row in asked], "references": [row["references"] for row in asked]}
-    return [*found, sharing.python_code(CODE, **columns, answers=answers)]
+    return [
+        *found,
+        sharing.python_code(sharing.text_beside(__file__, "code_of_texts.txt"), **columns, answers=answers),
+    ]
 
 
 COLUMNS = ("question", "prediction", "references", "system", "id")
@@ -253,7 +233,7 @@ def file_page(tick, path: str | None, *columns) -> list:
     rows = uploads.read(path, dict(zip(COLUMNS, columns, strict=True)), "ava")
     return [
         *shown_of(tick, comparing.rows_of(rows.items), rows.problems_html()),
-        sharing.python_code(CODE_OF_A_FILE),
+        sharing.python_code(sharing.text_beside(__file__, "code_of_a_file.txt")),
     ]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import gradio as gr
-from common import checks, events, html
+from common import checks, events, html, sharing
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # the folder of training/ in a checkout
 MAX_SENTENCE = 500  # characters
@@ -22,10 +22,6 @@ SENTENCE = "In 1969 Neil Armstrong became the first person to walk on the Moon."
 OWN = "Who was the first person to walk on the Moon?\nWhen did Neil Armstrong walk on the Moon?"
 OWN += "\nWhat did Neil Armstrong do in 1969?"
 DRAW = 1
-ABOUT = """Two small generators ask as many questions as you do. The **baseline** repeats one question; the **diverse**
-one draws a latent variable for every question. They show what F-meta measures. Many of their questions are not good:
-both were trained on 34,123 questions in half an hour on one processor. The given sentence and draw were chosen because
-they show the effect; with others the diverse generator may repeat itself too."""
 
 
 class Asked(NamedTuple):
@@ -89,12 +85,7 @@ def results(found: dict[str, Asked], base: str) -> list:
 
 
 def tab(results_of: Callable, bases: Sequence[str]) -> None:
-    """Add the tab.
-
-    Args:
-        results_of: see `asked`.
-        bases: labels of the base metrics.
-    """
+    """Add the tab; `results_of` as in `asked`, and the labels of the base metrics."""
 
     def page(sentence: str, own: str, base: str, draw: object) -> list:
         sentence = checks.text("Sentence", sentence, MAX_SENTENCE)
@@ -102,7 +93,7 @@ def tab(results_of: Callable, bases: Sequence[str]) -> None:
         return results(asked(sentence, questions, base, checked_draw(draw), results_of), base)
 
     with gr.Tab("Ask a sentence"):
-        gr.Markdown(ABOUT)
+        gr.Markdown(sharing.text_beside(__file__, "ask.md"))
         with gr.Row():
             with gr.Column(min_width=280):
                 sentence = gr.Textbox(SENTENCE, label="Sentence", info="One sentence, in English.", lines=2)
