@@ -294,7 +294,7 @@ def test_pages_of_real_judgments(shared_data, tmp_path):
     [
         (["--metric", "blue"], "--metric: expected one of"),
         (["--column", "rating=x"], "column: expected one of"),
-        (["--resamples", "99"], "resamples: expected at least 100, got 99"),
+        (["--resamples", "99"], "resamples: expected a number of at least 100, got 99"),
         (["--seed", "-1"], "seed: expected a number of at least 0"),
         (["--gap", "-0.5"], "gap: expected a number of at least 0"),
         (["--html", "nowhere/page.html"], "--html nowhere/page.html: there is no folder"),

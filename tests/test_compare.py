@@ -436,7 +436,12 @@ def test_bad_rows(files, tmp_path):
         ({"a": rows("good"), "b": []}, [], 1, "b.jsonl: no rows; is this the right file?"),
         ({"a": rows("good"), "b": rows("bad")}, ["--column", "label"], 1, "no column 'label', which --column names"),
         ({"a": rows("good"), "b": rows("bad")}, ["--metric", "bleu"], 2, "--metric: expected one of aev"),
-        ({"a": rows("good"), "b": rows("bad")}, ["--resamples", "9"], 2, "resamples: expected at least 100, got 9"),
+        (
+            {"a": rows("good"), "b": rows("bad")},
+            ["--resamples", "9"],
+            2,
+            "resamples: expected a number of at least 100, got 9",
+        ),
         ({"a": rows("good"), "b": rows("bad")}, ["--seed", "-1"], 2, "seed: expected a number of at least 0"),
         ({"a": rows("good"), "b": rows("bad")}, ["--correction", "x"], 2, "correction: expected one of holm"),
         ({"a": rows("good"), "b": rows("bad")}, ["--rows", "-1"], 2, "rows: expected a number of at least 0"),
