@@ -13,131 +13,16 @@ from itertools import islice
 
 from training.ava.other_words import capitalised, tokenised
 from training.ava.triples import Triple, normalised
-from training.ava.wrong_answers import FRAMES, MONTHS, Answers
+from training.ava.wrong_answers import MONTHS, WORDS, Answers
 
-# Each group: subjects / pairs of opposites that fit them.
-_STATES = {
-    "the door/the shop/the window/the museum/the gate/the lid/the valve": "open/closed locked/unlocked",
-    "the lamp/the television/the engine/the heater/the radio": "on/off new/old broken/intact",
-    "the box/the bottle/the glass/the stadium/the bus/the fridge": "full/empty heavy/light large/small",
-    "the water/the soup/the metal/the liquid/the food/the stone": "hot/cold safe/dangerous clear/cloudy",
-    "the floor/the towel/the shirt/the street/the grass": "wet/dry clean/dirty rough/smooth",
-    "her brother/the king/the author/the patient/the singer/the teacher": (
-        "alive/dead asleep/awake rich/poor happy/sad married/single young/old angry/calm conscious/unconscious "
-        "ill/healthy present/absent right/wrong tall/short early/late inside/outside thirsty/satisfied nervous/relaxed"
-    ),
-    "the man/the suspect/the driver/the company": "guilty/innocent honest/dishonest famous/unknown lucky/unlucky",
-    "the substance/the plant/the mushroom/the gas/the acid": (
-        "poisonous/harmless visible/invisible solid/liquid natural/artificial heavier/lighter denser/thinner "
-        "soluble/insoluble sour/sweet strong/weak"
-    ),
-    "the test/the mission/the attempt/the operation/the treatment": "successful/unsuccessful necessary/unnecessary",
-    "smoking there/swimming there/the practice/the trade/copying": "legal/illegal allowed/forbidden common/rare",
-    "the statement/the theory/the report/the answer": "true/false correct/incorrect complete/incomplete",
-    "the result/the value/the temperature/the charge/the pressure": (
-        "positive/negative high/low above/below rising/falling"
-    ),
-    "the river/the lake/the canal/the wall": "deep/shallow wide/narrow natural/artificial north/south",
-    "the film/the book/the service/the hotel/the road/the room": (
-        "better/worse cheap/expensive popular/unpopular long/short loud/quiet public/private longer/shorter "
-        "earlier/later older/newer cheaper/dearer dark/bright"
-    ),
-}
 _STATE_PAIRS = [
     (subject, *pair.split("/"))
-    for subjects, pairs in _STATES.items()
+    for subjects, pairs in WORDS["states"].items()
     for subject in subjects.split("/")
     for pair in pairs.split()
 ]
-_ACTIONS = """win wins won/lose loses lost
-accept accepts accepted/reject rejects rejected
-support supports supported/oppose opposes opposed
-love loves loved/hate hates hated
-increase increases increased/decrease decreases decreased
-raise raises raised/lower lowers lowered
-remember remembers remembered/forget forgets forgot
-buy buys bought/sell sells sold
-pass passes passed/fail fails failed
-allow allows allowed/forbid forbids forbade
-open opens opened/close closes closed
-like likes liked/dislike dislikes disliked
-find finds found/lose loses lost
-start starts started/stop stops stopped
-attack attacks attacked/defend defends defended
-praise praises praised/criticise criticises criticised
-leave leaves left/enter enters entered
-approve approves approved/refuse refuses refused
-attract attracts attracted/repel repels repelled
-strengthen strengthens strengthened/weaken weakens weakened
-keep keeps kept/abandon abandons abandoned
-build builds built/destroy destroys destroyed
-believe believes believed/doubt doubts doubted
-push pushes pushed/pull pulls pulled
-follow follows followed/ignore ignores ignored"""
-_ACTION_PAIRS = [[verb.split() for verb in line.split("/")] for line in _ACTIONS.splitlines()]
-_ACTORS = "the man/she/the girl/the company/the president/he/the committee/Anna/the country/the team/the court/Mr Hall"
-_OBJECTS = (
-    "the game/it/the plan/the law/the letter/the idea/the case/the offer/the house/the army/the project/the rule"
-)
-_TAILS = (
-    ", because there was no time",
-    ", as everybody could see",
-    ", which surprised many",
-    " at the end",
-    " in the morning",
-    " after all",
-    ". Nobody else was there",
-    ". It was a long day",
-)
-_WHY = ("", "", "", *_TAILS)
-_REJECTIONS = (
-    "It was not {no} but {yes}.",
-    "Not {no}, but {yes}.",
-    "{yes}, not {no}.",
-    "It is {yes} rather than {no}.",
-    "Some people say {no}, but it was {yes}.",
-    "{no} is often named, but the right answer is {yes}.",
-    "I first thought of {no}. It is {yes}.",
-    "{no}? No, {yes}.",
-    "Everybody has heard of {no}. The answer, however, is {yes}.",
-    "{no} plays a part in it as well, but what is asked for is {yes}.",
-    "There are many articles on {no}, and {no} is well known. Still, it was {yes}.",
-    "It is {yes}. This has nothing to do with {no}.",
-    "Until then it was {no}. Now it is {yes}.",
-    "The second was {no}, the first was {yes}. So it is {yes}.",
-)
-_UNITS = (  # one, the other, how many of the other in one, what is added
-    (("km", "kilometres", "kilometers"), ("miles", "mi"), 0.621371, 0),
-    (("m", "metres", "meters"), ("feet", "ft"), 3.28084, 0),
-    (("kg", "kilograms", "kilos"), ("pounds", "lb"), 2.20462, 0),
-    (("cm", "centimetres", "centimeters"), ("inches", "in"), 0.393701, 0),
-    (("litres", "liters", "l"), ("gallons", "US gallons"), 0.264172, 0),
-    (("°C", "degrees Celsius"), ("°F", "degrees Fahrenheit"), 1.8, 32),
-)
-_PARTS = (
-    ("half", "a half", "one half", "50%", "50 percent", "1/2", "0.5", "one in two"),
-    ("a quarter", "one quarter", "a fourth", "25%", "25 percent", "1/4", "0.25", "one in four"),
-    ("three quarters", "three fourths", "75%", "75 per cent", "3/4", "0.75", "three out of four"),
-    ("a third", "one third", "33%", "about 33 percent", "1/3", "one in three"),
-    ("two thirds", "67%", "about 67 percent", "2/3", "two out of three"),
-    ("a fifth", "one fifth", "20%", "20 percent", "1/5", "0.2", "one in five"),
-    ("a tenth", "one tenth", "10%", "10 percent", "1/10", "0.1", "one in ten"),
-    ("four fifths", "80%", "80 percent", "4/5", "0.8", "four out of five"),
-    ("a hundredth", "1%", "one percent", "1/100", "0.01", "one in a hundred"),
-    ("all of it", "100%", "the whole", "all", "100 percent"),
-)
-_NAMES = (
-    "Henry",
-    "Louis",
-    "George",
-    "Pope Pius",
-    "Charles",
-    "Elizabeth",
-    "Super Bowl",
-    "World War",
-    "Rocky",
-    "Apollo",
-)
+_ACTION_PAIRS = [[verb.split() for verb in line.split("/")] for line in WORDS["actions"]]
+_WHY = ("", "", "", *WORDS["tails"])
 
 
 def _word(number: int) -> str:
@@ -201,7 +86,7 @@ def _amount(rng: random.Random) -> tuple[str, list[str], list[str]]:
 
 
 def _measure(rng: random.Random) -> tuple[str, list[str], list[str]]:
-    one, other, factor, offset = rng.choice(_UNITS)
+    one, other, factor, offset = rng.choice(WORDS["units"])
     number = rng.choice([15, 20, 25, 30, 37, 42, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 400, 500, 1000])
     converted = number * factor + offset
     same = [f"{number} {unit}" for unit in one] + [f"{_word(number)} {one[1]}"]
@@ -216,17 +101,7 @@ def _measure(rng: random.Random) -> tuple[str, list[str], list[str]]:
 
 
 def _duration(rng: random.Random) -> tuple[str, list[str], list[str]]:
-    small, large, size = rng.choice(
-        [
-            ("minutes", "hours", 60),
-            ("months", "years", 12),
-            ("days", "weeks", 7),
-            ("years", "centuries", 100),
-            ("hours", "days", 24),
-            ("years", "decades", 10),
-            ("seconds", "minutes", 60),
-        ]
-    )
+    small, large, size = rng.choice(WORDS["durations"])
     single = {"hours": "hour", "years": "year", "weeks": "week", "centuries": "century", "days": "day"}
     single |= {"decades": "decade", "minutes": "minute"}
     number = rng.choice([1, 1, 2, 2, 3, 4, 5, 6])
@@ -293,7 +168,7 @@ def _rank(rng: random.Random) -> tuple[str, list[str], list[str]]:
             )
 
         return "In which century did it happen?", forms(number), forms(other)
-    name = rng.choice(_NAMES)
+    name = rng.choice(WORDS["numbered_names"])
 
     def forms(number):
         return [f"{name} {numerals[number - 1]}", f"{name} the {_ordinal(number).title()}", f"{name} {_word(number)}"]
@@ -302,9 +177,9 @@ def _rank(rng: random.Random) -> tuple[str, list[str], list[str]]:
 
 
 def _part(rng: random.Random) -> tuple[str, list[str], list[str]]:
-    same = rng.choice(_PARTS)
+    same = rng.choice(WORDS["parts"])
     what = rng.choice(["the cake is left", "the voters said yes", "the land is forest", "the money is gone"])
-    return f"How much of {what}?", list(same), [text for part in _PARTS if part is not same for text in part]
+    return f"How much of {what}?", list(same), [text for part in WORDS["parts"] if part is not same for text in part]
 
 
 _QUANTITIES = (_time, _amount, _measure, _duration, _day, _day, _count, _count, _rank, _part)
@@ -334,9 +209,9 @@ def quantities(sentences: Sequence[Triple], count: int, rng: random.Random) -> l
         candidate = rng.choice([text for text in same if text != reference] if label else wrong)
         if not label and normalised(candidate) in known:
             continue
-        references = (rng.choice(FRAMES).format(reference) if rng.random() < 0.2 else reference,)
+        references = (rng.choice(WORDS["frames"]).format(reference) if rng.random() < 0.2 else reference,)
         if rng.random() < 0.5:
-            candidate = rng.choice(FRAMES).format(candidate)
+            candidate = rng.choice(WORDS["frames"]).format(candidate)
         made.append(Triple(question, references, _as_written(candidate, rng), label, "quantity"))
     return made
 
@@ -359,7 +234,7 @@ def _state(rng: random.Random, asked: bool) -> tuple:
 
 def _action(rng: random.Random, asked: bool) -> tuple:
     """Return the same as `_state` for what somebody does or did."""
-    actor, thing = rng.choice(_ACTORS.split("/")), rng.choice(_OBJECTS.split("/"))
+    actor, thing = rng.choice(WORDS["actors"]), rng.choice(WORDS["objects"])
     (base, third, past), (other, other_third, other_past) = rng.sample(rng.choice(_ACTION_PAIRS), 2)
     do = rng.choice(["does", "did"])
     first, second = (third, other_third) if do == "does" else (past, other_past)
@@ -408,7 +283,7 @@ def mentions(sentences: Sequence[Triple], count: int, rng: random.Random) -> lis
         label, right = float(rng.random() < 0.5), row.references[0].rstrip(".")
         yes, no = (right, wrong) if label else (wrong, right)
         references = (row.candidate,) if rng.random() < 0.2 else row.references
-        text = rng.choice(_REJECTIONS).format(yes=yes, no=no)
+        text = rng.choice(WORDS["rejections"]).format(yes=yes, no=no)
         made.append(Triple(row.question, references, _as_written(capitalised(text), rng), label, "mention"))
         if len(made) == count:
             break

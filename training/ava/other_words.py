@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from training.ava.triples import Triple, normalised
-from training.ava.wrong_answers import CIRCULAR, FRAMES, MONTHS, NUMBERS, STARTERS, occurrence
+from training.ava.wrong_answers import MONTHS, NUMBERS, STARTERS, WORDS, occurrence
 
 _VALUES = dict(zip(NUMBERS[1:12], range(2, 13), strict=True))
 _DATE = re.compile(
@@ -47,7 +47,7 @@ def flooded(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
     for triple in triples:
         others = [rng.choice(triples).candidate for _ in range(rng.choice([1, 1, 2]))]
         if rng.random() < 0.4:
-            others[0] = rng.choice(CIRCULAR).format(triple.question.rstrip("?. "))
+            others[0] = rng.choice(WORDS["circular"]).format(triple.question.rstrip("?. "))
         others = [text for text in others if occurrence(triple.references, text) is None]
         if others and triple.label in (0, 1):
             texts = [triple.candidate, *others]
@@ -101,7 +101,7 @@ def aliases(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
         others = [text for text in texts if normalised(text) != normalised(candidate)]
         references = tuple(others) if others and len(texts) <= 4 and rng.random() < 0.5 else triple.references
         if len(candidate.split()) <= 6 and rng.random() < 0.5:
-            candidate = rng.choice(FRAMES).format(candidate.rstrip("."))
+            candidate = rng.choice(WORDS["frames"]).format(candidate.rstrip("."))
         made.append(replace(triple, references=references, candidate=candidate, label=1.0, kind="alias"))
     return made
 
@@ -223,19 +223,7 @@ def _misspelt(word: str, rng: random.Random) -> str:
         return word[:place] + word[place + 1 :]
     if change == "double":
         return word[:place] + word[place] + word[place:]
-    near = {
-        "a": "e",
-        "e": "i",
-        "i": "e",
-        "o": "u",
-        "u": "o",
-        "s": "c",
-        "c": "k",
-        "k": "c",
-        "y": "i",
-        "z": "s",
-        "f": "ph",
-    }
+    near = WORDS["misspellings"]
     return word[:place] + near.get(word[place], word[place] * 2) + word[place + 1 :]
 
 

@@ -7,56 +7,11 @@ from itertools import islice
 
 from training.ava.other_words import capitalised
 from training.ava.triples import Triple
-from training.ava.wrong_answers import FRAMES, Answers, answer_type
+from training.ava.wrong_answers import WORDS, Answers, answer_type
 
-_PEOPLE = (
-    "Anna/Bruno/Clara/David/Elena/Felix/Greta/Hugo/Irene/Jonas/Karen/Leo/Maria/Nils/Olga/Peter/Rosa/Simon/Tina/Victor/"
-    "Mr Hall/Mrs Lane/Dr Brandt/the teacher/the nurse/the captain/the mayor/the driver/the lawyer/the guard/the cook/"
-    "the painter/the doctor/the miner/the clerk/the tailor/the singer/the judge/the sailor/the merchant"
-).split("/")
-_SIDES = (
-    "Norway/Chile/Rovers/the Blues/United/the army/the rebels/the company/the union/the council/Spain/the Romans/the "
-    "Tigers/the bank/the museum/Athens/the navy/the visitors/the champions/Poland"
-).split("/")
-# past, participle, the same seen from the other side
-_DEEDS = (
-    "taught/taught/learnt from;hired/hired/worked for;defeated/defeated/lost to;followed/followed/was ahead of;"
-    "sued/sued/was taken to court by;paid/paid/got money from;adopted/adopted/;praised/praised/;warned/warned/;"
-    "rescued/rescued/owed the rescue to;beat/beaten/lost to;visited/visited/had a visit from;blamed/blamed/;"
-    "replaced/replaced/made way for;accused/accused/;called/called/got a call from;invited/invited/;"
-    "betrayed/betrayed/;outlived/outlived/died before;overtook/overtaken/fell behind;elected/elected/"
-)
-_DEEDS = [deed.split("/") for deed in _DEEDS.split(";")]
-_GIFTS = "sold/bought/house|sold/bought/horse|lent/borrowed/car|gave/got/letter|sent/received/parcel|sold/bought/farm"
-_GIFTS = [gift.split("/") for gift in _GIFTS.split("|")]
-_EVENTS = (
-    "the price rose/the demand fell/the pump stopped/the river froze/the crew left/the wheat failed/the sales grew/"
-    "the pressure dropped/the lamp went out/the wall cracked/the train was late/the light turned red/"
-    "the metal expanded/the council resigned/the ice melted/the wind changed/the fish died/the road was closed/"
-    "the alarm rang/"
-    "the temperature went up/the population shrank/the roof leaked/the fever fell/the voters stayed away"
-).split("/")
-_CAUSES = (
-    "{b} because {a}",
-    "{a}, so {b}",
-    "{a}, and as a result {b}",
-    "since {a}, {b}",
-    "the reason why {b} is that {a}",
-)
-_LISTS = (
-    "Which {n} {things} are named?", "Name the {n} {things}.", "What are the {n} {things}?", "List the {things}.",
-    "Who or what were the {things}?",
-)  # fmt: skip
-_THINGS = "places/people/items/winners/parts/causes/members/names/founders/examples/ingredients".split("/")
+_DEEDS = [deed.split("/") for deed in WORDS["deeds"]]
+_GIFTS = [gift.split("/") for gift in WORDS["gifts"]]
 _COUNTS = {2: "two", 3: "three", 4: "four"}
-_OR = (
-    "{a} or {b}", "either {a} or {b}", "It was either {a} or {b}.", "{a}, {b} or {c}", "Maybe {a}, maybe {b}.",
-    "It could be {a}, {b} or {c}.", "{a}/{b}", "{a}; {b}; {c}", "Some say {a}, others say {b}.",
-)  # fmt: skip
-_ONE = (
-    "{a}", "It was {a}.", "It was {a}, not {b}.", "{a} rather than {b}", "Many say {b}, but it was {a}.",
-    "I was not sure between {b} and {c}, but it is {a}.", "The answer is {a}.",
-)  # fmt: skip
 
 
 def _joined(items: Sequence[str], rng: random.Random) -> str:
@@ -74,19 +29,19 @@ def roles(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[T
         kind = rng.random()
         if kind < 0.55:
             past, participle, other_side = rng.choice(_DEEDS)
-            a, b = rng.sample(rng.choice((_PEOPLE, _SIDES)), 2)
+            a, b = rng.sample(rng.choice((WORDS["people"], WORDS["sides"])), 2)
             stated = [f"{{a}} {past} {{b}}", f"{{b}} was {participle} by {{a}}", f"it was {{a}} who {past} {{b}}"]
             stated += [f"{{b}} {other_side} {{a}}"] if other_side else []
             question = rng.choice((f"Who {past} whom?", "What happened?", f"Who was {participle} by whom?"))
         elif kind < 0.75:
             gave, got, thing = rng.choice(_GIFTS)
-            a, b = rng.sample(_PEOPLE, 2)
+            a, b = rng.sample(WORDS["people"], 2)
             stated = [f"{{a}} {gave} the {thing} to {{b}}", f"{{b}} {got} the {thing} from {{a}}"]
             stated += [f"the {thing} went from {{a}} to {{b}}", f"{{a}} {gave} {{b}} the {thing}"]
             question = rng.choice((f"Who {gave} the {thing} to whom?", f"What became of the {thing}?"))
         else:
-            a, b = rng.sample(_EVENTS, 2)
-            stated = list(_CAUSES)
+            a, b = rng.sample(WORDS["events"], 2)
+            stated = list(WORDS["causes"])
             question = rng.choice(("What happened, and why?", "What was the cause of what?", "Why did it happen?"))
         first, second = rng.choice(stated), rng.choice(stated)
         turned = (a, b) if label else (b, a)
@@ -114,7 +69,9 @@ def lists(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[T
                 del stated[place]
             else:
                 stated[place] = extra
-        question = rng.choice(_LISTS).format(n=_COUNTS[size], things=rng.choice(_THINGS))
+        question = rng.choice(WORDS["list_questions"]).format(
+            n=_COUNTS[size], things=rng.choice(WORDS["listed_things"])
+        )
         frame = rng.choice(("{}", "{}", "They are {}.", "These were {}.", "{}."))
         answer = frame.format(_joined(stated, rng))
         made.append(Triple(question, (_joined(own, rng),), answer, float(label), "lists"))
@@ -135,7 +92,7 @@ def alternatives(sentences: Sequence[Triple], count: int, rng: random.Random) ->
         named = [right, *wrong]
         if not label:
             rng.shuffle(named)
-        text = rng.choice(_ONE if label else _OR).format(a=named[0], b=named[1], c=named[2])
+        text = rng.choice(WORDS["decided"] if label else WORDS["undecided"]).format(a=named[0], b=named[1], c=named[2])
         if label or right in text:
             made.append(Triple(row.question, row.references, capitalised(text), float(label), "alternatives"))
         if len(made) == count:
@@ -143,10 +100,7 @@ def alternatives(sentences: Sequence[Triple], count: int, rng: random.Random) ->
     return made
 
 
-_PARTICLES = frozenset("al bin da de del della den der di du el la le van von".split())
-_TITLES = frozenset(
-    "Dr Emperor Father King Lady Lord Mr Mrs Ms Pope President Prince Princess Queen Saint Sir St The".split()
-)
+_PARTICLES, _TITLES = frozenset(WORDS["name_particles"]), frozenset(WORDS["titles"])
 _DID = re.compile(
     r"who (?P<did>\w{2,}ed|did|had|has|is|made|played|plays|sang|sings|was|won|wrote) (?P<what>.{3,60}?)\??", re.I
 )
@@ -197,7 +151,7 @@ def names(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[T
                     f"{other_given} {family}",
                 )
             )
-        frames = [*FRAMES, "{}", "{}.", "{} did."]
+        frames = [*WORDS["frames"], "{}", "{}.", "{} did."]
         if asked := _DID.fullmatch(row.question.strip()):
             frames += [f"{{}} {asked['did']} {what}." for what in (asked["what"], asked["what"], "it", "it")]
         text = capitalised(rng.choice(frames).format(answer))

@@ -6,25 +6,16 @@ places, answers to other questions, and empty talk.
 
 import random
 import re
+import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 from training.ava.triples import Triple, normalised
 
-EVASIONS = (
-    "I don't know.",
-    "I'm not sure.",
-    "unknown",
-    "There is not enough information to answer this question.",
-    "I'm sorry, but I could not find an answer to that.",
-    "As a language model, I do not have access to this information.",
-    "It depends.",
-    "Could you give me more context?",
-    "That is a good question.",
-    "none",
-)
+WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 MONTHS = "January February March April May June July August September October November December".split()
 _MONTH = re.compile(rf"\b({'|'.join(MONTHS)})\b", re.IGNORECASE)
 NUMBERS = "one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred".split()
@@ -32,42 +23,12 @@ _NUMBER = re.compile(rf"\d+(?:[.,]\d+)*|\b(?:{'|'.join(NUMBERS)})\b", re.IGNOREC
 _YEAR = re.compile(r"\b1[0-9]\d\d\b|\b20\d\d\b")
 _AUXILIARY = re.compile(r"\b(is|are|was|were|has|have|had|can|could|will|would|should|did|does|do)\b(?! not|n't)")
 _NOT = re.compile(r"\b(is|are|was|were|has|have|had|can|could|will|would|should|did|does|do)(?: not|n't)\b")
-_OPPOSITES = dict(
-    pair.split("/")
-    for words in (
-        "more/less larger/smaller bigger/smaller higher/lower before/after north/south east/west northern/southern "
-        "eastern/western first/last increase/decrease increased/decreased increases/decreases won/lost wins/loses "
-        "above/below inside/outside always/never hot/cold warm/cool old/young older/younger early/late earlier/later "
-        "left/right open/closed true/false legal/illegal possible/impossible positive/negative maximum/minimum "
-        "highest/lowest largest/smallest oldest/youngest longest/shortest male/female with/without alive/dead "
-        "up/down top/bottom begin/end began/ended rise/fall buy/sell bought/sold import/export"
-    ).split()
-    for pair in (words, "/".join(reversed(words.split("/"))))
-)
+_PAIRS = [pair.split("/") for pair in WORDS["opposites"]]
+_OPPOSITES = {word: other for pair in _PAIRS for word, other in (pair, reversed(pair))}
 _OPPOSITE = re.compile(rf"\b({'|'.join(_OPPOSITES)})\b")
 _NAME = re.compile(r"(?<!\w)[A-Z][\w'-]+(?: (?:of |the )?[A-Z][\w'-]+)*")
 _SYMMETRIC = re.compile(r"(?: (?:and|or|with|met|married|versus|vs)|,| ?&)+ ?(?:the )?", re.IGNORECASE)
 STARTERS = frozenset("The A An In On At It He She They This That These Those As By For From There When While".split())
-FRAMES = (
-    "{}.",
-    "It is {}.",
-    "It was {}.",
-    "The answer is {}.",
-    "I think it is {}.",
-    "That was {}.",
-)  # of right and wrong
-CIRCULAR = (
-    "The question is {}.",
-    "You ask {}.",
-    "Let me tell you {}.",
-    "{}? That is well known.",
-    "Many people ask {}, and it has a clear answer.",
-    "The answer to {} can be found in many books.",
-    "It is the one that the question asks about: {}.",
-    "{}? It happened at the time and in the place where it happened.",
-    "There are several views on {}.",
-    "I looked for {} but found nothing certain.",
-)
 
 
 def answer_type(question: str, answer: str) -> str:
@@ -244,7 +205,7 @@ def _neighbour(triple: Triple, answers: Answers, rng: random.Random) -> str | No
     other = rng.choice(others)
     shape = rng.random()
     if shape < 0.6:
-        return other if shape < 0.3 else rng.choice(FRAMES).format(other)
+        return other if shape < 0.3 else rng.choice(WORDS["frames"]).format(other)
     text = re.sub(rf"(?<!\w){re.escape(found[0])}(?!\w)", lambda _: other, text)
     return None if occurrence(triple.references, text) else text
 
@@ -289,11 +250,11 @@ def off_topic(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
         if chance < 0.3:
             text = rng.choice(triples).candidate
         elif chance < 0.5:
-            text = rng.choice(EVASIONS)
+            text = rng.choice(WORDS["evasions"])
         elif chance < 0.7:
             text = question + rng.choice(["?", "", "."])
         else:
-            text = rng.choice(CIRCULAR).format(question)
+            text = rng.choice(WORDS["circular"]).format(question)
         if occurrence(triple.references, text) is None:
             made.append(replace(triple, candidate=text, label=0.0, kind="off_topic"))
     return made
