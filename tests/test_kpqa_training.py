@@ -345,19 +345,13 @@ def test_all_tables_and_their_result_file(monkeypatch, judgments, tmp_path):
     assert text.startswith("before\n<!-- tables -->\n")
     assert text.endswith("<!-- end of tables -->\nafter\n")
     assert "old" not in text
-    for title in ("Tables 3 and 6", "Table 4", "Table 7", "Table 9", "Figure 4"):
+    for title in ("Tables 3 and 6", "Table 4"):
         assert title in text
-    assert "| marco | NUMERIC | 40 | " in text
     result = json.loads((tmp_path / "agreement.json").read_text(encoding="utf-8"))
     assert result["command"].startswith("python -m training.kpqa.evaluate_kpqa --judgments ")
     assert str(judgments.parent) not in result["command"]
     file = evaluate_kpqa.judgment_file(judgments, "kpqa_avsd")
     assert result["data"][file.name] == checkpoint_validation.file_digest(file)
-    scores = [one["score"] for one in evaluate_kpqa.read_set(judgments, "kpqa_avsd")]
-    assert result["rank_pairs"]["kpqa_avsd"]["pairs"] == sum(
-        a != b for a, b in zip(scores[::2], scores[1::2], strict=True)
-    )
-    assert result["rank_pairs"]["kpqa_avsd"]["rougeL_kpqa"] == 1.0 > result["rank_pairs"]["kpqa_avsd"]["bertscore"]
     for name in evaluate_kpqa.SETS:
         weighted, plain = (result["agreement"][name][metric]["pearson"] for metric in ("rougeL_kpqa", "rougeL"))
         assert weighted[0] > plain[0]

@@ -89,6 +89,11 @@ def test_page_and_second_run(meta, monkeypatch, judgments, tmp_path):
     found = results["sets"]["kpqa_marco"]
     assert found["metrics"]["BLEU-1"]["pearson"]["value"] > 0.8
     assert found["metrics"]["SQuAD EM"]["pearson"]["value"] < found["metrics"]["SQuAD F1"]["pearson"]["value"]
+    pairs, types = found["rank_pairs"], found["groups"]["question type"]
+    assert pairs["pairs"] > 10
+    assert pairs["metrics"]["BLEU-1"]["value"] > 0.9 > pairs["metrics"]["SQuAD EM"]["value"]
+    assert sum(group["rows"] for group in types.values()) == found["rows"]
+    assert set(found["groups"]["system"]) == {"UniLM", "MHPGM"}
     best = found["best_and_rest"]["pearson"]
     assert best["best"] == max(found["metrics"], key=lambda title: found["metrics"][title]["pearson"]["value"])
     assert set(best["rest"]) == set(found["metrics"]) - {best["best"]}

@@ -8,57 +8,7 @@ from pathlib import Path
 
 from training.common import TRAINING_SETTINGS
 
-_CARD = """\
----
-base_model: {encoder}
-library_name: {library}
-license: apache-2.0
-language: en
-tags: [question-answering, evaluation, text-classification]
----
-
-# Judge of answers for AVA
-
-Reads a question, its references and an answer, and gives the logit of the answer being correct; configuration
-`{configuration}` of `genqa_metrics.ava.modeling`. The metric `ava` of genqa-metrics judges with it (Vu & Moschitti,
-"AVA: an Automatic eValuation Approach for Question Answering Systems", NAACL 2021).
-{unlicensed}
-Made with seed {seed} by these commands, in which folders stand for your own copies. Weights: SHA-256 `{weights}`.
-
-```bash
-{commands}
-```
-
-## Agreement with people
-
-<!-- scores -->
-
-{scores}
-
-<!-- end of scores -->
-
-## Training data
-
-| source | triples | weight | licence | SHA-256 of the file |
-| --- | --- | --- | --- | --- |
-{sources}
-
-Sources without a file are made of the verdicts and sentences above them: see `training/ava/README.md`. Verdicts in
-files named `.dev` or `kpqa_` were used to choose and to calibrate, never to train.
-
-## Settings
-
-```json
-{settings}
-```
-
-## Limits
-
-English. The same words in another order are mostly accepted, and so are many negations, some wrong names that are
-close to the right one, and wrong answers in much text about the question: see the minimal pairs where they are
-reported. It compares with the references and knows no facts beside them. Where a question asks for a list, an
-answer with a part of it is often judged correct.
-"""
+_CARD = Path(__file__).with_name("card.txt").read_text(encoding="utf-8")
 
 _NOT_STATED = "not stated"
 

@@ -2,8 +2,8 @@
 
     python -m training.kpqa.evaluate_kpqa --judgments JUDGMENTS --write training/kpqa/results/tables.md
 
-Tables 3, 4, 6, 7, 9 and Figure 4 of Lee et al. (2021). The judgments choose between checkpoints and settings; nothing
-is trained on them.
+Tables 3, 4 and 6 of Lee et al. (2021); training/studies/meta_evaluation has Tables 7 and 9 and Figure 4. The judgments
+choose between checkpoints and settings; nothing is trained on them.
 """
 
 import json
@@ -15,19 +15,14 @@ from pathlib import Path
 
 import numpy as np
 from genqa_metrics.toolkit.analysis import correlation as agreement
-from genqa_metrics.toolkit.analysis.question_types import question_type
 from genqa_metrics.toolkit.analysis.resampling import bootstrap, interval
 
-from training.common import command_line, json_rows, option, put_between_markers
+from training.common import command_line, json_rows, markdown_table, option, put_between_markers
 
 SETS = ("kpqa_marco", "kpqa_avsd", "kpqa_narrativeqa", "kpqa_semeval", "kpqa_marcomulti")
 METRICS = ("bleu1", "bleu1_kpqa", "rougeL", "rougeL_kpqa", "bertscore", "bertscore_kpqa")
 WEIGHTED = METRICS[1::2]
-RANK_GAP = 0.5  # Table 7: more than 2 of the scale 1 to 5, which the files map to 0 to 1
-FEWEST_ROWS = 15  # of a question type that is reported
 SEED = 0  # of the bootstrap
-FIGURE_4 = ("PERSON", "NUMERIC", "DESCRIPTION", "LOCATION", "ENTITY")
-FIGURE_4_SET = "kpqa_marco"
 
 
 @dataclass
@@ -163,74 +158,6 @@ def compared(measured: dict, human: dict, clusters: dict, resamples: int) -> dic
     return result
 
 
-def groups(rows: list[dict], label) -> dict:
-    """Return label -> (rows,) booleans, for every label that `label` gives to the rows, sorted."""
-    labels = np.array([str(label(row)) for row in rows])
-    return {name: labels == name for name in sorted(set(labels.tolist()))}
-
-
-def figure_4_type(question: str) -> str:
-    """Return MS MARCO's type of a question; it has no yes/no questions and no others, they are descriptions.
-
-    >>> figure_4_type("is he alone?")
-    'DESCRIPTION'
-    """
-    found = question_type(question)
-    return found if found in FIGURE_4 else "DESCRIPTION"
-
-
-def figure_4(rows: list[dict], scores: dict, human, resamples: int) -> dict:
-    """Return type of question -> number of rows, and metric -> Pearson's r with its 95% interval (Figure 4)."""
-    found = {}
-    for name, own in groups(rows, lambda row: figure_4_type(row["question"])).items():
-        some = [row for row, is_own in zip(rows, own, strict=True) if is_own]
-        of_group = {metric: values[own] for metric, values in scores.items()}
-        measured = with_intervals(of_group, human[own], question_numbers(some), resamples)
-        found[name] = {"rows": len(some)} | {metric: values["pearson"] for metric, values in measured.items()}
-    return {name: found[name] for name in FIGURE_4 if name in found}
-
-
-def measured_sets(data: dict, scores: dict, human: dict, resamples: int) -> dict:
-    """Return all numbers of one checkpoint: agreement, rank pairs, agreement by system and by type of question.
-
-    Args:
-        data: set -> rows.
-        scores: set -> metric -> (rows,) scores.
-        human: set -> (rows,) judgments.
-        resamples: bootstrap samples.
-    """
-    result = {"agreement": {}, "rank_pairs": {}, "systems": {}, "question_types": {}}
-    for name, rows in data.items():
-        result["agreement"][name] = with_intervals(scores[name], human[name], question_numbers(rows), resamples)
-
-        def of_groups(groups: dict, name=name) -> dict:
-            return {
-                group: {"rows": int(own.sum())}
-                | {metric: correlations(values[own], human[name][own]) for metric, values in scores[name].items()}
-                for group, own in groups.items()
-                if own.sum() >= FEWEST_ROWS
-            }
-
-        systems = groups(rows, lambda row: row["system"])
-        if len(systems) > 1:
-            asked = [(row["question"], *row["references"]) for row in rows]
-            better, worse = agreement.answer_pairs(asked, [row["system"] for row in rows], human[name], RANK_GAP)
-            result["rank_pairs"][name] = {"pairs": len(better)} | {
-                m: round(float(np.mean(values[better] > values[worse])), 4) for m, values in scores[name].items()
-            }
-            result["systems"][name] = of_groups(systems)
-        result["question_types"][name] = of_groups(groups(rows, lambda row: question_type(row["question"])))
-        if name == FIGURE_4_SET:
-            result["figure_4"] = figure_4(rows, scores[name], human[name], resamples)
-    return result
-
-
-def table(header: list[str], lines: list[list[str]]) -> str:
-    """Return a Markdown table."""
-    rows = [header, ["---"] * len(header), *lines]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
-
-
 def _title(name: str) -> str:
     return name.removeprefix("kpqa_")
 
@@ -251,14 +178,11 @@ def comparison_table(result: dict) -> str:
         for label, sets in result.items()
         for metric in WEIGHTED
     ]
-    return table(["checkpoint", "metric", *map(_title, names)], lines)
+    return markdown_table(["checkpoint", "metric", *map(_title, names)], lines)
 
 
 def tables(result: dict) -> str:
     """Return the Markdown tables of a result."""
-
-    def pair(values: list[float]) -> str:
-        return f"{values[0]:.3f} / {values[1]:.3f}"
 
     def cell(values: dict) -> str:
         return " / ".join(f"{r:.3f} ({low:.2f} to {high:.2f})" for r, low, high in values.values())
@@ -266,35 +190,12 @@ def tables(result: dict) -> str:
     sets = result["agreement"]
     parts = ["Agreement with human judgments, Pearson / Spearman with 95% intervals (Tables 3 and 6)."]
     lines = [[metric, *(cell(sets[name][metric]) for name in sets)] for metric in METRICS]
-    parts.append(table(["metric", *map(_title, sets)], lines))
+    parts.append(markdown_table(["metric", *map(_title, sets)], lines))
     if "comparison" in result:
         parts.append(
             "Checkpoints, Pearson / Spearman (95% interval of Pearson's difference to the first checkpoint; Table 4)."
         )
         parts.append(comparison_table(result["comparison"]))
-    paired = result["rank_pairs"]
-    if paired:
-        parts.append("Share of answer pairs of two systems that are ranked as humans do (Table 7).")
-        header = ["metric", *(f"{_title(name)} ({values['pairs']} pairs)" for name, values in paired.items())]
-        parts.append(table(header, [[m, *(f"{values[m]:.1%}" for values in paired.values())] for m in METRICS]))
-    if "figure_4" in result:
-        parts.append(
-            "MS MARCO by the five types of Figure 4, Pearson with 95% intervals; what is none of them is DESCRIPTION."
-        )
-        lines = [
-            [group, str(values["rows"]), *("{:.3f} ({:.2f} to {:.2f})".format(*values[metric]) for metric in METRICS)]
-            for group, values in result["figure_4"].items()
-        ]
-        parts.append(table(["type of question", "rows", *METRICS], lines))
-    for title, key in (("system (Table 9)", "systems"), ("type of question, by its words", "question_types")):
-        lines = [
-            [_title(name), group, str(values["rows"]), *(pair(values[metric]) for metric in METRICS)]
-            for name, groups in result[key].items()
-            for group, values in groups.items()
-        ]
-        if lines:
-            parts.append(f"Agreement by {title}, Pearson / Spearman.")
-            parts.append(table(["set", re.split(r" \(|,", title)[0], "rows", *METRICS], lines))
     return "\n\n".join(parts)
 
 
@@ -351,7 +252,10 @@ def main() -> None:
         encoder = Encoder(models)
         measured[label] = {name: metric_scores(rows, encoder) for name, rows in data.items()}
         signatures[label] = models.signature
-    result = measured_sets(data, next(iter(measured.values())), human, args.resamples)
+    first = next(iter(measured.values()))
+    result: dict = {"agreement": {}}
+    for name in data:
+        result["agreement"][name] = with_intervals(first[name], human[name], clusters[name], args.resamples)
     if len(measured) > 1:
         result["comparison"] = compared(measured, human, clusters, args.resamples)
     result["checkpoints"] = signatures

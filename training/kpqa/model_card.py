@@ -6,51 +6,7 @@ from pathlib import Path
 
 from training.common import TRAINING_SETTINGS, local_file
 
-_CARD = """\
----
-base_model: {encoder}
-library_name: {library}
-license: apache-2.0
-language: en
-tags: [keyphrase, question-answering, evaluation]
----
-
-# Keyphrase predictor for KPQA
-
-For every word piece of an answer: the probability that it is a keyphrase, that is, that it answers the question. It
-reads `question [SEP] answer`; class 1 is "keyphrase". The metric `kpqa` of genqa-metrics weighs BLEU-1, ROUGE-L and
-BERTScore with it (Lee et al., "KPQA: A Metric for Generative Question Answering Using Keyphrase Weights", NAACL 2021).
-
-Made by `training/kpqa/train_kpqa.py`, seed {seed}. Weights: SHA-256 `{weights}`.
-
-## Training data
-
-| source | rows | weight | licence | SHA-256 of the file |
-| --- | --- | --- | --- | --- |
-{sources}
-
-{yes_no}Answers judged by people were used to choose between checkpoints and settings, never to train.
-
-## Settings
-
-```json
-{settings}
-```
-
-## Keyphrases found on dev rows
-
-Precision, recall and F1 of tokens with a probability above 1/2, before the shift of the logit; and F1 of whole
-keyphrases, runs of such tokens, as in the paper's Table 10.
-
-| rows | precision | recall | F1 | F1 of whole keyphrases |
-| --- | --- | --- | --- | --- |
-{scores}
-
-## Limits
-
-English. Answers of one to a few sentences. Weights for questions whose answer is no phrase of the text (opinions, long
-explanations) are flat. The weights say what an answer claims, not whether it is true.
-"""
+_CARD = Path(__file__).with_name("card.txt").read_text(encoding="utf-8")
 
 
 def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str, float]) -> None:

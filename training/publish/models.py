@@ -3,9 +3,9 @@
 import json
 import re
 import shutil
+import tomllib
 from pathlib import Path
 
-from training.publish import texts
 from training.publish.assemble import ROOT
 from training.studies.accuracy.measure import copy_measured
 
@@ -13,6 +13,7 @@ RECORDS = {"ava": ROOT / "training/ava/results/bundled.json", "kpqa": ROOT / "tr
 TASKS = {"ava": "text-classification", "kpqa": "token-classification"}
 CLASSES = {"ava": "AutoModelForSequenceClassification", "kpqa": "AutoModelForTokenClassification"}
 ADAPTER = ("adapter_config.json", "adapter_model.safetensors")
+TEXTS = tomllib.loads(Path(__file__).with_name("texts.toml").read_text(encoding="utf-8"))
 NEW_CARD = "---\nlanguage: en\ntags:\n- evaluate\n---\n\n# {title}\n\n## Limits\n\nIt reads English only.\n"
 
 
@@ -66,11 +67,11 @@ def write_model(source: Path, repository: str, tag: str, folder: Path, results: 
 
     namespace, title = repository.split("/")
     facts = {"name": name, "namespace": namespace, "repository": repository, "tag": tag, "auto": CLASSES[name]}
-    use = ((texts.USE if is_default else texts.USE_OWN) + note).format(**facts)
-    use += texts.SETTINGS if name == "ava" else ""
+    use = ((TEXTS["use"] if is_default else TEXTS["use_own"]) + note).format(**facts)
+    use += TEXTS["settings"] if name == "ava" else ""
     if (source / ADAPTER[1]).is_file():
         rank = f"rank {json.loads((source / ADAPTER[0]).read_text(encoding='utf-8'))['r']}"
-        use += texts.FILES.format(**facts, merged=_digest(folder), rank=rank)
+        use += TEXTS["files"].format(**facts, merged=_digest(folder), rank=rank)
     written = source / "README.md"
     card = ModelCard(written.read_text(encoding="utf-8") if written.is_file() else NEW_CARD.format(title=title))
     card.text = card.text.replace("\n## ", f"\n{use}## ", 1) if "\n## " in card.text else f"{card.text}\n{use}"
@@ -88,11 +89,11 @@ def _plain(name: str, source: Path) -> tuple[bool, str]:
     from genqa_metrics.kpqa.loading import checked_settings
 
     if name == "kpqa":
-        return (True, texts.PLAIN) if checked_settings(source).head == "linear" else (False, texts.TANH)
+        return (True, TEXTS["plain"]) if checked_settings(source).head == "linear" else (False, TEXTS["tanh"])
     configuration = read_settings(source)["configuration"]
     if configuration == LINEAR:
-        return False, texts.LINEAR
-    return (False, texts.SEVERAL) if len(CONFIGURATIONS[configuration]) > 1 else (True, texts.PLAIN)
+        return False, TEXTS["linear"]
+    return (False, TEXTS["several"]) if len(CONFIGURATIONS[configuration]) > 1 else (True, TEXTS["plain"])
 
 
 def merged(source: Path) -> tuple:

@@ -11,47 +11,7 @@ from training.question_generation.prepare_pairs import NOT_STATED
 
 MAX_BYTES = 25 * 2**20
 
-_CARD = """\
----
-base_model: {encoder}
-library_name: genqa-metrics
-pipeline_tag: text2text-generation
-language: en
-tags: [question-generation, evaluation]
-{licence}---
-
-# Question generator, {kind}
-{warning}
-Asks questions about a sentence. The encoder-decoder of Du et al., "Learning to Ask" (2017){latent}, as in
-Schlichtkrull & Cheng, "Evaluating for Diversity in Question Generation over Text" (2020). It was made to show what
-the metric `f_meta` of genqa-metrics sees, not to write good quizzes.
-
-```python
-from training.question_generation.ask import load
-
-generator = load("{repository}")
-generator.ask(["Ada Lovelace wrote the first program in 1843."], count=3)
-```
-
-The weights are in float16 (SHA-256 of model.safetensors: `{digest}`).
-The vectors of words are those of the encoder {encoder}, which is loaded beside it.
-
-## Training
-
-{pairs:,} pairs of sentence and question, {steps:,} steps, seed {seed}. On {held_out} held-out pairs: perplexity
-{perplexity}{kl}.
-
-{sources}
-
-```json
-{arguments}
-```
-
-## Limits
-
-English, one sentence at a time, lower-case words inside. Many questions are not well-formed or have no answer in the
-sentence. A word outside its {words} words can only be copied from the sentence.
-"""
+_CARD = Path(__file__).with_name("card.txt").read_text(encoding="utf-8")
 
 
 @dataclass

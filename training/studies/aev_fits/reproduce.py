@@ -9,6 +9,7 @@ n-grams stop words are left out; every reading of it is fitted, into one table a
 
 import json
 import sys
+import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,76 +18,15 @@ from training.common import option, put_between_markers
 
 HERE = Path(__file__).parent
 
-EVOUNA = ["judgments/evouna_nq.train.jsonl.gz", "judgments/evouna_tq.train.jsonl.gz"]
-ALTERNATIVES = {"references": "best", "wordiness": float("inf")}
 VARIANTS_TEXT = """\
 Readings of the paper: which references count (the first, all pooled, or of alternatives the best), and whether stop
 words are left out of all n-grams or of the unigrams only. N = 1 has no longer n-grams, so AEv(0,1) is one, except with
 the best reference, where longer n-grams settle ties between references."""
 READINGS = [(references, orders) for references in ("first", "pooled", "best") for orders in ("all", "unigrams")]
 VARIANTS = ("mt_wmt21_deen", "mt_ted_zhen", "qg_fluency", "summ_realsumm", "dialog_dailydialog", "evouna")
-# name: (what humans judged, the paper's cell for such a guideline, files, other arguments)
-FITS = {
-    "mt_wmt21_deen": (
-        "translation, direct assessment (z-scores)",
-        "low alpha, high N",
-        ["system_level/mt_wmt21_deen.jsonl.gz"],
-        {"aspect": "system_da_z"},
-    ),
-    "mt_wmt21_deen_raw": (
-        "translation, direct assessment (raw)",
-        "low alpha, high N",
-        ["system_level/mt_wmt21_deen.jsonl.gz"],
-        {"aspect": "system_da_raw"},
-    ),
-    "mt_ted_zhen": (
-        "translation of talks, errors by experts (MQM)",
-        "high N",
-        ["system_level/mt_ted_zhen.jsonl.gz"],
-        {},
-    ),
-    "qg_fluency": (
-        "generated questions, fluency (there is no translation set with judged fluency)",
-        "high alpha, high N",
-        ["question_generation/qgeval.dev.jsonl.gz"],
-        {"aspect": "fluency", "exclude_system": ["reference"]},
-    ),
-    "summ_realsumm": (
-        "summaries, share of content units recalled",
-        "alpha 0, N 1",
-        ["system_level/summ_realsumm.jsonl.gz"],
-        {},
-    ),
-    "dialog_dailydialog": (
-        "replies in a dialogue, appropriateness (without the human 'system')",
-        "none made",
-        ["system_level/dialog_dailydialog_multiref.jsonl.gz"],
-        {"references": "best", "exclude_system": ["human"]},
-    ),
-    "evouna_paper_settings": (
-        "answers, correct or not; W = 2 and pooled references as in the paper",
-        "alpha 0, N 2",
-        EVOUNA,
-        {},
-    ),
-    "evouna": ("answers, correct or not; W = infinity, best reference", "alpha 0, N 2", EVOUNA, ALTERNATIVES),
-    "evouna_nq": ("the same, Natural Questions only", "alpha 0, N 2", EVOUNA[:1], ALTERNATIVES),
-    "evouna_tq": ("the same, TriviaQA only", "alpha 0, N 2", EVOUNA[1:], ALTERNATIVES),
-    "evouna_flooded": (
-        "answers, flooded ones marked down; W = infinity, best reference",
-        "alpha 0.3, N 2",
-        EVOUNA,
-        {**ALTERNATIVES, "flood": True},
-    ),
-    "evouna_flooded_paper_settings": (
-        "answers, flooded ones marked down; W = 2 and pooled references as in the paper",
-        "alpha 0.3, N 2",
-        EVOUNA,
-        {"flood": True},
-    ),
-}
-
-
+_FITS = tomllib.loads((HERE / "fits.toml").read_text(encoding="utf-8"))
+# name: (what people judged, the paper's cell for such a guideline, files, other arguments)
+FITS = {name: tuple(fit.values()) for name, fit in _FITS.items()}
 CELLS = ((0.0, 1), (0.0, 2), (1.0, 4))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from training.common import local_file, option
+from training.common import local_file, markdown_table, option
 from training.kpqa import data, evaluate_kpqa, train_kpqa
 
 PAPER = {"SQuAD": 55.81, "MS MARCO Q&A": 59.26}
@@ -71,7 +71,7 @@ def main() -> None:
         for name, values in found.items()
     ]
     lines += [[f"paper, {name}", "", "", "", "", f"{value:.2f}"] for name, value in PAPER.items()]
-    text = evaluate_kpqa.table(["rows of", "rows", "token F1", "span precision", "span recall", "span F1"], lines)
+    text = markdown_table(["rows of", "rows", "token F1", "span precision", "span recall", "span F1"], lines)
     print(text)
     if args.write:
         files = [path for path in (local_file(name, args.data_dir) for name in args.sources) if path]

@@ -15,13 +15,15 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.toolkit.analysis.question_types import question_type
 from scipy.stats import rankdata
 
-from training.common import option
+from training.common import markdown_table, option
 from training.kpqa import evaluate_kpqa
 
 HEAVY = 0.5  # weight of a word piece that counts
 NUMBER = re.compile(r"\d|^(?:one|two|three|four|five|six|seven|eight|nine|ten|half|dozens?|hundreds?)$", re.IGNORECASE)
+FIGURE_4 = ("PERSON", "NUMERIC", "DESCRIPTION", "LOCATION", "ENTITY")
 REASONS = {
     "weight on a unit": "a word right behind a number weighs at least 0.5",
     "no keyphrase in the answer": "no piece of the answer weighs 0.5",
@@ -41,6 +43,16 @@ class Arguments:
     checkpoint: str | None = option("predictor; the bundled one by default", None)
     cases: str | None = option("JSON lines that the cases are written to, to be read", None)
     write: str | None = option("Markdown file in which the table is put; rank_gaps.json is put beside it", None)
+
+
+def figure_4_type(question: str) -> str:
+    """Return MS MARCO's type of a question; it has no yes/no questions and no others, they are descriptions.
+
+    >>> figure_4_type("is he alone?")
+    'DESCRIPTION'
+    """
+    found = question_type(question)
+    return found if found in FIGURE_4 else "DESCRIPTION"
 
 
 def largest_gaps(scores, human, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -99,7 +111,7 @@ def main() -> None:
         references = pieces[ends[i] - len(rows[i]["references"]) : ends[i]]
         cases.append(
             {
-                "type": evaluate_kpqa.figure_4_type(rows[i]["question"]),
+                "type": figure_4_type(rows[i]["question"]),
                 "direction": "too high" if gaps[i] > 0 else "too low",
                 "reason": reason(pieces[i], references),
                 "gap": float(gaps[i]),
@@ -111,14 +123,14 @@ def main() -> None:
         )
     counts = Counter((case["type"], case["reason"], case["direction"]) for case in cases)
     header = ["type of question", "all rows", "cases", "too high", "too low", *REASONS]
-    lines, of_all = [], Counter(evaluate_kpqa.figure_4_type(row["question"]) for row in rows)
-    for kind in evaluate_kpqa.FIGURE_4:
+    lines, of_all = [], Counter(figure_4_type(row["question"]) for row in rows)
+    for kind in FIGURE_4:
         own = Counter({key[1:]: n for key, n in counts.items() if key[0] == kind})
         sums = [sum(n for key, n in own.items() if name in key) for name in ("too high", "too low", *REASONS)]
         lines.append([kind, str(of_all[kind]), str(sum(own.values())), *map(str, sums)])
     text = (
         f"The {len(cases)} of {len(rows)} answers with the largest gaps in rank between people and {args.metric} "
-        f"({args.name}).\n\n{evaluate_kpqa.table(header, lines)}"
+        f"({args.name}).\n\n{markdown_table(header, lines)}"
     )
     print(text)
     if args.cases:

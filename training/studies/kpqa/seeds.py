@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from training.common import option
+from training.common import markdown_table, option
 from training.kpqa import evaluate_kpqa
 from training.studies.kpqa import ablations
 
@@ -75,9 +75,7 @@ def main() -> None:
         for cells in [[found[name][metric] for name in found]]
     ]
     header = ["metric", *(name.removeprefix("kpqa_") for name in found)]
-    print(
-        f"Pearson / Spearman, mean ± standard deviation of {len(runs)} seeds\n\n{evaluate_kpqa.table(header, lines)}"
-    )
+    print(f"Pearson / Spearman, mean ± standard deviation of {len(runs)} seeds\n\n{markdown_table(header, lines)}")
     result = {"seeds": args.seeds, "spread": found, "runs": runs, "recipe": digest, "checkpoints": signatures}
     files = [evaluate_kpqa.judgment_file(args.judgments, name) for name in rows]
     path = Path(args.output_dir) / "seeds.json"

@@ -13,7 +13,7 @@ import numpy as np
 from genqa_metrics.toolkit.analysis import correlation as agreement
 from genqa_metrics.toolkit.analysis.resampling import adjust_p_values, bootstrap, bootstrap_p_values, interval
 
-from training.common import option
+from training.common import markdown_table, option
 from training.kpqa import evaluate_kpqa as evaluation
 
 PAPER_LAYER = 1
@@ -111,7 +111,7 @@ def variants_table(result: dict) -> str:
     for label, of_sets in result["variants"].items():
         metrics = next(iter(of_sets.values()))
         lines += [[label, metric, *(cell(of_sets[name][metric]) for name in names)] for metric in metrics]
-    return evaluation.table(["setting", "metric", *(name.removeprefix("kpqa_") for name in names)], lines)
+    return markdown_table(["setting", "metric", *(name.removeprefix("kpqa_") for name in names)], lines)
 
 
 def main() -> None:

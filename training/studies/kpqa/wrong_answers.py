@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
 
-from training.common import option
+from training.common import markdown_table, option
 from training.kpqa import evaluate_kpqa as evaluation
 from training.studies.kpqa.settings import PAPER_LAYER, VARIANTS, encoded
 
@@ -97,7 +97,7 @@ def main() -> None:
     ]
     header = ["setting", "metric", *(f"{part} ({count} rows)" for part, count in parts.items())]
     title = 'Area under the curve with 95% intervals, "-" where questions are too few for one; 0.5 is chance.'
-    text = f"{title}\n\n{evaluation.table(header, lines)}"
+    text = f"{title}\n\n{markdown_table(header, lines)}"
     print(text)
     if args.write:
         result = {"auc": found, "rows": parts, "checkpoint": models[0].signature}

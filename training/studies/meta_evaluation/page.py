@@ -1,6 +1,9 @@
 """The page of `meta_evaluation`: its tables in Markdown, its heat map, and the words between them."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
+
+from training.common import markdown_table
 
 RANK_GAP = 0.5  # Table 7: more than 2 on the scale from 1 to 5, which the files map to 0 to 1
 MIN_PAIRS = 20  # of answers, below which a set has no place in the table of pairs
@@ -35,6 +38,8 @@ PAPER = {
     "BERTScore-KPQA": ".673/.655 .729/.712 .782/.770 .741/.676 .774/.786",
 }
 
+table = partial(markdown_table, align="---:")
+
 
 def named(name: str) -> str:
     """Return the name of a set in the tables."""
@@ -47,12 +52,6 @@ def _families(names: Sequence[str]) -> dict[str, list[str]]:
     known = {name for found in families.values() for name in found}
     families["Others"] = [name for name in names if name not in known]
     return {family: found for family, found in families.items() if found}
-
-
-def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table."""
-    rows = [header, ["---", *["---:"] * (len(header) - 1)], *lines]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
 def correlation_table(names: Sequence[str], sets: Mapping[str, dict]) -> str:
