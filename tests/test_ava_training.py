@@ -22,6 +22,7 @@ from training.ava import triples as t
 from training.common import local_file, shuffled_batches
 from training.kpqa.data import Answer
 
+FRAMES = wrong_answers.WORDS["frames"]
 FOLDER = Path(__file__).parent.parent / "training/ava"
 
 QUESTION = "who won the cup in 1990?"
@@ -161,9 +162,9 @@ ANSWERS = wrong_answers.Answers(
         ("wrong_name", triple(), {f"{a} won it." for a in ("Bob Lee", "Ray Lee", "Carl Lee", "May Lee")}
          | {f"{a} won it." for a in ("Ann Bob", "Ann Ray", "Ann Carl", "Ann May")}),
         ("neighbour", triple("Ann Lee won it before Bob Ray."),
-         {"Bob Ray", "Bob Ray won it before Bob Ray."} | {frame.format("Bob Ray") for frame in wrong_answers.WORDS["frames"]}),
+         {"Bob Ray", "Bob Ray won it before Bob Ray."} | {frame.format("Bob Ray") for frame in FRAMES}),
         ("neighbour", triple("In 1990, not 1991.", ("1990",), question="when?"),
-         {"1991", "In 1991, not 1991."} | {frame.format("1991") for frame in wrong_answers.WORDS["frames"]}),
+         {"1991", "In 1991, not 1991."} | {frame.format("1991") for frame in FRAMES}),
         ("negated", triple("It was Ann Lee. He is old."), {f"It was{n} Ann Lee. He is old." for n in (" not", "n't")}),
         ("negated", triple("I can not say. Ann Lee did not lose."), {"I can not say. Ann Lee did lose."}),
         ("negated", triple("Ann Lee won."), {"Ann Lee lost."}),
@@ -283,10 +284,10 @@ def test_aliases_are_right_answers():
     found = [row for seed in range(200) for row in other_words.aliases(rows, random.Random(seed))]
     assert {row.label for row in found} == {1.0}
     names = {"NYC", "New York City", "new york city"}
-    framed = {frame.format(name): name for frame in wrong_answers.WORDS["frames"] for name in names}
+    framed = {frame.format(name): name for frame in FRAMES for name in names}
     assert names < {row.candidate for row in found} <= names | set(framed)
     frames = {row.candidate.replace(framed[row.candidate], "{}") for row in found if row.candidate in framed}
-    assert frames == set(wrong_answers.WORDS["frames"])  # right answers stand in all frames that wrong ones stand in
+    assert frames == set(FRAMES)  # right answers stand in all frames that wrong ones stand in
     taken_out = [row for row in found if framed.get(row.candidate, row.candidate) not in row.references]
     assert taken_out
     assert all(
