@@ -3,73 +3,36 @@
 import getpass
 import sys
 from collections.abc import Callable
-from enum import StrEnum
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
 import typer
 
+from ..scoring.options import LabelOptions, option
 from . import console, options
 
 UNDO, SKIP, QUIT = "u", "s", "q"
 VERDICTS = {"y": 1, "n": 0, "1": 1, "0": 0}
 
 
-class Form(StrEnum):
-    """What is asked about a row."""
+@dataclass(frozen=True)
+class _Options(LabelOptions):
+    output: Path = option(  # noqa: RUF009
+        ..., "File for the labels. If it exists, labelling continues.", "--output", "-o", metavar="FILE.jsonl"
+    )
+    rater: str | None = option(None, "Who labels. Default: your user name.", "--rater", metavar="NAME")
+    web: bool = option(
+        False,
+        "A page in the browser instead of the terminal, where raters enter their names. For raters on other machines "
+        "set GRADIO_SERVER_NAME=0.0.0.0.",
+        "--web",
+    )
+    port: int | None = option(None, "Port of the page.", "--port", metavar="N")
 
-    VERDICT = "verdict"
-    GRADE = "grade"
-    QUESTIONS = "questions"
 
-
-def label(
-    inputs: Annotated[list[str], typer.Argument(metavar="ROWS", help="Files as for `score`.", show_default=False)],
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", metavar="FILE.jsonl", help="File for the labels. If it exists, labelling continues."
-        ),
-    ],
-    number: Annotated[
-        int, typer.Option("--number", "-n", metavar="N", help="Rows of every system to label.", min=2)
-    ] = 100,
-    form: Annotated[
-        Form,
-        typer.Option(
-            "--form",
-            help="verdict: correct or not. grade: how correct, 1 to 5 (several raters; `raters` reads it). questions: "
-            "relevance, fluency and variety of a set of generated questions, 1 to 5.",
-        ),
-    ] = Form.VERDICT,
-    rater: Annotated[
-        str | None,
-        typer.Option("--rater", metavar="NAME", help="Who labels. Default: your user name.", show_default=False),
-    ] = None,
-    web: Annotated[
-        bool,
-        typer.Option(
-            "--web",
-            help="A page in the browser instead of the terminal, where raters enter their names. For raters on other "
-            "machines set GRADIO_SERVER_NAME=0.0.0.0.",
-        ),
-    ] = False,
-    port: Annotated[int | None, typer.Option("--port", metavar="N", help="Port of the page.")] = None,
-    uniform_share: Annotated[
-        float,
-        typer.Option(
-            "--uniform-share",
-            metavar="SHARE",
-            help="Share of the rows drawn at random; the others are drawn by how unsure the judge is.",
-            min=0.05,
-            max=1.0,
-        ),
-    ] = 0.5,
-    column: options.Column = None,
-    set_: options.Set = None,
-    seed: options.Seed = 0,
-    on_error: options.SkipOrFail = options.OnError.FAIL,
-) -> None:
+@options.takes(_Options, "ROWS", "Files as for `score`.", ("set_", "column", "on_error"))
+def label(inputs: list[str], *, output: Path, rater: str | None, web: bool, port: int | None, **given: Any) -> None:
     """Select rows to label, and collect people's verdicts.
 
     One part is drawn at random, the other by how unsure the judge is. The file has the probability of each row to be
@@ -90,34 +53,22 @@ def label(
         if output.suffix not in (".jsonl", ".json", ".ndjson"):
             raise ValueError(f"--output: expected a name that ends in .jsonl, got {output}; labels are JSON lines")
         console.check_outputs({"--output": output}, inputs)
-        settings = options.read_settings(None, set_, ["ava"]).get("ava", {})
-        columns = options.name_values("--column", column)
+        given["settings"] = options.read_settings(None, given.pop("set_"), ["ava"]).get("ava", {})
+        given["columns"] = options.name_values("--column", given.pop("column"))
         if not web and not rater:
             rater = getpass.getuser()
     with console.failures():
         with console.skipped_rows() as problem, console.progress_bars() as progress:
-            chance = 1.0 if form is Form.QUESTIONS else uniform_share
-            tasks = tasks_of(
-                inputs,
-                form,
-                number,
-                seed,
-                chance,
-                columns,
-                settings,
-                on_error is options.OnError.SKIP,
-                problem,
-                progress,
-            )
+            tasks = tasks_of(inputs, **given, problem=problem, progress=progress)
         if web:
             from .label_page import serve
 
             try:
-                serve(output, tasks, form.value, port, sys.stdout.isatty())
+                serve(output, tasks, given["form"], port, sys.stdout.isatty())
             except OSError as error:
                 raise ValueError(f"--port: {error}") from error
             return
-        session = Session(output, tasks, rater or "", form.value)
+        session = Session(output, tasks, rater or "", given["form"])
         if session.left_out:
             console.warn(f"{session.left_out:,} labels in {output} are of rows that are not drawn; they do not count")
         ask(session, key_reader(), console.output_console(width=100))

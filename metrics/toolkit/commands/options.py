@@ -118,7 +118,6 @@ SettingsFile = Annotated[
         rich_help_panel=METRIC,
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed: same rows and seed, same numbers.")]
 Json = _file("--json", "everything, with all tests, as JSON")
 Markdown = _file("--markdown", "the tables as Markdown")
 Latex = _file("--latex", "the tables as LaTeX (booktabs)")

@@ -230,6 +230,34 @@ class AccuracyOptions(_Checked):
     on_error: Literal["fail", "skip"] = _on_error()
 
 
+@dataclass(frozen=True)
+class LabelOptions(_Checked):
+    """Options of `label`: which rows people are asked about, and what."""
+
+    form: Literal["verdict", "grade", "questions"] = option(
+        "verdict",
+        "verdict: correct or not. grade: how correct, 1 to 5 (several raters; `raters` reads it). questions: "
+        "relevance, fluency and variety of a set of generated questions, 1 to 5.",
+        "--form",
+    )
+    number: int = option(100, "Rows of every system to label.", "--number", "-n", metavar="N", min=2)
+    seed: int = _seed()
+    uniform_share: float = option(
+        0.5,
+        "Share of the rows drawn at random; the others are drawn by how unsure the judge is.",
+        "--uniform-share",
+        metavar="SHARE",
+        min=0.05,
+        max=1.0,
+    )
+    _: KW_ONLY
+    columns: Mapping[str, str] | None = option(
+        None, 'where a column has another name; "judge" names a column with a judge\'s probabilities.'
+    )
+    settings: Mapping[str, Any] | None = option(None, "settings of ava.")
+    on_error: Literal["fail", "skip"] = _on_error()
+
+
 @contextmanager
 def bad_usage() -> Iterator[None]:
     """Raise a `UsageError` for a ValueError inside: nothing was read yet."""
