@@ -15,19 +15,9 @@ from typing import Any
 
 # Settings of transformers.TrainingArguments that a model card lists.
 TRAINING_SETTINGS = (
-    "learning_rate",
-    "per_device_train_batch_size",
-    "num_train_epochs",
-    "max_steps",
-    "lr_scheduler_type",
-    "warmup_steps",
-    "weight_decay",
-    "adam_beta1",
-    "adam_beta2",
-    "bf16",
-    "train_sampling_strategy",
-    "seed",
-)
+    "learning_rate per_device_train_batch_size num_train_epochs max_steps lr_scheduler_type warmup_steps weight_decay "
+    "adam_beta1 adam_beta2 bf16 train_sampling_strategy seed"
+).split()
 
 
 def shuffled_batches(lengths: Sequence[int], size: int, rng: random.Random) -> list[int]:
@@ -69,6 +59,36 @@ def float32_if_emulated(training) -> None:
         training.bf16, training.mixed_precision = False, "no"
 
 
+def trained(training, dev: object, **given: Any):
+    """Return a transformers.Trainer after its training, from the last checkpoint if there is one, and its dev scores.
+
+    Args:
+        training: a transformers.TrainingArguments, which is changed.
+        dev: rows that are evaluated; none are if empty.
+        **given: other arguments of the Trainer.
+    """
+    from transformers import Trainer
+    from transformers.trainer_utils import HubStrategy, get_last_checkpoint
+
+    training.remove_unused_columns = False
+    training.label_names = ["labels"]
+    training.hub_strategy = HubStrategy.END  # with --push_to_hub: what is pushed is the finished checkpoint
+    trainer = Trainer(args=training, eval_dataset=dev or None, **given)
+    last = get_last_checkpoint(training.output_dir) if Path(training.output_dir).is_dir() else None
+    trainer.train(resume_from_checkpoint=last)
+    return trainer, trainer.evaluate() if dev else {}
+
+
+def published(trainer, training, folder: Path) -> None:
+    """Print where a checkpoint was written, and upload it if `training` asks for that."""
+    from huggingface_hub import HfApi
+
+    print(f"written to {folder}", flush=True)
+    if training.push_to_hub:
+        where = {"repo_id": trainer.hub_model_id, "revision": training.hub_revision, "token": training.hub_token}
+        print(HfApi().upload_folder(**where, folder_path=folder, commit_message="Train").commit_url, flush=True)
+
+
 def option(help: str, default: Any = MISSING) -> Any:
     """Return a field of a dataclass that HfArgumentParser reads as an argument of the command line.
 
@@ -79,6 +99,13 @@ def option(help: str, default: Any = MISSING) -> Any:
     if isinstance(default, list):
         return field(default_factory=default.copy, metadata={"help": help})
     return field(default=default, metadata={"help": help})
+
+
+def parsed(arguments: type) -> Any:
+    """Return the arguments of the command line as a dataclass of fields made by `option`."""
+    from transformers import HfArgumentParser
+
+    return HfArgumentParser(arguments).parse_args_into_dataclasses()[0]
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[object]], align: str = "---") -> str:

@@ -25,7 +25,7 @@ from genqa_metrics.aev.scoring import GRID_ALPHAS, GRID_ORDERS, Settings
 from genqa_metrics.toolkit.rows.files import Source, digest
 
 from training.aev.counting import Counted, bleu_statistics
-from training.common import option
+from training.common import option, parsed
 
 FLOODED_SCORE = 0.5  # "somehow related", between wrong (0) and correct (1)
 FLOODED_SHARE = 2 / 3
@@ -37,7 +37,7 @@ LONG_SENTENCE = 10  # words
 
 @dataclass
 class Arguments:
-    """What the command line takes; read by transformers' HfArgumentParser."""
+    """What the command line takes; read by `parsed`."""
 
     data: list[str] = option(
         "files with system, candidate, references and a human score per row (`score`, or `human`: "
@@ -388,9 +388,7 @@ def sureness(result: dict) -> str:
 
 def main() -> None:
     """Read the arguments, fit and print."""
-    from transformers import HfArgumentParser
-
-    (arguments,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    arguments = parsed(Arguments)
     try:
         result = run(arguments)
     except ValueError as error:

@@ -24,20 +24,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from training.ava.ranking import rank_agreement
-from training.common import json_rows, put_between_markers
+from training.common import json_rows, markdown_table, put_between_markers
 
 BINARY = ("evouna_nq.dev", "evouna_tq.dev", "scientsbank.dev", "beetle.dev")
-GRADED = (
-    "sas_nqopen.dev",
-    "sas_squad.dev",
-    "mohler.dev",
-    "squality.dev",
-    "kpqa_marco.dev",
-    "kpqa_avsd.dev",
-    "kpqa_narrativeqa.dev",
-    "kpqa_semeval.dev",
-    "kpqa_marcomulti.dev",
-)
+_GRADED = "sas_nqopen sas_squad mohler squality kpqa_marco kpqa_avsd kpqa_narrativeqa kpqa_semeval kpqa_marcomulti"
+GRADED = tuple(f"{name}.dev" for name in _GRADED.split())
 CALIBRATION = (
     "evouna_nq.dev",
     "evouna_tq.dev",
@@ -241,42 +232,24 @@ def pairs_passed(judge: Judge) -> dict[str, tuple[int, int]]:
 
 def tables(settings: dict, scores: dict, passed: dict) -> str:
     """Return the scores as Markdown tables."""
+    parts = ["Verdicts, by row, cross-fitted by question (see the head of `evaluate_ava.py`)."]
     columns = ("accuracy", "precision", "recall", "f1", "auc", "calibration_error")
-    lines = [
-        "Verdicts, by row, cross-fitted by question (see the head of `evaluate_ava.py`).\n",
-        "| file | accuracy | precision | recall | F1 | AUC | calibration error |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for name, row in scores["rows"].items():
-        lines.append(f"| {name} | " + " | ".join(f"{row[c]:.3f}" for c in columns) + " |")
-    lines += [
-        "\nAccuracy of systems, estimated from the verdicts, against that by people.\n",
-        "| file | mean absolute error | RMSE | bias | Kendall's tau-b (p) |",
-        "| --- | --- | --- | --- | --- |",
-    ]
-    for name, row in scores["systems"].items():
-        lines.append(
-            f"| {name} | {row['mean_absolute_error']:.3f} | {row['rmse']:.3f} ± {row['std']:.3f} | "
-            f"{row['bias']:+.3f} | {row['tau']:.3f} ({row['p']:.3f}) |"
-        )
-    lines += [
-        "\nProbability against graded judgments; none of the kpqa files was seen in training.\n",
-        "| file | Pearson | Spearman |",
-        "| --- | --- | --- |",
-    ]
-    lines += [f"| {name} | {row['pearson']:.3f} | {row['spearman']:.3f} |" for name, row in scores["graded"].items()]
-    lines += [
-        "\nSeveral references, on EVOUNA; the default is "
-        f'"{settings["reference_aggregation"]}", threshold {settings["threshold"]:g}.\n',
-        "| references | accuracy | F1 | AUC |",
-        "| --- | --- | --- | --- |",
-    ]
-    for how, row in scores["aggregation"].items():
-        lines.append(f"| {how} | {row['accuracy']:.3f} | {row['f1']:.3f} | {row['auc']:.3f} |")
-    lines += ["\nMinimal pairs (`training/ava/minimal_pairs`): both answers of a pair judged right.\n"]
-    lines += ["| kind | passed | of | share |", "| --- | --- | --- | --- |"]
-    lines += [f"| {kind} | {good} | {count} | {good / count:.2f} |" for kind, (good, count) in passed.items()]
-    return "\n".join(lines)
+    rows = [[name, *(f"{row[c]:.3f}" for c in columns)] for name, row in scores["rows"].items()]
+    parts.append(markdown_table(["file", "accuracy", "precision", "recall", "F1", "AUC", "calibration error"], rows))
+    parts.append("Accuracy of systems, estimated from the verdicts, against that by people.")
+    form = "{mean_absolute_error:.3f}|{rmse:.3f} ± {std:.3f}|{bias:+.3f}|{tau:.3f} ({p:.3f})"
+    rows = [[name, *form.format(**row).split("|")] for name, row in scores["systems"].items()]
+    parts.append(markdown_table(["file", "mean absolute error", "RMSE", "bias", "Kendall's tau-b (p)"], rows))
+    parts.append("Probability against graded judgments; none of the kpqa files was seen in training.")
+    rows = [[name, f"{row['pearson']:.3f}", f"{row['spearman']:.3f}"] for name, row in scores["graded"].items()]
+    parts.append(markdown_table(["file", "Pearson", "Spearman"], rows))
+    default, threshold = settings["reference_aggregation"], settings["threshold"]
+    parts.append(f'Several references, on EVOUNA; the default is "{default}", threshold {threshold:g}.')
+    rows = [[how, *(f"{row[c]:.3f}" for c in ("accuracy", "f1", "auc"))] for how, row in scores["aggregation"].items()]
+    parts.append(markdown_table(["references", "accuracy", "F1", "AUC"], rows))
+    parts.append("Minimal pairs (`training/ava/minimal_pairs`): both answers of a pair judged right.")
+    rows = [[kind, good, count, f"{good / count:.2f}"] for kind, (good, count) in passed.items()]
+    return "\n\n".join([*parts, markdown_table(["kind", "passed", "of", "share"], rows)])
 
 
 def main() -> None:

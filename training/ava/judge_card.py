@@ -49,21 +49,8 @@ def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str
         cells = [fact["name"], str(fact["rows"]), f"{fact['weight']:g}"]
         cells += [licence if fact["group"] else "", f"`{file_digest(path)}`" if path else ""]
         lines.append(f"| {' | '.join(cells)} |")
-    left_out = (
-        "judged",
-        "judged_dir",
-        "pairs",
-        "pairs_dir",
-        "as2",
-        "as2_dir",
-        "spans",
-        "spans_dir",
-        "licences",
-        "dev",
-        "as2_dev",
-        "encoder",
-        "start",
-    )
+    left_out = ("licences", "dev", "as2_dev", "encoder", "start")
+    left_out += tuple(f"{group}{end}" for group in ("judged", "pairs", "as2", "spans") for end in ("", "_dir"))
     settings = {name: value for name, value in asdict(args).items() if name not in left_out}
     settings |= {name: getattr(training, name) for name in TRAINING_SETTINGS}
     names = [name[len("eval_") : -len("_pearson")] for name in scores if name.endswith("_pearson")]

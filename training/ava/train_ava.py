@@ -237,22 +237,19 @@ def main() -> None:
     import torch
     from genqa_metrics.ava import loading, modeling
     from genqa_metrics.core import encoders
-    from huggingface_hub import HfApi
     from transformers import (
         AutoTokenizer,
         EarlyStoppingCallback,
         HfArgumentParser,
-        Trainer,
         TrainerCallback,
         TrainingArguments,
         set_seed,
     )
-    from transformers.trainer_utils import HubStrategy, get_last_checkpoint
 
     from training.ava import triples as t
     from training.ava.judge_card import write_card
     from training.ava.mixture import training_triples
-    from training.common import float32_if_emulated, json_rows, local_file, shuffled_batches
+    from training.common import float32_if_emulated, json_rows, local_file, published, shuffled_batches, trained
 
     parser = HfArgumentParser((Arguments, TrainingArguments))
     args, training = parser.parse_args_into_dataclasses(args_file_flag="--config")
@@ -317,9 +314,6 @@ def main() -> None:
         return torch.nn.functional.binary_cross_entropy_with_logits(logits, labels, weight)
 
     # 3. Training, from the last checkpoint if there is one.
-    training.remove_unused_columns = False
-    training.label_names = ["labels"]
-    training.hub_strategy = HubStrategy.END  # with --push_to_hub: what is pushed is the checkpoint of step 4
     callbacks = []
     if args.patience:
         training.load_best_model_at_end = True
@@ -335,29 +329,22 @@ def main() -> None:
 
     if args.stop_at:
         callbacks.append(StopAt())
-    trainer = Trainer(
+    trainer, results = trained(
+        training,
+        dev,
         model=model,
-        args=training,
         train_dataset=train,
-        eval_dataset=dev or None,
         data_collator=collate,
         compute_loss_func=loss,
         compute_metrics=scores,
         processing_class=tokenizer,
         callbacks=callbacks,
     )
-    last = get_last_checkpoint(training.output_dir) if Path(training.output_dir).is_dir() else None
-    trainer.train(resume_from_checkpoint=last)
-
-    results = trainer.evaluate() if dev else {}
 
     # 4. The checkpoint and its card.
     write_checkpoint(trainer.model, tokenizer, args, folder)
     write_card(folder, args, training, facts, results)
-    print(f"written to {folder}", flush=True)
-    if training.push_to_hub:
-        where = {"repo_id": trainer.hub_model_id, "revision": training.hub_revision, "token": training.hub_token}
-        print(HfApi().upload_folder(**where, folder_path=folder, commit_message="Train").commit_url, flush=True)
+    published(trainer, training, folder)
 
 
 if __name__ == "__main__":

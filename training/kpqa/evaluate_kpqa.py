@@ -17,7 +17,7 @@ import numpy as np
 from genqa_metrics.toolkit.analysis import correlation as agreement
 from genqa_metrics.toolkit.analysis.resampling import bootstrap, interval
 
-from training.common import command_line, json_rows, markdown_table, option, put_between_markers
+from training.common import command_line, json_rows, markdown_table, option, parsed, put_between_markers
 
 SETS = ("kpqa_marco", "kpqa_avsd", "kpqa_narrativeqa", "kpqa_semeval", "kpqa_marcomulti")
 METRICS = ("bleu1", "bleu1_kpqa", "rougeL", "rougeL_kpqa", "bertscore", "bertscore_kpqa")
@@ -239,9 +239,8 @@ def main() -> None:
     """Print the tables, and put them into a file if asked."""
     from genqa_metrics.kpqa.encoding import Encoder
     from genqa_metrics.kpqa.loading import load_models
-    from transformers import HfArgumentParser
 
-    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    args = parsed(Arguments)
     data = {name: read_set(args.judgments, name) for name in args.sets}
     human = {name: np.array([row["score"] for row in rows]) for name, rows in data.items()}
     clusters = {name: question_numbers(rows) for name, rows in data.items()}

@@ -147,11 +147,9 @@ def main() -> None:
 
     from genqa_metrics.core import encoders
     from genqa_metrics.kpqa import loading
-    from huggingface_hub import HfApi
-    from transformers import AutoTokenizer, HfArgumentParser, Trainer, TrainingArguments, set_seed
-    from transformers.trainer_utils import HubStrategy, get_last_checkpoint
+    from transformers import AutoTokenizer, HfArgumentParser, TrainingArguments, set_seed
 
-    from training.common import float32_if_emulated
+    from training.common import float32_if_emulated, published, trained
     from training.kpqa import data
     from training.kpqa.coreference import chain_finder
     from training.kpqa.model_card import write_card
@@ -216,31 +214,22 @@ def main() -> None:
         model.print_trainable_parameters()
 
     # 3. Training, from the last checkpoint if there is one.
-    training.remove_unused_columns = False
-    training.label_names = ["labels"]
-    training.hub_strategy = HubStrategy.END  # with --push_to_hub: what is pushed is the checkpoint of step 4
-    trainer = Trainer(
+    trainer, scores = trained(
+        training,
+        dev,
         model=model,
-        args=training,
         train_dataset=train,
-        eval_dataset=dev or None,
         data_collator=collate,
         compute_loss_func=keyphrase_loss,
         compute_metrics=token_f1,
         processing_class=tokenizer,
     )
-    last = get_last_checkpoint(training.output_dir) if Path(training.output_dir).is_dir() else None
-    trainer.train(resume_from_checkpoint=last)
-    scores = trainer.evaluate() if dev else {}
 
     # 4. The checkpoint and its card.
     folder = Path(training.output_dir) / "final"
     write_checkpoint(trainer.model, tokenizer, args, folder)
     write_card(folder, args, training, facts, scores)
-    print(f"written to {folder}", flush=True)
-    if training.push_to_hub:
-        where = {"repo_id": trainer.hub_model_id, "revision": training.hub_revision, "token": training.hub_token}
-        print(HfApi().upload_folder(**where, folder_path=folder, commit_message="Train").commit_url, flush=True)
+    published(trainer, training, folder)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from genqa_metrics import METRICS
 
-from training.common import option
+from training.common import option, parsed
 from training.publish.assemble import ROOT
 from training.publish.hub import Repository, check_login, check_version, upload, version_tag
 from training.publish.models import recorded_results, write_model
@@ -91,9 +91,8 @@ def write_folders(args: Arguments) -> list[Repository]:
 def main() -> None:
     """Write the folders; unless it is a dry run, upload what differs."""
     from huggingface_hub import HfApi
-    from transformers import HfArgumentParser
 
-    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    args = parsed(Arguments)
     check(args)
     api = HfApi()
     if not args.dry_run:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.common import option
+from training.common import option, parsed
 
 CHECKPOINTS = Path(__file__).with_name("checkpoints")
 BUNDLED = ("baseline", "diverse")  # without and with a latent variable
@@ -200,9 +200,7 @@ def rows_of(texts: Sequence[str], asked: Sequence[Sequence[str]]) -> list[Mappin
 
 def main() -> None:
     """Load, ask, write."""
-    from transformers import HfArgumentParser
-
-    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    args = parsed(Arguments)
     texts = args.text or [line.strip() for line in sys.stdin if line.strip()]
     if not texts:
         sys.exit("error: text: expected a sentence, after --text or on standard input")

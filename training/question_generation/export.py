@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.common import option
+from training.common import option, parsed
 from training.question_generation.prepare_pairs import NOT_STATED
 
 MAX_BYTES = 25 * 2**20
@@ -113,9 +113,7 @@ def export(args: Arguments) -> Path:
 
 def main() -> None:
     """Export one generator."""
-    from transformers import HfArgumentParser
-
-    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    args = parsed(Arguments)
     print(export(args))
 
 

@@ -14,31 +14,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.common import json_rows, local_file, option
+from training.common import json_rows, local_file, option, parsed
 from training.question_generation.contexts import treebank
 
 # Names of files, and whether the titles in them are names of articles: "Filtered_Reddit_Comments" is not one.
 SOURCES = {
-    "squad_du2017.dev": False,
-    "squad.train": True,
-    "squad_para.dev": False,
-    "squadshifts_new_wiki": True,
-    "squadshifts_amazon": False,
-    "squadshifts_reddit": False,
-    "quoref_contrast": True,
-    "hotpot": False,
-    "musique.train": False,
-    "nq_oracle": True,
-    "sciq.train": False,
-    "tweetqa.train": False,
-    "fairytaleqa.train": False,
-    "friendsqa.dev": False,
-    "covidqa": False,
-    "bioasq_factoid": False,
-    "paper_abstract_qa": False,
-    "trecqa.train": False,
-    "wikiqa_ans.train": False,
-    "subjqa.train": False,
+    name: name in ("squad.train", "squadshifts_new_wiki", "quoref_contrast", "nq_oracle")
+    for name in (
+        "squad_du2017.dev squad.train squad_para.dev squadshifts_new_wiki squadshifts_amazon squadshifts_reddit "
+        "quoref_contrast hotpot musique.train nq_oracle sciq.train tweetqa.train fairytaleqa.train friendsqa.dev "
+        "covidqa bioasq_factoid paper_abstract_qa trecqa.train wikiqa_ans.train subjqa.train"
+    ).split()
 }
 LICENCES = Path(__file__).with_name("licences.json")  # sources with a stated licence that allows every use
 NOT_STATED = "not stated, or non-commercial"
@@ -278,9 +264,7 @@ def prepare(args: Arguments) -> dict:
 
 def main() -> None:
     """Read, check, write."""
-    from transformers import HfArgumentParser
-
-    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    args = parsed(Arguments)
     facts = prepare(args)
     print(json.dumps(facts["pairs"], indent=1))
 

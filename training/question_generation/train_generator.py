@@ -9,17 +9,11 @@ from pathlib import Path
 from training.common import option
 
 ACTIVE = 0.01  # nat of mean KL above which a dimension of the latent variable is in use
-SHARED = ("latent", "hidden", "dropout", "kl_rate", "kl_steps", "latent_dropout", "free_bits")
-SHARED += (
-    "output",
-    "skip",
-    "copies",
-    "scaled",
-    "max_context",
-    "max_question",
-    "contextual",
-    "encoder",
-)  # arguments that the model keeps
+# Arguments that the model keeps.
+SHARED = (
+    "latent hidden dropout kl_rate kl_steps latent_dropout free_bits output skip copies scaled max_context "
+    "max_question contextual encoder"
+).split()
 
 
 @dataclass

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from training.common import option
+from training.common import option, parsed
 
 HERE = Path(__file__).parent
 TRUTHS = {"these rows": True, "questions like these": False}
@@ -32,7 +32,7 @@ WAYS = {"alone": "labels alone", "chance": "with the judge, by chance", "active"
 
 @dataclass
 class Arguments:
-    """What the command line takes; read by transformers' HfArgumentParser."""
+    """What the command line takes; read by `parsed`."""
 
     judgments: str = option("folder of NAME.jsonl.gz")
     output: str = option("folder for results/ and scores/", str(HERE))
@@ -286,9 +286,8 @@ def main() -> None:
     from genqa_metrics.toolkit.analysis.judge_errors import MEASURED_FILE
     from genqa_metrics.toolkit.reports.charts import svg_of
     from genqa_metrics.toolkit.scoring.registry import make_scorer
-    from transformers import HfArgumentParser
 
-    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    args = parsed(Arguments)
     scorer = make_scorer("ava", {"checkpoint": args.checkpoint, "dtype": args.dtype})
     systems, data = studied(args, scorer)
     command = f"python -m training.studies.accuracy.measure {shlex.join(sys.argv[1:])}"

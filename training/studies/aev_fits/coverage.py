@@ -15,7 +15,7 @@ from genqa_metrics.aev.scoring import Settings, scores
 from genqa_metrics.toolkit.analysis.resampling import interval
 from scipy.stats import norm
 
-from training.common import option, put_between_markers
+from training.common import option, parsed, put_between_markers
 
 HERE = Path(__file__).parent
 ROWS = 200
@@ -71,9 +71,7 @@ def covered(shift: float, brevity: float, arguments: Arguments) -> dict:
 
 def main() -> None:
     """Draw, print the table and write it."""
-    from transformers import HfArgumentParser
-
-    (arguments,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    arguments = parsed(Arguments)
     found = [covered(*world, arguments) for world in WORLDS]
     lines = [
         "| answers / references in length | brevity penalty | interval holds the truth | truth below it "

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from training.aev.fit_aev import Arguments, bleu_line, cell_name, fit, run, sureness, table_lines
-from training.common import option, put_between_markers
+from training.common import option, parsed, put_between_markers
 
 HERE = Path(__file__).parent
 
@@ -32,7 +32,7 @@ CELLS = ((0.0, 1), (0.0, 2), (1.0, 4))
 
 @dataclass
 class ReproduceArguments:
-    """What the command line takes; read by transformers' HfArgumentParser."""
+    """What the command line takes; read by `parsed`."""
 
     data_folder: str = option("folder with system_level/, judgments/ and question_generation/")
 
@@ -122,9 +122,7 @@ def variants_table(found: list[dict]) -> list[str]:
 
 def main() -> None:
     """Fit everything and write the tables."""
-    from transformers import HfArgumentParser
-
-    (arguments,) = HfArgumentParser(ReproduceArguments).parse_args_into_dataclasses()
+    arguments = parsed(ReproduceArguments)
     results = {}
     for name, (_, _, files, options) in FITS.items():
         paths = [str(Path(arguments.data_folder, file)) for file in files]

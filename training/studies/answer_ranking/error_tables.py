@@ -22,7 +22,15 @@ from pathlib import Path
 
 import numpy as np
 
-from training.common import around_markers, clocks, command_line, hours_since, local_file, put_between_markers
+from training.common import (
+    around_markers,
+    clocks,
+    command_line,
+    hours_since,
+    local_file,
+    markdown_table,
+    put_between_markers,
+)
 from training.studies.answer_ranking import overfitted, rank_systems
 from training.studies.answer_ranking.candidates import Question, questions_of, words
 from training.studies.answer_ranking.rankers import cross_encoder
@@ -142,27 +150,25 @@ def kinds(rows: Sequence[dict], probabilities: np.ndarray, threshold: float) -> 
 def tables(result: dict) -> str:
     """Return the counts as Markdown."""
     corpora = result["first answers"]
-    lines = [f"| first answer | {' | '.join(f'{name}: answers | right' for name in corpora)} |"]
-    lines.append("| --- |" + " --- |" * (2 * len(corpora)))
+    rows = []
     for cells in zip(*(found["opinions"] for found in corpora.values()), strict=True):
         says = ["right" if cells[0][side] else "wrong" for side in ("ranker", "judge")]
-        numbers = [f"{cell['answers']} | {cell['right']}" for cell in cells]
-        lines.append(f"| ranker says {says[0]}, judge says {says[1]} | {' | '.join(numbers)} |")
-    parts = ["\n".join(lines)]
-    found = result["choices"]
-    lines = ["| answer chosen | questions | right | only this one right | words shared with the reference, F1 |"]
-    lines.append("| --- | --- | --- | --- | --- |")
+        numbers = [cell[name] for cell in cells for name in ("answers", "right")]
+        rows.append([f"ranker says {says[0]}, judge says {says[1]}", *numbers])
+    head = [title for name in corpora for title in (f"{name}: answers", "right")]
+    parts = [markdown_table(["first answer", *head], rows)]
+    found, rows = result["choices"], []
     for name, title in (("judge", "judge with the reference"), ("ranker", "ranker fitted to the reference")):
         right, alone = found["right"], found["right"][f"{name} alone"]
-        cells = title, found["questions"], right["both"] + alone, alone, f"{found['f1'][name]:.3f}"
-        lines.append(f"| {' | '.join(map(str, cells))} |")
-    parts.append("\n".join(lines))
-    lines = ["| answer of a system | answers | right | wrongly accepted | wrongly rejected | errors |"]
-    lines.append("| --- | --- | --- | --- | --- | --- |")
+        rows.append([title, found["questions"], right["both"] + alone, alone, f"{found['f1'][name]:.3f}"])
+    head = ["answer chosen", "questions", "right", "only this one right", "words shared with the reference, F1"]
+    parts.append(markdown_table(head, rows))
+    rows = []
     for name, row in result["kinds"].items():
         wrong = (row["wrongly accepted"] + row["wrongly rejected"]) / max(1, row["answers"])
-        lines.append(f"| {name} | {' | '.join(str(value) for value in row.values())} | {wrong:.3f} |")
-    return "\n\n".join([*parts, "\n".join(lines)])
+        rows.append([name, *row.values(), f"{wrong:.3f}"])
+    head = ["answer of a system", "answers", "right", "wrongly accepted", "wrongly rejected", "errors"]
+    return "\n\n".join([*parts, markdown_table(head, rows)])
 
 
 def show(title: str, rows: Sequence[dict]) -> None:

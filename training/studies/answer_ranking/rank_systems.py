@@ -15,7 +15,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from training.common import around_markers, clocks, command_line, hours_since, local_file, option, put_between_markers
+from training.common import (
+    around_markers,
+    clocks,
+    command_line,
+    hours_since,
+    local_file,
+    markdown_table,
+    option,
+    parsed,
+    put_between_markers,
+)
 
 CORPORA = {"TREC-QA": "trecqa", "WikiQA": "wikiqa"}  # name -> NAME.train, NAME.dev, NAME.test in the folder of data
 SPLITS = ("dev", "test")
@@ -202,8 +212,8 @@ def tables(result: dict) -> str:
     """Return the agreement as Table 5, and the measures of every ranker on test, in Markdown."""
     parts = []
     for judge, ways in result.items():
-        head = [f"{how}: RMSE ± std | tau-b (p)" for how in ways]
-        lines = [f"| {judge}: questions | measure | {' | '.join(head)} |", "| --- | --- |" + " --- |" * 2 * len(ways)]
+        head = [title for how in ways for title in (f"{how}: RMSE ± std", "tau-b (p)")]
+        rows = []
         for corpus, splits in next(iter(ways.values())).items():
             for split, found in splits.items():
                 for name in found["agreement"]:
@@ -214,21 +224,18 @@ def tables(result: dict) -> str:
                         cells.append(f"{row['rmse']:.3f} ± {row['std']:.3f} [{low:.3f}, {high:.3f}]")
                         low, high = row["tau_interval"]
                         cells.append(f"{row['tau']:.3f} ({row['p']:.3f}) [{low:.2f}, {high:.2f}]")
-                    lines.append(f"| {' | '.join(cells)} |")
-        parts.append("\n".join(lines))
+                    rows.append(cells)
+        parts.append(markdown_table([f"{judge}: questions", "measure", *head], rows))
     for judge, ways in result.items():
         corpora = ways["mean"]
         head = [f"{corpus} {title}" for corpus in corpora for title in TITLES.values()]
-        lines = [
-            f"| ranker (test, {judge}, mean): true / estimated | " + " | ".join(head) + " |",
-            "| --- |" + " --- |" * len(head),
-        ]
+        rows = []
         tests = [splits["test"] for splits in corpora.values()]
         for ranker in tests[0]["systems"]:
             pairs = [test["systems"][ranker] for test in tests]
             cells = [f"{pair['true'][name]:.3f} / {pair['estimated'][name]:.3f}" for pair in pairs for name in TITLES]
-            lines.append(f"| {ranker} | " + " | ".join(cells) + " |")
-        parts.append("\n".join(lines))
+            rows.append([ranker, *cells])
+        parts.append(markdown_table([f"ranker (test, {judge}, mean): true / estimated", *head], rows))
     return "\n\n".join(parts)
 
 
@@ -257,14 +264,13 @@ def main() -> None:
 
     from genqa_metrics.ava import loading
     from genqa_metrics.core.checkpoint_validation import file_digest
-    from transformers import HfArgumentParser
 
     from training.ava.triples import as2_rows
     from training.studies.answer_ranking.candidates import questions_of
     from training.studies.answer_ranking.rankers import all_rankers
     from training.studies.answer_ranking.transfer import SOURCES
 
-    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    args = parsed(Arguments)
     begun = clocks()
     if args.write:
         around_markers(args.write, "systems")  # a wrong page fails before the work

@@ -27,7 +27,7 @@ from genqa_metrics.core.checkpoints import checkpoint_digest
 from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
 
 from training.ava import triples as t
-from training.common import clocks, command_line, local_file, put_between_markers
+from training.common import clocks, command_line, local_file, markdown_table, put_between_markers
 from training.studies.answer_ranking.transfer import reading_encoder
 
 FOLDER = Path(__file__).parent
@@ -269,9 +269,8 @@ def tables(blocks: dict[str, dict]) -> str:
     parts, first = [], next(iter(blocks))
     for block, found in blocks.items():
         tests = found["tests"]
-        head = [f"{name}: P / R | F1 | AUC" for name in tests]
-        lines = [f"| {block} | encoders | seeds | steps | best dev AUC | {' | '.join(head)} |"]
-        lines.append("| --- | --- | --- | --- | --- |" + " --- |" * (3 * len(tests)))
+        head = [title for name in tests for title in (f"{name}: P / R", "F1", "AUC")]
+        rows = []
         for configuration in next(iter(tests.values()))["scores"]:
             own = [run for run in found["runs"] if run["configuration"] == configuration]
             encoders = len(CONFIGURATIONS.get(configuration, ())) * (2 if configuration == "a2" else 1)
@@ -282,19 +281,18 @@ def tables(blocks: dict[str, dict]) -> str:
                 values = test["scores"][configuration]
                 cells.append(f"{values['precision'][0]:.3f} / {values['recall'][0]:.3f}")
                 cells += [_cell(values["f1"]), _cell(values["auc"])]
-            lines.append(f"| {' | '.join(cells)} |")
-        parts.append("\n".join(lines))
-        lines = [f"| what the paper says | {block}: | {' | '.join(f'{name}: F1 | AUC' for name in tests)} |"]
-        lines.append("| --- | --- |" + " --- |" * (2 * len(tests)))
+            rows.append(cells)
+        parts.append(markdown_table([block, "encoders", "seeds", "steps", "best dev AUC", *head], rows))
+        rows = []
         for i, claim in enumerate(next(iter(tests.values()))["claims"]):
             cells = [claim["claim"], f"{claim['better']} - {claim['worse']}"]
-            cells += [cell for test in tests.values() for cell in _difference_cells(test["claims"][i])]
-            lines.append(f"| {' | '.join(cells)} |")
+            rows.append([*cells, *(cell for test in tests.values() for cell in _difference_cells(test["claims"][i]))])
         for configuration in next(iter(tests.values()))["added"]:
             cells = [f'(not the paper\'s) above the block "{first}"', configuration]
             cells += [cell for test in tests.values() for cell in _difference_cells(test["added"][configuration])]
-            lines.append(f"| {' | '.join(cells)} |")
-        parts.append("\n".join(lines))
+            rows.append(cells)
+        head = [title for name in tests for title in (f"{name}: F1", "AUC")]
+        parts.append(markdown_table(["what the paper says", f"{block}:", *head], rows))
     return "\n\n".join(parts)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from genqa_metrics.core.checkpoint_validation import file_digest
 
 from training.ava import triples as t
-from training.common import local_file, put_between_markers
+from training.common import local_file, markdown_table, put_between_markers
 
 CORPORA = tuple(f"{corpus}.{part}" for corpus in ("wikiqa", "trecqa") for part in ("train", "dev", "test"))
 
@@ -51,12 +51,11 @@ def statistics(rows: list[dict]) -> dict[str, float]:
 
 def table(found: dict[str, dict]) -> str:
     """Return the counts of all corpora as Markdown."""
-    names = list(next(iter(found.values())))
-    lines = [f"| | {' | '.join(names)} |", "| --- |" + " --- |" * len(names)]
-    for corpus, own in found.items():
-        cells = [f"{value:,}" if isinstance(value, int) else f"{value:.2f}" for value in own.values()]
-        lines.append(f"| {corpus} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+    rows = [
+        [corpus, *(f"{value:,}" if isinstance(value, int) else f"{value:.2f}" for value in own.values())]
+        for corpus, own in found.items()
+    ]
+    return markdown_table(["", *next(iter(found.values()))], rows)
 
 
 def main() -> None:

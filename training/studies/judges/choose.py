@@ -22,29 +22,15 @@ from sklearn.metrics import roc_auc_score
 
 from training.ava import evaluate_ava as e
 from training.ava.mix_judges import mixed
-from training.common import local_file, put_between_markers
+from training.common import local_file, markdown_table, put_between_markers
 from training.folding import weighted_folders
 from training.studies.judges import compare_judges as c
 
-# Of every set, and of how many of its questions one is taken.
-SETS = {
-    "written.dev": 1,
-    "evouna_nq.dev": 3,
-    "scientsbank.dev": 1,
-    "beetle.dev": 1,
-    "financebench.dev": 1,
-    "truthfulqa.dev": 4,
-    "kpqa_marco.dev": 1,
-}
-COLUMNS = {
-    "written.dev": ("AUC", "right above wrong", "accuracy"),
-    "evouna_nq.dev": ("AUC",),
-    "scientsbank.dev": ("AUC",),
-    "beetle.dev": ("AUC",),
-    "financebench.dev": ("AUC",),
-    "truthfulqa.dev": ("AUC",),
-    "kpqa_marco.dev": ("r",),
-}
+# Of every set, of how many of its questions one is taken.
+SETS = dict.fromkeys("written evouna_nq scientsbank beetle financebench truthfulqa kpqa_marco".split(), 1)
+SETS = {f"{name}.dev": of for name, of in (SETS | {"evouna_nq": 3, "truthfulqa": 4}).items()}
+COLUMNS = dict.fromkeys(SETS, ("AUC",))  # what is measured on every set
+COLUMNS |= {"written.dev": ("AUC", "right above wrong", "accuracy"), "kpqa_marco.dev": ("r",)}
 
 
 def part(rows: list[dict], of: int) -> list[dict]:
@@ -95,14 +81,11 @@ def scores(logits: Mapping[str, np.ndarray], sets: Mapping[str, list[dict]]) -> 
 def table(results: Mapping[str, Mapping]) -> str:
     """Return the table of all judges in Markdown."""
     columns = [(name, what) for name, wanted in COLUMNS.items() for what in wanted]
-    lines = [
-        "| judge | " + " | ".join(f"{name.removesuffix('.dev')}: {what}" for name, what in columns) + " |",
-        "| --- |" + " --- |" * len(columns),
+    rows = [
+        [judge, *(f"{found['sets'][name][what]:.3f}".removeprefix("0") for name, what in columns)]
+        for judge, found in results.items()
     ]
-    for judge, found in results.items():
-        values = " | ".join(f"{found['sets'][name][what]:.3f}".removeprefix("0") for name, what in columns)
-        lines.append(f"| {judge} | {values} |")
-    return "\n".join(lines)
+    return markdown_table(["judge", *(f"{name.removesuffix('.dev')}: {what}" for name, what in columns)], rows)
 
 
 def parts_of(texts: list[str], known: Mapping) -> dict[str, list[str]]:

@@ -27,7 +27,7 @@ from sklearn.metrics import roc_auc_score
 
 from training.ava import evaluate_ava as e
 from training.ava import triples as t
-from training.common import command_line, json_rows, local_file, put_between_markers
+from training.common import command_line, json_rows, local_file, markdown_table, put_between_markers
 
 WRITTEN = "written.dev"
 BURIED = "written.dev in 400 words"
@@ -216,13 +216,12 @@ def judge_scores(folder: Path, sets: dict[str, list[dict]], dtype: str | None) -
 
 def table(results: dict[str, dict]) -> str:
     """Return the Markdown table of all methods."""
-    lines = [f"| set | score | {' | '.join(results)} |", "| --- | --- |" + " --- |" * len(results)]
+    rows = []
 
     def line(name, score, key):
         values = [r.get("sets", {}).get(name, {}).get(key) for r in results.values()]
         if any(value is not None for value in values):
-            cells = ["" if value is None else f"{value:.3f}" for value in values]
-            lines.append(f"| {name} | {score} | {' | '.join(cells)} |")
+            rows.append([name, score, *("" if value is None else f"{value:.3f}" for value in values)])
 
     for name in (*VERDICTS, "evouna together"):
         line(name, "accuracy", "accuracy")
@@ -238,8 +237,8 @@ def table(results: dict[str, dict]) -> str:
         for r in results.values():
             passed = r.get("minimal_pairs", {}).get(kind)
             cells.append(f"{passed[0] / passed[1]:.2f}" if passed else "")
-        lines.append(f"| minimal pairs: {kind} | passed | {' | '.join(cells)} |")
-    return "\n".join(lines)
+        rows.append([f"minimal pairs: {kind}", "passed", *cells])
+    return markdown_table(["set", "score", *results], rows)
 
 
 def kept_of(path: Path | None, keep: bool, digests: Mapping[str, str]) -> dict:

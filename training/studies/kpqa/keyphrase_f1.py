@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from training.common import local_file, markdown_table, option
+from training.common import local_file, markdown_table, option, parsed
 from training.kpqa import data, evaluate_kpqa, train_kpqa
 
 PAPER = {"SQuAD": 55.81, "MS MARCO Q&A": 59.26}
@@ -51,9 +51,8 @@ def predicted(examples: list[dict], models, shift: float) -> tuple[np.ndarray, n
 def main() -> None:
     """Measure, print the table and write it if asked."""
     from genqa_metrics.kpqa.loading import load_models
-    from transformers import HfArgumentParser
 
-    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    args = parsed(Arguments)
     models = load_models(args.checkpoint, device="cpu")
     found = {}
     for name in args.sources:

@@ -18,7 +18,7 @@ import numpy as np
 from genqa_metrics.toolkit.analysis.question_types import question_type
 from scipy.stats import rankdata
 
-from training.common import markdown_table, option
+from training.common import markdown_table, option, parsed
 from training.kpqa import evaluate_kpqa
 
 HEAVY = 0.5  # weight of a word piece that counts
@@ -91,9 +91,8 @@ def main() -> None:
     """Find the cases, print the table, and write both if asked."""
     from genqa_metrics.kpqa.encoding import Encoder
     from genqa_metrics.kpqa.loading import load_models
-    from transformers import HfArgumentParser
 
-    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    args = parsed(Arguments)
     rows = evaluate_kpqa.read_set(args.judgments, args.name)
     human = np.array([row["score"] for row in rows])
     models = load_models(args.checkpoint)

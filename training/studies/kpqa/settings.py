@@ -13,7 +13,7 @@ import numpy as np
 from genqa_metrics.toolkit.analysis import correlation as agreement
 from genqa_metrics.toolkit.analysis.resampling import adjust_p_values, bootstrap, bootstrap_p_values, interval
 
-from training.common import markdown_table, option
+from training.common import markdown_table, option, parsed
 from training.kpqa import evaluate_kpqa as evaluation
 
 PAPER_LAYER = 1
@@ -118,9 +118,8 @@ def main() -> None:
     """Measure, print the table and write it if asked."""
     from genqa_metrics.kpqa.encoding import Encoder
     from genqa_metrics.kpqa.loading import load_models
-    from transformers import HfArgumentParser
 
-    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    args = parsed(Arguments)
     models = {layer: load_models(args.checkpoint, embedding_layer=layer) for layer in (0, PAPER_LAYER)}
     encoders = {layer: Encoder(one) for layer, one in models.items()}
     default, variants = {}, {label: {} for label in VARIANTS}

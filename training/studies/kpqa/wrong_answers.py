@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
 
-from training.common import markdown_table, option
+from training.common import markdown_table, option, parsed
 from training.kpqa import evaluate_kpqa as evaluation
 from training.studies.kpqa.settings import PAPER_LAYER, VARIANTS, encoded
 
@@ -64,9 +64,8 @@ def main() -> None:
     """Measure, print the table and write it if asked."""
     from genqa_metrics.kpqa.encoding import Encoder
     from genqa_metrics.kpqa.loading import load_models
-    from transformers import HfArgumentParser
 
-    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    args = parsed(Arguments)
     rows = evaluation.read_set(args.judgments, args.name)
     models = {layer: load_models(args.checkpoint, embedding_layer=layer) for layer in (0, PAPER_LAYER)}
     tokens = encoded(rows, {layer: Encoder(one) for layer, one in models.items()})

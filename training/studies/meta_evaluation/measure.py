@@ -17,49 +17,18 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
-from training.common import option
-from training.studies.meta_evaluation.page import FAMILIES, RANK_GAP, heat_map, named, page
+from training.common import option, parsed
+from training.studies.meta_evaluation.page import FAMILIES, NAMES, RANK_GAP, heat_map, named, page
 
 HERE = Path(__file__).parent
 
 # What is computed of this package, by the name in the caches: metric, settings, and the title of every score.
-OURS = {
-    "aev": ("aev", {}, {"aev": "AEv"}),
-    "aev_content": (
-        "aev",
-        {"alpha": 0, "max_order": 1, "wordiness": float("inf"), "reference_recall": "best"},
-        {"aev": "AEv, content"},
-    ),
-    "kpqa": (
-        "kpqa",
-        {},
-        {
-            "bleu1_kpqa": "BLEU-1-KPQA",
-            "rougeL_kpqa": "ROUGE-L-KPQA",
-            "bertscore_kpqa": "BERTScore-KPQA",
-            "bleu1": "BLEU-1, unweighted",
-            "rougeL": "ROUGE-L, unweighted",
-            "bertscore": "BERTScore, unweighted",
-        },
-    ),
-    "ava": ("ava", {}, {"ava_score": "AVA"}),
-}
-IN_FIGURES = (
-    "BLEU-1",
-    "ROUGE-L",
-    "METEOR",
-    "BERTScore",
-    "AEv",
-    "BLEU-1-KPQA",
-    "ROUGE-L-KPQA",
-    "BERTScore-KPQA",
-    "AVA",
-)
+OURS = {name: (of["metric"], of["settings"], of["titles"]) for name, of in NAMES["ours"].items()}
 
 
 @dataclass
 class Arguments:
-    """What the command line takes; read by transformers' HfArgumentParser."""
+    """What the command line takes; read by `parsed`."""
 
     judgments: str = option("folder of NAME.dev.jsonl.gz")
     output: str = option("folder for results/ and scores/", str(HERE))
@@ -316,9 +285,8 @@ def main() -> None:
     from genqa_metrics.toolkit.reports.charts import curves_figure, group_figure, svg_of
     from genqa_metrics.toolkit.rows.files import digest as digest_of
     from genqa_metrics.toolkit.scoring.registry import SCORERS, make_scorer
-    from transformers import HfArgumentParser
 
-    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    args = parsed(Arguments)
     warnings.filterwarnings("ignore", module="bert_score|transformers|torch")
     output, folder = Path(args.output), Path(args.judgments)
     found = {path.name.removesuffix(".dev.jsonl.gz"): path for path in sorted(folder.glob("*.dev.jsonl.gz"))}
@@ -364,7 +332,7 @@ def main() -> None:
     results.mkdir(parents=True, exist_ok=True)
     drawn = {"heat map": ("meta_heat_map.svg", heat_map(sets))}
     for name, report in sets.items():
-        shown = [title for title in IN_FIGURES if title in report["metrics"]]
+        shown = [title for title in NAMES["in_figures"] if title in report["metrics"]]
         types = {label: g for label, g in report["groups"].get("question type", {}).items() if g["metrics"]}
         if len(types) > 1 and name in ("kpqa_marco", "evouna_nq"):
             title = f"{named(name)} by question type"

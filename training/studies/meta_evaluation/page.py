@@ -1,43 +1,16 @@
 """The page of `meta_evaluation`: its tables in Markdown, its heat map, and the words between them."""
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 from training.common import markdown_table
 
 RANK_GAP = 0.5  # Table 7: more than 2 on the scale from 1 to 5, which the files map to 0 to 1
 MIN_PAIRS = 20  # of answers, below which a set has no place in the table of pairs
-# Sets by what they are, each with the name in the tables; other sets follow in the order of their names.
-FAMILIES = {
-    "Answers of generative systems (Tables 3 and 6 of the paper)": {
-        "kpqa_marco": "MS MARCO",
-        "kpqa_avsd": "AVSD",
-        "kpqa_narrativeqa": "NarrativeQA",
-        "kpqa_semeval": "SemEval",
-        "kpqa_marcomulti": "MS MARCO, long",
-    },
-    "Answers of systems to factoid questions, and summaries that answer": {
-        "evouna_nq": "EVOUNA NQ",
-        "evouna_tq": "EVOUNA TriviaQA",
-        "sas_nqopen": "SAS NQ-open",
-        "sas_squad": "SAS SQuAD",
-        "squality": "SQuALITY",
-    },
-    "Answers of pupils and students": {"beetle": "Beetle", "scientsbank": "SciEntsBank", "mohler": "Mohler"},
-}
-# Lee et al. (2021), Tables 3 and 6, Pearson / Spearman, in the order of the first family.
-PAPER = {
-    "BLEU-1": ".349/.329 .580/.562 .634/.643 .359/.452 .363/.364",
-    "BLEU-4": ".193/.244 .499/.532 .258/.570 -.035/.439 -",
-    "ROUGE-L": ".309/.301 .585/.566 .707/.708 .566/.580 .584/.607",
-    "METEOR": ".423/.413 .578/.617 .735/.755 .543/.645 -",
-    "CIDEr": ".275/.278 .567/.600 .648/.710 .429/.595 -",
-    "BERTScore": ".463/.456 .658/.650 .785/.767 .630/.602 .712/.728",
-    "BLEU-1-KPQA": ".675/.634 .719/.695 .716/.699 .362/.462 .529/.540",
-    "ROUGE-L-KPQA": ".698/.642 .712/.702 .774/.750 .742/.687 .642/.648",
-    "BERTScore-KPQA": ".673/.655 .729/.712 .782/.770 .741/.676 .774/.786",
-}
-
+NAMES = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8"))
+FAMILIES, PAPER = NAMES["families"], NAMES["paper"]  # sets by what they are; numbers of the paper
 table = partial(markdown_table, align="---:")
 
 

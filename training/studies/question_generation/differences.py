@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from training.common import option
+from training.common import markdown_table, option, parsed
 
 FOLDER = Path(__file__).parent
 LATENT = 100
@@ -114,11 +114,11 @@ def cells_of(report: Mapping[str, Mapping]) -> list[str]:
 def table(runs: Mapping[str, Mapping]) -> str:
     """Return the runs as Markdown, in percent but for perplexity and nats."""
     titles = ["perplexity", "KL, nats", "active dimensions", *COLUMNS.values()]
-    lines = ["| CVAE 100 | " + " | ".join(titles) + " |", "| --- |" + " ---: |" * len(titles)]
+    rows = []
     for name, run in runs.items():
         cells = [f"{run['dev']['perplexity']:.1f}", f"{run['dev']['kl']:.1f}", str(run["dev"]["active_dimensions"])]
-        lines.append(f"| {name} | " + " | ".join([*cells, *cells_of(run["measured"])]) + " |")
-    return "\n".join(lines)
+        rows.append([name, *cells, *cells_of(run["measured"])])
+    return markdown_table(["CVAE 100", *titles], rows, "---:")
 
 
 def measured(folders: Mapping[str, str | Path], contexts: Sequence, seed: int, resamples: int) -> list[dict]:
@@ -144,12 +144,11 @@ def measured(folders: Mapping[str, str | Path], contexts: Sequence, seed: int, r
 def main() -> None:
     """Train, ask, measure, write."""
     from genqa_metrics.core.checkpoint_validation import file_digest
-    from transformers import HfArgumentParser
 
     from training.question_generation.contexts import read_contexts
     from training.studies.question_generation.tables import write_page
 
-    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    args = parsed(Arguments)
     folders = {name: trained(args, name) for name in RUNS}
     facts = {name: json.loads((f / "train.json").read_text(encoding="utf-8")) for name, f in folders.items()}
     sources = facts["variant"]["arguments"]["sources"] + facts["variant"]["arguments"]["dev_sources"]

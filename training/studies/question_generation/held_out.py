@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.common import local_file, option
+from training.common import local_file, markdown_table, option, parsed
 from training.question_generation.ask import BUNDLED, find
 from training.studies.question_generation.differences import COLUMNS, FOLDER, QUESTIONS, cells_of, measured
 
@@ -25,9 +25,8 @@ class Arguments:
 
 def table(reports: Mapping[str, Mapping]) -> str:
     """Return reports by the generator's name as Markdown, in percent."""
-    lines = ["| | " + " | ".join(COLUMNS.values()) + " |", "| --- |" + " ---: |" * len(COLUMNS)]
-    lines += [f"| {name} | " + " | ".join(cells_of(report)) + " |" for name, report in reports.items()]
-    return "\n".join(lines)
+    rows = [[name, *cells_of(report)] for name, report in reports.items()]
+    return markdown_table(["", *COLUMNS.values()], rows, "---:")
 
 
 def earlier_run(facts: Mapping, path: Path) -> dict:
@@ -53,12 +52,11 @@ def earlier_run(facts: Mapping, path: Path) -> dict:
 def main() -> None:
     """Ask, measure, write."""
     from genqa_metrics.core.checkpoint_validation import file_digest
-    from transformers import HfArgumentParser
 
     from training.question_generation.contexts import read_contexts
     from training.studies.question_generation.tables import write_page
 
-    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    args = parsed(Arguments)
     folders = dict(word.split("=", 1) if "=" in word else (word, word) for word in args.models)
     contexts = read_contexts(args.source, args.data_dir)
     results = {

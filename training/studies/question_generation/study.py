@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from training.common import option
+from training.common import option, parsed
 from training.studies.question_generation.measures import (
     BASES,
     MODELS,
@@ -141,9 +141,8 @@ def write_questions(path: Path, contexts: Sequence, generated: Mapping[str, Sequ
 def main() -> None:
     """Train, ask, score, write."""
     from genqa_metrics.core.checkpoint_validation import file_digest
-    from transformers import HfArgumentParser
 
-    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    args = parsed(Arguments)
     if not args.seeds:
         raise ValueError("seeds: expected at least one number")
     for name in args.bases:

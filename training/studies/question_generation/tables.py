@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from training.common import markdown_table
 from training.studies.question_generation.measures import BASES, DIVERSITY, MODELS, PAIRS, SYSTEMS
 
 FOLDER = Path(__file__).parent
@@ -26,7 +27,7 @@ def table(report: Mapping, base: str) -> str:
     """Return a table as tables 1, 3 and 4, in percent, with intervals; that of BLEU begins with corpus BLEU."""
     has_corpus = base == "bleu" and all("corpus" in scores for scores in report["systems"].values())
     columns = ["cBLEU"] * has_corpus + ["conventional", "precision", "recall", "F"]
-    lines = [f"| {BASES[base]} | " + " | ".join(columns) + " |", "| --- |" + " ---: |" * len(columns)]
+    rows = []
     for system, scores in report["systems"].items():
         cells = []
         if has_corpus:
@@ -35,8 +36,8 @@ def table(report: Mapping, base: str) -> str:
         for part in ("conventional", "precision", "recall", "f"):
             low, high = scores[base]["intervals"][part]
             cells.append(f"{100 * scores[base][part]:.2f} ({100 * low:.2f}, {100 * high:.2f})")
-        lines.append(f"| {title(system)} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        rows.append([title(system), *cells])
+    return markdown_table([BASES[base], *columns], rows, "---:")
 
 
 def title(system: str) -> str:
@@ -54,7 +55,7 @@ def diversity_table(report: Mapping, active: Mapping[str, Sequence[int]], facts:
     has_answers = all("answers" in scores for scores in report["systems"].values())
     columns = ["distinct-1", "distinct-2", "self-BLEU", "different questions", *["answers covered"] * has_answers]
     columns += ["active dimensions", "KL, nats", "perplexity"]
-    lines = ["| | " + " | ".join(columns) + " |", "| --- |" + " ---: |" * len(columns)]
+    rows = []
     for system, scores in report["systems"].items():
         cells = [f"{100 * scores['diversity'][part]:.1f}" for part in DIVERSITY]
         if has_answers:
@@ -67,8 +68,8 @@ def diversity_table(report: Mapping, active: Mapping[str, Sequence[int]], facts:
         cells.append(", ".join(map(str, active[system])) if any(active[system]) else "-")
         cells.append(f"{np.mean([d['kl'] for d in dev]):.1f}" if any(active[system]) else "-")
         cells.append(f"{np.mean([d['perplexity'] for d in dev]):.1f}")
-        lines.append(f"| {title(system)} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        rows.append([title(system), *cells])
+    return markdown_table(["", *columns], rows, "---:")
 
 
 def points(values: Sequence[float]) -> str:
@@ -100,10 +101,8 @@ def findings_table(found: Mapping[str, Mapping[str, bool]]) -> str:
         "rise_with_d_surely": "recall and F rise with d, intervals above 0",
         "rbs_adds": "random beam selection adds to recall and F of both, intervals above 0",
     }
-    lines = ["| | " + " | ".join(BASES[base] for base in found) + " |", "| --- |" + " --- |" * len(found)]
-    for name, text in rows.items():
-        lines.append(f"| {text} | " + " | ".join("yes" if found[base][name] else "no" for base in found) + " |")
-    return "\n".join(lines)
+    lines = [[text, *("yes" if found[base][name] else "no" for base in found)] for name, text in rows.items()]
+    return markdown_table(["", *(BASES[base] for base in found)], lines)
 
 
 def studies_table(found: Mapping[str, Mapping]) -> str:
@@ -134,7 +133,7 @@ def information_table(found: Mapping[str, Mapping]) -> str:
     """
     parts = ("conventional", "recall", "f")
     columns = ["d", "KL, nats", "different questions", "conventional", "recall", "F"]
-    lines = ["| study | " + " | ".join(columns) + " |", "| --- |" + " ---: |" * len(columns)]
+    rows = []
     for name, results in found.items():
         report, first = results["several_references"], name
         for model in [model for model, size in MODELS.items() if size]:
@@ -142,9 +141,9 @@ def information_table(found: Mapping[str, Mapping]) -> str:
             different = report["systems"][model]["diversity"]["different"]
             changes = report["differences"]["meteor"][f"{model} - baseline"]
             cells = [str(MODELS[model]), f"{kl:.1f}", f"{100 * different:.1f}", *(points(changes[p]) for p in parts)]
-            lines.append("| " + " | ".join([first, *cells]) + " |")
+            rows.append([first, *cells])
             first = ""
-    return "\n".join(lines)
+    return markdown_table(["study", *columns], rows, "---:")
 
 
 def kl_weight(arguments: Mapping, steps: int) -> float:

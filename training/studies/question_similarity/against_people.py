@@ -8,14 +8,14 @@ precision, recall and F of a system's questions against the good questions of th
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
-from training.common import option
+from training.common import markdown_table, option, parsed
 
 FOLDER = Path(__file__).parent
 SETS = ("simqg.dev", "qgeval.dev", "quiz_design.dev", "qgstec2010.dev")
@@ -308,36 +308,30 @@ def tables(results: Mapping) -> str:
 
     bases = results["bases"]
     pairs = results["pairs"]
-    lines = ["| base | " + " | ".join(pairs) + " |", "| --- |" + " ---: |" * len(pairs)]
-    for base in bases:
-        lines.append(f"| {TITLES[base]} | " + " | ".join(shown(task["bases"][base]) for task in pairs.values()) + " |")
-    text = "\n".join(lines) + "\n\nDifference to ROUGE-L, the default, in the same resamples:\n\n"
-    lines = lines[:2]
-    for base in bases:
-        if base != DEFAULT:
-            cells = [shown(task["bases"][base]["difference"]) for task in pairs.values()]
-            lines.append(f"| {TITLES[base]} | " + " | ".join(cells) + " |")
-    text += "\n".join(lines)
+
+    def table(columns: Iterable[str], value: Callable, shown_bases: Sequence[str] = bases) -> str:
+        rows = [[TITLES[base], *(shown(value(base, column)) for column in columns)] for base in shown_bases]
+        return markdown_table(["base", *columns], rows, "---:")
+
+    parts = [table(pairs, lambda base, task: pairs[task]["bases"][base])]
+    parts.append("Difference to ROUGE-L, the default, in the same resamples:")
+    others = [base for base in bases if base != DEFAULT]
+    parts.append(table(pairs, lambda base, task: pairs[task]["bases"][base]["difference"], others))
     for name, sets in results["sets"].items():
-        parts = [*PARTS, "recall - precision"]
-        lines = ["| base | " + " | ".join(parts) + " |", "| --- |" + " ---: |" * len(parts)]
-        for base in bases:
-            lines.append(f"| {TITLES[base]} | " + " | ".join(shown(sets["bases"][base][p]) for p in parts) + " |")
-        text += f"\n\nSpearman's rho of F-meta with the rated variety, {name} ({sets['units']} sets):\n\n"
-        text += "\n".join(lines)
-    return text
+        parts.append(f"Spearman's rho of F-meta with the rated variety, {name} ({sets['units']} sets):")
+        parts.append(table([*PARTS, "recall - precision"], lambda base, part, of=sets["bases"]: of[base][part]))
+    return "\n\n".join(parts)
 
 
 def main() -> None:
     """Score, correlate, write."""
     from genqa_metrics.core.checkpoint_validation import file_digest
-    from transformers import HfArgumentParser
 
     from training.common import put_between_markers
     from training.studies.question_similarity.check_bases import read
     from training.studies.question_similarity.question_bases import JUDGE_DATA, JUDGE_DEV, TITLES, functions
 
-    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    args = parsed(Arguments)
     bases = args.bases or list(TITLES)
     data = Path(args.data_dir)
     rows = {name: read(str(data / "question_generation"), name) for name in SETS}

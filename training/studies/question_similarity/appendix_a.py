@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.common import option
+from training.common import option, parsed
 
 FOLDER = Path(__file__).parent
 PREDICTION = "which event did the 2014 world cup"
@@ -124,11 +124,9 @@ def table(found: Sequence[dict]) -> str:
 
 def main() -> None:
     """Try all and write the table."""
-    from transformers import HfArgumentParser
-
     from training.common import put_between_markers
 
-    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    args = parsed(Arguments)
     text = table(readings())
     put_between_markers(Path(args.page), "appendix", text)
     print(text)

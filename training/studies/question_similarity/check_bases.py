@@ -2,13 +2,13 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from training.common import json_rows, option
+from training.common import json_rows, markdown_table, option, parsed
 
 FOLDER = Path(__file__).parent
 COPY = "reference"  # the "system" of QGEval that repeats the reference; every base gives it the best score
@@ -80,6 +80,15 @@ def estimate(value: float, samples: np.ndarray, contexts: int) -> dict:
     return {"value": round(float(value), 4), "interval": None if np.isnan(ends).any() else ends}
 
 
+def estimates(functions: Mapping[str, Callable], contexts: np.ndarray, number: int, seed: int = 0) -> dict[str, dict]:
+    """Return name -> the value of a function of (samples, n) counts of rows, with its interval over contexts."""
+    from genqa_metrics.toolkit.analysis.resampling import bootstrap
+
+    samples = bootstrap(functions, contexts, number, seed)
+    once, clusters = np.ones((1, len(contexts))), int(contexts.max()) + 1
+    return {name: estimate(function(once)[0], samples[name], clusters) for name, function in functions.items()}
+
+
 def correlations(
     scores: np.ndarray, human: np.ndarray, contexts: np.ndarray, systems: np.ndarray, number: int
 ) -> dict:
@@ -96,7 +105,6 @@ def correlations(
         "pearson" and "spearman" over questions, "systems": Spearman's rho of the systems' means.
     """
     from genqa_metrics.toolkit.analysis import correlation as a
-    from genqa_metrics.toolkit.analysis.resampling import bootstrap
 
     one_hot = np.eye(systems.max() + 1)[systems]
 
@@ -110,11 +118,7 @@ def correlations(
         "spearman": lambda counts: a.resampled_spearman(scores, human, counts),
         "systems": of_systems,
     }
-    samples = bootstrap(functions, contexts, number, seed=0)
-    once = np.ones((1, len(scores)))
-    return {
-        name: estimate(function(once)[0], samples[name], contexts.max() + 1) for name, function in functions.items()
-    }
+    return estimates(functions, contexts, number)
 
 
 def pairs_of(rows: Sequence[Mapping], kind: str | None) -> tuple[list[str], list[list[str]], np.ndarray, np.ndarray]:
@@ -142,18 +146,13 @@ def pairs_of(rows: Sequence[Mapping], kind: str | None) -> tuple[list[str], list
 def separation(scores: np.ndarray, human: np.ndarray, contexts: np.ndarray, number: int) -> dict:
     """Return the area under the ROC curve of human against bad questions, and the mean score of the human ones."""
     from genqa_metrics.toolkit.analysis import correlation as a
-    from genqa_metrics.toolkit.analysis.resampling import bootstrap
 
     functions = {
         "auc": lambda counts: a.resampled_auc(scores, human, counts),
         "human_mean": lambda counts: (counts @ (scores * human)) / (counts @ human),
         "bad_mean": lambda counts: (counts @ (scores * ~human)) / (counts @ ~human),
     }
-    samples = bootstrap(functions, contexts, number, seed=0)
-    once = np.ones((1, len(scores)))
-    return {
-        name: estimate(function(once)[0], samples[name], contexts.max() + 1) for name, function in functions.items()
-    }
+    return estimates(functions, contexts, number)
 
 
 def shown(entry: Mapping) -> str:
@@ -166,32 +165,29 @@ def shown(entry: Mapping) -> str:
 def tables(results: Mapping, titles: Mapping[str, str]) -> str:
     """Return the three tables of the README."""
     bases = list(results["bases"])
-    header = "| {} | " + " | ".join(titles[base] for base in bases) + " |\n| --- |" + " ---: |" * len(bases)
-    parts = []
+    header, parts = [titles[base] for base in bases], []
     for kind, text in (
         ("spearman", "Spearman's rho over questions"),
         ("pearson", "Pearson's r over questions"),
         ("systems", "Spearman's rho over the means of the systems"),
     ):
-        lines = [f"{text}:\n", header.format("QGEval, scale")]
-        for scale in results["qgeval"][bases[0]]:
-            lines.append(f"| {scale} | " + " | ".join(shown(results["qgeval"][b][scale][kind]) for b in bases) + " |")
-        parts.append("\n".join(lines))
-    lines = ["Area under the ROC curve of human questions against others:\n", header.format("NACo")]
-    for name in results["naco"][bases[0]]:
-        lines.append(f"| {name} | " + " | ".join(shown(results["naco"][b][name]["auc"]) for b in bases) + " |")
-    return "\n\n".join([*parts, "\n".join(lines)])
+        found = results["qgeval"]
+        rows = [[scale, *(shown(found[b][scale][kind]) for b in bases)] for scale in found[bases[0]]]
+        parts += [f"{text}:", markdown_table(["QGEval, scale", *header], rows, "---:")]
+    found = results["naco"]
+    rows = [[name, *(shown(found[b][name]["auc"]) for b in bases)] for name in found[bases[0]]]
+    parts.append("Area under the ROC curve of human questions against others:")
+    return "\n\n".join([*parts, markdown_table(["NACo", *header], rows, "---:")])
 
 
 def main() -> None:
     """Score, correlate, write."""
     from genqa_metrics.core.checkpoint_validation import file_digest
-    from transformers import HfArgumentParser
 
     from training.common import put_between_markers
     from training.studies.question_generation.measures import BASES, base_of
 
-    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    args = parsed(Arguments)
     bases = {name: base_of(name) for name in args.bases}
     qgeval, squad, hotpot = (read(args.data_dir, name) for name in ("qgeval.dev", "naco_squad", "naco_hotpotqa.dev"))
     questions, references, contexts, systems, scales = rated(qgeval)
