@@ -115,11 +115,8 @@ def _duration(rng: random.Random) -> tuple[str, list[str], list[str]]:
         return texts
 
     wrong = [*forms(number + rng.choice([1, 2, 3])), f"{number} {small}", f"{number * size} {large}"]
-    return (
-        rng.choice(["How long did it take?", "How long does it last?", "how long was he there"]),
-        forms(number),
-        wrong,
-    )
+    question = rng.choice(["How long did it take?", "How long does it last?", "how long was he there"])
+    return question, forms(number), wrong
 
 
 def _day(rng: random.Random) -> tuple[str, list[str], list[str]]:
@@ -307,13 +304,8 @@ def yes_no(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[
         def answer(word, subject=subject, verb=verb, rest=rest, pronoun=pronoun):
             short = {"can": "can't", "will": "won't"}.get(verb, f"{verb}n't")
             stated = verb if word == "yes" else rng.choice([f"{verb} not", short])
-            forms = [
-                word,
-                f"{word}, {pronoun} {stated}",
-                f"{word}, {subject} {stated} {rest}",
-                f"{subject} {stated} {rest}",
-            ]
-            return rng.choice(forms)
+            sentence = f"{subject} {stated} {rest}"
+            return rng.choice([word, f"{word}, {pronoun} {stated}", f"{word}, {sentence}", sentence])
 
         question = f"{verb} {subject} {rest}{rng.choice([' ?', '?', ''])}"
         true, stated = rng.choice(["yes", "no"]), rng.choice(["yes", "no"])

@@ -142,15 +142,8 @@ def names(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[T
         elif label:
             answer = rng.choice((family, family, given, f"{given} {family}"))
         else:
-            answer = rng.choice(
-                (
-                    other_family,
-                    other_given,
-                    f"{other_given} {other_family}",
-                    f"{given} {other_family}",
-                    f"{other_given} {family}",
-                )
-            )
+            crossed = f"{given} {other_family}", f"{other_given} {family}"
+            answer = rng.choice((other_family, other_given, f"{other_given} {other_family}", *crossed))
         frames = [*WORDS["frames"], "{}", "{}.", "{} did."]
         if asked := _DID.fullmatch(row.question.strip()):
             frames += [f"{{}} {asked['did']} {what}." for what in (asked["what"], asked["what"], "it", "it")]

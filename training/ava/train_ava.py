@@ -55,8 +55,7 @@ class Arguments:
     stop_at: int = option("step that ends the run, before the learning rate is at 0; 0 runs to its end", 0)
     patience: int = option("evaluations without a better score on dev before it stops; 0 never", 0)
     best_by: str = field(
-        default="f1",
-        metadata={"help": "that score: auc depends on no threshold", "choices": ["f1", "auc"]},
+        default="f1", metadata={"help": "that score: auc depends on no threshold", "choices": ["f1", "auc"]}
     )
 
 

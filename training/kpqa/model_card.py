@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from training.common import TRAINING_SETTINGS, local_file
+from training.common import TRAINING_SETTINGS, local_file, markdown_table
 
 _CARD = Path(__file__).with_name("card.txt").read_text(encoding="utf-8")
 
@@ -23,33 +23,29 @@ def write_card(folder: Path, args, training, facts: list[dict], scores: dict[str
     from genqa_metrics.core.checkpoints import checkpoint_digest
 
     licences = json.loads(Path(args.licences).read_text(encoding="utf-8")) if args.licences else {}
-    lines = []
+    rows = []
     for fact in facts:
         path = local_file(fact["name"], args.data_dir)
         digest = f"`{file_digest(path)}`" if path else "from the Hub"
         licence = licences.get(fact["name"], licences.get(fact["name"].split(".")[0], "see the source"))
-        lines.append(f"| {fact['name']} | {fact['rows']} | {fact['weight']:g} | {licence} | {digest} |")
+        rows.append([fact["name"], fact["rows"], f"{fact['weight']:g}", licence, digest])
     left_out = ("sources", "data_dir", "licences", "dev_sources", "encoder")
     settings = {name: value for name, value in asdict(args).items() if name not in left_out}
     if args.coreference:
         settings["coreference"] = f"{Path(args.coreference).name}, SHA-256 {file_digest(Path(args.coreference))}"
     settings |= {name: getattr(training, name) for name in TRAINING_SETTINGS}
     names = [name[len("eval_") : -len("_span_f1")] for name in scores if name.endswith("_span_f1")]
-    results = [
-        f"| {name} | "
-        + " | ".join(f"{scores[f'eval_{name}_{score}']:.3f}" for score in ("precision", "recall", "f1", "span_f1"))
-        + " |"
-        for name in names
-    ]
+    kinds = ("precision", "recall", "f1", "span_f1")
+    results = [[name, *(f"{scores[f'eval_{name}_{kind}']:.3f}" for kind in kinds)] for name in names]
     yes_no = f"In addition {args.yes_no} yes/no rows per pass, made from their sentences.\n\n" if args.yes_no else ""
     card = _CARD.format(
         encoder=args.encoder if "/" in args.encoder and not Path(args.encoder).is_dir() else "own encoder",
         library="peft" if args.lora_rank else "transformers",
         seed=training.seed,
         weights=checkpoint_digest(folder),
-        sources="\n".join(lines),
+        sources=markdown_table(["source", "rows", "weight", "licence", "SHA-256 of the file"], rows),
         yes_no=yes_no,
         settings=json.dumps(settings, indent=2, default=str),
-        scores="\n".join(results),
+        scores=markdown_table(["rows", "precision", "recall", "F1", "F1 of whole keyphrases"], results),
     )
     (folder / "README.md").write_text(card, encoding="utf-8")

@@ -22,15 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from training.common import (
-    around_markers,
-    clocks,
-    command_line,
-    hours_since,
-    local_file,
-    markdown_table,
-    put_between_markers,
-)
+from training import common
 from training.studies.answer_ranking import overfitted, rank_systems
 from training.studies.answer_ranking.candidates import Question, questions_of, words
 from training.studies.answer_ranking.rankers import cross_encoder
@@ -156,19 +148,19 @@ def tables(result: dict) -> str:
         numbers = [cell[name] for cell in cells for name in ("answers", "right")]
         rows.append([f"ranker says {says[0]}, judge says {says[1]}", *numbers])
     head = [title for name in corpora for title in (f"{name}: answers", "right")]
-    parts = [markdown_table(["first answer", *head], rows)]
+    parts = [common.markdown_table(["first answer", *head], rows)]
     found, rows = result["choices"], []
     for name, title in (("judge", "judge with the reference"), ("ranker", "ranker fitted to the reference")):
         right, alone = found["right"], found["right"][f"{name} alone"]
         rows.append([title, found["questions"], right["both"] + alone, alone, f"{found['f1'][name]:.3f}"])
     head = ["answer chosen", "questions", "right", "only this one right", "words shared with the reference, F1"]
-    parts.append(markdown_table(head, rows))
+    parts.append(common.markdown_table(head, rows))
     rows = []
     for name, row in result["kinds"].items():
         wrong = (row["wrongly accepted"] + row["wrongly rejected"]) / max(1, row["answers"])
         rows.append([name, *row.values(), f"{wrong:.3f}"])
     head = ["answer of a system", "answers", "right", "wrongly accepted", "wrongly rejected", "errors"]
-    return "\n\n".join([*parts, markdown_table(head, rows)])
+    return "\n\n".join([*parts, common.markdown_table(head, rows)])
 
 
 def show(title: str, rows: Sequence[dict]) -> None:
@@ -226,7 +218,9 @@ def digests(args: argparse.Namespace) -> dict[str, str]:
     from genqa_metrics.core.checkpoint_validation import file_digest
 
     names = [f"{name}.{split}" for name in rank_systems.CORPORA.values() for split in rank_systems.SPLITS]
-    files = [local_file(name, args.data_dir) for name in names] + [local_file(n, args.judgments) for n in VERDICTS]
+    files = [common.local_file(name, args.data_dir) for name in names] + [
+        common.local_file(n, args.judgments) for n in VERDICTS
+    ]
     return {path.name: file_digest(path) for path in files if path}
 
 
@@ -247,30 +241,30 @@ def main() -> None:
     parser.add_argument(
         "--write", type=Path, help="file with <!-- errors --> marks, for the tables; errors.json is beside it"
     )
-    args, begun = parser.parse_args(), clocks()
+    args, begun = parser.parse_args(), common.clocks()
     for name in (RANKER, overfitted.FITTED):
         if not (args.output_dir / name / "model.safetensors").is_file():
             parser.error(
                 f"--output_dir: no ranker {args.output_dir / name}; run rank_systems.py and overfitted.py first"
             )
     if args.write:
-        around_markers(args.write, "errors")  # a wrong page fails before the work
+        common.around_markers(args.write, "errors")  # a wrong page fails before the work
     loaded = loading.load_judge(args.judge, device="cpu", dtype=args.dtype)
     result = measured(args, loaded)
     text = tables(result)
     print(f"\n{text}")
     if args.write:
         facts = {
-            "command": command_line("training.studies.answer_ranking.error_tables", sys.argv[1:]),
+            "command": common.command_line("training.studies.answer_ranking.error_tables", sys.argv[1:]),
             "judge": loaded.signature,
             "seed": args.seed,
-            "hours": hours_since(begun),
+            "hours": common.hours_since(begun),
             "data": digests(args),
         }
         path = args.write.with_name("errors.json")
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(facts | result, indent=1) + "\n", encoding="utf-8")
-        put_between_markers(args.write, "errors", text)
+        common.put_between_markers(args.write, "errors", text)
 
 
 if __name__ == "__main__":

@@ -15,17 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from training.common import (
-    around_markers,
-    clocks,
-    command_line,
-    hours_since,
-    local_file,
-    markdown_table,
-    option,
-    parsed,
-    put_between_markers,
-)
+from training import common
 
 CORPORA = {"TREC-QA": "trecqa", "WikiQA": "wikiqa"}  # name -> NAME.train, NAME.dev, NAME.test in the folder of data
 SPLITS = ("dev", "test")
@@ -40,16 +30,16 @@ Judge = Callable[[list[str], list[str], list[str]], Sequence[float]]
 class Arguments:
     """What is measured on what."""
 
-    data_dir: str = option("folder of the answer-sentence selection corpora")
-    spans_dir: str = option("folder of the extractive QA that one ranker learns from first")
-    output_dir: str = option("folder of the rankers that are trained: trained if they are missing")
-    judges: list[str] = option(
+    data_dir: str = common.option("folder of the answer-sentence selection corpora")
+    spans_dir: str = common.option("folder of the extractive QA that one ranker learns from first")
+    output_dir: str = common.option("folder of the rankers that are trained: trained if they are missing")
+    judges: list[str] = common.option(
         "NAME=FOLDER, or a Hub id, of every judge; bundled is the one of the package", ["bundled"]
     )
-    seed: int = option("of the rankers and of the samples of questions", 0)
-    dtype: str | None = option("floating type of the judges; default float32", None)
-    plain: bool = option("--no_plain leaves the blanks between tokens as they are", True)
-    write: str | None = option("Markdown file in which the tables are put; systems.json is put beside it", None)
+    seed: int = common.option("of the rankers and of the samples of questions", 0)
+    dtype: str | None = common.option("floating type of the judges; default float32", None)
+    plain: bool = common.option("--no_plain leaves the blanks between tokens as they are", True)
+    write: str | None = common.option("Markdown file in which the tables are put; systems.json is put beside it", None)
 
 
 def references_of(question) -> list[list[str]] | None:
@@ -225,7 +215,7 @@ def tables(result: dict) -> str:
                         low, high = row["tau_interval"]
                         cells.append(f"{row['tau']:.3f} ({row['p']:.3f}) [{low:.2f}, {high:.2f}]")
                     rows.append(cells)
-        parts.append(markdown_table([f"{judge}: questions", "measure", *head], rows))
+        parts.append(common.markdown_table([f"{judge}: questions", "measure", *head], rows))
     for judge, ways in result.items():
         corpora = ways["mean"]
         head = [f"{corpus} {title}" for corpus in corpora for title in TITLES.values()]
@@ -235,7 +225,7 @@ def tables(result: dict) -> str:
             pairs = [test["systems"][ranker] for test in tests]
             cells = [f"{pair['true'][name]:.3f} / {pair['estimated'][name]:.3f}" for pair in pairs for name in TITLES]
             rows.append([ranker, *cells])
-        parts.append(markdown_table([f"ranker (test, {judge}, mean): true / estimated", *head], rows))
+        parts.append(common.markdown_table([f"ranker (test, {judge}, mean): true / estimated", *head], rows))
     return "\n\n".join(parts)
 
 
@@ -243,7 +233,7 @@ def write_result(markdown: str | Path, text: str, result: dict) -> None:
     """Put tables between the markers of a Markdown file, and the result as JSON into the folder results beside it."""
     path = Path(markdown)
     path.with_name("systems.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    put_between_markers(path, "systems", text)
+    common.put_between_markers(path, "systems", text)
 
 
 def probabilities(loaded) -> Judge:
@@ -270,10 +260,10 @@ def main() -> None:
     from training.studies.answer_ranking.rankers import all_rankers
     from training.studies.answer_ranking.transfer import SOURCES
 
-    args = parsed(Arguments)
-    begun = clocks()
+    args = common.parsed(Arguments)
+    begun = common.clocks()
     if args.write:
-        around_markers(args.write, "systems")  # a wrong page fails before the work
+        common.around_markers(args.write, "systems")  # a wrong page fails before the work
     loaded = {}
     for text in args.judges:
         name, _, folder = text.partition("=")
@@ -291,13 +281,15 @@ def main() -> None:
     text = tables(result)
     print(text)
     if args.write:
-        files = [local_file(f"{c}.{split}", args.data_dir) for c in CORPORA.values() for split in ("train", *SPLITS)]
-        files += [path for name in SOURCES if (path := local_file(name, args.spans_dir))]
+        files = [
+            common.local_file(f"{c}.{split}", args.data_dir) for c in CORPORA.values() for split in ("train", *SPLITS)
+        ]
+        files += [path for name in SOURCES if (path := common.local_file(name, args.spans_dir))]
         trained = sorted(path.parent for path in Path(args.output_dir).glob("*/model.safetensors"))
         facts = {
-            "command": command_line("training.studies.answer_ranking.rank_systems", sys.argv[1:]),
+            "command": common.command_line("training.studies.answer_ranking.rank_systems", sys.argv[1:]),
             "seed": args.seed,
-            "hours": hours_since(begun),  # without the training of rankers that were there
+            "hours": common.hours_since(begun),  # without the training of rankers that were there
             "versions": {name: version(name) for name in ("genqa-metrics", "bm25s", "torch", "transformers")},
             "judges": {name: judge.signature for name, judge in loaded.items()},
             "rankers": {folder.name: file_digest(folder / "model.safetensors") for folder in trained},

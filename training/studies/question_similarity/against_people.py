@@ -274,9 +274,8 @@ def of_sets(sets: Sets, name: str, base: Callable, number: int, seed: int) -> di
     from genqa_metrics.f_meta.bases import base_function
     from genqa_metrics.f_meta.scoring import statistics
     from genqa_metrics.toolkit.analysis import correlation as a
-    from genqa_metrics.toolkit.analysis.resampling import bootstrap
 
-    from training.studies.question_similarity.check_bases import estimate
+    from training.studies.question_similarity import check_bases
 
     if name in ("bleu", "rouge"):  # these have a rule of their own for several references
         used = base_function(name, {"tokenizer": "word"})
@@ -287,30 +286,20 @@ def of_sets(sets: Sets, name: str, base: Callable, number: int, seed: int) -> di
         part: (lambda counts, column=columns[:, i]: a.resampled_spearman(column, sets.variety, counts))
         for i, part in enumerate(PARTS)
     }
-    samples = bootstrap(made, sets.clusters, number, seed)
-    once, clusters = np.ones((1, len(sets.variety))), int(sets.clusters.max()) + 1
-    found = {part: estimate(function(once)[0], samples[part], clusters) for part, function in made.items()}
-    change = made["recall"](once)[0] - made["precision"](once)[0]
-    found["recall - precision"] = estimate(change, samples["recall"] - samples["precision"], clusters)
-    return found
-
-
-def shown(entry: Mapping) -> str:
-    """Return a number with its interval as text."""
-    if entry["interval"] is None:
-        return f"{entry['value']:.2f}"
-    return "{:.2f} ({:.2f}, {:.2f})".format(entry["value"], *entry["interval"])
+    made["recall - precision"] = lambda counts: made["recall"](counts) - made["precision"](counts)
+    return check_bases.estimates(made, sets.clusters, number, seed)
 
 
 def tables(results: Mapping) -> str:
     """Return the tables of the README."""
+    from training.studies.question_similarity.check_bases import shown
     from training.studies.question_similarity.question_bases import TITLES
 
     bases = results["bases"]
     pairs = results["pairs"]
 
     def table(columns: Iterable[str], value: Callable, shown_bases: Sequence[str] = bases) -> str:
-        rows = [[TITLES[base], *(shown(value(base, column)) for column in columns)] for base in shown_bases]
+        rows = [[TITLES[base], *(shown(value(base, column), 2) for column in columns)] for base in shown_bases]
         return markdown_table(["base", *columns], rows, "---:")
 
     parts = [table(pairs, lambda base, task: pairs[task]["bases"][base])]

@@ -155,11 +155,10 @@ def separation(scores: np.ndarray, human: np.ndarray, contexts: np.ndarray, numb
     return estimates(functions, contexts, number)
 
 
-def shown(entry: Mapping) -> str:
+def shown(entry: Mapping, digits: int = 3) -> str:
     """Return a number with its interval as text."""
-    if entry["interval"] is None:
-        return f"{entry['value']:.3f}"
-    return "{:.3f} ({:.3f}, {:.3f})".format(entry["value"], *entry["interval"])
+    value, *ends = (f"{number:.{digits}f}" for number in (entry["value"], *(entry["interval"] or ())))
+    return f"{value} ({', '.join(ends)})" if ends else value
 
 
 def tables(results: Mapping, titles: Mapping[str, str]) -> str:
