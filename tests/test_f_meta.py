@@ -381,12 +381,12 @@ def test_the_cosine_is_that_of_sentence_transformers_and_the_mean_is_halfway():
 def test_an_encoder_with_other_weights_is_refused(tmp_path, monkeypatch):
     from genqa_metrics.core import encoders
 
+    pinned = encoders.ENCODERS[encoders.BASE_MODEL]
     (tmp_path / "model.safetensors").write_bytes(b"other weights")
-    assert not encoders._is_base(tmp_path)
-    monkeypatch.setattr(encoders, "_is_base", lambda folder: False)
+    monkeypatch.setitem(encoders.ENCODERS, encoders.BASE_MODEL, replace(pinned, installed=lambda: None))
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(tmp_path))
     bases._encoder.cache_clear()
-    with pytest.raises(ValueError, match=r"base encoder .* not found. Tried: .*not the expected model"):
+    with pytest.raises(ValueError, match=r"base encoder .* not found. Tried: .*not the expected files"):
         base_function("cosine").pairs(["who won ?"], ["why ?"])
 
 
