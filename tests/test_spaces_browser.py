@@ -526,7 +526,7 @@ def test_too_long_a_text_is_a_message(visit):
     page = visit("kpqa", 375)
     field(page, "Question").fill("x" * 2001)
     page.get_by_role("button", name="Score the answer").click()
-    says(page, "Question: 2,001 characters are too many for this page; 2,000 are the most.")
+    says(page, "Question: 2,001 characters are too many for this page; the limit is 2,000.")
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -537,7 +537,7 @@ def test_programs_get_the_numbers_of_the_module(name, client):
 
 BAD_CALLS = {
     "kpqa": ("/score", ("Who?", "Paris", None), "references: expected a text or a list of texts"),
-    "ava": ("/score", ("Who?", "Paris", []), "references: this field is empty; fill it in"),
+    "ava": ("/score", ("Who?", "Paris", []), "references: this field is empty; give at least one text"),
     "f_meta": ("/score", ("Who?", {"a": "b"}, "ROUGE-L"), "references: expected a text or a list of texts"),
     "aev": ("/plane", ("x", "y", "high", 2), "alpha: expected a number, got str."),
 }

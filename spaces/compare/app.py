@@ -51,6 +51,15 @@ def first_system(rows: Sequence[tuple]) -> str | None:
     return None if len(rows) > 1 and rows[0][1] == rows[1][1] else rows[0][0]
 
 
+def listed(names: Sequence[str]) -> str:
+    """Return names as one phrase.
+
+    >>> listed(["BLEU-1", "ROUGE-L", "BERTScore"])
+    'BLEU-1, ROUGE-L and BERTScore'
+    """
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
 def summary(report, found: dict[str, list[tuple]]) -> tuple[str, str]:
     """Return which system is better according to the judge, and which ones scores of shared words put first."""
     facts, rows = report.to_dict(), found["ava_accuracy"]
@@ -65,10 +74,8 @@ def summary(report, found: dict[str, list[tuple]]) -> tuple[str, str]:
     by_system: dict[str | None, list[str]] = {}
     for name in list(SCORES)[1:]:
         by_system.setdefault(first_system(found[name]), []).append(SCORES[name][1])
-    firsts = [f"{' and '.join(names)} put {system} first" for system, names in by_system.items() if system]
-    ties = [
-        f"{' and '.join(names)} {'are' if len(names) > 1 else 'is'} tied" for names in [by_system.get(None)] if names
-    ]
+    firsts = [f"{listed(names)} put {system} first" for system, names in by_system.items() if system]
+    ties = [f"{listed(names)} {'are' if len(names) > 1 else 'is'} tied" for names in [by_system.get(None)] if names]
     if len(by_system) == 1 and not ties:
         firsts = [f"all five put {next(iter(by_system))} first"]
     return judge, f"Scores of shared words, which do not check facts: {'; '.join([*firsts, *ties])}."
