@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
