@@ -190,7 +190,7 @@ def test_the_threshold_of_dev_is_that_of_test():
 
 
 def test_the_command_writes_tables_and_result(tmp_path, monkeypatch, capsys, judges, tiny_encoder):
-    monkeypatch.setattr(transfer, "reading_encoder", lambda folder: tiny_encoder)
+    monkeypatch.setattr(rankers, "reading_encoder", lambda folder: tiny_encoder)
     for corpus in rank_systems.CORPORA.values():
         for split in ("train", "dev", "test"):
             lines = [json.dumps(dict(zip(("question", "answer", "label"), row, strict=True))) for row in ROWS]

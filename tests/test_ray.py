@@ -176,8 +176,8 @@ def test_bad_usage_is_told_before_a_cluster_is_asked_for(tmp_path, monkeypatch, 
 
 def test_an_address_is_for_ray_and_ray_must_be_there(tmp_path, monkeypatch):
     path = save(tmp_path / "a.jsonl", made_rows(3))
-    assert "--address: only with --engine ray" in run("score", path, "--address", "auto", status=2)[1]
-    monkeypatch.setattr("genqa_metrics.toolkit.commands.score.importlib.util.find_spec", lambda name: None)
+    assert "address: only with the engine ray" in run("score", path, "--address", "auto", status=2)[1]
+    monkeypatch.setattr("genqa_metrics.toolkit.reports.score.find_spec", lambda name: None)
     assert "pip install 'genqa-metrics[ray]'" in run("score", path, "--engine", "ray", status=2)[1]
 
 

@@ -59,9 +59,9 @@ def blocks(text: str) -> Iterator[Block]:
 def is_same(shown: str, printed: str) -> bool:
     """Say whether a page shows what was printed: `...` stands for anything, decimals may differ by a little.
 
-    Blank lines at the end do not count, as `main` does not write them.
+    Spaces at the ends of lines and blank lines at the end do not count, as `main` does not write them.
     """
-    shown, printed = (f"{text.rstrip()}\n" for text in (shown, printed))
+    shown, printed = ("\n".join(map(str.rstrip, text.rstrip().split("\n"))) + "\n" for text in (shown, printed))
     if not doctest.OutputChecker().check_output(NUMBER.sub("#", shown), NUMBER.sub("#", printed), doctest.ELLIPSIS):
         return False
     lines = zip(shown.splitlines(), printed.splitlines(), strict=False)

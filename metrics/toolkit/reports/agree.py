@@ -324,6 +324,7 @@ def agree(
 
     Raises:
         ValueError: if an argument or a row is bad; names the row and the fix.
+        ImportError: if the packages of the extra `agree` are not installed.
     """
     with bad_usage():
         run = AgreeRun(rows, *given, **options)

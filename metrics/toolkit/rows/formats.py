@@ -60,6 +60,10 @@ class UsageError(ValueError):
     """An argument of a verb is bad; nothing was read yet."""
 
 
+class MissingPackageError(ImportError, UsageError):
+    """A package that a verb needs is not installed; nothing was read yet."""
+
+
 class FileError(ValueError):
     """A file cannot be read or written; the message names it, gives the reason, and the fix.
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import Any, Literal
 
-from ..rows.formats import UsageError
+from ..rows.formats import MissingPackageError, UsageError
 from .parts import PART_ROWS
 
 Settings = Mapping[str, Mapping[str, Any]]
@@ -260,11 +260,13 @@ class LabelOptions(_Checked):
 
 @contextmanager
 def bad_usage() -> Iterator[None]:
-    """Raise a `UsageError` for a ValueError inside: nothing was read yet."""
+    """Raise a `UsageError` for a ValueError or an ImportError inside: nothing was read yet."""
     try:
         yield
     except ValueError as error:
         raise UsageError(str(error)) from error
+    except ImportError as error:
+        raise MissingPackageError(str(error), name=error.name) from error
 
 
 def takes(options: type) -> Callable[[Callable], Callable]:
