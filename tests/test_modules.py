@@ -3,12 +3,16 @@
 import configparser
 import json
 import re
+import shutil
 import subprocess
 import sys
 
 import evaluate
 import genqa_metrics
 import pytest
+from genqa_metrics.core.checkpoint_validation import CheckpointError
+from genqa_metrics.core.encoders import BASE_MODEL
+from genqa_metrics.toolkit.scoring.registry import make_scorer, scorer_class
 from packaging.utils import canonicalize_name
 
 from tests.factories.modules import REFUSE_PACKAGE, ROWS
@@ -162,3 +166,23 @@ def test_every_direct_dependency_is_pinned(repository):
 def test_unknown_metric_is_refused():
     with pytest.raises(ValueError, match="name: expected one of aev, ava, f_meta, kpqa, got 'bleu'"):
         genqa_metrics.load("bleu")
+
+
+def test_one_core_in_a_process(repository, tmp_path):
+    """`evaluate.load` and the toolkit share scorer classes, the loaded judge and the class of errors."""
+    by_evaluate = evaluate.load(str(repository / "metrics/ava"), keep_in_memory=True, device="cpu")
+    by_package = genqa_metrics.load("ava", keep_in_memory=True, device="cpu")
+    scorer = make_scorer("ava", {"device": "cpu"})
+    assert type(by_evaluate._scorer) is type(by_package._scorer) is type(scorer) is scorer_class("ava")
+    assert by_evaluate._scorer.loaded is by_package._scorer.loaded is scorer.loaded
+    folder = tmp_path / "judge"
+    shutil.copytree(scorer.loaded.folder, folder)
+    (folder / "adapter_config.json").write_text(
+        json.dumps({"peft_type": "IA3", "base_model_name_or_path": BASE_MODEL})
+    )
+    for load in (
+        lambda: evaluate.load(str(repository / "metrics/ava"), checkpoint=str(folder)),
+        lambda: genqa_metrics.load("ava", checkpoint=str(folder)),
+    ):
+        with pytest.raises(CheckpointError, match="peft_type: expected LORA"):
+            load()
