@@ -91,7 +91,7 @@ class AvaScorer(Scorer):
 
     def _second_probabilities(self, *columns: Sequence) -> np.ndarray:
         """Return the second judge's probabilities, shifted in log-odds so that both judges have one threshold."""
-        found = Judge(self.second, self.batch_tokens).probabilities(*columns, self.aggregation)
+        found = Judge(self.second, self.batch_tokens).probabilities(*columns)
         own, other = self.loaded.threshold, self.second.threshold
         odds = own * (1 - other) / max(other * (1 - own), 1e-12)
         return found * odds / (1 - found + found * odds)
