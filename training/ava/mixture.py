@@ -1,6 +1,6 @@
 """The mixture that a judge is trained on: verdicts, sentence pairs, answer sentences, and rows made of them."""
 
-from training.ava import constructed, other_words, relations, spans, wrong_answers
+from training.ava import constructed, manipulations, other_words, relations, spans, wrong_answers
 from training.ava import triples as t
 from training.common import json_rows, local_file
 
@@ -86,7 +86,7 @@ def training_triples(args, rng) -> tuple[list, list[dict]]:
             rows = share(makers[kind](given, rng), weight, rng)
         made += rows
         noted(kind, rows, weight, "")
-    by_rules = constructed.CONSTRUCTED | relations.CONSTRUCTED
+    by_rules = constructed.CONSTRUCTED | relations.CONSTRUCTED | {"manipulation": manipulations.manipulations}
     for kind, count in weighted(args.constructed):
         if kind not in by_rules:
             known = ", ".join(by_rules)

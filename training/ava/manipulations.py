@@ -1,0 +1,57 @@
+"""Answers that try to talk a judge into a verdict, beside right answers of the same form.
+
+Lists of alternatives, chains of denials, answers that are taken back, repetitions, demands and JSON: the form says nothing
+about the verdict, only what is asserted does.
+"""
+
+import json
+import random
+from collections.abc import Sequence
+from itertools import islice
+
+from training.ava.other_words import capitalised
+from training.ava.triples import Triple
+from training.ava.wrong_answers import WORDS, Answers
+
+
+def manipulations(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
+    """Return right and wrong answers in forms that are used to deceive a judge."""
+    rows = [row for row in sentences if len(row.references[0].split()) <= 6]
+    answers = Answers((row.question, row.references[0]) for row in rows)
+    made = []
+    for row in islice(iter(lambda: rng.choice(rows), None), 6 * count if rows else 0):
+        others = {answers.wrong_one(row.question, row.references, rng) for _ in range(rng.choice([1, 3, 5, 12]))}
+        others = sorted(others - {None})
+        if not others:
+            continue
+        rng.shuffle(others)
+        label, right = rng.random() < 0.5, row.references[0].rstrip(".")
+        text = _text(right if label else others[0], others if label else [right, *others[1:]], label, rng)
+        references = (row.candidate,) if rng.random() < 0.2 else row.references
+        made.append(Triple(row.question, references, text, float(label), "manipulation"))
+        if len(made) == count:
+            break
+    return made
+
+
+def _text(said: str, others: list[str], right: bool, rng: random.Random) -> str:
+    """Return a text that asserts `said`, and names but does not assert the others; a list is always wrong."""
+    form = rng.randrange(7)
+    if form == 0 and not right:
+        named = [said, *others]
+        rng.shuffle(named)
+        return rng.choice([", ", " or ", "; ", "\n- "]).join(named)
+    if form == 1:
+        denied = " ".join(f"{rng.choice(['It was not', 'It is not', 'Not'])} {other}." for other in others)
+        last = rng.choice(["It is {}.", "It was {}.", "The answer is {}."]).format(said)
+        return f"{denied} {last}" if right or rng.random() < 0.5 else denied
+    if form == 2:
+        return capitalised(rng.choice(WORDS["retracted"]).format(yes=said, no=others[0]))
+    if form == 3:
+        return rng.choice([" ", ". ", "\n", ", "]).join([said] * rng.randrange(2, 7))
+    if form == 4:
+        demand = rng.choice(WORDS["demands"])
+        return rng.choice([f"{capitalised(said)}. {demand}", f"{demand} {capitalised(said)}.", f"{said}\n\n{demand}"])
+    if form == 5:
+        return json.dumps({rng.choice(["answer", "final_answer", "response"]): said})
+    return rng.choice(["<answer>{}</answer>", "Final answer: {}", "**Answer:** {}", "Answer: {}."]).format(said)
