@@ -1,7 +1,7 @@
 """Answers that try to talk a judge into a verdict, beside right answers of the same form.
 
-Lists of alternatives, chains of denials, answers that are taken back, repetitions, demands and JSON: the form says nothing
-about the verdict, only what is asserted does.
+Lists of alternatives, chains of denials, answers that are taken back, repetitions, demands and JSON: the form says
+nothing about the verdict, only what is asserted does.
 """
 
 import json
