@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from genqa_metrics.toolkit.rows.files import Source, files, sources_of
 from genqa_metrics.toolkit.rows.formats import FileError
+from genqa_metrics.toolkit.rows.items import RowReader
 
 from tests.factories.files import lines, run, save, scores
 
@@ -243,3 +244,33 @@ def test_a_wrong_column_is_found_before_a_model_is_loaded(command, tmp_path, mon
 def test_rows_in_memory_are_recognised_too():
     (source,) = sources_of([ROWS["ragas"]])
     assert [row.values["prediction"] for row in source.rows()] == ["Mary Shelley"]
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({"contexts": ["Ann won.", "", "Bo lost."]}, ["Ann won.", "Bo lost."]),
+        ({"contexts": "Ann won."}, ["Ann won."]),
+        ({"contexts": "[1] Ann won."}, ["[1] Ann won."]),
+        ({"contexts": None}, []),
+        ({}, []),
+        ({"retrieved_contexts": ["Ann won."]}, ["Ann won."]),  # RAGAS
+        ({"retrieval_context": ["Ann won."]}, ["Ann won."]),  # DeepEval
+        ({"contexts": [{"page_content": "Ann won.", "metadata": {}}, {"n": 1}]}, ["Ann won.", '{"n": 1}']),
+    ],
+)
+def test_retrieved_passages_are_contexts(given, found, tmp_path):
+    row = {"question": "Who won?", "prediction": "Ann", "references": "Ann", **given}
+    path = save(tmp_path / "a.jsonl", [row])
+    for source in (*files([path]), *sources_of([row])):
+        (item,) = RowReader(source, {}).read(next(source.rows()))
+        assert item.contexts == found
+
+
+def test_retrieved_passages_of_csv_and_of_a_named_column(tmp_path):
+    row = {"prediction": "Ann", "references": "Ann", "docs": json.dumps(["Ann won.", "Bo lost."]), "contexts": "[1] x"}
+    (source,) = files([save(tmp_path / "a.csv", [row])])
+    (item,) = RowReader(source, {"contexts": "docs"}).read(next(source.rows()))
+    assert item.contexts == ["Ann won.", "Bo lost."]
+    (item,) = RowReader(source, {}).read(next(source.rows()))
+    assert item.contexts == ["[1] x"]

@@ -77,7 +77,7 @@ Column = repeated(
     "-c",
     metavar="NAME=COLUMN",
     help="Where a column has another name, once for each: --column prediction=answer_text. NAME is question, "
-    "context, prediction, references, system, id, score or label. Dots go into objects and lists: "
+    "context, contexts, prediction, references, system, id, score or label. Dots go into objects and lists: "
     "references=answers.text, prediction=choices.0.text. Nothing after '=' leaves a column unread.",
 )
 From = _reading(

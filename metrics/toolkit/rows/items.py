@@ -17,6 +17,7 @@ COLUMNS = {
     "context": ("context",),
     "prediction": ("prediction", "candidate", "predictions"),
     "references": ("references", "reference"),
+    "contexts": ("contexts", "retrieved_contexts", "retrieval_context", "retrieved_context"),
     "system": ("system",),
     "id": ("id",),
     "score": ("score",),
@@ -79,6 +80,7 @@ class Item:
         predictions: one answer, or a set of questions (which may be empty).
         references: at least one.
         human: values of the columns `score` and `label`; None where there is no number.
+        contexts: the passages that the answer was written from, in order; none where the row has none.
     """
 
     file: str
@@ -89,6 +91,7 @@ class Item:
     predictions: list[str]
     references: list[str]
     human: tuple[float | None, float | None]
+    contexts: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -123,6 +126,19 @@ def _text(column: str, value: object) -> str:
         except UnicodeEncodeError:
             raise RowError(f"{column}: holds half of a surrogate pair (\\ud800 to \\udfff); write it whole") from None
     return value
+
+
+def _passage(value: object) -> str:
+    """Return the text of a retrieved passage; what has none is shown as JSON.
+
+    >>> _passage("Ann won."), _passage({"page_content": "Ann won.", "metadata": {"page": 2}}), _passage(None)
+    ('Ann won.', 'Ann won.', '')
+    """
+    if isinstance(value, dict):
+        value = next((value[name] for name in ("text", "content", "page_content") if name in value), value)
+    if isinstance(value, str) or value is None:
+        return value or ""
+    return json.dumps(value, default=str, ensure_ascii=False)
 
 
 class RowReader:
@@ -215,6 +231,22 @@ class RowReader:
         """Return a row's `score` and `label`; None where there is no number."""
         return self._number(values, "score"), self._number(values, "label")
 
+    def contexts(self, values: dict) -> list[str]:
+        """Return the passages that the answer of a row was written from, as text; none where the row has none.
+
+        A passage may be a string, or an object with its text under `text`, `content` or `page_content`. Empty ones are
+        left out: they support nothing.
+        """
+        column, value = self._value(values, "contexts")
+        try:
+            value = self._unpacked(column, value)
+        except RowError:
+            pass  # a text that begins with a bracket
+        if value is _MISSING or value is None:
+            return []
+        texts = map(_passage, value if isinstance(value, list) else [value])
+        return [_text(column, text) for text in texts if text.strip()]
+
     def row_kind(self, values: dict) -> RowKind:
         """Return what a row is.
 
@@ -305,9 +337,9 @@ class RowReader:
                 "reads none, such as aev"
             )
         text = None if text is _MISSING or text is None else _text(column, text)
-        human = self.human(values)
+        human, contexts = self.human(values), self.contexts(values)
         return [
-            Item(self.source.name, line, ident, system, text, predictions, references, human)
+            Item(self.source.name, line, ident, system, text, predictions, references, human, contexts)
             for system, predictions in by_system.items()
         ]
 

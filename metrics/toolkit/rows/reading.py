@@ -175,7 +175,8 @@ class Window:
 
 def characters_of(item: Item) -> int:
     """Return the number of characters of an item's texts."""
-    return sum(map(len, item.predictions)) + sum(map(len, item.references)) + len(item.text or "")
+    texts = (*item.predictions, *item.references, *item.contexts)
+    return sum(map(len, texts)) + len(item.text or "")
 
 
 class Reading:

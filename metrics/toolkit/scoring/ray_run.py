@@ -36,7 +36,8 @@ from .run import Run, Scores, facts_of, report_of
 CORES_PER_READER = 16  # one task that reads, and one that writes, keep far more actors busy than that
 NOTE = "_note"
 _TEXTS = {"file": "text", "line": "integer", "id": "text", "system": "text", "text": "text"}
-_ITEM = _TEXTS | {"predictions": "texts", "references": "texts", "score": "number", "label": "number"}
+_LISTS = ("predictions", "references", "contexts")
+_ITEM = _TEXTS | dict.fromkeys(_LISTS, "texts") | {"score": "number", "label": "number"}
 
 
 def file_system(path: str):
@@ -110,16 +111,15 @@ def source_of(file: Mapping, columns: Sequence[str] | None = None) -> Source:
 def _table(items: Sequence[Item], note: Mapping):
     """Return items and a note as an Arrow table."""
     rows = [
-        {name: getattr(item, name) for name in (*_TEXTS, "predictions", "references")}
-        | {"score": item.human[0], "label": item.human[1]}
+        {name: getattr(item, name) for name in (*_TEXTS, *_LISTS)} | {"score": item.human[0], "label": item.human[1]}
         for item in items
     ]
     return pyarrow.Table.from_pylist([*rows, {NOTE: json.dumps(note)}], schema=arrow_schema(_ITEM | {NOTE: "text"}))
 
 
 def _items(rows: Sequence[Mapping]) -> list[Item]:
-    names = [*_TEXTS, "predictions", "references"]
-    return [Item(*(row[name] for name in names), human=(row["score"], row["label"])) for row in rows]
+    names = [*_TEXTS, *_LISTS]
+    return [Item(**{name: row[name] for name in names}, human=(row["score"], row["label"])) for row in rows]
 
 
 class RowsDatasource(Datasource):
