@@ -1,0 +1,161 @@
+"""The small judge, the base judge, and both: accuracy, share of rows that go to the base judge, time and memory.
+
+With both, the base judge reads the rows of which the small one is unsure: its probability lies in a band. The tables
+show several bands, and the time and peak memory of every way to run the judges and of the simple metrics, each in a
+process of its own.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from genqa_metrics.ava.judging import Judge
+from genqa_metrics.ava.loading import load_judge
+
+from training.ava import evaluate_ava as e
+from training.common import command_line, local_file, markdown_table, put_between_markers
+from training.studies.judges import compare_judges as c
+
+SETS = (*e.CALIBRATION, c.WRITTEN, "assistant.dev", "financebench.dev", "scientsbank.dev", "beetle.dev")
+BANDS = ((0.3, 0.7), (0.2, 0.8), (0.1, 0.9), (0.05, 0.95), (0.02, 0.98))
+TIMED = "evouna_nq.dev"
+WAYS = {  # name -> arguments of `load`
+    "small": {},
+    "small, bfloat16": {"dtype": "bfloat16"},
+    "small, int8": {"backend": "onnx"},
+    "base": {"checkpoint": "base"},
+    "base, bfloat16": {"checkpoint": "base", "dtype": "bfloat16"},
+    "base, int8": {"checkpoint": "base", "backend": "onnx"},
+    "both": {"escalate": "base"},
+    "both, bfloat16": {"escalate": "base", "dtype": "bfloat16"},
+}
+SIMPLE = ("token F1", "BERTScore", "ROUGE-L-KPQA", "embedding cosine")
+
+
+def verdicts_of(folder: str, sets: dict[str, list[dict]], dtype: str | None) -> dict[str, tuple]:
+    """Return the cross-fitted probabilities and verdicts of a judge, and its seconds, by set."""
+    loaded = load_judge(folder, device="cpu", dtype=dtype)
+    how, devs, seconds = loaded.reference_aggregation, {}, {}
+    for name, rows in sets.items():
+        start = time.perf_counter()
+        devs[name] = e.Dev(rows, Judge(loaded), (how,))
+        seconds[name] = time.perf_counter() - start
+    found = e.cross_fitted(devs, how, "rmse")
+    return {name: (*found[name], seconds[name]) for name in sets}
+
+
+def together(small: tuple, base: tuple, labels: np.ndarray, band: tuple[float, float]) -> dict[str, float]:
+    """Return share of rows read by the base judge, accuracy, and cost as a share of the base judge's.
+
+    >>> small = np.array([0.5, 0.99]), np.array([1, 1]), 1.0
+    >>> together(small, (np.array([0.1, 0.1]), np.array([0, 0]), 4.0), np.array([0, 1]), (0.1, 0.9))
+    {'escalated': 0.5, 'accuracy': 1.0, 'cost': 0.75}
+    """
+    unsure = (small[0] > band[0]) & (small[0] < band[1])
+    verdicts = np.where(unsure, base[1], small[1])
+    cost = (small[2] + unsure.mean() * base[2]) / base[2]
+    return {
+        name: float(v)
+        for name, v in zip(
+            ("escalated", "accuracy", "cost"), (unsure.mean(), (verdicts == labels).mean(), cost), strict=True
+        )
+    }
+
+
+def cost_of(way: str, rows: list[dict]) -> dict[str, float]:
+    """Return the rows a second of a way in this process, and the peak memory of the process in MB."""
+    import resource
+
+    run = _simple(way) if way in SIMPLE else _judge(WAYS[way])
+    run(rows[:32])
+    start = time.perf_counter()
+    run(rows)
+    seconds = time.perf_counter() - start
+    return {"rows_per_second": len(rows) / seconds, "mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
+def _judge(arguments: dict) -> Callable[[list[dict]], object]:
+    from genqa_metrics import score
+
+    def run(rows):
+        return score(rows, metrics=["ava"], settings={"ava": arguments})
+
+    return run
+
+
+def _simple(way: str) -> Callable[[list[dict]], object]:
+    if way == "token F1":
+        return lambda rows: [c.token_f1(row["references"], row["candidate"]) for row in rows]
+    if way == "embedding cosine":
+        encode = c.sentence_encoder(None)
+        return lambda rows: encode([text for row in rows for text in (row["candidate"], *row["references"])])
+    import evaluate
+
+    path = Path(__file__).parents[3] / "metrics/kpqa/kpqa.py"
+    kpqa = evaluate.load(str(path), keep_in_memory=True, progress=False, device="cpu")
+
+    def run(rows):
+        questions, references, candidates = c.columns(rows)
+        return kpqa.compute(questions=questions, references=references, predictions=candidates, per_example=True)
+
+    return run
+
+
+def tables(result: dict) -> tuple[str, str]:
+    """Return the Markdown tables of bands and of costs."""
+    rows = []
+    for name, found in result["sets"].items():
+        cells = [f"{b['accuracy']:.3f} ({b['escalated']:.0%}, {b['cost']:.0%})" for b in found["bands"].values()]
+        rows.append([name, f"{found['small']:.3f}", *cells, f"{found['base']:.3f}"])
+    bands = markdown_table(["set", "small", *next(iter(result["sets"].values()))["bands"], "base"], rows)
+    rows = [[way, f"{f['rows_per_second']:.0f}", f"{f['mb']:.0f}"] for way, f in result["costs"].items()]
+    return bands, markdown_table(["way", "rows a second", "peak memory, MB"], rows)
+
+
+def main() -> None:
+    """Judge, time, write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--judgments", type=Path, nargs="+", required=True, help="folders of the dev files")
+    parser.add_argument("--dtype", help="floating type of the judges for the bands; default float32")
+    parser.add_argument("--rows", type=int, default=300, help=f"rows of {TIMED} that are timed")
+    parser.add_argument("--json", type=Path, help="result file")
+    parser.add_argument("--write", type=Path, help="file with <!-- bands --> and <!-- costs -->")
+    parser.add_argument("--cost_of", choices=(*WAYS, *SIMPLE), help="print the cost of one way and stop")
+    args = parser.parse_args()
+    if args.cost_of:
+        rows = c.read(TIMED, args.judgments)[: args.rows]
+        print(json.dumps(cost_of(args.cost_of, rows)))
+        return
+    sets = {name: c.read(name, args.judgments) for name in SETS}
+    small, base = (verdicts_of(name, sets, args.dtype) for name in ("small", "base"))
+    result = {
+        "command": command_line("training.studies.judges.small_and_base", sys.argv[1:]),
+        "data": {name: e.file_digest(local_file(name, args.judgments)) for name in sets},
+        "sets": {},
+        "costs": {},
+    }
+    for name, rows in sets.items():
+        labels = np.array([row["label"] for row in rows])
+        found = {f"{low:g} to {high:g}": together(small[name], base[name], labels, (low, high)) for low, high in BANDS}
+        single = {key: float((one[name][1] == labels).mean()) for key, one in (("small", small), ("base", base))}
+        result["sets"][name] = single | {"bands": found}
+    for way in (*WAYS, *SIMPLE):
+        command = [sys.executable, "-m", "training.studies.judges.small_and_base", "--cost_of", way]
+        command += ["--rows", str(args.rows), "--judgments", *map(str, args.judgments)]
+        result["costs"][way] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    bands, costs = tables(result)
+    print(bands, costs, sep="\n\n")
+    if args.json:
+        args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    if args.write:
+        put_between_markers(args.write, "bands", bands)
+        put_between_markers(args.write, "costs", costs)
+
+
+if __name__ == "__main__":
+    main()
