@@ -133,7 +133,7 @@ def models(tiny_checkpoint, tiny_encoder):
 def judges(tiny_encoder, tmp_path_factory):
     """Folders of tiny judges, one per configuration, made when first asked for."""
     import torch
-    from genqa_metrics.ava import modeling
+    from genqa_metrics.core import judge_model
 
     from tests.factories.ava import saved
 
@@ -142,7 +142,7 @@ def judges(tiny_encoder, tmp_path_factory):
     def judge(configuration="a1-r_qt"):
         if configuration not in made:
             torch.manual_seed(3)
-            model = modeling.judge_model(tiny_encoder, configuration)
+            model = judge_model.judge_model(tiny_encoder, configuration)
             folder = tmp_path_factory.mktemp("judge") / configuration
             made[configuration] = saved(model, tiny_encoder, folder, configuration=configuration)
         return made[configuration]

@@ -8,31 +8,31 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from genqa_metrics.ava import judging, loading, modeling
+from genqa_metrics.ava import judging, loading
 from genqa_metrics.ava.judging import Judge, aggregated, joined_references
-from genqa_metrics.ava.modeling import CONFIGURATIONS
-from genqa_metrics.core import checkpoints
+from genqa_metrics.core import checkpoints, judge_loading, judge_model, judge_reading
+from genqa_metrics.core.judge_model import CONFIGURATIONS
 
 from tests.factories.ava import linear_judge, load, random_rows, saved
 
 
 def test_segments_are_those_of_the_paper():
     """Table 4: the second segment is a concatenation; every configuration reads each of its symbols."""
-    found = {name: modeling.segments(name, "Who?", "R", "T") for name in CONFIGURATIONS}
+    found = {name: judge_model.segments(name, "Who?", "R", "T") for name in CONFIGURATIONS}
     assert found["a0-all"] == [("Who?", "R"), ("R", "T"), ("Who?", "T")]
     assert found["a1-all"] == [("Who?", "R T"), ("R", "Who? T"), ("T", "Who? R")]
     assert found["a2"] == [("R", "Who? T"), ("T", "Who? R")]
-    assert modeling.segments("a1-r_qt", "who ", "R", "T") == [("R", "who? T")]
-    assert modeling.segments("a1-r_qt", "", "R", "T") == [("R", " T")]
+    assert judge_model.segments("a1-r_qt", "who ", "R", "T") == [("R", "who? T")]
+    assert judge_model.segments("a1-r_qt", "", "R", "T") == [("R", " T")]
 
 
 def test_features_of_the_linear_judge():
     """By hand: s = "ann lee" occurs in t; r, t share 2 of 2 + 4 words; r, q none of 2 + 3; q, t "won" of 3 + 4."""
-    features = modeling.linear_features("Who won it?", "Ann Lee", "It's Ann Lee.")
+    features = judge_model.linear_features("Who won it?", "Ann Lee", "It's Ann Lee.")
     assert features == pytest.approx([1, 2 * 2 / (2 + 4), 0, 2 * 1 / (3 + 4)])
-    assert modeling.linear_features("Who?", "Ann Lee", "Ann", short_answer="Ann")[0] == 1
-    assert modeling.linear_features("Who?", "Ann Lee", "Ann")[0] == 0
-    assert modeling.linear_features("", "", "") == [0, 0, 0, 0]
+    assert judge_model.linear_features("Who?", "Ann Lee", "Ann", short_answer="Ann")[0] == 1
+    assert judge_model.linear_features("Who?", "Ann Lee", "Ann")[0] == 0
+    assert judge_model.linear_features("", "", "") == [0, 0, 0, 0]
 
 
 ROW = {
@@ -83,18 +83,18 @@ def test_shared_words_are_marked_in_both_texts(judges):
     """West Germany comes before "beat" in both texts only once: the other shared words are in another order."""
     reference, candidate = "West Germany beat Hungary", "Hungary, I think, beat West  Germany."
     found = {"west": 2, "germany": 2, "beat": 1, "hungary": 1}
-    assert judging.word_marks("who won", reference, candidate, "shared") == found
-    assert judging.word_marks("Ann", "Ann", "ANN!", "shared") == {"ann": 2}
-    assert judging.word_marks("", "Ann", "Bob", "shared") == judging.word_marks("", "", "", "shared") == {}
+    assert judge_reading.word_marks("who won", reference, candidate, "shared") == found
+    assert judge_reading.word_marks("Ann", "Ann", "ANN!", "shared") == {"ann": 2}
+    assert judge_reading.word_marks("", "Ann", "Bob", "shared") == judge_reading.word_marks("", "", "", "shared") == {}
     tokenizer = loading.load_judge(judges()).tokenizer
     row = ("how many steps ?", "four steps", "it is four.")
     assert seen(tokenizer, row, "shared") == [("four", 2), ("four", 2)]
-    ((plain,),) = judging.encoded(tokenizer, "a0-qr", [row], 64, "shared")  # it must not know the candidate
+    ((plain,),) = judge_reading.encoded(tokenizer, "a0-qr", [row], 64, "shared")  # it must not know the candidate
     assert set(plain["token_type_ids"]) == {0, 1}
 
 
 def seen(tokenizer, row, marks):
-    ((inputs,),) = judging.encoded(tokenizer, "a1-r_qt", [row], 64, marks)
+    ((inputs,),) = judge_reading.encoded(tokenizer, "a1-r_qt", [row], 64, marks)
     said = [tokenizer.decode([token]) for token in inputs["input_ids"]]
     return [(word, mark) for word, mark in zip(said, inputs["token_type_ids"], strict=True) if mark]
 
@@ -103,25 +103,27 @@ def test_words_that_no_model_reads_are_not_compared(monkeypatch):
     """The time for it grows with the square of the texts."""
     letters = str.maketrans("0123456789", "bcdfghjkmp")
     compared, texts = [], [" ".join(f"word{i}x" for i in range(s, s + 2000)).translate(letters) for s in (0, 5000)]
-    monkeypatch.setattr(judging, "misspelt", lambda *words: compared.append(words))
-    assert judging.word_marks("", texts[0], f"{texts[1]} wordcx", "valued", 64) == {}
-    assert judging.word_marks("", texts[0], f"wordcx {texts[1]}", "valued", 64) == {"wordcx": 2}
+    monkeypatch.setattr(judge_reading, "misspelt", lambda *words: compared.append(words))
+    assert judge_reading.word_marks("", texts[0], f"{texts[1]} wordcx", "valued", 64) == {}
+    assert judge_reading.word_marks("", texts[0], f"wordcx {texts[1]}", "valued", 64) == {"wordcx": 2}
     assert 0 < len(compared) <= 2 * 64**2
 
 
 def test_words_of_the_question_are_marked_too(judges):
     """And words count as the same by stem, numbers by value."""
-    marks = judging.word_marks("Who won the third game?", "Ann wins the 3rd game", "Ann is winning game 3.", "asked")
+    marks = judge_reading.word_marks(
+        "Who won the third game?", "Ann wins the 3rd game", "Ann is winning game 3.", "asked"
+    )
     assert marks == {"ann": 2, "win": 2, "3": 2, "game": 4, "who": 3, "won": 3, "the": 3, "third": 3}
-    assert judging.word_marks("", "on the 21st", "21, not two", "asked") == {"21": 2}
-    assert judging.word_marks("", "twelve, Two", "2 or 12", "asked") == {"12": 2, "2": 1}
+    assert judge_reading.word_marks("", "on the 21st", "21, not two", "asked") == {"21": 2}
+    assert judge_reading.word_marks("", "twelve, Two", "2 or 12", "asked") == {"12": 2, "2": 1}
     row = ("how many steps ?", "four steps", "it is four.")
     found = [("four", 2), ("steps", 3), ("how", 3), ("many", 3), ("steps", 3), ("four", 2)]
     assert seen(loading.load_judge(judges()).tokenizer, row, "asked") == found
 
 
 def test_long_references_have_a_scaling_of_their_own(tiny_encoder, tmp_path):
-    model, scaling = modeling.judge_model(tiny_encoder, "a1-r_qt"), {"long_slope": 0.1, "long_intercept": 3.0}
+    model, scaling = judge_model.judge_model(tiny_encoder, "a1-r_qt"), {"long_slope": 0.1, "long_intercept": 3.0}
     folder = saved(model, tiny_encoder, tmp_path, configuration="a1-r_qt", long_words=2.5, **scaling)
     judge = judging.Judge(loading.load_judge(folder))
     rows = (
@@ -142,7 +144,7 @@ def test_an_encoder_without_token_types_cannot_see_marks(tmp_path):
         tmp_path
     )
     with pytest.raises(ValueError, match="marks: DistilBertModel has no token types"):
-        modeling.judge_model(tmp_path, "a1-r_qt", "shared")
+        judge_model.judge_model(tmp_path, "a1-r_qt", "shared")
 
 
 @pytest.mark.parametrize(("how", "expected"), [("mean", [0.3, 0, 0.9]), ("max", [0.5, 0, 0.9])])
@@ -157,13 +159,13 @@ def test_every_configuration_is_the_plain_loop(judges, configuration, repository
     folder = judges(configuration)
     rows = random_rows(12)
     found = load(repository, folder).compute(**rows, per_example=True)["ava_score_per_example"]
-    model, tokenizer = loading.load_model(folder, configuration)
+    model, tokenizer = judge_loading.load_model(folder, configuration)
     for i, (question, references, prediction) in enumerate(
         zip(rows["questions"], rows["references"], rows["predictions"], strict=True)
     ):
         each = []
         for reference in references:
-            pairs = modeling.segments(configuration, question, reference, prediction)
+            pairs = judge_model.segments(configuration, question, reference, prediction)
             inputs = [tokenizer(*pair, return_tensors="pt") for pair in pairs]
             with torch.no_grad():
                 output = model(**inputs[0]) if len(pairs) == 1 else model(pairs=[dict(part) for part in inputs])
@@ -174,7 +176,7 @@ def test_every_configuration_is_the_plain_loop(judges, configuration, repository
 
 def test_peers_read_both_ways_and_each_other(judges):
     """A2: the first output depends on the last token of its own text and on every text of its peer."""
-    model, tokenizer = loading.load_model(judges("a2"), "a2")
+    model, tokenizer = judge_loading.load_model(judges("a2"), "a2")
 
     def logit(*pairs):
         with torch.no_grad():
@@ -215,7 +217,7 @@ def test_results_are_plain_numbers(ava):
 def test_threshold_and_aggregation_can_be_set(ava):
     rows = random_rows(10)
     scores = {}
-    for how in loading.AGGREGATIONS:
+    for how in judge_loading.AGGREGATIONS:
         found = ava.compute(**rows, threshold=0.0, reference_aggregation=how, per_example=True)
         assert found["ava_accuracy"] == 1.0
         assert f"threshold:0|references:{how}|" in ava.signature()
@@ -340,7 +342,7 @@ def test_signature_names_what_the_numbers_depend_on(judges, repository, tiny_enc
     signature = ava.signature()
     assert checkpoints.checkpoint_digest(judges())[:12] in signature
     assert "|configuration:a1-r_qt|dtype:float32|threshold:0.4|references:max|version:" in signature
-    model, _ = loading.load_model(judges(), "a1-r_qt")
+    model, _ = judge_loading.load_model(judges(), "a1-r_qt")
     other = load(repository, saved(model, tiny_encoder, tmp_path / "x", configuration="a1-r_qt", intercept=0.1))
     assert other.signature() != signature  # the calibration counts too
 
@@ -355,9 +357,9 @@ def test_an_adapter_gives_what_it_gave_in_training(tiny_encoder, tmp_path, marks
         task_type=TaskType.SEQ_CLS, r=4, target_modules=["query", "key", "value", "dense"], init_lora_weights=False,
         modules_to_save=["token_type_embeddings"] if marks else None,
     )  # fmt: skip
-    model = get_peft_model(modeling.judge_model(tiny_encoder, "a1-r_qt", marks), config).eval()
+    model = get_peft_model(judge_model.judge_model(tiny_encoder, "a1-r_qt", marks), config).eval()
     model.save_pretrained(tmp_path)
-    loaded, tokenizer = loading.load_model(tmp_path, "a1-r_qt", marks)
+    loaded, tokenizer = judge_loading.load_model(tmp_path, "a1-r_qt", marks)
     inputs = AutoTokenizer.from_pretrained(tiny_encoder)("four steps", "who is it ? four", return_tensors="pt")
     if marks:
         inputs["token_type_ids"][0, :3] = torch.tensor([0, 2, 1])
@@ -437,7 +439,7 @@ def test_a_damaged_checkpoint_is_named(judges, tmp_path):
 
 def test_tokens_of_nothing(judges):
     loaded = loading.load_judge(judges())
-    assert judging.encoded(loaded.tokenizer, "a1-r_qt", [("", "", "")], 64)[0][0]["input_ids"]
+    assert judge_reading.encoded(loaded.tokenizer, "a1-r_qt", [("", "", "")], 64)[0][0]["input_ids"]
     assert Judge(loaded).logits([]).shape == (0,)
 
 
@@ -460,4 +462,4 @@ def test_a_second_judge_reads_the_rows_of_which_the_first_is_unsure(judges, repo
     assert scores[~unsure] == pytest.approx(alone[~unsure], abs=1e-6)
     assert scores[unsure] == pytest.approx(second[unsure], abs=1e-6)  # both judges have the threshold .4
     assert [one["probability"] for one in found["explanation"]] == pytest.approx(scores.tolist(), abs=1e-6)
-    assert f"|escalate:{loading.short_digest(judges('a1-q_rt'))}@" in ava.signature()
+    assert f"|escalate:{judge_loading.short_digest(judges('a1-q_rt'))}@" in ava.signature()

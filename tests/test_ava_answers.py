@@ -6,7 +6,8 @@ from pathlib import Path
 import evaluate
 import numpy as np
 import pytest
-from genqa_metrics.ava import answers, explaining, judging, loading, passages
+from genqa_metrics.ava import explaining, judging, loading
+from genqa_metrics.core import answers, judge_reading, passages, replacing
 from genqa_metrics.core.numbers import equal, quantities
 
 MODULE = str(Path(__file__).parent.parent / "metrics/ava/ava.py")
@@ -128,11 +129,11 @@ def test_ranges_and_names_hold_no_negative_numbers():
 
 
 def test_marks_of_numbers_by_value():
-    assert judging.word_marks("", "4.2 billion dollars", "It was $4,200 million", "valued") == {
+    assert judge_reading.word_marks("", "4.2 billion dollars", "It was $4,200 million", "valued") == {
         "#4200000000|dollars": 2
     }
-    assert judging.word_marks("", "5 km", "5 miles", "valued") == {}
-    asked = judging.word_marks("Is it 5 km or 8?", "8 km", "8", "valued")
+    assert judge_reading.word_marks("", "5 km", "5 miles", "valued") == {}
+    asked = judge_reading.word_marks("Is it 5 km or 8?", "8 km", "8", "valued")
     assert asked["#8|"] == 5  # shared in order, and asked
 
 
@@ -142,14 +143,16 @@ def test_marks_of_numbers_by_value():
      ("north", "south", False), ("ann", "anne", True), ("abcd", "badc", False), ("", "a", True), ("ab", "", False)],
 )  # fmt: skip
 def test_words_one_edit_apart(word, other, expected):
-    assert judging.misspelt(word, other) is judging.misspelt(other, word) is expected
+    assert judge_reading.misspelt(word, other) is judge_reading.misspelt(other, word) is expected
 
 
 def test_marks_of_misspelt_words():
-    marks = judging.word_marks("", "a pool of digestive liquid", "digesttive liqiud", "valued")
+    marks = judge_reading.word_marks("", "a pool of digestive liquid", "digesttive liqiud", "valued")
     assert set(marks.values()) == {2}
     assert len(marks) == 4  # both spellings of both words
-    assert judging.word_marks("", "Mars 1944", "Marx 1945", "valued") == {}  # short words and numbers are as they are
+    assert (
+        judge_reading.word_marks("", "Mars 1944", "Marx 1945", "valued") == {}
+    )  # short words and numbers are as they are
 
 
 class Rules:
@@ -190,16 +193,16 @@ def test_explanations_by_hand():
 
 def test_offsets_are_those_of_the_answer():
     text = "  (Bonn), 1,250 km — über Nacht; it's $5."
-    found = [text[start:end] for start, end in explaining.parts(text)]
+    found = [text[start:end] for start, end in replacing.parts(text)]
     assert found == ["Bonn", "1,250", "km", "über", "Nacht", "it's", "$5"]
 
 
 def test_long_answers_are_taken_apart_into_phrases():
     text = " ".join(f"word{i}" for i in range(400))
-    spans = explaining.parts(text)
-    assert len(spans) <= explaining.MOST_PARTS
+    spans = replacing.parts(text)
+    assert len(spans) <= replacing.MOST_PARTS
     assert (spans[0][0], spans[-1][1]) == (0, len(text))
-    assert explaining.parts("") == explaining.parts(" -- ") == []
+    assert replacing.parts("") == replacing.parts(" -- ") == []
 
 
 def test_rows_near_the_threshold_are_uncertain():
@@ -257,10 +260,10 @@ def long_answer(sentence):
 def test_of_a_long_answer_the_passage_about_the_question_is_read():
     sentence = "Its oldest painting was made by Anna Berg in 1712."
     question, references = "Who made the oldest painting?", ["Anna Berg"]
-    found = passages.passage(long_answer(sentence), question, references, judging._keys)
+    found = passages.passage(long_answer(sentence), question, references, judge_reading.keys)
     assert sentence in found
     assert len(found.split()) <= passages.PASSAGE
-    assert passages.passage(sentence, question, references, judging._keys) == sentence
+    assert passages.passage(sentence, question, references, judge_reading.keys) == sentence
 
 
 def test_passages_are_a_whole_answer_in_order():

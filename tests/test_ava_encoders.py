@@ -5,8 +5,9 @@ import json
 import pytest
 import torch
 import transformers
-from genqa_metrics.ava import loading, modeling
+from genqa_metrics.ava import loading
 from genqa_metrics.ava.judging import Judge
+from genqa_metrics.core import judge_model
 
 SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
 OTHER_NAMES = {
@@ -41,7 +42,7 @@ def encoder(tiny_encoder, tmp_path_factory):
 
 def judge(encoder, configuration, folder):
     torch.manual_seed(6)
-    model = modeling.judge_model(encoder, configuration)
+    model = judge_model.judge_model(encoder, configuration)
     with torch.no_grad():  # an untrained encoder hardly tells texts apart
         for weight in model.parameters():
             if weight.dim() > 1:
@@ -52,10 +53,10 @@ def judge(encoder, configuration, folder):
     return model.eval(), Judge(loading.load_judge(folder, device="cpu"))
 
 
-@pytest.mark.parametrize("kind", modeling.ENCODERS)
+@pytest.mark.parametrize("kind", judge_model.ENCODERS)
 def test_every_text_counts_and_padding_does_not(kind, encoder, tmp_path):
     source = encoder(kind)
-    for configuration in ("a1-r_qt", "a0-all", *(["a2"] if kind in modeling.CROSS_ATTENTION else [])):
+    for configuration in ("a1-r_qt", "a0-all", *(["a2"] if kind in judge_model.CROSS_ATTENTION else [])):
         _, judging = judge(source, configuration, tmp_path / configuration)
         alone = judging.logits([ROW])[0]
         logits = judging.logits([ROW, *CHANGED, (ROW[0], "long " * 9, ROW[2])])  # beside a longer row
@@ -63,7 +64,7 @@ def test_every_text_counts_and_padding_does_not(kind, encoder, tmp_path):
         assert (abs(logits[1:4] - alone) > 1e-3).all()
 
 
-@pytest.mark.parametrize("kind", modeling.CROSS_ATTENTION)
+@pytest.mark.parametrize("kind", judge_model.CROSS_ATTENTION)
 def test_a_peer_is_read(kind, encoder, tmp_path):
     """Other states of the peer, the same of the text itself, give another output of the second round."""
     model, judging = judge(encoder(kind), "a2", tmp_path / "a2")
@@ -80,10 +81,10 @@ def test_a_peer_is_read(kind, encoder, tmp_path):
     assert (first - second).abs().max() > 1e-3
 
 
-@pytest.mark.parametrize("kind", sorted(set(modeling.ENCODERS) - set(modeling.CROSS_ATTENTION)))
+@pytest.mark.parametrize("kind", sorted(set(judge_model.ENCODERS) - set(judge_model.CROSS_ATTENTION)))
 def test_an_encoder_that_cannot_read_a_peer_is_refused(kind, encoder):
     with pytest.raises(ValueError, match=f"type '{kind}' has no layers that read a peer; for configuration a2 take"):
-        modeling.judge_model(encoder(kind), "a2")
+        judge_model.judge_model(encoder(kind), "a2")
 
 
 def test_other_types_are_refused(tmp_path):
@@ -91,4 +92,4 @@ def test_other_types_are_refused(tmp_path):
     for kind in ("xlnet", "gpt2"):
         transformers.AutoConfig.for_model(kind).save_pretrained(tmp_path / kind)
         with pytest.raises(ValueError, match=f"encoder: type '{kind}' is not supported; for configuration a1-r_qt"):
-            modeling.judge_model(tmp_path / kind, "a1-r_qt")
+            judge_model.judge_model(tmp_path / kind, "a1-r_qt")

@@ -11,10 +11,9 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from genqa_metrics.ava import modeling
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
-from genqa_metrics.core import devices
+from genqa_metrics.core import devices, judge_model
 from genqa_metrics.core import scorer as core_scorer
 from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import signature_digest
@@ -54,7 +53,7 @@ def fast_kpqa(tiny_checkpoint, tmp_path_factory):
 def fast_ava(tiny_encoder, tmp_path_factory):
     """A judge that marks shared words, so that its token types are its own."""
     torch.manual_seed(4)
-    model = modeling.judge_model(tiny_encoder, "a1-r_qt", marks="asked")
+    model = judge_model.judge_model(tiny_encoder, "a1-r_qt", marks="asked")
     source = tmp_path_factory.mktemp("whole") / "ava"
     ava_factory.saved(model, tiny_encoder, source, configuration="a1-r_qt", marks="asked")
     folder = tmp_path_factory.mktemp("fast") / "ava"

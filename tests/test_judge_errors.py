@@ -7,7 +7,7 @@ import sys
 
 import genqa_metrics
 import pytest
-from genqa_metrics.ava.loading import short_digest
+from genqa_metrics.core.judge_loading import short_digest
 from genqa_metrics.toolkit.analysis.judge_errors import (
     MEASURED_FILE,
     UNMEASURED,

@@ -11,8 +11,7 @@ from typing import get_type_hints
 import numpy as np
 import pytest
 import torch
-from genqa_metrics.ava import loading as ava_loading
-from genqa_metrics.core import checkpoint_validation, checkpoints, encoders
+from genqa_metrics.core import checkpoint_validation, checkpoints, encoders, judge_loading
 from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.settings import PredictorSettings
 from safetensors.torch import load_file, save_file
@@ -411,7 +410,7 @@ def test_a_predictor_can_begin_as_a_judge(monkeypatch, tmp_path):
     run_script(monkeypatch, judge_encoder, "--output", tmp_path)
     encoder = AutoModel.from_pretrained(tmp_path).state_dict()
     base = load_file(encoders.base_encoder() / "model.safetensors")
-    judge = ava_loading.load_model(judge_encoder.BUNDLED, "a1-r_qt", "valued")[0].base_model.state_dict()
+    judge = judge_loading.load_model(judge_encoder.BUNDLED, "a1-r_qt", "valued")[0].base_model.state_dict()
     name = "encoder.layer.5.attention.self.query.weight"
     assert torch.equal(encoder[name], judge[name])
     assert not torch.equal(encoder[name], base[name])

@@ -11,46 +11,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..core.numbers import NUMBER_WORD
-from .modeling import WORD
-from .passages import COMMON
+from ..core.judge_model import WORD
+from ..core.replacing import instead, parts
 
-MOST_PARTS = 64  # longer answers are split into this many phrases, which bounds the time for a row
 UNCERTAIN = 0.1  # a probability closer to the threshold is called uncertain
 STRONG = 0.02  # smaller effects are not named in the reason
 NAMED = 2  # the most words that a reason names
-_PART = re.compile(r"(?<!\S)[^\w\s]*+\w\S*")
-_NUMBER = re.compile(rf"(?i)[$€£+-]*\d(?:[\d.,:]*\d)?%?|(?<!\w)(?:{NUMBER_WORD})(?!\w)")
-_NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w'’-]+(?: (?:(?:da|de|der|van|von|of|the) )*[^\W\d_a-zß-öø-ÿ][\w'’-]+)*")
-# Words that start sentences with a capital letter and are not names.
-_FIRST = COMMON | set("after because before but here i if many most our some then there these those we yes".split())
 _NEGATION = re.compile(r"(?i)\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b")
 
 Probabilities = Callable[[Sequence[str], Sequence[Sequence[str]], Sequence[str]], np.ndarray]
-
-
-def parts(answer: str, most: int = MOST_PARTS) -> list[tuple[int, int]]:
-    """Return the positions of the words of an answer, or of its phrases if it has too many words.
-
-    Args:
-        answer: the answer.
-        most: number of parts at most; words of longer answers are taken together by two, three, ...
-
-    Returns:
-        (start, end) of every part, in characters, without punctuation at its edges.
-
-    >>> parts("In 1944, (not 1945).")
-    [(0, 2), (3, 7), (10, 13), (14, 18)]
-    >>> parts("one two three", most=2)
-    [(0, 7), (8, 13)]
-    """
-    spans = []
-    for found in _PART.finditer(answer):
-        left = re.match(r"[^\w$€£+-]*", found[0]).end()
-        right = len(found[0]) - re.match(r"[^\w%]*", found[0][::-1]).end()
-        spans.append((found.start() + left, found.start() + max(right, left + 1)))
-    size = -(-len(spans) // most) if spans else 1
-    return [(spans[i][0], spans[min(i + size, len(spans)) - 1][1]) for i in range(0, len(spans), size)]
 
 
 def without(answer: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -62,40 +31,6 @@ def without(answer: str, spans: Sequence[tuple[int, int]]) -> str:
     for start, end in sorted(spans, reverse=True):
         answer = answer[:start] + answer[end:]
     return re.sub(r"[ \t]+", " ", re.sub(r"(?<!\s)\s++([.,;:!?])", r"\1", answer)).strip()
-
-
-def instead(question: str, reference: str, answer: str, part: str) -> str | None:
-    """Return the number or name of a reference that can replace a part of an answer.
-
-    Args:
-        question: the question.
-        reference: the reference.
-        answer: the answer.
-        part: the part; a number, also in words, gives way to a number, a name (with a capital letter) to a name.
-
-    Returns:
-        The first that neither question nor answer has, numbers of as many digits before others; None if there is none,
-        or the part is in the question or the reference, or is neither number nor name.
-
-    >>> instead("When?", "on 8 May 1945", "In May 1944", "1944"), instead("When?", "1945", "In May 1944", "In")
-    ('1945', None)
-    >>> instead("How many eggs are in a dozen?", "twelve", "There are ten.", "ten")
-    'twelve'
-    >>> instead("How many?", "Four steps.", "There are seven steps.", "There")
-    >>> instead("Where?", "Berlin", "There was a wall in Bonn.", "There")
-    >>> instead("Who painted it?", "Leonardo da Vinci", "Michelangelo did", "Michelangelo")
-    'Leonardo da Vinci'
-    """
-    kind = next((kind for kind in (_NUMBER, _NAME) if kind.fullmatch(part)), None)
-    if kind is _NAME and part.lower() in _FIRST:
-        return None
-    if kind is None or any(re.search(rf"(?i)(?<!\w){re.escape(part)}(?!\w)", text) for text in (question, reference)):
-        return None
-    known = f"{question} {answer}".lower()
-    found = [text for text in kind.findall(reference) if text.lower() not in known]
-    found = [text for text in found if kind is _NUMBER or not _NUMBER.fullmatch(text)]
-    alike = [text for text in found if len(text) == len(part)] if kind is _NUMBER else []
-    return (alike or found or [None])[0]
 
 
 def explanations(

@@ -8,12 +8,13 @@ import numpy as np
 
 from ..core.batching import checked_budget
 from ..core.devices import check_fork
+from ..core.judge_loading import checked_aggregation, checked_threshold
+from ..core.judge_model import LINEAR
 from ..core.languages import language_counts, language_warnings
 from ..core.scorer import Scorer
 from .explaining import explanations
 from .judging import Judge
-from .loading import checked_aggregation, checked_early_stop, checked_threshold, load_judge
-from .modeling import LINEAR
+from .loading import checked_early_stop, load_judge
 
 
 class AvaScorer(Scorer):

@@ -23,6 +23,7 @@ ALIASES = {  # names of the inputs in other libraries
     **dict.fromkeys(("answer", "answers", "candidate", "candidates", "hypotheses", "outputs"), "predictions"),
     **dict.fromkeys(("gold", "golds", "ground_truth", "ground_truths", "labels", "targets"), "references"),
     **dict.fromkeys(("query", "queries", "prompts"), "questions"),
+    **dict.fromkeys(("documents", "passages", "retrieval_context", "retrieved_contexts"), "contexts"),
 }
 
 
@@ -124,7 +125,9 @@ def checked_references(argument: str, column: object, first_row: int = 0) -> lis
     return checked
 
 
-def checked_text_sets(argument: str, column: object, first_row: int = 0, needed: bool = False) -> list[list[str]]:
+def checked_text_sets(
+    argument: str, column: object, first_row: int = 0, needed: bool = False, what: str = "reference"
+) -> list[list[str]]:
     """Return a column of sets of texts as lists of strings; a row must be a list and may be empty.
 
     Args:
@@ -132,6 +135,7 @@ def checked_text_sets(argument: str, column: object, first_row: int = 0, needed:
         column: sequence of lists of strings, one per row.
         first_row: number of the column's first row, for the error message.
         needed: refuse empty sets and empty texts.
+        what: what a text of a set is, for the error message.
 
     Returns:
         One list of texts per row.
@@ -152,7 +156,7 @@ def checked_text_sets(argument: str, column: object, first_row: int = 0, needed:
         checked.append(_text_list(f"{argument}, row {i}", row, needed))
         if needed and not checked[-1]:
             raise ValueError(
-                f"{argument}, row {i}: expected at least one reference, got an empty list; drop the row or add one"
+                f"{argument}, row {i}: expected at least one {what}, got an empty list; drop the row or add one"
             )
     return checked
 
@@ -257,6 +261,8 @@ class Scorer:
         significance_scores: scores whose differences between systems are tested; default: the main one.
         meta_evaluated: scores that are compared with human judgments; default: the main one.
         shown: parts of the score that tables show beside the tested ones.
+        evidence: the column that predictions are compared with: "references", or "contexts", the passages that a
+            system has retrieved.
         needs_question: whether there is a column "questions".
         optional: further columns of texts, which may be left out; "" is a row without one.
         takes_sets: whether a row holds a set of predictions instead of one.
@@ -276,6 +282,7 @@ class Scorer:
     significance_scores: tuple[str, ...] = ()
     meta_evaluated: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
+    evidence = "references"
     needs_question = False
     optional: tuple[str, ...] = ()
     takes_sets = False
@@ -350,7 +357,8 @@ class Scorer:
         """Return columns of rows, every text of which has been checked.
 
         Args:
-            columns: "predictions", "references" and, if the metric needs them, "questions"; those in `optional`.
+            columns: "predictions", what `evidence` names and, if the metric needs them, "questions"; those in
+                `optional`.
             first_row: number of the first row, for error messages.
 
         Raises:
@@ -363,6 +371,10 @@ class Scorer:
             checked["references"] = checked_text_sets("references", columns.get("references"), first_row, needed=True)
         else:
             checked["predictions"] = checked_texts("predictions", columns.get("predictions"), first_row)
+        if cls.evidence == "contexts":
+            given = columns.get("contexts")
+            checked["contexts"] = checked_text_sets("contexts", given, first_row, needed=True, what="passage")
+        elif not cls.takes_sets:
             checked["references"] = checked_references("references", columns.get("references"), first_row)
         given = [name for name in cls.optional if columns.get(name) is not None]
         checked |= {name: checked_texts(name, columns[name], first_row) for name in given}

@@ -5,7 +5,7 @@ import json
 import shlex
 from pathlib import Path
 
-from genqa_metrics.ava import loading
+from genqa_metrics.core import judge_loading
 from genqa_metrics.core.checkpoints import checkpoint_digest
 
 from training.ava import train_ava
@@ -21,11 +21,12 @@ def mixed(parts: list[tuple[Path, float]]):
     Raises:
         ValueError: if the configurations differ.
     """
-    settings = [loading.read_settings(folder) for folder, _ in parts]
+    settings = [judge_loading.read_settings(folder) for folder, _ in parts]
     if len({s["configuration"] for s in settings}) > 1:
         raise ValueError("judges: expected judges of one configuration")
     models = [
-        loading.load_model(f, s["configuration"], s["marks"])[0] for (f, _), s in zip(parts, settings, strict=True)
+        judge_loading.load_model(f, s["configuration"], s["marks"])[0]
+        for (f, _), s in zip(parts, settings, strict=True)
     ]
     return mean_model(models, [weight for _, weight in parts])
 
@@ -39,7 +40,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True, help="folder of the new checkpoint")
     args = parser.parse_args()
     parts = weighted_folders("judges", args.judges)
-    settings = loading.read_settings(parts[0][0])
+    settings = judge_loading.read_settings(parts[0][0])
     adapter = json.loads((parts[0][0] / "adapter_config.json").read_text(encoding="utf-8"))
     arguments = train_ava.Arguments(
         encoder=adapter["base_model_name_or_path"],

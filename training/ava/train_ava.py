@@ -10,7 +10,7 @@ from training.common import option
 class Arguments:
     """What is trained on what; settings of the optimiser are those of transformers.TrainingArguments."""
 
-    configuration: str = option("one of modeling.CONFIGURATIONS, or linear", "a1-r_qt")
+    configuration: str = option("one of judge_model.CONFIGURATIONS, or linear", "a1-r_qt")
     judged: list[str] = option(
         "NAME or NAME=WEIGHT: files NAME.jsonl.gz of human verdicts; WEIGHT scales their rows", []
     )
@@ -65,7 +65,7 @@ def check(args: Arguments) -> None:
     Raises:
         ValueError: names argument and fix.
     """
-    from genqa_metrics.ava.modeling import CONFIGURATIONS, LINEAR, MARKS
+    from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR, MARKS
 
     if args.marks not in (None, *MARKS):
         raise ValueError(f"marks: expected one of {', '.join(MARKS)}, got {args.marks!r}")
@@ -85,7 +85,8 @@ def check(args: Arguments) -> None:
 def examples(rows: list, args: Arguments, tokenizer, rng=None) -> list[dict]:
     """Return the inputs and the label of every triple; with `rng` varied by the arguments' shares."""
     import numpy as np
-    from genqa_metrics.ava.judging import SEPARATOR, encoded, joined_references
+    from genqa_metrics.ava.judging import SEPARATOR, joined_references
+    from genqa_metrics.core.judge_reading import encoded
 
     texts = []
     for row in rows:
@@ -163,13 +164,12 @@ def adapter(model, args: Arguments, rank: int, alpha: int):
 
 def folded(model, args: Arguments):
     """Return a judge as an adapter on the bare encoder: the best approximation of every matrix's change by rank."""
-    from genqa_metrics.ava import modeling
-    from genqa_metrics.core import encoders
+    from genqa_metrics.core import encoders, judge_model
 
     from training.folding import fold
 
     encoder = str(encoders.base_encoder(args.encoder)) if args.encoder in encoders.ENCODERS else args.encoder
-    bare = modeling.judge_model(encoder, args.configuration, args.marks)
+    bare = judge_model.judge_model(encoder, args.configuration, args.marks)
     result = adapter(bare, args, args.fold_rank, args.fold_rank)
     fold(result, model)
     return result
@@ -205,7 +205,7 @@ def train_linear(rows: list, args: Arguments, folder: Path, seed: int) -> None:
 
     import numpy as np
     from genqa_metrics.ava.judging import joined_references
-    from genqa_metrics.ava.modeling import linear_features
+    from genqa_metrics.core.judge_model import linear_features
     from safetensors.numpy import save_file
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import cross_val_predict
@@ -234,8 +234,7 @@ def main() -> None:
     import random
 
     import torch
-    from genqa_metrics.ava import loading, modeling
-    from genqa_metrics.core import encoders
+    from genqa_metrics.core import encoders, judge_loading, judge_model
     from transformers import (
         AutoTokenizer,
         EarlyStoppingCallback,
@@ -266,7 +265,7 @@ def main() -> None:
         rows, facts = training_triples(args, rng)
         if not rows:
             raise ValueError("judged, as2, spans: no triple is left to train on; name a source that has some")
-        if args.configuration == modeling.LINEAR:
+        if args.configuration == judge_model.LINEAR:
             train_linear(rows, args, folder, training.seed)
             write_card(folder, args, training, facts, {})
             return
@@ -287,9 +286,9 @@ def main() -> None:
 
     # 2. The model: all weights, or an adapter on every linear layer.
     if args.start and not args.lora_rank:
-        model, _ = loading.load_model(Path(args.start), args.configuration, args.marks)
+        model, _ = judge_loading.load_model(Path(args.start), args.configuration, args.marks)
     else:
-        model = modeling.judge_model(encoder, args.configuration, args.marks)
+        model = judge_model.judge_model(encoder, args.configuration, args.marks)
     if args.lora_rank:
         from peft import PeftModel
 

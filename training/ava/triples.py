@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from genqa_metrics.core.judge_reading import STATEMENT
+
 from training.common import json_rows, local_file
 
 _NOT_A_WORD = re.compile(r"[^\w\s]")
 _ARTICLE = re.compile(r"\b(a|an|the)\b")
-PAIR_QUESTION = "What is true?"  # the question of a pair of sentences
 _DETACHED = (  # tokens of the corpora that stand apart from their word
     (re.compile(r"\s*(?:``|''|\")\s+([^\"'`]*?)\s+(?:''|\")"), r' "\1"'),
     (re.compile(r"``|''"), '"'),
@@ -139,7 +140,7 @@ def judged_triples(rows: Iterable[dict], kind: str) -> list[Triple]:
         if verdict is None:
             raise ValueError(f"{kind}, row {i}: expected a label or a score, got neither")
         references = tuple(row["references"]) if "references" in row else (row["context"],)
-        texts = row["question"] or PAIR_QUESTION, references, row["candidate"]
+        texts = row["question"] or STATEMENT, references, row["candidate"]
         triples.append(Triple(*texts, float(verdict), kind, row.get("short_answer") or None))
     return triples
 
@@ -163,5 +164,5 @@ def pair_triples(rows: Iterable[dict], kind: str, rng: random.Random) -> list[Tr
         if label in ("paraphrase", "not_paraphrase", "contradiction") and rng.random() < 0.5:
             first, second = second, first
         right = label in ("entailment", "paraphrase")
-        triples.append(Triple(PAIR_QUESTION, (first,), second, float(right), kind))
+        triples.append(Triple(STATEMENT, (first,), second, float(right), kind))
     return triples

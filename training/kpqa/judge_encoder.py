@@ -13,8 +13,7 @@ BUNDLED = Path(__file__).parents[2] / "metrics/ava/checkpoint"
 def main() -> None:
     """Write the encoder of a judge, with its own adapter merged, and the tokenizer."""
     import torch
-    from genqa_metrics.ava import loading
-    from genqa_metrics.core import encoders
+    from genqa_metrics.core import encoders, judge_loading
     from transformers import AutoModel, AutoTokenizer
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -22,8 +21,8 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True, help="folder of the encoder")
     args = parser.parse_args()
 
-    settings = loading.read_settings(args.judge)
-    judge = loading.load_model(args.judge, settings["configuration"], settings["marks"])[0]
+    settings = judge_loading.read_settings(args.judge)
+    judge = judge_loading.load_model(args.judge, settings["configuration"], settings["marks"])[0]
     encoder = AutoModel.from_pretrained(encoders.base_encoder())
     learned = judge.base_model.state_dict()
     with torch.no_grad():

@@ -84,8 +84,8 @@ def write_model(source: Path, repository: str, tag: str, folder: Path, results: 
 
 def _plain(name: str, source: Path) -> tuple[bool, str]:
     """Return whether transformers alone load a checkpoint, and the paragraph of its card on loading."""
-    from genqa_metrics.ava.loading import read_settings
-    from genqa_metrics.ava.modeling import CONFIGURATIONS, LINEAR
+    from genqa_metrics.core.judge_loading import read_settings
+    from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR
     from genqa_metrics.kpqa.loading import checked_settings
 
     if name == "kpqa":

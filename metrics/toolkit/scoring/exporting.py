@@ -52,7 +52,8 @@ def _found(metric: str, checkpoint: str | None) -> tuple[Path, object, Sequence[
         folder = checkpoint_folder(checkpoint)
         model, tokenizer = load_token_classifier(folder)
         return folder, model, tokenizer.model_input_names
-    from ...ava.loading import check_onnx_support, checkpoint_folder, load_model, read_settings
+    from ...ava.loading import checkpoint_folder
+    from ...core.judge_loading import check_onnx_support, load_model, read_settings
 
     folder = checkpoint_folder(checkpoint)
     settings = read_settings(folder)

@@ -102,8 +102,9 @@ def measured_apart(name: str, path: Path, folder: Path) -> dict:
 def encoder_share(rows: list[dict], device: str) -> list[dict]:
     """Return what share of the time is the encoder's, and how near its arithmetic is to the machine's."""
     import torch
-    from genqa_metrics.ava.judging import Judge, encoded
+    from genqa_metrics.ava.judging import Judge
     from genqa_metrics.ava.loading import load_judge
+    from genqa_metrics.core.judge_reading import encoded
     from genqa_metrics.kpqa.loading import load_models
 
     from tests.programs.benchmarks import bench_kpqa

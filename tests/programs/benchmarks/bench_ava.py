@@ -16,8 +16,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from genqa_metrics.ava.judging import Judge, encoded, joined_references
+from genqa_metrics.ava.judging import Judge, joined_references
 from genqa_metrics.ava.loading import load_judge
+from genqa_metrics.core.judge_reading import encoded
 
 from tests.programs.benchmarks.report import facts, measured_apart, peak_of, timed, write
 

@@ -98,7 +98,8 @@ def asked_texts(rows: list[dict]) -> tuple[list[str], list[str]]:
 @contextmanager
 def judge_as_folder(device: str) -> Iterator[tuple[str, object]]:
     """Give a folder with the judge as an ordinary model of transformers, and the judge."""
-    from genqa_metrics.ava.loading import load_judge, load_model
+    from genqa_metrics.ava.loading import load_judge
+    from genqa_metrics.core.judge_loading import load_model
 
     loaded = load_judge(device=device)
     model, tokenizer = load_model(loaded.folder, loaded.configuration, loaded.marks)
@@ -110,7 +111,7 @@ def judge_as_folder(device: str) -> Iterator[tuple[str, object]]:
 
 def pairs_of(rows: list[dict]) -> list[tuple[str, str]]:
     """Return the two texts that a judge reads of every row: reference, question with answer."""
-    from genqa_metrics.ava.modeling import segments
+    from genqa_metrics.core.judge_model import segments
 
     return [segments("a1-r_qt", *triple)[0] for triple in triples_of(rows)]
 

@@ -45,8 +45,9 @@ def states(loaded, rows: Sequence[dict], most: int | None = None) -> dict[str, n
         of those that were read "states" (read, layers, size) and "pieces" (read,), their word pieces.
     """
     import torch
-    from genqa_metrics.ava.judging import Judge, encoded
+    from genqa_metrics.ava.judging import Judge
     from genqa_metrics.core.batching import CPU_BATCH, budgeted, padded, tensors
+    from genqa_metrics.core.judge_reading import encoded
 
     kept: dict[str, np.ndarray] = {}
 

@@ -264,7 +264,7 @@ def copy_measured(source: Path, folder: Path) -> None:
     Raises:
         ValueError: if it was measured of another judge.
     """
-    from genqa_metrics.ava.loading import short_digest
+    from genqa_metrics.core.judge_loading import short_digest
     from genqa_metrics.toolkit.analysis.judge_errors import MEASURED_FILE
 
     if not (source / MEASURED_FILE).is_file():

@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
-from genqa_metrics.ava.modeling import CONFIGURATIONS, LINEAR
 from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import checkpoint_digest
+from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR
 from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
 
 from training.ava import triples as t

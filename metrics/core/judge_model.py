@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..core.checkpoint_validation import NO_CODE, SAFE_WEIGHTS, whole_model
-from ..core.scorer import quiet
+from .checkpoint_validation import NO_CODE, SAFE_WEIGHTS, whole_model
+from .scorer import quiet
 
 WORD = re.compile(r"\w+")
 
@@ -39,7 +39,7 @@ MARKS = {
     "shared": 3,
     "asked": 6,
     "valued": 6,
-}  # number of token types, by kind of marks; see `judging.word_marks`
+}  # number of token types, by kind of marks; see `judge_reading.word_marks`
 
 
 def words(text: str) -> list[str]:
@@ -129,7 +129,7 @@ def judge_model(source, configuration: str, marks: str | None = None, new: str =
     Args:
         source: folder or Hub id of the encoder.
         configuration: name in `CONFIGURATIONS`.
-        marks: name in `MARKS`: token types are marks of words, see `judging.encoded`; None leaves them as they are.
+        marks: name in `MARKS`: token types are marks of words, see `judge_reading.encoded`; None leaves them.
         new: regular expression of tensors that the encoder may lack.
 
     Returns:

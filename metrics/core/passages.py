@@ -28,14 +28,27 @@ def passages(answer: str, most: int = PASSAGE) -> list[str]:
     ['One two. Three four.', 'Three four. Five six.']
     """
     sentences = [text for text in _END.split(answer) if text.strip()]
-    lengths = [len(text.split()) for text in sentences]
+    runs = overlapping_runs([len(text.split()) for text in sentences], most)
+    return [" ".join(sentences[start:end]) for start, end in runs]
+
+
+def overlapping_runs(lengths: Sequence[int], most: int) -> list[tuple[int, int]]:
+    """Return runs of sentences that overlap by half, as (first, last + 1).
+
+    Args:
+        lengths: words of every sentence.
+        most: words of a run at most; a longer sentence is a run of its own.
+
+    >>> overlapping_runs([2, 2, 2], most=4)
+    [(0, 2), (1, 3)]
+    """
     found, start = [], 0
-    while start < len(sentences):
+    while start < len(lengths):
         end, words = start + 1, lengths[start]
-        while end < len(sentences) and words + lengths[end] <= most:
+        while end < len(lengths) and words + lengths[end] <= most:
             words, end = words + lengths[end], end + 1
-        found.append(" ".join(sentences[start:end]))
-        if end == len(sentences):
+        found.append((start, end))
+        if end == len(lengths):
             break
         half, start = 0, start + 1
         while start < end and half + lengths[start - 1] < words / 2:

@@ -1,0 +1,258 @@
+"""What a judge reads: triples of texts as word pieces with marks, each distinct one run once, in batches."""
+
+import re
+from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+import numpy as np
+
+from .batching import budget_on, budgeted, checked_budget, padded, tensors
+from .judge_model import CONFIGURATIONS, LINEAR, WORD, linear_features, segments, words
+from .numbers import NUMBER_WORDS, equal, quantities
+from .onnx_backend import FastModel
+from .scorer import Stemmer
+
+STATEMENT = "What is true?"  # read in the place of the question beside a text that stands alone
+LONG = 5  # least letters of a stem that may be misspelt
+ASKED = 3  # added to the mark of a word of the question
+LARGEST_WORD = 20  # number words up to this one equal their digits
+_STEMMER = Stemmer("porter")
+
+
+def encoded(
+    tokenizer,
+    configuration: str,
+    rows: Sequence[tuple[str, str, str]],
+    max_length: int | None,
+    marks: str | None = None,
+) -> list[list[dict]]:
+    """Return the word pieces of rows, for each encoder of a configuration.
+
+    Args:
+        tokenizer: tokenizer of the encoders.
+        configuration: name in `judge_model.CONFIGURATIONS`.
+        rows: (question, reference, candidate).
+        max_length: word pieces of a pair; of longer ones the longer text loses its end. None cuts nothing.
+        marks: name in `judge_model.MARKS`: token_type_ids are what `word_marks` says of every word, instead of numbers
+            of the segments. What an answer lacks, says in another order, or only repeats is seen in the first layer.
+
+    Returns:
+        One list per encoder of one dict per row: input_ids, attention_mask and, where the model has them,
+        token_type_ids.
+    """
+    pairs = [segments(configuration, *row) for row in rows]
+    columns = []
+    for k in range(len(CONFIGURATIONS[configuration])):
+        batch = tokenizer(
+            [pair[k][0] for pair in pairs],
+            [pair[k][1] for pair in pairs],
+            truncation="longest_first" if max_length else False,
+            max_length=max_length,
+            return_attention_mask=True,
+            verbose=False,
+        )
+        column = [{name: batch[name][i] for name in batch} for i in range(len(rows))]
+        if marks and {"r", "t"} <= set("".join(CONFIGURATIONS[configuration][k])):
+            for inputs, pair, row, encoding in zip(column, pairs, rows, batch.encodings, strict=True):
+                inputs["token_type_ids"] = marked(encoding, pair[k], word_marks(*row, marks, max_length), marks)
+        columns.append(column)
+    return columns
+
+
+@lru_cache(2**16)
+def _stem(word: str) -> str:
+    """Return the key shared by the forms of a word: its stem, or the digits of a number."""
+    ordinal = re.fullmatch(r"(\d+)(?:st|nd|rd|th)", word)
+    if NUMBER_WORDS.get(word, LARGEST_WORD + 1) <= LARGEST_WORD:
+        return str(NUMBER_WORDS[word])
+    return ordinal[1] if ordinal else _STEMMER.stem(word)
+
+
+def keys(text: str) -> list[str]:
+    """Return the keys of the words of a text; forms of one word, and a number and its word, have one key.
+
+    >>> keys("Two cities"), keys("2 city")
+    (['2', 'citi'], ['2', 'citi'])
+    """
+    return [_stem(word) for word in words(text)]
+
+
+def _same(marks: str) -> Callable[[str], str]:
+    """Return a function from lower-case words to keys; words that count as the same have one key."""
+    return str if marks == "shared" else _stem
+
+
+@lru_cache(2**12)
+def _keyed(text: str, marks: str) -> tuple[tuple[tuple[str, int, int], ...], dict[str, object]]:
+    """Return the keys of the words of a text with their positions, and the quantities among them by key.
+
+    With "valued" a number is one word together with its unit; its key is its value.
+    """
+    same, numbers = _same(marks), quantities(text) if marks == "valued" else []
+    taken = {place for number in numbers for place in range(number.start, number.end)}
+    found = [(same(word[0].lower()), *word.span()) for word in WORD.finditer(text) if word.start() not in taken]
+    found += [(number.key, number.start, number.end) for number in numbers]
+    return tuple(sorted(found, key=lambda word: word[1])), {number.key: number for number in numbers}
+
+
+def misspelt(word: str, other: str) -> bool:
+    """Return whether one of two words is the other with a letter more, fewer, changed, or two neighbours swapped.
+
+    >>> misspelt("digestve", "digestive"), misspelt("recieve", "receive"), misspelt("north", "south")
+    (True, True, False)
+    """
+    if abs(len(word) - len(other)) > 1:
+        return False
+    shorter, start, end = min(len(word), len(other)), 0, 0
+    while start < shorter and word[start] == other[start]:
+        start += 1
+    while end < shorter - start and word[-1 - end] == other[-1 - end]:
+        end += 1
+    left, right = word[start : len(word) - end], other[start : len(other) - end]
+    return max(len(left), len(right)) <= 1 or (len(left) == 2 and left == right[::-1])
+
+
+def word_marks(
+    question: str, reference: str, candidate: str, marks: str, longest: int | None = None
+) -> dict[str, int]:
+    """Return the marks of the words that are not 0, by the keys of `_same`.
+
+    Args:
+        question: the question.
+        reference: the reference.
+        candidate: the answer to be judged.
+        marks: "shared" marks words that reference and candidate share, "asked" also those of the question, and takes
+            words of one stem and numbers of one value for the same; "valued" also reads numbers with their units, see
+            `numbers.equal`, and takes long words for the same that differ in one letter, see `misspelt`.
+        longest: words of reference and candidate that are compared, the time for which grows with their square; a
+            model reads at least one word piece of each, so that its `max_length` loses none. None for all.
+
+    Returns:
+        1 for a word of both reference and candidate, 2 if it comes in the same order in both; with "asked" and
+        "valued" 3 more for a word of the question.
+
+    >>> word_marks("who won", "Ann Lee beat Bob.", "Bob lost: Ann Lee beat him", "shared")
+    {'ann': 2, 'lee': 2, 'beat': 2, 'bob': 1}
+    >>> word_marks("How many cats did Ann see?", "two cats", "She saw 2", "asked")["2"]
+    2
+    >>> word_marks("How long?", "two years", "24 months", "valued")
+    {'#24|months': 2, 'how': 3, 'long': 3}
+    """
+    (asked, _), (given, theirs), (said, own) = (_keyed(text, marks) for text in (question, reference, candidate))
+    first, second = ([key for key, *_ in found[:longest]] for found in (given, said))
+    theirs, own = (
+        {key: numbers[key] for key in words if key in numbers} for words, numbers in ((first, theirs), (second, own))
+    )
+    alias = {}
+    for key, number in own.items():
+        match = next((k for k, other in theirs.items() if equal(number, other)), None)
+        if match is not None and match != key:
+            alias[key] = match
+    if marks == "valued":
+        long = [word for word in set(first).difference(second) if len(word) >= LONG and word.isalpha()]
+        for word in set(second).difference(first) if long else ():
+            if len(word) >= LONG and word.isalpha():
+                match = min((other for other in long if misspelt(word, other)), default=None)
+                alias |= {} if match is None else {word: match}
+    second = [alias.get(key, key) for key in second]
+    both = set(second)
+    found = {word: 1 for word in first if word in both}
+    if len(found) > 1:
+        for start, _, size in SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks():
+            found.update(dict.fromkeys(first[start : start + size], 2))
+    else:
+        found = dict.fromkeys(found, 2)
+    found.update({key: found[match] for key, match in alias.items() if match in found})
+    if marks != "shared":
+        for word, *_ in asked:
+            found[word] = found.get(word, 0) % ASKED + ASKED
+    return found
+
+
+def marked(encoding, pair: tuple[str, str], found: dict[str, int], marks: str) -> list[int]:
+    """Return the mark of the word that each word piece of a pair of segments belongs to, 0 for words without.
+
+    Args:
+        encoding: what a fast tokenizer made of the pair.
+        pair: the two segments.
+        found: what `word_marks` returned.
+        marks: see `word_marks`.
+    """
+    places = [
+        {place: found[key] for key, *span in _keyed(text, marks)[0] if key in found for place in range(*span)}
+        for text in pair
+    ]
+    return [
+        0 if segment is None else places[segment].get(start, 0)
+        for segment, (start, _) in zip(encoding.sequence_ids, encoding.offsets, strict=True)
+    ]
+
+
+class JudgeReader:
+    """Runs a judge on triples of texts, in batches of a token budget.
+
+    Args:
+        loaded: model, tokenizer and settings, see `judge_loading.LoadedJudge`.
+        batch_tokens: word pieces of a batch at most, padding included; see `batching.budget_on`.
+
+    Attributes:
+        cut_triples: number of triples so far of which the model could not read the end.
+    """
+
+    def __init__(self, loaded, batch_tokens: int = 4096):
+        self.loaded = loaded
+        self.batch_tokens = checked_budget(batch_tokens)
+        self.cut_triples = 0
+
+    def warnings(self) -> list[str]:
+        """Return warnings about the triples judged so far, one sentence each."""
+        if not self.cut_triples:
+            return []
+        return [
+            f"{self.cut_triples} answers are longer than the model reads together with question and reference "
+            f"({self.loaded.max_length} word pieces); what is behind its limit was left out"
+        ]
+
+    def logits(self, triples: Sequence[tuple]) -> np.ndarray:
+        """Return the model's logit of every triple, before calibration.
+
+        Args:
+            triples: (question, reference, candidate), repetitions allowed; each different one is judged once. For the
+                linear judge a short answer, or None, may follow.
+
+        Returns:
+            (triples,) floats, above 0 where the model leans to correct.
+        """
+        unique = {triple: i for i, triple in enumerate(dict.fromkeys(triples))}
+        if not unique:
+            return np.zeros(0)
+        rows, loaded = list(unique), self.loaded
+        if loaded.configuration == LINEAR:
+            values = np.array([linear_features(*row) for row in rows]) @ loaded.model["weight"] + loaded.model["bias"]
+            return values[[unique[triple] for triple in triples]]
+
+        columns = encoded(loaded.tokenizer, loaded.configuration, rows, loaded.max_length, loaded.marks)
+        lengths = [max(len(column[i]["input_ids"]) for column in columns) for i in range(len(rows))]
+        full = [row for row, length in zip(rows, lengths, strict=True) if length >= loaded.max_length]
+        whole = encoded(loaded.tokenizer, loaded.configuration, full, None) if full else [[]]
+        self.cut_triples += sum(
+            any(len(column[i]["input_ids"]) > loaded.max_length for column in whole) for i in range(len(full))
+        )
+        values = np.zeros(len(rows))
+        fast = isinstance(loaded.model, FastModel)
+        for batch in budgeted(lengths, budget_on(loaded.model.device.type, self.batch_tokens, fast)):
+            values[batch] = self._run([padded([column[i] for i in batch]) for column in columns]).reshape(-1)
+        return values[[unique[triple] for triple in triples]]
+
+    def _run(self, inputs: list[dict[str, np.ndarray]]) -> np.ndarray:
+        """Return the logits of padded inputs, one for each encoder."""
+        model = self.loaded.model
+        if isinstance(model, FastModel):
+            return model(**inputs[0])
+        import torch
+
+        inputs = [tensors(part, model.device) for part in inputs]
+        with torch.inference_mode():
+            output = model(**inputs[0]) if len(inputs) == 1 else model(pairs=inputs)
+        return output.logits.float().cpu().numpy()
