@@ -25,7 +25,8 @@ Args:
     early_stop (float from 0 to 1): with "max", probability from which no further reference of a row is read. 0.95
         saves time where rows have several references: no verdict changes, and only probabilities above it do, by at
         most 0.05. Default: all references are read.
-    per_example (bool): add "ava_score_per_example" and "ava_label_per_example". Default False.
+    per_example (bool): add "ava_score_per_example", "ava_label_per_example" and "ava_declined_per_example". Default
+        False.
     explain (bool): add "explanation": per row {"reference": number of the one that decided, "probability",
         "words": [[word, effect, start, end], ...], "reason"}; the effect of a word is how much the probability falls
         without it; in a wrong answer a number or name gives way to the reference's. Each word is a further answer to
@@ -33,6 +34,9 @@ Args:
 Returns:
     ava_accuracy: share of the answers judged correct, from 0 to 1.
     ava_score: mean probability of being correct, from 0 to 1.
+    ava_declined: share of the answers that only decline to answer ("I don't know") or are empty, and are not correct.
+    ava_wrong: share of the other answers that are not correct; with ava_accuracy and ava_declined the sum is 1.
+    ava_accuracy_given_attempted: share of the answers that do not decline that is correct.
     ava_threshold: the threshold that was used.
 Examples:
     >>> ava = evaluate.load("metrics/ava")
@@ -95,5 +99,6 @@ class Ava(CheckedModule, evaluate.Metric):
         return CONFIGURATIONS.get(self._scorer.loaded.configuration, ())
 
     def _more(self, scorer, columns, results):
-        labels = {name: list(map(int, results[name])) for name in results if name == "ava_label_per_example"}
+        verdicts = ("ava_label_per_example", "ava_declined_per_example")
+        labels = {name: list(map(int, results[name])) for name in verdicts if name in results}
         return {"ava_threshold": scorer.threshold, **labels}

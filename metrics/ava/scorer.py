@@ -12,13 +12,16 @@ from ..core.judge_loading import checked_aggregation, checked_threshold
 from ..core.judge_model import LINEAR
 from ..core.languages import language_counts, language_warnings
 from ..core.scorer import Scorer
+from .answers import attempts
 from .explaining import explanations
 from .judging import Judge
 from .loading import checked_early_stop, load_judge
 
 
 class AvaScorer(Scorer):
-    """AVA of Vu & Moschitti (2021): the statistics of a row are its verdict and its probability.
+    """AVA of Vu & Moschitti (2021): the statistics of a row are its verdict, its probability, and whether it declines.
+
+    An answer is correct, declined (it gives no answer, and the reference does) or wrong, as in SimpleQA's grading.
 
     Args:
         threshold: probability from which an answer counts as correct; None for the checkpoint's own.
@@ -31,10 +34,11 @@ class AvaScorer(Scorer):
 
     name = "ava"
     main = "ava_accuracy"
-    names = ("ava_accuracy", "ava_score")
-    row_names = ("ava_label", "ava_score")
+    names = ("ava_accuracy", "ava_score", "ava_declined", "ava_wrong", "ava_accuracy_given_attempted")
+    row_names = ("ava_label", "ava_score", "ava_declined")
     significance_scores = ("ava_accuracy", "ava_score")
     meta_evaluated = ("ava_score",)
+    shown = ("ava_wrong", "ava_declined", "ava_accuracy_given_attempted")
     needs_question = True
     optional = ("short_answers",)
 
@@ -98,7 +102,7 @@ class AvaScorer(Scorer):
         return found * odds / (1 - found + found * odds)
 
     def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
-        """Return verdict and probability of every row, and counts.
+        """Return verdict, probability and abstention of every row, and counts.
 
         Counted are answers of which the model could not read the end, short answers that the judge does not read, and
         rows that the second judge read.
@@ -121,7 +125,9 @@ class AvaScorer(Scorer):
         cut, unsure = judge.cut_triples, self._unsure(scores)
         if len(unsure):
             scores[unsure] = self._second_probabilities(*_taken(rows, unsure))
-        statistics = np.stack([scores >= self.threshold, scores], axis=1).astype(float)
+        correct = scores >= self.threshold
+        declined = [not right and not attempts(text) for right, text in zip(correct, rows[2], strict=True)]
+        statistics = np.stack([correct, scores, declined], axis=1).astype(float)
         counts = Counter(truncated=cut, unread=0 if linear else sum(map(bool, short or ())), escalated=len(unsure))
         return statistics, language_counts(columns) + counts, self._explained(rows, unsure) if explain else {}
 
@@ -142,6 +148,17 @@ class AvaScorer(Scorer):
             ):
                 found[i] = one
         return {"explanation": found}
+
+    def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the scores of many corpora; see `Scorer.resampled_scores`.
+
+        The accuracy given an attempt is 0 where no answer is an attempt, as in SimpleQA's grading.
+        """
+        totals, rows = np.asarray(totals), np.asarray(rows)
+        correct, probability, declined = np.moveaxis(totals, -1, 0)
+        every = np.maximum(rows, 1)
+        shares = correct / every, probability / every, declined / every, (rows - correct - declined) / every
+        return dict(zip(self.names, (*shares, correct / np.maximum(rows - declined, 1)), strict=True))
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Return warnings: rows that are not English, truncated, or escalated, and inputs that were not read."""

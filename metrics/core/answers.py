@@ -130,6 +130,16 @@ def declines(text: str) -> bool:
     return bool(sentences) and all(_REFUSAL.match(s) for s in sentences)
 
 
+def attempts(output: str) -> bool:
+    """Return whether an output gives an answer, right or wrong: it is not empty and does more than decline.
+
+    >>> attempts("Paris"), attempts("<think>Hm.</think> I don't know."), attempts("  ")
+    (True, False, False)
+    """
+    answer = extract_answer(output)
+    return any(character.isalnum() for character in answer) and not declines(answer)
+
+
 _COUNT = re.compile(r"\d|\b(two|three|four|five|six|seven|eight|nine|ten|all|list|both)\b", re.IGNORECASE)
 
 

@@ -112,7 +112,7 @@ def alone(tick, rows: list[dict]) -> tuple[dict[str, float], list[dict]]:
     for metric, what in (("kpqa", "Scoring"), ("ava", "Judging")):
         scorer = registry.make_scorer(metric, {})
         statistics, _ = uploads.scored(made, scorer, tick, what)
-        means |= dict(zip(scorer.names, statistics.mean(axis=0).tolist(), strict=True))
+        means |= scorer.corpus_scores(statistics.sum(axis=0), len(rows))
         for row, values in zip(found, statistics.tolist(), strict=True):
             row |= dict(zip(scorer.row_names, values, strict=True))
     return means, found

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ava.answers import attempts
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowReader
 from ..rows.reading import Skips, good_rows, inputs_of
@@ -65,8 +66,8 @@ class AccuracyRun:
             progress: called with what is judged, rows that are done, and all rows.
 
         Returns:
-            "systems": {system: "rows", "questions", "labelled", "judged", "accuracy", "low", "high", "method", and
-            with labels "effective_sample_size", "agreement", "needed" ...}, "differences" of every pair, "notes",
+            "systems": {system: "rows", "questions", "labelled", "judged", "accuracy", "low", "high", "method",
+            "declined", "wrong" (shares), "accuracy_given_attempted" ("value", "low", "high" or None), and with labels "effective_sample_size", "agreement", "needed" ...}, "differences" of every pair, "notes",
             "judge", "inputs", "settings", "worst" rows.
 
         Raises:
@@ -87,10 +88,14 @@ class AccuracyRun:
             places[item.system].append(place)
         questions = {name: number for number, name in enumerate(dict.fromkeys(map(_question, items)))}
         asked = np.array([questions[_question(item)] for item in items])
+        tried = np.array(
+            [bool(verdict) or attempts(item.predictions[0]) for item, verdict in zip(items, verdicts, strict=True)]
+        )
+        rows = judged, verdicts, asked, labels, measured, len(questions)
         for system, mine in places.items():
             mine = np.array(mine)
-            own = self._system(judged[mine], verdicts[mine], asked[mine], labels, mine, measured, len(questions))
-            systems[system], estimates[system] = own
+            systems[system], estimates[system] = self._system(mine, *rows)
+            systems[system] |= self._abstention(systems[system], mine, tried, rows)
         self._notes(systems, labels, measured, notes)
         return {
             "genqa_metrics": __version__,
@@ -240,7 +245,26 @@ class AccuracyRun:
                     "scaled down, which makes intervals of these rows wider"
                 )
 
-    def _system(self, judged, verdicts, asked, labels, mine, measured, questions) -> tuple[dict, Any]:
+    def _abstention(self, found: Mapping, mine: np.ndarray, tried: np.ndarray, rows: tuple) -> dict[str, Any]:
+        """Return the shares of answers that decline and that are wrong, and the accuracy of those that do not decline.
+
+        Args:
+            found: what was estimated of all answers of a system.
+            mine: their places.
+            tried: (items,) whether an answer is correct or an attempt.
+            rows: what `_system` takes beside places.
+        """
+        attempted = mine[tried[mine]]
+        declined = 1 - len(attempted) / len(mine)
+        given = None
+        if len(attempted):
+            ends = found if not declined else self._system(attempted, *rows)[0]
+            given = {"value": ends["accuracy"], "low": ends["low"], "high": ends["high"]}
+        wrong = max(0.0, 1 - declined - found["accuracy"])
+        return {"declined": declined, "wrong": wrong, "accuracy_given_attempted": given}
+
+    def _system(self, mine, judged, verdicts, asked, labels, measured, questions) -> tuple[dict, Any]:
+        judged, verdicts, asked = judged[mine], verdicts[mine], asked[mine]
         clusters = np.unique(asked, return_inverse=True)[1]
         found: dict[str, Any] = {
             "rows": len(mine),

@@ -60,11 +60,13 @@ class AccuracyReport(Report):
     def _systems(self) -> Table:
         order = sorted(self.systems, key=lambda system: -self.systems[system]["accuracy"])
         labelled = any(found["labelled"] for found in self.systems.values())
-        header = ["system", "accuracy", "answers", "judged correct", *["labelled", "effective rows"] * labelled]
+        header = ["system", "accuracy", "wrong", "declined", "accuracy given attempted", "answers", "judged correct"]
+        header += ["labelled", "effective rows"] * labelled
         rows = []
         for system in order:
             found = self.systems[system]
-            cells = [system, _interval(found), f"{found['rows']:,}", number(found["judged"])]
+            cells = [system, _interval(found), number(found["wrong"]), number(found["declined"])]
+            cells += [estimate(found["accuracy_given_attempted"]), f"{found['rows']:,}", number(found["judged"])]
             if labelled:
                 cells += [
                     f"{found['labelled']:,}",
@@ -74,6 +76,7 @@ class AccuracyReport(Report):
         methods = dict.fromkeys(found["method"] for found in self.systems.values())
         said = f"Accuracy with its {self._percent()} interval; {'; '.join(methods)}. "
         said += f"The interval is of {self._report['settings']['truth']}."
+        said += " Declined: gives no answer, such as 'I don't know'; attempted: the other answers."
         if labelled:
             said += " Effective rows: this many random labels would give as narrow an interval without the judge."
         return Table("Accuracy of the systems", header, rows, said)

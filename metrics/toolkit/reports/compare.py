@@ -25,6 +25,7 @@ from .table import (
     visible,
 )
 
+WITHOUT_INTERVALS = ("penalty", "wrong", "declined", "attempted")  # ends of names of scores; tables would be too wide
 MAX_NOTES = 5  # in the terminal, and unfolded on the page
 MAX_PAIRS = 15  # in the terminal and in LaTeX; of more pairs those of neighbours in the ranking
 CORRECTED = {
@@ -106,7 +107,7 @@ def systems_table(report: Mapping, metric: str) -> Table:
             scores.insert(0, estimate(accuracy["systems"][system]))
         scores += [
             number(found["scores"][name][system]["value"])
-            if name.endswith("penalty")
+            if name.endswith(WITHOUT_INTERVALS)
             else estimate(found["scores"][name][system])
             for name in parts
         ]

@@ -73,7 +73,7 @@ def judged(rows: list[dict], scorer, cache: Path) -> np.ndarray:
         "references": [row["references"] for row in rows],
         "predictions": [row["candidate"] for row in rows],
     }
-    found, _ = scorer.statistics(columns)
+    found = scorer.statistics(columns)[0][:, :2]
     cache.mkdir(parents=True, exist_ok=True)
     np.save(path, found)
     return found
