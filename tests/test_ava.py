@@ -211,7 +211,7 @@ def test_results_are_plain_numbers(ava):
     assert found["ava_accuracy"] == pytest.approx(np.mean(labels))
     assert found["ava_score"] == pytest.approx(np.mean(scores))
     assert found["ava_threshold"] == 0.4
-    assert set(ava.compute(**rows)) == {"ava_accuracy", "ava_score", "ava_threshold"}
+    assert set(ava.compute(**rows)) == {*ava._scorer.names, "ava_threshold"}
 
 
 def test_threshold_and_aggregation_can_be_set(ava):

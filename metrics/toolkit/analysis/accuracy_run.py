@@ -16,10 +16,11 @@ from ..rows.reading import Skips, good_rows, inputs_of
 from ..scoring.options import AccuracyOptions
 from ..scoring.registry import make_scorer
 from ..scoring.selection import checked_columns
-from .estimation import Estimate, cluster_sums, difference, labels_needed, newcombe, prediction_powered
+from .estimation import MIN_LABELS, Estimate, cluster_sums, difference, labels_needed, newcombe, prediction_powered
 from .inputs import digested_sources
 from .judge_errors import METHODS, Measured, effective_sample_size, from_rate, measured_for, notes_of
 from .labelling import item_key, key_of
+from .slices import places_of, slice_notes, slice_of
 
 POINTS = (0.01, 0.02, 0.05)
 FEW_LABELS = 30
@@ -67,8 +68,9 @@ class AccuracyRun:
 
         Returns:
             "systems": {system: "rows", "questions", "labelled", "judged", "accuracy", "low", "high", "method",
-            "declined", "wrong" (shares), "accuracy_given_attempted" ("value", "low", "high" or None), and with labels "effective_sample_size", "agreement", "needed" ...}, "differences" of every pair, "notes",
-            "judge", "inputs", "settings", "worst" rows.
+            "declined", "wrong" (shares), "accuracy_given_attempted" ("value", "low", "high", or None), and with labels
+            "effective_sample_size", "agreement", "needed" ...}, "differences" of every pair, "notes", "judge",
+            "inputs", "settings", "worst" rows, and "slices": None, or "column" and "values", {slice: systems}.
 
         Raises:
             FileError: if a file cannot be read, a row is bad, or no label is of one of the rows.
@@ -76,7 +78,7 @@ class AccuracyRun:
         from ... import __version__
 
         skips = Skips(self.options.skips, problem)
-        items, given = self._items(skips)
+        items, given, slices = self._items(skips)
         inputs = inputs_of(self.sources, skips)
         notes: list[str] = []
         judged, verdicts, judge, measured = self._judge(items, given, progress, notes)
@@ -97,6 +99,7 @@ class AccuracyRun:
             systems[system], estimates[system] = self._system(mine, *rows)
             systems[system] |= self._abstention(systems[system], mine, tried, rows)
         self._notes(systems, labels, measured, notes)
+        sliced = self._slices(slices, places, tried, rows, notes) if self.options.by else None
         return {
             "genqa_metrics": __version__,
             "inputs": inputs,
@@ -110,6 +113,7 @@ class AccuracyRun:
             "measured": dict(measured.facts) if measured else None,
             "systems": systems,
             "differences": self._differences(systems, estimates, asked, places),
+            "slices": sliced,
             "bad_rows": skips.skipped,
             "notes": notes,
             "worst": [_shown(items[place], judged[place], labels, place) for place in _worst(judged, labels)],
@@ -117,28 +121,30 @@ class AccuracyRun:
 
     def judged(self, problem, progress, needed: bool) -> tuple[list[Item], np.ndarray | None]:
         """Return the items of all rows and, where that is needed, the judge's (items,) probabilities."""
-        items, given = self._items(Skips(self.options.skips, problem), needed)
+        items, given, _ = self._items(Skips(self.options.skips, problem), needed)
         return items, self._judge(items, given, progress, [])[0] if needed else None
 
-    def _items(self, skips: Skips, judged: bool = True) -> tuple[list[Item], list[float]]:
-        """Return the answers, and the judge's numbers from a column."""
-        items, given, readers = [], [], {}
+    def _items(self, skips: Skips, judged: bool = True) -> tuple[list[Item], list[float], list[str]]:
+        """Return the answers, the judge's numbers from a column, and the slices that the answers belong to."""
+        items, given, slices, readers = [], [], [], {}
         asked = "ava" if judged and self.judge_column is None else ""
 
-        def convert(source, row: Row) -> list[tuple[Item, float]]:
+        def convert(source, row: Row) -> list[tuple[Item, float, str]]:
             reader = readers.setdefault(source.name, RowReader(source, self.columns, lambda kind: asked))
             if reader.row_kind(row.values).sets:
                 raise RowError("prediction: expected one answer, got a set; accuracy is of answers")
             value = self._given(row.values)
-            return [(item, value) for item in reader.read(row)]
+            name = slice_of(self.options.by, row.values) if self.options.by else ""
+            return [(item, value, name) for item in reader.read(row)]
 
         for _, _, converted in good_rows(self.sources, convert, skips):
-            items += [item for item, _ in converted]
-            given += [value for _, value in converted]
+            items += [item for item, *_ in converted]
+            given += [value for _, value, _ in converted]
+            slices += [name for *_, name in converted]
         if not items:
             names = ", ".join(source.name for source in self.sources)
             raise FileError(f"{names}: no rows with an answer; is this the right file?")
-        return items, given
+        return items, given, slices
 
     def _given(self, values: Mapping) -> float:
         if self.judge_column is None:
@@ -244,6 +250,26 @@ class AccuracyRun:
                     f"{system}: labelling stopped early, at {share:.0%} of the planned labels; probabilities are "
                     "scaled down, which makes intervals of these rows wider"
                 )
+
+    def _slices(self, slices, places: Mapping, tried: np.ndarray, rows: tuple, notes: list[str]) -> dict[str, Any]:
+        """Return the accuracy of every system on the rows of every slice."""
+        column = self.options.by
+        values: dict[str, dict] = {}
+        by_slice = places_of(column, slices)
+        notes += slice_notes(column, {name: len(mine) for name, mine in by_slice.items()}, "answers")
+        for name, of_slice in by_slice.items():
+            values[name] = {}
+            for system, mine in places.items():
+                mine = np.intersect1d(mine, of_slice)
+                if len(mine):
+                    values[name][system] = self._system(mine, *rows)[0]
+                    values[name][system] |= self._abstention(values[name][system], mine, tried, rows)
+        few = [name for name, of in values.items() if any(found["labelled"] < MIN_LABELS for found in of.values())]
+        if few and self.label_sources:
+            notes.append(
+                f"by {column}: fewer than {MIN_LABELS} labels in {', '.join(few)}: intervals of the judge alone"
+            )
+        return {"column": column, "values": values}
 
     def _abstention(self, found: Mapping, mine: np.ndarray, tried: np.ndarray, rows: tuple) -> dict[str, Any]:
         """Return the shares of answers that decline and that are wrong, and the accuracy of those that do not decline.

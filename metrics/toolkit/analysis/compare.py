@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...core.scorer import Scorer
+from ..rows.files import files_of_runs
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowKind, RowReader
 from ..rows.reading import AnySource, Skips, check_columns, good_rows, inputs_of
@@ -18,6 +19,8 @@ from . import resampling
 from .explanation import Explanation, explanation
 from .inputs import digested_sources, optional_texts, rounded, score_in_column
 from .matching import Matched, SystemRow, match
+from .runs import changes, check_one_system, recorded_scores
+from .slices import places_of, slice_notes, slice_of, sliced_comparison
 from .system_comparison import LEVEL, Column, analyse, most_different, row_scores
 
 MAX_SYSTEMS = 100
@@ -47,10 +50,19 @@ class CompareRun:
         if self.options.correction not in resampling.CORRECTIONS:
             expected = ", ".join(resampling.CORRECTIONS)
             raise ValueError(f"correction: expected one of {expected}, got {self.options.correction!r}")
-        self._one_each = isinstance(inputs, Mapping)  # a column `system` is ignored
+        folders = files_of_runs(inputs)
+        inputs = inputs if folders is None else folders
+        self.runs = self.options.runs or folders is not None
+        self._one_each = isinstance(inputs, Mapping) or self.runs  # a column `system` is ignored
         self.sources, self._systems = _named_sources(inputs)
         if not self.score_columns:
             check_columns(self.sources, self.columns)
+        names = dict.fromkeys(self._systems.values())
+        if self.runs and len(names) != 2:
+            raise ValueError(
+                f"runs: expected an old and a new run, got {len(names)}: {', '.join(names)}; name two inputs"
+            )
+        self._first_systems: dict[str, str | None] = {}
         self.scorers = make_scorers(self.options.metrics, self.options.settings)
         for column in self.score_columns:
             if any(column == metric or column in scorer.names for metric, scorer in self.scorers.items()):
@@ -72,7 +84,8 @@ class CompareRun:
             "questions", "left_out", "skipped_rows" (system -> bad rows), "systems", "notes", and "metrics": what
             `system_comparison.analyse` returns, with "rows": those that differ most, and of ava "accuracy", see
             `judge_errors.judged_systems`. Numbers have six significant
-            digits.
+            digits. "slices" is None, or "column" and "metrics", see `slices.sliced_comparison`; "changes" is None, or
+            of two runs what `runs.changes` returns.
 
         Raises:
             FileError: if a file cannot be read, a row is bad, there is only one system, or questions differ.
@@ -116,6 +129,10 @@ class CompareRun:
             found[metric]["rows"] = [_row(matched, row, by_row[row]) for row in rows]
         if "ava" in self.scorers:
             found["ava"]["accuracy"] = self._accuracy(matched.systems, statistics["ava"])
+        slices, slice_remarks = self._slices(matched, scorers, statistics) if given.by else (None, [])
+        of_run: dict[str, list[AnySource]] = {}
+        for source in self.sources:
+            of_run.setdefault(self._systems[id(source)], []).append(source)
         notes = [note for metric in scorers if (note := _length_note(metric, found[metric]["scores"]))]
         report = {
             "genqa_metrics": __version__,
@@ -127,6 +144,7 @@ class CompareRun:
                 "interval": resampling.INTERVAL.format("questions"),
                 "level": LEVEL,
                 "correction": self.options.correction,
+                "rows": self.options.rows,
                 "columns": self.columns,
                 "score_columns": list(self.score_columns),
             },
@@ -138,8 +156,11 @@ class CompareRun:
             "skipped_rows": skips.by_system,
             "systems": matched.systems,
             "metrics": found,
+            "slices": slices,
+            "changes": changes(matched, scorers, statistics, of_run) if self.runs else None,
             "notes": [
                 *notes,
+                *slice_remarks,
                 *_unequal_rows(matched, skips),
                 *([found["ava"]["accuracy"]["note"]] if "ava" in self.scorers else []),
                 *self._few(len(matched.rows), systems * (systems - 1) // 2),
@@ -157,6 +178,25 @@ class CompareRun:
             for i, system in enumerate(systems)
         }
         return judged_systems(rates, self.scorers["ava"], self.options.ignore_judge_errors)
+
+    def _slices(self, matched: Matched, scorers: Mapping, statistics: Mapping) -> tuple[dict, list[str]]:
+        """Return the comparison within every slice, and notes on the slices."""
+        given = self.options
+        for question in matched.rows:
+            if len({row.slice for row in question}) > 1:
+                found = ", ".join(
+                    f"{row.slice!r} for {name}" for name, row in zip(matched.systems, question, strict=True)
+                )
+                raise FileError(
+                    f"{question[0].where}: by: expected one value of {given.by} for a question, got {found}; a column "
+                    "for --by says something about the question, such as its topic"
+                )
+        places = places_of(given.by, [question[0].slice for question in matched.rows])
+        found = sliced_comparison(
+            matched.systems, scorers, statistics, places, given.resamples, given.seed, given.correction
+        )
+        notes = slice_notes(given.by, {name: len(mine) for name, mine in places.items()}, "questions")
+        return {"column": given.by, "metrics": found}, notes
 
     def _few(self, questions: int, tests: int) -> list[str]:
         """Return notes on too few questions or permutations."""
@@ -233,11 +273,16 @@ class CompareRun:
                 f"expected one system, with its score in column {self.score_columns[0]!r}, got {len(items)}; write "
                 "one row per system"
             )
+        if self.runs:
+            check_one_system(self._systems[id(source)], reader.optional(row.values, "system"), self._first_systems)
         if self._one_each and len(items) != 1:
             raise RowError(f"expected rows of system {self._systems[id(source)]!r} alone, got {len(items)} systems")
         if self._one_each or (len(items) == 1 and reader.optional(row.values, "system") is None):
             items[0].system = self._systems[id(source)]
-        return {item.system: SystemRow(item, source, given) for item in items}
+        name = slice_of(self.options.by, row.values) if self.options.by else ""
+        wanted = [name for scorer in scorers.values() for name in scorer.row_names] if self.runs else []
+        recorded = recorded_scores(row.values, wanted)
+        return {item.system: SystemRow(item, source, given, name, recorded) for item in items}
 
 
 def _named_sources(inputs: object) -> tuple[list[AnySource], dict[int, str]]:

@@ -1,7 +1,7 @@
 """Rows of several systems that answer the same questions."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..rows.files import FileError, Source
 from ..rows.items import Item
@@ -9,11 +9,21 @@ from ..rows.items import Item
 
 @dataclass(slots=True)
 class SystemRow:
-    """A row of one system, where it stands, and the scores that its file gives."""
+    """A row of one system, where it stands, and what its file gives beside the texts.
+
+    Attributes:
+        item: the row.
+        source: its file.
+        given: scores in columns.
+        slice: what `--by` sorts it by.
+        recorded: scores that an earlier run wrote into the file, by name.
+    """
 
     item: Item
     source: Source
     given: tuple[float, ...]
+    slice: str = ""
+    recorded: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def where(self) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ..rows.files import files_of_runs
 from . import console, options
 
 
@@ -23,7 +24,7 @@ def carry_out(
         verb: its name.
         inputs: paths.
         given: the values of the command's options.
-        scores: --column may name columns of scores.
+        scores: --column may name columns of scores, and two folders are two runs.
         demanded: names that --fail-under knows; None where they are known only afterwards.
         after: gets the report before it is printed.
         **more: further arguments of the function.
@@ -35,6 +36,8 @@ def carry_out(
     form, reading = given.pop("form"), [given.pop(name) for name in ("from_", "systems", "encoding")]
     column, pairs = given.pop("column"), given.pop("set_")
     with console.usage(verb):
+        runs = (files_of_runs(inputs) if scores else None) or {}
+        inputs = [path for paths in runs.values() for path in paths] or inputs
         console.check_outputs(files, [*inputs, *(given.get("labels") or [])])
         demands = options.demands(given.pop("fail_under", None), demanded)
         if "metric" in given:
@@ -48,10 +51,16 @@ def carry_out(
             given["columns"] = options.name_values("--column", column)
         as_paths = given.get("engine") == "ray" and not any(reading)
         sources = inputs if as_paths else options.read_inputs(inputs, *reading)
+        if runs:
+            given["runs"] = True
+            named = {path: name for name, paths in runs.items() for path in paths}
+            by_run = {name: [source for source in sources if named[source.path] == name] for name in runs}
     with console.failures(verb):
         in_bytes = verb == "score"
         with console.skipped_rows() as problem, console.progress_bars(in_bytes) as progress:
-            report = getattr(genqa_metrics, verb)(sources, **given, **more, problem=problem, progress=progress)
+            report = getattr(genqa_metrics, verb)(
+                by_run if runs else sources, **given, **more, problem=problem, progress=progress
+            )
     console.say_forms(() if as_paths else sources)
     after(report)
     text = {option: partial(_text, report, option) for option in files}

@@ -7,6 +7,7 @@ from ..analysis.accuracy_run import AccuracyRun
 from ..analysis.judge_errors import measured_fact
 from ..scoring.options import AccuracyOptions, bad_usage, takes
 from .report import Report
+from .slices import accuracy_table
 from .table import Table, estimate, latex_table, number
 
 
@@ -18,6 +19,7 @@ class AccuracyReport(Report):
 
     Attributes:
         systems: {system: {"judged", "accuracy", "low", "high", "method", "rows", "questions", "labelled", ...}}.
+        slices: {slice: systems} with `by`, else None.
         differences: [{"first", "second", "difference": {"value", "low", "high"}}] of every pair of systems.
         judge: signature of the judge.
         worst: the rows that are most surely wrong.
@@ -29,6 +31,7 @@ class AccuracyReport(Report):
     def __init__(self, report: Mapping):
         self._report = report
         self.systems, self.differences = report["systems"], report["differences"]
+        self.slices = report["slices"] and report["slices"]["values"]
         self.judge, self.notes, self.worst = report["judge"], report["notes"], report["worst"]
 
     def __repr__(self) -> str:
@@ -48,6 +51,7 @@ class AccuracyReport(Report):
     def tables(self) -> list[Table]:
         """Return the tables."""
         found = [self._systems()]
+        found += [table] if (table := accuracy_table(self._report)) else []
         if any("needed" in values for values in self.systems.values()):
             found.append(self._needed())
         if self.differences:

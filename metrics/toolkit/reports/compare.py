@@ -6,9 +6,11 @@ from typing import Any
 from ..analysis.compare import CompareRun, explanations
 from ..scoring.options import CompareOptions, bad_usage, takes
 from ..scoring.registry import SCORERS, scorer_class
+from .changes import change_tables, summary
 from .charts import forest_chart, outcome_bar
 from .explanation import heat_map_html, heat_map_legend, heat_map_style
 from .report import Report, say
+from .slices import MAX_ROWS, comparison_tables, reversals
 from .table import (
     Table,
     estimate,
@@ -221,7 +223,13 @@ def comparison_page(shown: "CompareReport", explained: Sequence[Mapping] = ()) -
     """
     sections = [_section(shown, metric, explained) for metric in shown.tests]
     body = render(
-        "compare.html", report=shown, sections=sections, most=MAX_NOTES, clusters=CLUSTERS, facts=shown.facts()
+        "compare.html",
+        report=shown,
+        sections=sections,
+        changes=[html_table(table, text_columns={0, 1, 3, 5}) for table in change_tables(shown.to_dict())],
+        most=MAX_NOTES,
+        clusters=CLUSTERS,
+        facts=shown.facts(),
     )
     return page(shown.title, body, render("forest.css"), heat_map_style(), render("compare.css"))
 
@@ -256,6 +264,7 @@ def _section(shown: "CompareReport", metric: str, explained: Sequence[Mapping]) 
         "systems": html_table(table),
         "said": table.explanation,
         "legend": heat_map_legend() if heat else None,
+        "sliced": [(table, html_table(table)) for table in shown.sliced(metric)],
         "rows": rows,
     }
 
@@ -306,7 +315,11 @@ class CompareReport(Report):
         scores: {metric: {score: {system: {"value", "low", "high"}}}}.
         tests: {metric: {score: {"systems": {system: cluster and ranks}, "pairs": [tests of a pair]}}}.
         rows: {metric: [rows that differ most]}.
-        findings: for every metric in one sentence which systems are first.
+        findings: for every metric in one sentence which systems are first; slices in which it is the other way round;
+            and of two runs what changed.
+        slices: with `by` {"column", "metrics": {metric: {slice: {"questions", "scores", "pairs"}}}}, else None.
+        changes: of two runs {"runs", "answers_changed", "judge", "metrics": {metric: {"better", "worse", ...}}}, else
+            None.
         signatures: {metric: what its numbers depend on}.
         notes: what a reader must know before the numbers.
     """
@@ -319,7 +332,10 @@ class CompareReport(Report):
             {metric: found[part] for metric, found in report["metrics"].items()}
             for part in ("scores", "tests", "rows")
         )
+        self.slices, self.changes = report["slices"], report["changes"]
         self.findings = [finding(report, metric) for metric in report["metrics"]]
+        self.findings += [line for metric in report["metrics"] for line in reversals(report, metric)]
+        self.findings += summary(report)
         self.title = f"Comparison of {len(self.systems)} systems on {self.questions:,} questions"
 
     def __repr__(self) -> str:
@@ -358,7 +374,13 @@ class CompareReport(Report):
         report, found = self._report, []
         for metric, tests in self.tests.items():
             found += [systems_table(report, metric), *(pairs_table(report, metric, name) for name in tests)]
-        return found
+            found += self.sliced(metric)
+        return [*found, *change_tables(report)]
+
+    def sliced(self, metric: str, most: int | None = None) -> list[Table]:
+        """Return the tables of a metric by slice; of more than `most` tests only the significant ones."""
+        order = ordered(self._report, metric, next(iter(self.tests[metric])))
+        return comparison_tables(self._report, metric, order, most)
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
@@ -379,13 +401,14 @@ class CompareReport(Report):
         parts.append("\n".join(f"- {markdown(line)}" for line in self.findings))
         for metric, tests in self.tests.items():
             pairs = (pairs_table(self._report, metric, name) for name in tests)
-            for table in (systems_table(self._report, metric), *pairs):
+            for table in (systems_table(self._report, metric), *pairs, *self.sliced(metric)):
                 parts.append(f"## {markdown(table.title)}\n\n{markdown(table.explanation)}\n\n{markdown_table(table)}")
             parts += [f"## {markdown(metric)}: rows that differ most"] * bool(self.rows[metric])
             for row in self.rows[metric]:
                 answers = Table("", ["score", "system", "answer"], [list(cells) for cells in shown_answers(row)])
                 about = f"**{markdown(name_of(row))}** {markdown('; '.join(row['references']))}"
                 parts.append(f"{about}\n\n{markdown_table(answers)}")
+        parts += [f"## {markdown(table.title)}\n\n{markdown_table(table)}" for table in change_tables(self._report)]
         parts.append(f"## What the numbers rest on\n\n{CLUSTERS}")
         parts.append("\n".join(f"- {markdown_code(line)}" for line in self.facts()))
         return "\n\n".join(parts)
@@ -404,6 +427,8 @@ class CompareReport(Report):
                 table = pairs_table(self._report, metric, name, MAX_PAIRS)
                 caption = f"{name}: differences of systems. {table.explanation} Bold: significant at 5%."
                 parts.append(latex_table(table, f"{name}-pairs", caption))
+            for table in self.sliced(metric, MAX_ROWS):
+                parts.append(latex_table(table, table.title.lower(), f"{table.title}. {table.explanation}"))
         return self._latex(parts)
 
     def show(self, console) -> None:
@@ -424,6 +449,10 @@ class CompareReport(Report):
             print_table(systems_table(self._report, metric), console)
             name = next(iter(tests))
             print_table(pairs_table(self._report, metric, name, MAX_PAIRS), console)
+            for table in self.sliced(metric, MAX_ROWS):
+                print_table(table, console)
+            if self.changes:  # they have the rows
+                continue
             say(console, [f"{name}: rows that differ most"] * bool(self.rows[metric]), "bold")
             for row in self.rows[metric]:
                 cut(visible(name_of(row)), (f"  [{visible(' | '.join(row['references']))}]", "dim"))
@@ -432,6 +461,8 @@ class CompareReport(Report):
                 for score, system, answer in answers if len(answers) < 4 else (answers[0], answers[-1]):
                     cut(f"  {score}  ", (f"{system:<{width}}", "bold"), f"  {answer}")
             console.print()
+        for table in change_tables(self._report, self._report["settings"]["rows"]):
+            print_table(table, console)
         say(console, [CLUSTERS, *self.facts()])
         console.print()
         say(console, self.findings, "bold")

@@ -76,6 +76,11 @@ def _seed() -> Any:
     return option(0, "Seed: the same rows and seed give the same numbers.", "--seed", metavar="N")
 
 
+def _by() -> Any:
+    help = "The same for the rows of every value of COLUMN too, such as a topic; COLUMN.KEY goes into objects."
+    return option(None, help, "--by", metavar="COLUMN")
+
+
 def _ignore_judge_errors() -> Any:
     help = "With ava, without labels: give intervals of the accuracy that ignore the errors of the judge."
     return option(False, help, "--ignore-judge-errors")
@@ -150,6 +155,13 @@ class CompareOptions(_Checked):
         metavar="NAME",
     )
     rows: int = option(6, "Number of rows to show on which the systems differ most.", "--rows", metavar="N")
+    by: str | None = _by()
+    runs: bool = option(
+        False,
+        "The two inputs are an old and a new run of one system: say what got better and what got worse, row by row. "
+        "Two folders are always read so.",
+        "--runs",
+    )
     ignore_judge_errors: bool = _ignore_judge_errors()
     on_error: Literal["fail", "skip"] = option(
         "fail", '"fail" at the first bad row or question that not all systems answer, or "skip" and count them.'
@@ -225,6 +237,7 @@ class AccuracyOptions(_Checked):
         "Intervals of these very rows, not of questions like them: narrower, for a fixed test set. Needs labels.",
         "--finite-population",
     )
+    by: str | None = _by()
     confidence: float = option(0.95, "Probability that an interval holds the truth.", "--confidence", metavar="P")
     ignore_judge_errors: bool = _ignore_judge_errors()
     on_error: Literal["fail", "skip"] = _on_error()
