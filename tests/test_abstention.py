@@ -3,7 +3,7 @@
 import genqa_metrics
 import numpy as np
 import pytest
-from genqa_metrics.ava.answers import attempts
+from genqa_metrics.core.answers import attempts
 from genqa_metrics.toolkit.scoring.registry import make_scorer
 
 SHARES = ("ava_accuracy", "ava_wrong", "ava_declined")

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..core.answers import attempts
 from ..core.batching import checked_budget
 from ..core.devices import check_fork
 from ..core.judge_loading import checked_aggregation, checked_threshold
 from ..core.judge_model import LINEAR
 from ..core.languages import language_counts, language_warnings
 from ..core.scorer import Scorer
-from .answers import attempts
 from .explaining import explanations
 from .judging import Judge
 from .loading import checked_early_stop, load_judge

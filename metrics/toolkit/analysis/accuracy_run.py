@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ava.answers import attempts
+from ...core.answers import attempts
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowReader
 from ..rows.reading import Skips, good_rows, inputs_of
