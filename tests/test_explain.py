@@ -92,6 +92,8 @@ def command(tiny_checkpoint, tiny_encoder, monkeypatch):
         "seven are there",
         "--checkpoint",
         tiny_checkpoint,
+        "--metric",
+        "kpqa",
     ]
 
 

@@ -13,7 +13,7 @@ _SHARED = ("metric", "set_", "settings_file", "column", "from_", "systems", "enc
     AgreeOptions,
     "FILE",
     "Files as for `score`, with a human score in every row.",
-    (*_SHARED, "html", "form"),
+    (*_SHARED, "latex", "html", "form"),
     metric=options.MetricsOrColumns,
     column=options.ScoresOrColumn,
 )

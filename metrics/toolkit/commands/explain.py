@@ -18,11 +18,15 @@ def explain(
         typer.Option("--reference", metavar="TEXT", help="A reference answer, once for each.", show_default=False),
     ],
     metric: Annotated[
-        options.ModelMetric,
+        options.ModelMetric | None,
         typer.Option(
-            "--metric", "-m", help="kpqa: what it weighs and matches. ava: what speaks for and against the answer."
+            "--metric",
+            "-m",
+            help="ava: which words count for and against the answer. kpqa: what it weighs and matches. Default: ava, "
+            "as for score; kpqa with --idf.",
+            show_default=False,
         ),
-    ] = options.ModelMetric.KPQA,
+    ] = None,
     idf: Annotated[
         Path | None,
         typer.Option(
@@ -42,14 +46,14 @@ def explain(
         ),
     ] = None,
 ) -> None:
-    """Show why KPQA or AVA scored one answer as it did.
+    """Show why AVA or KPQA scored one answer as it did.
+
+    **ava** prints the verdict, the reference that decided, the words of the answer that count for it and against it,
+    by what the probability is without them, and a sentence.
 
     **kpqa** prints the prediction and every reference with the keyphrase weight of each word piece: as a heat map, or
     as numbers where there are no colours (a pipe, a file, NO_COLOR). Marked are the pieces that match. Below stand the
     weighted scores beside the unweighted ones and, with several references, which one gave each score.
-
-    **ava** prints the verdict, the reference that decided, the words of the answer that count for it and against it,
-    by what the probability is without them, and a sentence.
 
     An empty prediction is explained (it scores 0); an empty question or reference is bad usage.
 
@@ -59,6 +63,7 @@ def explain(
         _check_texts({"QUESTION": [question], "--prediction": [prediction], "--reference": reference})
         if checkpoint == "":
             raise ValueError("--checkpoint: expected a folder or a name, got an empty one; is a shell variable unset?")
+        metric = metric or (options.ModelMetric.KPQA if idf else options.ModelMetric.AVA)
         if idf and metric is not options.ModelMetric.KPQA:
             raise ValueError("--idf: only kpqa weighs word pieces; leave it out, or take --metric kpqa")
         console.check_outputs({"--html": html})

@@ -66,7 +66,7 @@ def _on_error(help: str):
 
 
 def _metrics(default: str):
-    listed = f"Metric to compute, once for each: {', '.join(METRICS)}. Default: {default}."
+    listed = f"{', '.join(METRICS)}; once for each. Default: {default}."
     return repeated("--metric", "-m", metavar="NAME", help=listed, group=METRIC)
 
 
@@ -76,23 +76,19 @@ Column = repeated(
     "--column",
     "-c",
     metavar="NAME=COLUMN",
-    help="Where a column has another name, once for each: --column prediction=answer_text. NAME is question, "
-    "context, contexts, prediction, references, system, id, score or label. Dots go into objects and lists: "
-    "references=answers.text, prediction=choices.0.text. Nothing after '=' leaves a column unread.",
+    help="Where a column has another name, once for each: prediction=choices.0.text. NAME: question, context, "
+    "contexts, prediction, references, system, id, score, label. Nothing after '=': leave it unread.",
 )
 From = _reading(
     "--from",
     "TOOL",
-    "What wrote the files: ragas, lm-eval (samples_*.jsonl), squad (predictions and their data set), "
-    "openai-evals or inspect. Default: detected where the columns are unambiguous.",
+    "What wrote the files: ragas, lm-eval, squad, openai-evals or inspect. Default: detected.",
 )
-Systems = _reading(
-    "--systems", "A,B", "Columns that hold the answers of one system each, in a table with a row per question."
-)
+Systems = _reading("--systems", "A,B", "Columns with the answers of one system each.")
 Encoding = _reading(
     "--encoding",
     "NAME",
-    "Encoding of text files, such as cp1252 or latin-1. Default: UTF-8, or UTF-16 where a file begins so.",
+    "Encoding of text files, such as cp1252. Default: UTF-8 or UTF-16.",
 )
 ScoresOrColumn = repeated(
     "--column",
@@ -104,9 +100,8 @@ ScoresOrColumn = repeated(
 Set = repeated(
     "--set",
     "-s",
-    metavar="METRIC.SETTING=VALUE",
-    help="Setting of a metric, once for each: aev.alpha=0.3, aev.wordiness=infinity, aev.stop_words=null, "
-    "f_meta.base=bleu. VALUE is JSON, or else a string. The card of a metric lists its settings.",
+    metavar="KEY=VALUE",
+    help="METRIC.SETTING=VALUE, once for each: aev.alpha=0.3, f_meta.base=bleu. VALUE is JSON or a string.",
     group=METRIC,
 )
 SettingsFile = Annotated[
@@ -114,7 +109,7 @@ SettingsFile = Annotated[
     typer.Option(
         "--settings",
         metavar="FILE.json",
-        help='Settings from a file: {"aev": {"alpha": 0.3}}, or those of the only --metric. --set wins.',
+        help='The same from a file: {"aev": {"alpha": 0.3}}. --set wins.',
         rich_help_panel=METRIC,
     ),
 ]
@@ -123,9 +118,7 @@ Markdown = _file("--markdown", "the tables as Markdown")
 Latex = _file("--latex", "the tables as LaTeX (booktabs)")
 Html = _file("--html", "tables and charts as one self-contained HTML page")
 SamePage = _file("--html", "the same as one HTML page")
-SkipOrFail = _on_error(
-    "A bad row (no JSON, a missing column, a wrong type ...): fail at the first one, or report, count and skip them."
-)
+SkipOrFail = _on_error("A bad row: fail at the first one, or report, count and skip them.")
 SkipOrFailAll = _on_error(
     "A bad row, or a question that not all systems answer: fail at the first one, or report, count and skip them."
 )
@@ -135,7 +128,7 @@ PrintAs = Annotated[Format, typer.Option("--format", "-f", help="How to print th
 FailUnder = repeated(
     "--fail-under",
     metavar="NAME=VALUE",
-    help="Exit with status 3 if NAME is below VALUE for any system, once for each: for a check in CI.",
+    help="Exit with status 3 if NAME is below VALUE for any system; once for each.",
     group=OUTPUT,
 )
 _SHARED = {  # option of a command -> its declaration and default, in the order of --help

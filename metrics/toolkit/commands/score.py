@@ -16,34 +16,31 @@ _SHARED = (
     "systems",
     "encoding",
     "on_error",
+    "latex",
+    "html",
     "fail_under",
     "form",
 )
 _INPUT = (
-    "JSON lines or a JSON document (.jsonl, .json, .ndjson), .csv, .tsv, .parquet, .arrow, .xlsx (extra "
-    "'excel'), logs of Inspect (.eval), folders of save_to_disk; text may be compressed (.gz, .bz2, .xz, "
-    ".zst). Addresses (https://, s3://, hf://) are read too. '-' is JSON lines on standard input."
+    "JSON lines, JSON, CSV, TSV, Parquet, Arrow, Excel, logs of Inspect or folders of save_to_disk; compressed or "
+    "not, also an address (https://, s3://, hf://). '-': JSON lines on standard input."
 )
 
 
 @options.takes(ScoreOptions, "INPUT", _INPUT, _SHARED)
 def score(inputs: list[str], **given: Any) -> None:
-    """Score the rows of files of any size; print a table with one row per system.
+    """Score the rows of files of any size: one line for every system.
 
-    **Answers**: rows with `question`, `prediction` (or `candidate`) and `references` (or `reference`; one string, or a
-    list of strings).
+    **Answers** have `question`, `prediction` and `references`; **generated questions** have `context`, `references`
+    and `predictions`. Both may have `system`, `id`, and a human `score` and `label`.
 
-    **Generated questions**: rows with `context`, `references` and `predictions` (a list of questions, or
-    {system: questions}). Without predictions the human ceiling is scored: half of the references against the others.
+    **Examples**
 
-    **Without --metric** rows with a question are judged by ava, which reads it: metrics of overlapping words, such as
-    aev, hold the length of an answer against it. Where lengths differ much, the output begins with a note on it.
+    - `genqa-metrics score answers.jsonl`
 
-    **With ava** the table has the accuracy of every system with a 95% interval that counts the judge's errors, as they
-    were measured for its checkpoint. The sentence below the table names the method.
+    - `genqa-metrics score a.csv b.csv -c prediction=output -m ava -m kpqa -o scores.csv`
 
-    **Both** may have `system` (else the name of the file), `id`, and the human `score` and `label`, which
-    `--output` passes on. In CSV a cell that starts with [ is a JSON list, any other is one string.
+    - `genqa-metrics score answers.jsonl --fail-under ava_accuracy=0.8`
 
     **Exit status**: 0 done, 1 failed, 2 bad usage, 3 a --fail-under was missed.
     """

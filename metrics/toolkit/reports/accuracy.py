@@ -8,7 +8,7 @@ from ..analysis.judge_errors import measured_fact
 from ..scoring.options import AccuracyOptions, bad_usage, takes
 from .report import Report
 from .slices import accuracy_table
-from .table import Table, estimate, latex_table, number
+from .table import Table, estimate, number
 
 
 class AccuracyReport(Report):
@@ -119,12 +119,6 @@ class AccuracyReport(Report):
         if report["bad_rows"]:
             facts.append(f"left out: {report['bad_rows']:,} bad rows")
         return [*facts, f"genqa-metrics {report['genqa_metrics']}"]
-
-    def to_latex(self) -> str:
-        """Return the tables in LaTeX; they need the package booktabs."""
-        return self._latex(
-            latex_table(table, table.title.lower(), f"{table.title}. {table.explanation}") for table in self.tables()
-        )
 
 
 def _interval(found: Mapping) -> str:

@@ -3,7 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from ..analysis.agree import AgreeRun
+from ..analysis.resampling import adjust_p_values
 from ..scoring.options import AgreeOptions, bad_usage, takes
 from .charts import curves_figure, forest_figure, group_figure, svg_of
 from .report import Report
@@ -36,12 +39,18 @@ def against_best(report: Mapping, kind: str = "pearson") -> dict[str, Mapping]:
     Args:
         report: see `analysis.human_agreement.analyse`.
         kind: "pearson" or "spearman".
+
+    Returns:
+        {metric: its test}, with p-values that are corrected (Holm) for these tests alone.
     """
     best = ordered(report, kind)[0]
     found = {}
     for entry in report["differences"]:
         if best in (entry["first"], entry["second"]):
-            found[entry["second"] if entry["first"] == best else entry["first"]] = entry[kind]
+            found[entry["second"] if entry["first"] == best else entry["first"]] = dict(entry[kind])
+    raw = np.array([test["permutation_p"] for test in found.values()], dtype=float)  # None is NaN
+    for test, corrected in zip(found.values(), adjust_p_values(raw, "holm").tolist(), strict=True):
+        test["permutation_p_holm"] = None if np.isnan(corrected) else corrected
     return found
 
 
@@ -65,8 +74,8 @@ def _correlations(report: Mapping) -> Table:
     if not tests:
         return Table(AGREEMENT, header, rows, explanation)
     explanation += (
-        " p: permutation test of the difference between this Pearson r and the first one; corrected (Holm) for all "
-        "pairs of metrics. Bold: the first one, and those that do not differ from it at 5%."
+        " p: permutation test of the difference between this Pearson r and the first one; corrected (Holm) for the "
+        "tests shown. Bold: the first one, and those that do not differ from it at 5%."
     )
     return Table(AGREEMENT, [*header, "p", "p corrected"], rows, explanation, marked)
 

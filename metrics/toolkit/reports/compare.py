@@ -3,7 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..analysis.compare import CompareRun, explanations
+from ..analysis.resampling import adjust_p_values
 from ..scoring.options import CompareOptions, bad_usage, takes
 from ..scoring.registry import SCORERS, scorer_class
 from .changes import change_tables, summary
@@ -36,6 +39,7 @@ CORRECTED = {
     "fdr": "corrected for the {tests} of one score so that 5% of the findings may be false (Benjamini and Hochberg)",
     "none": "not corrected for the {tests} of one score",
 }
+BEST = "Bold: the best, and systems that are not significantly worse."
 CLUSTERS = (
     "Cluster: a line is drawn where every system above is significantly better than every system below. Ranks: from "
     "1 + the number of significantly better systems to the number of systems - those that are significantly worse. "
@@ -57,6 +61,23 @@ def ordered(report: Mapping, metric: str, name: str) -> list[str]:
     """Return the systems, the best score first."""
     scores = report["metrics"][metric]["scores"][name]
     return sorted(scores, key=lambda system: -scores[system]["value"])
+
+
+def best_systems(report: Mapping, metric: str, name: str) -> list[str]:
+    """Return the system with the best score, and those that are not significantly worse.
+
+    Args:
+        report: see `analysis.compare.CompareRun.report`.
+        metric: its name.
+        name: one of its tested scores.
+    """
+    best = ordered(report, metric, name)[0]
+    worse = {
+        pair["second"] if pair["first"] == best else pair["first"]
+        for pair in report["metrics"][metric]["tests"][name]["pairs"]
+        if best in (pair["first"], pair["second"]) and pair["permutation_p_corrected"] < report["settings"]["level"]
+    }
+    return [system for system in ordered(report, metric, name) if system not in worse]
 
 
 def _ranks(found: Mapping) -> str:
@@ -101,6 +122,7 @@ def systems_table(report: Mapping, metric: str) -> Table:
     names = compared_scores(report, metric)
     parts = [name for name in _shown(metric) if name in found["scores"]]
     ranking, accuracy = found["tests"][names[0]]["systems"], corrected_accuracy(report, metric)
+    best = best_systems(report, metric, names[0])
     rows, marked = [], set()
     for place, system in enumerate(ordered(report, metric, names[0])):
         scores = [estimate(found["scores"][name][system]) for name in names]
@@ -114,8 +136,7 @@ def systems_table(report: Mapping, metric: str) -> Table:
             for name in parts
         ]
         rows.append([system, _ranks(ranking[system]), str(ranking[system]["cluster"]), *scores])
-        if ranking[system]["cluster"] == 1:
-            marked.add(place)
+        marked |= {place} if system in best else set()
     header = ["system", "ranks", "cluster", *["accuracy"] * bool(accuracy), *names]
     header += [_short(metric, name) for name in parts]
     said = "In brackets: 95% bootstrap interval."
@@ -124,7 +145,7 @@ def systems_table(report: Mapping, metric: str) -> Table:
     elif "accuracy" in found:
         said = f"In brackets: 95% bootstrap interval; the errors of {metric} are ignored."
     said += f" Ranks and clusters by {names[0]}." if len(names) > 1 else ""
-    return Table(f"{metric}: systems", header, rows, said, marked)
+    return Table(f"{metric}: systems", header, rows, f"{said} {BEST}", marked, header.index(names[0]))
 
 
 def ranked_pairs(report: Mapping, metric: str, name: str, neighbours: bool = False) -> list[dict]:
@@ -168,6 +189,10 @@ def pairs_table(report: Mapping, metric: str, name: str, most: int | None = None
     few = most is not None and tests > most
     if few:
         pairs = ranked_pairs(report, metric, name, neighbours=True)
+        for test in ("permutation_p", "bootstrap_p"):  # over those that are shown
+            raw = np.array([pair[test] for pair in pairs], dtype=float)
+            corrected = adjust_p_values(raw, report["settings"]["correction"]).tolist()
+            pairs = [pair | {f"{test}_corrected": p} for pair, p in zip(pairs, corrected, strict=True)]
     rows, marked = [], set()
     for place, pair in enumerate(pairs):
         rows.append(
@@ -184,7 +209,7 @@ def pairs_table(report: Mapping, metric: str, name: str, most: int | None = None
         if pair["permutation_p_corrected"] < report["settings"]["level"]:
             marked.add(place)
     header = ["pair", "difference", "permutation p", "corrected", "bootstrap p", "corrected", "wins / ties / losses"]
-    said = "Two-sided paired tests; p is " + _correction(report) + ". Wins, ties and losses: questions."
+    said = "Two-sided paired tests; p is " + _correction(report, len(pairs)) + ". Wins, ties and losses: questions."
     if corrected_accuracy(report, metric):
         said += " Of the verdicts as they are: tests and differences take the judge to err alike on all systems."
     if few:
@@ -192,9 +217,7 @@ def pairs_table(report: Mapping, metric: str, name: str, most: int | None = None
     return Table(f"{name}: pairs of systems", header, rows, said, marked)
 
 
-def _correction(report: Mapping) -> str:
-    systems = len(report["systems"])
-    tests = systems * (systems - 1) // 2
+def _correction(report: Mapping, tests: int) -> str:
     if tests == 1:
         return "not corrected: there is one test"
     return CORRECTED[report["settings"]["correction"]].format(tests=f"{tests:,} tests")
@@ -237,12 +260,12 @@ def comparison_page(shown: "CompareReport", explained: Sequence[Mapping] = ()) -
 def _section(shown: "CompareReport", metric: str, explained: Sequence[Mapping]) -> dict:
     """Return what the page shows of a metric."""
     report, scores = shown.to_dict(), []
-    for place, (name, tests) in enumerate(shown.tests[metric].items()):
+    for place, name in enumerate(shown.tests[metric]):
         order = ordered(report, metric, name)
         estimates = {system: shown.scores[metric][name][system] for system in order}
         if place == 0 and (accuracy := corrected_accuracy(report, metric)):
             estimates = {system: accuracy["systems"][system] for system in order}
-        first = [system for system in order if tests["systems"][system]["cluster"] == 1]
+        first = best_systems(report, metric, name)
         pairs = pairs_table(report, metric, name)
         bars = [outcome_bar(pair) for pair in ranked_pairs(report, metric, name)]
         scores.append(
@@ -418,17 +441,14 @@ class CompareReport(Report):
         parts = []
         for metric, tests in self.tests.items():
             table = systems_table(self._report, metric)
-            caption = (
-                f"{metric} of {len(self.systems)} systems on {self.questions:,} questions. {table.explanation} "
-                f"{CLUSTERS} Bold: first cluster."
-            )
-            parts.append(latex_table(table, f"{metric}-systems", caption))
+            caption = f"{metric} of {len(self.systems)} systems on {self.questions:,} questions. {BEST}"
+            parts.append(latex_table(table, f"{metric}-systems", caption, f"{table.explanation} {CLUSTERS}"))
             for name in tests:
                 table = pairs_table(self._report, metric, name, MAX_PAIRS)
-                caption = f"{name}: differences of systems. {table.explanation} Bold: significant at 5%."
-                parts.append(latex_table(table, f"{name}-pairs", caption))
+                caption = f"{name}: differences of systems. Bold: significant at 5%."
+                parts.append(latex_table(table, f"{name}-pairs", caption, table.explanation))
             for table in self.sliced(metric, MAX_ROWS):
-                parts.append(latex_table(table, table.title.lower(), f"{table.title}. {table.explanation}"))
+                parts.append(latex_table(table, table.title.lower(), f"{table.title}.", table.explanation))
         return self._latex(parts)
 
     def show(self, console) -> None:

@@ -6,6 +6,7 @@ from .table import (
     Table,
     as_json,
     html_table,
+    latex_table,
     markdown,
     markdown_code,
     markdown_table,
@@ -44,6 +45,12 @@ class Report:
         """Return one line per file that was read."""
         sources = [*self._report["inputs"], *(self._report.get("labels") or [])]
         return [f"{source['name']}: {source['rows']:,} rows, SHA-256 {source['sha256']}" for source in sources]
+
+    def to_latex(self) -> str:
+        """Return the tables in LaTeX; they need the package booktabs."""
+        return self._latex(
+            latex_table(table, table.title.lower(), f"{table.title}.", table.explanation) for table in self.tables()
+        )
 
     def _latex(self, tables: Iterable[str]) -> str:
         """Return a LaTeX document's tables below comments with the notes and facts."""

@@ -129,7 +129,7 @@ class ScoreReport(Report):
         return visible(f"ScoreReport({'; '.join(shown)})")
 
     def tables(self) -> list[Table]:
-        """Return one table per metric; the best score of several systems is marked."""
+        """Return one table per metric; of ava the best systems are marked, see `best`."""
         return [self._table(metric) for metric in self.found.scores]
 
     def _table(self, metric: str) -> Table:
@@ -139,25 +139,46 @@ class ScoreReport(Report):
         if self.found.skipped:
             counts["skipped"] = self.skipped
         main = scorer_class(metric).main
-        rows, values = [], []
+        rows, best = [], self.best if metric == "ava" else []
         for system, scores in self.found.scores[metric].items():
             shown = _shown_scores(metric, scores)
             rows.append(
                 [system, *(f"{count[system]:,}" for count in counts.values()), *(f"{v:.4f}" for v in shown.values())]
             )
-            values.append(None if system == self.found.total else rows[-1][-len(shown) + list(shown).index(main)])
         header = ["system", *counts, *shown]
         if metric == "ava" and self.accuracy:
             header.append("accuracy")
             for row in rows:
                 row.append(estimate(self.accuracy["systems"].get(row[0])))
-        best = max((value for value in values if value is not None), default=None)
-        marked = {place for place, value in enumerate(values) if value == best} if len(rows) > 1 else set()
+        marked = {place for place, row in enumerate(rows) if row[0] in best}
         return Table(metric, header, rows, self.signatures[metric], marked, header.index(main))
+
+    @property
+    def best(self) -> list[str]:
+        """The system with the highest accuracy, and those that may be as good.
+
+        Their difference from it has an interval that holds 0; the answers count as unpaired. None without ava, of one
+        system, or where no system is clearly worse.
+        """
+        systems = self.accuracy["systems"] if self.accuracy else {}
+        if len(systems) < 2:
+            return []
+        from ..analysis.estimation import newcombe
+
+        ends = {system: tuple(found[end] for end in ("value", "low", "high")) for system, found in systems.items()}
+        first = max(ends, key=lambda system: ends[system][0])
+        found = [system for system in ends if newcombe(ends[first], ends[system])[1] <= 0 or system == first]
+        return found if len(found) < len(ends) else []
 
     def facts(self) -> list[str]:
         """Return the signatures, and how the intervals of the accuracy were made."""
-        return [*self.signatures.values(), *([self.accuracy["note"]] if self.accuracy else [])]
+        return [*self.signatures.values(), *self._remarks()]
+
+    def _remarks(self) -> list[str]:
+        marked = (
+            "bold: the highest accuracy, and those not clearly below it; `compare` tests systems on the same questions"
+        )
+        return [*([self.accuracy["note"]] if self.accuracy else []), *([marked] if self.best else [])]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the rows, with all digits."""
@@ -195,9 +216,8 @@ class ScoreReport(Report):
         """Return the notes, and one table per metric with its signature."""
         parts = [f"**Note:** {markdown(note)}" for note in self.notes]
         for table in self.tables():
-            table.marked = set()
             parts += [f"**{markdown(table.title)}**", markdown_table(table), markdown_code(table.explanation)]
-        return "\n\n".join([*parts, *([markdown(self.accuracy["note"])] if self.accuracy else [])])
+        return "\n\n".join([*parts, *map(markdown, self._remarks())])
 
     def show(self, console: Any) -> None:
         """Print the notes, and one table per metric with its signature.
@@ -209,7 +229,7 @@ class ScoreReport(Report):
         for table in self.tables():
             table.title = ""
             print_table(table, console, [name for name in table.header if name != table.header[table.bold]])
-        say(console, [self.accuracy["note"]] if self.accuracy else [])
+        say(console, self._remarks())
 
 
 def _shown_scores(metric: str, scores: Mapping[str, float]) -> dict[str, float]:

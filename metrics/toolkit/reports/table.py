@@ -174,14 +174,19 @@ def markdown_table(table: Table) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def latex_table(table: Table, label: str, caption: str) -> str:
+MAX_CAPTION = 200  # characters
+
+
+def latex_table(table: Table, label: str, caption: str, note: str = "") -> str:
     """Return a table in LaTeX, with booktabs.
 
     Args:
-        table: the table.
+        table: the table; a marked row has its name and its bold column in bold.
         label: what the document refers to it by, after "tab:".
-        caption: plain text.
+        caption: plain text, which is cut after `MAX_CAPTION` characters.
+        note: plain text below the table.
     """
+    caption = caption if len(caption) <= MAX_CAPTION else f"{caption[: MAX_CAPTION - 3]}..."
     lines = [
         "\\begin{table}[ht]",
         "  \\centering",
@@ -195,9 +200,12 @@ def latex_table(table: Table, label: str, caption: str) -> str:
     for place, row in enumerate(table.rows):
         name, *cells = map(latex, row)
         name = f"{{}}{name}" if name.startswith(("[", "*")) else name  # else an argument of the line's end above
-        name = f"\\textbf{{{name}}}" if place in table.marked else name
+        if place in table.marked:
+            name = f"\\textbf{{{name}}}"
+            cells = [f"\\textbf{{{cell}}}" if i == table.bold else cell for i, cell in enumerate(cells, 1)]
         lines.append(f"    {' & '.join([name, *(cell.replace(' - ', ' -- ') for cell in cells)])} \\\\")
-    return "\n".join([*lines, "    \\bottomrule", "  \\end{tabular}", "\\end{table}"])
+    below = [f"  \\par\\smallskip{{\\footnotesize {latex(note)}}}"] if note else []
+    return "\n".join([*lines, "    \\bottomrule", "  \\end{tabular}", *below, "\\end{table}"])
 
 
 def html_table(table: Table, further: Collection = (), text_columns: Collection[int] | None = None):

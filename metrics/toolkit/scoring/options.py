@@ -82,8 +82,8 @@ def _by() -> Any:
 
 
 def _ignore_judge_errors() -> Any:
-    help = "With ava, without labels: give intervals of the accuracy that ignore the errors of the judge."
-    return option(False, help, "--ignore-judge-errors")
+    help = "With ava, without labels: intervals of the accuracy that ignore the errors of the judge."
+    return option(False, help, "--ignore-judge-errors", group="Metrics")
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,7 @@ class ScoreOptions(_Checked):
     columns: Mapping[str, str] | None = _columns()
     output: str | None = option(
         None,
-        "Write the scores of every row to FILE: .parquet, .jsonl, .csv (or .tsv), text also compressed. FOLDER/ (with "
-        "the slash) gets Parquet parts, and a run that ended early can be resumed, see --resume.",
+        "Write the scores of every row to FILE (.parquet, .jsonl, .csv, .tsv), or as Parquet parts to FOLDER/.",
         "--output",
         "-o",
         metavar="FILE",
@@ -105,7 +104,7 @@ class ScoreOptions(_Checked):
     )
     resume: bool = option(
         False,
-        "Keep the finished parts in --output FOLDER/ and continue after them. Harmless in a first run.",
+        "Keep the finished parts in --output FOLDER/ and continue after them.",
         "--resume",
         group="Large files",
     )
@@ -119,14 +118,13 @@ class ScoreOptions(_Checked):
     )
     engine: Literal["local", "ray"] = option(
         "local",
-        "local: this machine. ray: a Ray cluster (extra 'ray'); INPUT may then be a folder or a URI (s3://, gs://, "
-        "hf:// ...), --output FOLDER/ too.",
+        "local: this machine. ray: a Ray cluster; INPUT may then be a folder or a URI, --output FOLDER/ too.",
         "--engine",
         group="Large files",
     )
     address: str | None = option(
         None,
-        "The Ray cluster, or 'auto'. Default: the one that RAY_ADDRESS names, or a new one on this machine.",
+        "The Ray cluster, or 'auto'. Default: that of RAY_ADDRESS, or a new one here.",
         "--address",
         metavar="HOST:PORT",
         group="Large files",

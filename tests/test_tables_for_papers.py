@@ -1,0 +1,148 @@
+"""Tables for papers: LaTeX and HTML of every verb, short captions, and bold that claims no more than a test."""
+
+import json
+import re
+
+import genqa_metrics
+import numpy as np
+import pytest
+from genqa_metrics.toolkit.analysis.resampling import adjust_p_values
+from genqa_metrics.toolkit.reports.agree import against_best
+from genqa_metrics.toolkit.reports.compare import MAX_PAIRS, best_systems, pairs_table, systems_table
+from genqa_metrics.toolkit.reports.table import MAX_CAPTION, Table, latex_table
+
+from tests.factories.files import run, save
+
+CAPTION = re.compile(r"\\caption\{(.*)\}")
+
+
+def scored(systems, questions=40, seed=0):
+    """Return rows of systems with a score in column "points": each has a mean, and noise of its own."""
+    rng = np.random.default_rng(seed)
+    return [
+        {"id": str(i), "system": system, "points": float(rng.normal(mean, 1)), "score": float(rng.normal())}
+        for system, mean in systems.items()
+        for i in range(questions)
+    ]
+
+
+def compared(systems, **options):
+    return genqa_metrics.compare(scored(systems), score_columns=["points"], resamples=2000, **options)
+
+
+@pytest.fixture(scope="module")
+def many():
+    """Eight systems, the means of neighbours a third of the noise apart."""
+    return compared({f"s{i}": i / 3 for i in range(8)})
+
+
+def captions(latex):
+    return CAPTION.findall(latex)
+
+
+def test_captions_are_short(many):
+    agreed = genqa_metrics.agree(scored({"a": 0, "b": 1}), score_columns=["points"], resamples=100)
+    judged = [{"question": f"{i}?", "prediction": "x", "references": "x", "j": i % 2, "t": i % 3} for i in range(60)]
+    accuracy = genqa_metrics.accuracy(judged, columns={"judge": "j"}, by="t")
+    for report in (many, agreed, accuracy):
+        latex = report.to_latex()
+        assert captions(latex)
+        assert latex.count(r"\begin{table}") == latex.count(r"\end{table}") == len(captions(latex))
+        assert max(map(len, captions(latex))) <= MAX_CAPTION, captions(latex)
+
+
+def test_a_long_caption_is_cut():
+    latex = latex_table(Table("", ["a"], [["b"]]), "x", "long " * 100)
+    assert len(captions(latex)[0]) == MAX_CAPTION
+
+
+def test_bold_is_the_best_and_what_is_not_significantly_worse(many):
+    """By the definition: every pair with the best system whose corrected p is 5% or more."""
+    report = many.to_dict()
+    values = {system: found["value"] for system, found in many.scores["points"]["points"].items()}
+    best = max(values, key=values.get)
+    tied = {best}
+    for pair in many.tests["points"]["points"]["pairs"]:
+        names = {pair["first"], pair["second"]}
+        if best in names and pair["permutation_p_corrected"] >= 0.05:
+            tied |= names
+    assert set(best_systems(report, "points", "points")) == tied
+    assert 1 < len(tied) < 8
+    table = systems_table(report, "points")
+    assert {table.rows[i][0] for i in table.marked} == tied
+    assert table.header[table.bold] == "points"
+    latex = many.to_latex().partition(r"\begin{table}")[2].partition(r"\end{table}")[0]
+    assert latex.count(r"\textbf{") == 2 * len(tied)  # name and score
+
+
+def test_a_cluster_is_not_bold_where_its_last_system_is_significantly_worse():
+    """Small steps: no line separates all systems, so all are one cluster, and yet the last is worse."""
+    report = compared({f"s{i}": i / 4 for i in range(5)})
+    systems = report.tests["points"]["points"]["systems"]
+    assert {found["cluster"] for found in systems.values()} == {1}
+    assert "s0" not in best_systems(report.to_dict(), "points", "points")
+
+
+def test_p_values_are_corrected_over_the_pairs_that_are_shown(many):
+    """28 pairs: LaTeX and the terminal show the 7 of neighbours, corrected over 7; the page all, corrected over 28."""
+    table = pairs_table(many.to_dict(), "points", "points", MAX_PAIRS)
+    assert len(table.rows) == 7
+    assert "7 tests" in table.explanation
+    shown = {row[0]: row[3] for row in table.rows}
+    raw = {row[0]: float(row[2].replace("<", "")) for row in table.rows}
+    expected = dict(zip(raw, adjust_p_values(np.array(list(raw.values()))), strict=True))
+    for pair, p in shown.items():
+        if not p.startswith("<"):
+            assert float(p) == pytest.approx(expected[pair], abs=0.01)
+    whole = pairs_table(many.to_dict(), "points", "points")
+    assert len(whole.rows) == 28
+    assert "28 tests" in whole.explanation
+
+
+def test_agree_corrects_over_the_tests_that_are_shown():
+    """Four metrics, so six pairs; shown are the three with the best one."""
+    rng = np.random.default_rng(1)
+    human = rng.normal(size=60)
+    rows = [
+        {"id": str(i), "question": f"{i}?", "prediction": "x", "score": float(h)}
+        | {f"m{k}": float(h + rng.normal(0, 1 + k / 2)) for k in range(4)}
+        for i, h in enumerate(human)
+    ]
+    report = genqa_metrics.agree(rows, score_columns=[f"m{k}" for k in range(4)], resamples=200)
+    tests = against_best(report.to_dict())
+    raw = np.array([test["permutation_p"] for test in tests.values()])
+    assert [test["permutation_p_holm"] for test in tests.values()] == pytest.approx(adjust_p_values(raw).tolist())
+    assert len(tests) == 3
+    assert "tests shown" in report.tables()[0].explanation
+    assert r"\toprule" in report.to_latex()
+
+
+def test_the_commands_write_latex_and_html(tmp_path):
+    path = save(tmp_path / "rows.jsonl", [{**row, "prediction": "a", "references": "a"} for row in scored({"a": 0})])
+    latex, page = tmp_path / "t.tex", tmp_path / "t.html"
+    run("score", path, "-m", "aev", "--latex", latex, "--html", page)
+    assert r"\textbf" not in latex.read_text()  # no interval, so no claim
+    assert "aev|alpha" in page.read_text()
+    run("agree", path, "-c", "points", "--resamples", "100", "--latex", latex)
+    assert r"\begin{tabular}" in latex.read_text()
+    assert json.loads(run("score", path, "-m", "aev", "-f", "json")[0])
+
+
+def answers(right, of=60, truth="Ann Lee"):
+    return [
+        {"question": f"Who wrote book {i}?", "references": truth, "prediction": truth if i < right else "Bo Ek"}
+        for i in range(of)
+    ]
+
+
+def test_score_marks_only_what_is_clearly_best():
+    """55 and 50 of 60 may be equally good, 5 of 60 is worse; of 55 and 50 alone none is marked."""
+    rows = [row | {"system": str(right)} for right in (55, 50, 5) for row in answers(right)]
+    report = genqa_metrics.score(rows)
+    assert report.best == ["55", "50"]
+    [table] = report.tables()
+    assert {table.rows[i][0] for i in table.marked} == {"55", "50"}
+    assert "bold: the highest accuracy" in report.to_markdown()
+    close = genqa_metrics.score([row for row in rows if row["system"] != "5"])
+    assert close.best == []
+    assert "bold" not in str(close)
