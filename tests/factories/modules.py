@@ -19,6 +19,15 @@ ROWS = {
         "predictions": ["There are seven steps.", "It is in Paris.", "", "42 km"],
         "references": [["Four steps are involved.", "four"], ["Paris"], ["nothing"], ["42 kilometres", "42 km"]],
     },
+    "grounding": {
+        "predictions": ["There are seven steps.", "It is in Paris. It is old [1].", "", "I don't know."],
+        "contexts": [
+            ["The stairs have four steps."],
+            ["The tower is in Paris.", "It is old."],
+            ["nothing"],
+            ["42 km"],
+        ],
+    },
     "kpqa": {
         "questions": ["how many steps are there?", "where is it?", "what is there?", "how far is it?"],
         "predictions": ["There are seven steps.", "It is in Paris.", "", "42 km"],

@@ -91,13 +91,13 @@ def metric_types(metric: str) -> tuple[str, str]:
     made = module_class(scorer)
     texts, answers = "Sequence[str]", "Sequence[Sequence[str]]"
     inputs = {"questions": texts} if scorer.needs_question else {}
-    references = answers if scorer.takes_sets else f"{texts} | {answers}"
-    inputs |= {"predictions": answers if scorer.takes_sets else texts, "references": references}
+    single = scorer.evidence == "references" and not scorer.takes_sets  # one text may stand for a list of one
+    evidence = f"{texts} | {answers}" if single else answers
+    inputs |= {"predictions": answers if scorer.takes_sets else texts, scorer.evidence: evidence}
     rows = [f"{name}: {kind}" for name, kind in inputs.items()]
     more = [f"{name}: {texts} | None = None" for name in scorer.optional]
     one = [
-        f"{name.removesuffix('s')}: "
-        + ("str | Sequence[str]" if name == "references" and not scorer.takes_sets else kind[9:-1])
+        f"{name.removesuffix('s')}: " + ("str | Sequence[str]" if single and name == "references" else kind[9:-1])
         for name, kind in inputs.items()
     ]
     one += [f"{name.removesuffix('s')}: str | None = None" for name in scorer.optional]

@@ -127,7 +127,7 @@ class AccuracyRun:
     def _items(self, skips: Skips, judged: bool = True) -> tuple[list[Item], list[float], list[str]]:
         """Return the answers, the judge's numbers from a column, and the slices that the answers belong to."""
         items, given, slices, readers = [], [], [], {}
-        asked = "ava" if judged and self.judge_column is None else ""
+        asked = {"question": "ava", "references": "ava"} if judged and self.judge_column is None else {}
 
         def convert(source, row: Row) -> list[tuple[Item, float, str]]:
             reader = readers.setdefault(source.name, RowReader(source, self.columns, lambda kind: asked))

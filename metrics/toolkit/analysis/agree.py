@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ..rows.items import Item, RowError, RowReader
 from ..rows.reading import AnySource, Skips, good_rows, inputs_of
 from ..scoring.options import AgreeOptions
 from ..scoring.pipeline import item_statistics
-from ..scoring.selection import checked_columns, make_scorers
+from ..scoring.selection import checked_columns, make_scorers, needed_columns
 from .human_agreement import LENGTHS, PERMUTATIONS, Judgments, analyse, differing
 from .inputs import digested_sources, optional_texts, rounded, score_in_column
 from .question_types import question_type
@@ -170,8 +171,8 @@ class AgreeRun:
         }
 
     def _read(self, skips: Skips) -> list[_Row]:
-        asked = next((metric for metric, scorer in self.scorers.items() if scorer.needs_question), "")
-        readers = {id(source): RowReader(source, self.columns, lambda kind: asked) for source in self.sources}
+        needs = partial(needed_columns, self.scorers)
+        readers = {id(source): RowReader(source, self.columns, needs) for source in self.sources}
 
         def convert(source: AnySource, row: Row) -> _Row:
             reader, values, item = readers[id(source)], row.values, None

@@ -14,7 +14,7 @@ from ..rows.items import Item, RowError, RowKind, RowReader
 from ..rows.reading import AnySource, Skips, check_columns, good_rows, inputs_of
 from ..scoring.options import CompareOptions
 from ..scoring.pipeline import item_statistics
-from ..scoring.selection import checked_columns, default_metrics, length_note, make_scorers
+from ..scoring.selection import checked_columns, default_metrics, length_note, make_scorers, needed_columns
 from . import resampling
 from .explanation import Explanation, explanation
 from .inputs import digested_sources, optional_texts, rounded, score_in_column
@@ -264,8 +264,7 @@ class CompareRun:
     ) -> dict[str, SystemRow]:
         given = tuple(score_in_column(column, row.values) for column in self.score_columns)
         if scorers:
-            asked = next((metric for metric, scorer in scorers.items() if scorer.needs_question), "")
-            items = reader.items(row.number, row.values, row_kind, asked)
+            items = reader.items(row.number, row.values, row_kind, needed_columns(scorers, row_kind))
         else:
             items = [_unscored_item(reader, source, row.number, row.values, row_kind)]
         if given and len(items) != 1:

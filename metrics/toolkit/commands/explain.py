@@ -18,7 +18,7 @@ def explain(
         typer.Option("--reference", metavar="TEXT", help="A reference answer, once for each.", show_default=False),
     ],
     metric: Annotated[
-        options.ModelMetric | None,
+        options.ExplainedMetric | None,
         typer.Option(
             "--metric",
             "-m",
@@ -63,11 +63,11 @@ def explain(
         _check_texts({"QUESTION": [question], "--prediction": [prediction], "--reference": reference})
         if checkpoint == "":
             raise ValueError("--checkpoint: expected a folder or a name, got an empty one; is a shell variable unset?")
-        metric = metric or (options.ModelMetric.KPQA if idf else options.ModelMetric.AVA)
-        if idf and metric is not options.ModelMetric.KPQA:
+        metric = metric or (options.ExplainedMetric.KPQA if idf else options.ExplainedMetric.AVA)
+        if idf and metric is not options.ExplainedMetric.KPQA:
             raise ValueError("--idf: only kpqa weighs word pieces; leave it out, or take --metric kpqa")
         console.check_outputs({"--html": html})
-    if metric is options.ModelMetric.AVA:
+    if metric is options.ExplainedMetric.AVA:
         from ..analysis.verdict import verdict
         from ..reports.verdict import print_verdict as show
         from ..reports.verdict import verdict_html as as_html

@@ -28,7 +28,15 @@ class OnError(StrEnum):
 
 
 class ModelMetric(StrEnum):
-    """A metric with a model; these explain an answer, and their models can be exported."""
+    """A metric with a model, which can be exported."""
+
+    KPQA = "kpqa"
+    AVA = "ava"
+    GROUNDING = "grounding"
+
+
+class ExplainedMetric(StrEnum):
+    """A metric that the command `explain` knows."""
 
     KPQA = "kpqa"
     AVA = "ava"

@@ -78,7 +78,7 @@ class Item:
         system: name of the system.
         text: the question, or the context that questions were asked about, or None.
         predictions: one answer, or a set of questions (which may be empty).
-        references: at least one.
+        references: at least one; none where no metric reads them and the row has contexts.
         human: values of the columns `score` and `label`; None where there is no number.
         contexts: the passages that the answer was written from, in order; none where the row has none.
     """
@@ -103,12 +103,16 @@ class RowKind:
         ceiling: there are no predictions; half of the human references stand in for them.
         text: the column that says what was asked, or asked about: "question" or "context".
         given: there is such a column.
+        has_references: rows have references; False only for rows that have contexts instead.
+        has_contexts: rows have the passages that an answer was written from.
     """
 
     sets: bool
     ceiling: bool
     text: str
     given: bool = field(default=True, compare=False)
+    has_references: bool = field(default=True, compare=False)
+    has_contexts: bool = field(default=False, compare=False)
 
 
 def _kind(value: object) -> str:
@@ -148,7 +152,8 @@ class RowReader:
         source: the file.
         columns: names of the columns in the file, by the names of `COLUMNS`; "" for a column that is not to be read.
             A name with dots goes into objects and lists: "answers.text", "choices.0.text".
-        asks: called with the kind of the rows; returns the metric that needs a question in every row, or "".
+        asks: called with the kind of the rows; returns {column: metric that needs it in every row}, of "question",
+            "references" and "contexts".
         kind: what the rows are, if it is known before the first one is read.
 
     Attributes:
@@ -160,7 +165,7 @@ class RowReader:
         self,
         source: Source | MemorySource,
         columns: Mapping[str, str],
-        asks: Callable[[RowKind], str] = lambda kind: "",
+        asks: Callable[[RowKind], Mapping[str, str]] = lambda kind: {},
         kind: RowKind | None = None,
     ):
         self.source = source
@@ -263,13 +268,16 @@ class RowReader:
         column, value = self._needed(values, "prediction")
         value = self._unpacked(column, value)
         inner = list(value.values()) if isinstance(value, dict) else [value]
-        return RowKind(asked or any(isinstance(texts, list) for texts in inner), ceiling=False, text=text, given=given)
+        sets = asked or any(isinstance(texts, list) for texts in inner)
+        has_contexts = not sets and bool(self.contexts(values))
+        has_references = not has_contexts or self._has(values, "references")
+        return RowKind(sets, False, text, given, has_references, has_contexts)
 
     def check_columns(self, values: dict) -> None:
         """Raise a `ColumnError` if a row lacks a column that is needed or was named."""
-        self.row_kind(values)
+        row_kind = self.row_kind(values)
         for name in COLUMNS:
-            (self._needed if name == "references" else self._value)(values, name)
+            (self._needed if name == "references" and row_kind.has_references else self._value)(values, name)
 
     def systems(self, values: dict) -> tuple[str, ...]:
         """Return the systems whose row it is, also of a bad row; never raises."""
@@ -298,20 +306,25 @@ class RowReader:
         self.kind = kind
         return items
 
-    def items(self, line: int, values: dict, row_kind: RowKind, reader: str = "") -> list[Item]:
+    def items(self, line: int, values: dict, row_kind: RowKind, needs: Mapping[str, str] | None = None) -> list[Item]:
         """Return the items of a row, one per system; none for a context with one reference and no predictions.
 
         Args:
             line: number of the row.
             values: its values.
             row_kind: what it should be.
-            reader: the metric that reads the question; "" where it may be missing.
+            needs: {column: metric that reads it}, of columns that may be missing otherwise.
 
         Raises:
             RowError: if the row is bad.
             FileError: if it has predictions and the rows before it have none.
         """
-        references = self._references(*self._needed(values, "references"))
+        needs = needs or {}
+        if row_kind.has_references or "references" in needs:
+            references = self._references(*self._needed(values, "references"))
+        else:
+            given = self.optional(values, "references")
+            references = [] if given is None else self._references("references", given)
         default = self._system(values)
         if row_kind.ceiling:
             if self._has(values, "prediction"):
@@ -330,14 +343,19 @@ class RowReader:
         if row_kind.text == "context" and not isinstance(text, str):  # only passed on: a list of paragraphs is welcome
             text = None if text is _MISSING or text is None else json.dumps(text, default=str)
         empty = isinstance(text, str) and not text.strip()
-        if reader and (text is _MISSING or text is None or empty):
+        if "question" in needs and (text is _MISSING or text is None or empty):
             got = "no such column" if text is _MISSING else "an empty text" if empty else "null"
             raise RowError(
-                f"{column}: expected a question, which {reader} reads, got {got}; drop the row, or name a metric that "
-                "reads none, such as aev"
+                f"{column}: expected a question, which {needs['question']} reads, got {got}; drop the row, or name a "
+                "metric that reads none, such as aev"
             )
         text = None if text is _MISSING or text is None else _text(column, text)
         human, contexts = self.human(values), self.contexts(values)
+        if "contexts" in needs and not contexts:
+            raise RowError(
+                f"contexts: expected at least one passage, which {needs['contexts']} reads, got none; drop the row, "
+                "or say where they are with --column contexts=NAME"
+            )
         return [
             Item(self.source.name, line, ident, system, text, predictions, references, human, contexts)
             for system, predictions in by_system.items()

@@ -187,7 +187,7 @@ class Reading:
         columns: see `items.RowReader`.
         skips: what to do about bad rows.
         notify: called with what a user must know about the input.
-        asks: called with the row_kind of rows; returns the metric that needs a question in every row, or "".
+        asks: called with the row_kind of rows; returns {column: metric that needs it in every row}.
 
     Attributes:
         row_kind: what the rows of the first file are; None before `windows` is called.
@@ -201,7 +201,7 @@ class Reading:
         columns: Mapping[str, str],
         skips: Skips | None = None,
         notify: Callable[[str], None] = lambda message: None,
-        asks: Callable[[RowKind], str] = lambda row_kind: "",
+        asks: Callable[[RowKind], Mapping[str, str]] = lambda row_kind: {},
     ):
         self.sources = sources
         self.columns = columns

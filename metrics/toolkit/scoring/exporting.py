@@ -3,12 +3,15 @@
 import os
 import shutil
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from ... import __version__
 from ...core.scorer import require_extra
 from . import quantization
 
+WITH_MODEL = ("ava", "grounding", "kpqa")
 NEEDED = ("onnx", "onnxruntime", "torch", "transformers")
 
 
@@ -23,16 +26,13 @@ def with_exported(metric: str, settings: Mapping) -> dict:
         ValueError: if the checkpoint is not found, or the backend cannot run it.
         ImportError: if the packages of the extra `export` are not installed, and the file is not there.
     """
-    if settings.get("backend") != "onnx" or metric not in ("ava", "kpqa"):
+    if settings.get("backend") != "onnx" or metric not in WITH_MODEL:
         return dict(settings)
-    from importlib import import_module
-
     from ...core.checkpoints import signature_digest
     from ...core.encoders import cache_folder, encoder_source
     from ...core.onnx_backend import FAST_FILE
 
-    loading = import_module(f"{__name__.removesuffix('.toolkit.scoring.exporting')}.{metric}.loading")
-    folder = loading.checkpoint_folder(settings.get("checkpoint"), settings.get("revision"))
+    folder = _loading(metric).checkpoint_folder(settings.get("checkpoint"), settings.get("revision"))
     if not (folder / FAST_FILE).is_file():
         require_extra("export", *NEEDED)
         source = folder
@@ -44,6 +44,11 @@ def with_exported(metric: str, settings: Mapping) -> dict:
     return {**settings, "checkpoint": str(folder), "revision": None}
 
 
+def _loading(metric: str) -> ModuleType:
+    """Return the module that finds the checkpoints of a metric."""
+    return import_module(f"{__name__.removesuffix('.toolkit.scoring.exporting')}.{metric}.loading")
+
+
 def _found(metric: str, checkpoint: str | None) -> tuple[Path, object, Sequence[str]]:
     """Return the folder of a checkpoint, its torch model, and the names of the model's inputs."""
     if metric == "kpqa":
@@ -52,10 +57,9 @@ def _found(metric: str, checkpoint: str | None) -> tuple[Path, object, Sequence[
         folder = checkpoint_folder(checkpoint)
         model, tokenizer = load_token_classifier(folder)
         return folder, model, tokenizer.model_input_names
-    from ...ava.loading import checkpoint_folder
     from ...core.judge_loading import check_onnx_support, load_model, read_settings
 
-    folder = checkpoint_folder(checkpoint)
+    folder = _loading(metric).checkpoint_folder(checkpoint)
     settings = read_settings(folder)
     check_onnx_support(settings["configuration"], folder)
     model, tokenizer = load_model(folder, settings["configuration"], settings["marks"])
@@ -67,7 +71,7 @@ def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
     """Write a checkpoint's files and its model in 8-bit integers into a folder, written atomically.
 
     Args:
-        metric: "ava" or "kpqa".
+        metric: one of `WITH_MODEL`.
         checkpoint: folder or Hub id, None for the default.
         output: the folder; one that is there is replaced.
 

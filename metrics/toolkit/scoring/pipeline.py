@@ -40,16 +40,22 @@ def statistics_of_items(scorer: Scorer, items: Sequence[Item]) -> tuple[np.ndarr
                 f"{item.file}, line {item.line}: question: expected a string for {scorer.name}, got null; drop the "
                 "row, or leave the metric out"
             )
-        asked, references = item.text if scorer.needs_question else None, tuple(item.references)
+        reads = scorer.needs_question or "questions" in scorer.optional
+        asked, evidence = item.text if reads else None, tuple(getattr(item, scorer.evidence))
+        if not evidence:
+            raise FileError(
+                f"{item.file}, line {item.line}: {scorer.evidence}: expected at least one text for {scorer.name}, got "
+                "none; drop the row, or leave the metric out"
+            )
         predictions = [tuple(item.predictions)] if scorer.takes_sets else item.predictions
-        rows += [(asked, texts, references) for texts in predictions]
+        rows += [(asked, texts, evidence) for texts in predictions]
     places = {row: place for place, row in enumerate(dict.fromkeys(rows))}
     columns: dict[str, list] = {
         "predictions": [list(texts) if scorer.takes_sets else texts for _, texts, _ in places],
-        "references": [list(references) for *_, references in places],
+        scorer.evidence: [list(evidence) for *_, evidence in places],
     }
-    if scorer.needs_question:
-        columns["questions"] = [asked for asked, *_ in places]
+    if scorer.needs_question or "questions" in scorer.optional:
+        columns["questions"] = [asked or "" for asked, *_ in places]
     statistics, counts = scorer.statistics(columns)
     return np.asarray(statistics)[[places[row] for row in rows]], counts
 

@@ -132,7 +132,7 @@ class RowsDatasource(Datasource):
         row_kind: what the rows are.
         rows: rows of a block, and so of a task of the next stage.
         wanted: columns of the files that may be needed.
-        reader: the metric that needs a question in every row, or "".
+        needs: {column: metric that needs it in every row}.
     """
 
     def __init__(
@@ -143,11 +143,11 @@ class RowsDatasource(Datasource):
         row_kind: RowKind,
         rows: int,
         wanted: Sequence[str],
-        reader: str,
+        needs: Mapping[str, str],
     ):
         super().__init__()
         self.files, self.columns, self.skip, self.row_kind = files, columns, skip, row_kind
-        self.rows, self.wanted, self.reader = rows, wanted, reader
+        self.rows, self.wanted, self.needs = rows, wanted, needs
 
     def estimate_inmemory_data_size(self) -> int | None:
         """Return None: the size of packed files says little."""
@@ -165,7 +165,7 @@ class RowsDatasource(Datasource):
     def _blocks(self, file: Mapping) -> Iterator[pyarrow.Table]:
         problems: list[str] = []
         source = source_of(file, self.wanted)
-        reading = Reading([source], self.columns, Skips(self.skip, problems.append), asks=lambda row_kind: self.reader)
+        reading = Reading([source], self.columns, Skips(self.skip, problems.append), asks=lambda row_kind: self.needs)
         reading.row_kind = self.row_kind
         counted, chunk = Counter(), []
         for items in reading.good_rows():
@@ -327,7 +327,7 @@ class RayRun(Run):
         """
         sources = [source_of(file, self._wanted()) for file in self.files]
         skip_bad_rows = self.options.skips
-        first = Reading(sources, self.columns, Skips(skip_bad_rows), notify, self._reader)
+        first = Reading(sources, self.columns, Skips(skip_bad_rows), notify, self._needs)
         first.windows(lambda row_kind: (1, 1))
         row_kind = first.row_kind
         scorers = self._checked_scorers(row_kind)
@@ -355,7 +355,7 @@ class RayRun(Run):
         few = max(1, int(resources.get("CPU", 1)) // CORES_PER_READER)
         metadata = {"genqa_metrics": json.dumps({metric: scorer.signature for metric, scorer in scorers.items()})}
         source = RowsDatasource(
-            self.files, self.columns, skip, row_kind, window, self._wanted(), self._reader(row_kind)
+            self.files, self.columns, skip, row_kind, window, self._wanted(), self._needs(row_kind)
         )
         sink = PartsDatasink(self.output, metadata, self.part_rows)
         try:

@@ -11,6 +11,7 @@ SCORERS = {
     "aev": "AevScorer",
     "ava": "AvaScorer",
     "f_meta": "FMetaScorer",
+    "grounding": "GroundingScorer",
     "kpqa": "KpqaScorer",
 }
 

@@ -27,7 +27,7 @@ from .pipeline import (
     worker_count,
 )
 from .registry import scorer_class
-from .selection import checked_columns, default_metrics, length_note, make_scorers
+from .selection import checked_columns, default_metrics, length_note, make_scorers, needed_columns
 
 MAX_SYSTEMS = 1000
 
@@ -186,7 +186,7 @@ class Run:
             FileError: if a file cannot be read or written, a row is bad, or no row can be scored. The output file is
                 then as it was before; of a folder the finished parts are kept.
         """
-        reading = Reading(self.sources, self.columns, Skips(self.options.skips, problem), notify, self._reader)
+        reading = Reading(self.sources, self.columns, Skips(self.options.skips, problem), notify, self._needs)
         if not self.in_parts:
             output = _OneFile(self.output, self.options.keep)
             report = self._score(reading, output, progress)
@@ -247,9 +247,9 @@ class Run:
     def _limits(self, row_kind: RowKind) -> tuple[int, int]:
         return window_predictions(self._checked_scorers(row_kind).values()), WINDOW_CHARACTERS
 
-    def _reader(self, row_kind: RowKind) -> str:
+    def _needs(self, row_kind: RowKind) -> dict[str, str]:
         metrics = tuple(self.scorers) or default_metrics(row_kind)
-        return next((m for m in metrics if row_kind.text == "question" and scorer_class(m).needs_question), "")
+        return needed_columns({metric: scorer_class(metric) for metric in metrics}, row_kind)
 
 
 def facts_of(report: Scores) -> dict:

@@ -52,12 +52,34 @@ def default_metrics(row_kind: RowKind) -> tuple[str, ...]:
 
     Rows with a question get a metric that reads it: without it, long right answers look worse than short wrong ones.
 
+    Rows with contexts, the passages that an answer was written from, also get one that reads those.
+
     >>> default_metrics(RowKind(sets=False, ceiling=False, text="question"))
     ('ava',)
+    >>> default_metrics(RowKind(sets=False, ceiling=False, text="question", has_contexts=True))
+    ('ava', 'grounding')
     """
     if row_kind.sets:
         return "f_meta", "aev"
-    return ("ava",) if row_kind.text == "question" and row_kind.given else ("aev",)
+    grounded = ("grounding",) if row_kind.has_contexts else ()
+    if not row_kind.has_references:
+        return grounded
+    return (("ava",) if row_kind.text == "question" and row_kind.given else ("aev",)) + grounded
+
+
+def needed_columns(metrics: Mapping[str, Scorer | type[Scorer]], row_kind: RowKind) -> dict[str, str]:
+    """Return {column: first metric that needs it in every row}.
+
+    Args:
+        metrics: {metric: what computes it}.
+        row_kind: what the rows are.
+    """
+    found: dict[str, str] = {}
+    for metric, scorer in metrics.items():
+        found.setdefault(scorer.evidence, metric)
+        if scorer.needs_question and row_kind.text == "question":
+            found.setdefault("question", metric)
+    return found
 
 
 def length_note(metric: str, systems: Mapping[str, Mapping[str, float]]) -> str | None:

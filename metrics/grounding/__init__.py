@@ -1,0 +1,1 @@
+"""Grounding: is an answer supported by the passages that were retrieved for it?"""

@@ -1,0 +1,80 @@
+"""Grounding: is an answer supported by the passages that were retrieved for it? A module of `evaluate`."""
+
+import datasets
+import evaluate
+from genqa_metrics.core.evaluate_module import CheckedModule
+from genqa_metrics.grounding.scorer import GroundingScorer
+
+_DESCRIPTION = """\
+Grounding reads an answer sentence by sentence beside the passages that were retrieved for it, and gives the share of
+the sentences that a passage supports. A small transformer reads sentence and passage together; no language model is
+asked, and no reference answer is needed.
+"""
+
+_KWARGS_DESCRIPTION = """
+Args:
+    predictions (list of str): the answers, one per row.
+    contexts (list of lists of str): the passages of each row, at least one.
+    questions (list of str): optional; read beside answers that are no full sentence. "" where there is none.
+    threshold (float from 0 to 1): probability from which a sentence is supported. Default: the checkpoint's own.
+    windows (int): parts of the passages that are read for a sentence, those that share most words with it. Default 3.
+    citations (bool): a sentence that cites passages, such as "[2]", must be supported by those. Default True.
+    per_example (bool): add the scores of every row. Default False.
+    explain (bool): add "explanation": per row {"answer", "sentences", "reason"}; a sentence has its place, "verdict"
+        ("supported", "unsupported", "contradicted" or "states nothing"), probability, passage, and the place of the
+        evidence in it. Default False.
+Returns:
+    grounding: mean over answers of the share of supported sentences, from 0 to 1.
+    grounding_answers: share of the answers of which every sentence is supported.
+    grounding_score: mean over answers of the lowest probability of a sentence.
+    grounding_answer_rate: share of the answers that state something; the others are left out of the means above.
+Examples:
+    >>> grounding = evaluate.load("metrics/grounding")
+    >>> results = grounding.compute(
+    ...     predictions=["The bridge is 120 metres long.", "The bridge was painted by Ann Lee."],
+    ...     contexts=[["The old bridge has a length of 120 metres."]] * 2,
+    ...     per_example=True,
+    ... )
+    >>> results["grounding_per_example"]
+    [1.0, 0.0]
+"""
+
+_CITATION = """\
+@inproceedings{vu-moschitti-2021-ava,
+    title = "{AVA}: an Automatic e{V}aluation Approach for Question Answering Systems",
+    author = "Vu, Thuy and Moschitti, Alessandro",
+    booktitle = "Proceedings of NAACL-HLT 2021",
+    year = "2021",
+    pages = "5223--5233"
+}
+"""
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class Grounding(CheckedModule, evaluate.Metric):
+    """Share of the sentences of an answer that passages support; the arguments below are those of `load`.
+
+    Args:
+        checkpoint: "small" (default), a folder or "org/name@rev"; any judge of AVA is one.
+        revision: branch, tag or commit of a checkpoint; `evaluate.load` takes this argument for the module's own.
+        device: "cpu", "cuda", "cuda:1", "mps"; default: the best available.
+        dtype: "float32" (default), "bfloat16" or "float16".
+        batch_tokens: word pieces per batch of the encoder, padding included.
+        progress: show a progress bar; default: where stderr is a terminal.
+        backend: "torch" (default), or "onnx" for 8-bit integers on a CPU, see `genqa-metrics export`.
+        base_model: the encoder of a checkpoint that is an adapter: a folder, or "org/name@commit".
+        settings: defaults for `compute`.
+    """
+
+    scorer_class = GroundingScorer
+    flags = ("per_example", "explain")
+
+    def _info(self):
+        text = datasets.Value("string")
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            features=datasets.Features({"predictions": text, "contexts": datasets.Sequence(text)}),
+            reference_urls=["https://aclanthology.org/2021.naacl-main.412/"],
+        )

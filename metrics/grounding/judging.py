@@ -1,0 +1,221 @@
+"""Judge every sentence of an answer against the nearest windows of its passages, each distinct pair once."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.answers import extract_answer
+from ..core.judge_reading import STATEMENT, JudgeReader
+from ..core.replacing import instead, parts
+from .sentences import Sentence, sentences_of
+from .windows import Window, content_keys, evidence_span, nearest_windows, passage_numbers, windows_of
+
+WINDOWS = 3  # windows that are read for a sentence
+SHORT = 5  # words up to which a sentence is read with the question
+VERBATIM = 4  # words from which a sentence that stands in a passage needs no judge
+CERTAIN = 8.0  # logit of such a sentence
+MOST_CHANGES = 8  # changed forms of a sentence that are judged to find a contradiction
+CLEAR = 0.2  # rise of the probability that a change must bring
+_NOT = re.compile(r"(?i)\s+(?:not|never)\b|(?<=\w)n['’]t\b")
+_VERB = re.compile(r"(?i)\b(?:is|are|was|were|has|have|had|can|could|will|would|does|did|do|may|should)\b")
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What the judge says of a sentence.
+
+    Attributes:
+        sentence: the sentence.
+        probability: that a passage supports it.
+        window: the window that supports it best; None where there is none.
+        change: what the passages say instead ("1889"); "" where no contradiction was found or looked for.
+    """
+
+    sentence: Sentence
+    probability: float = 0.0
+    window: Window | None = None
+    change: str = ""
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(' ."')
+
+
+class Grounder:
+    """Computes the probability that sentences are supported by passages.
+
+    Args:
+        loaded: the judge, see `judge_loading.LoadedJudge`.
+        batch_tokens: word pieces of a batch at most.
+        windows: windows that are read for a sentence.
+        citations: whether a sentence that cites passages is judged by those alone.
+
+    Attributes:
+        reader: runs the model; counts what it could not read.
+    """
+
+    def __init__(self, loaded, batch_tokens: int = 4096, windows: int = WINDOWS, citations: bool = True):
+        self.reader = JudgeReader(loaded, batch_tokens)
+        self.windows, self.citations = windows, citations
+
+    def verdicts(
+        self, questions: Sequence[str], predictions: Sequence[str], contexts: Sequence[Sequence[str]]
+    ) -> list[list[Verdict]]:
+        """Return the verdict on every sentence of answers; those that state nothing are not judged.
+
+        Passages that several rows share are split once, and equal pairs of a window and a sentence are judged once.
+
+        Args:
+            questions: n questions, "" for none.
+            predictions: n answers.
+            contexts: n lists of passages.
+        """
+        split = {text: windows_of(text) for text in dict.fromkeys(text for given in contexts for text in given)}
+        found, asked = [], []
+        for question, prediction, passages in zip(questions, predictions, contexts, strict=True):
+            windows = [
+                Window(number, window.start, window.end, window.text, window.keys)
+                for number, text in enumerate(passages)
+                for window in split[text]
+            ]
+            numbers, copies = passage_numbers(passages), [_plain(text) for text in passages]
+            verdicts = [Verdict(sentence) for sentence in sentences_of(extract_answer(prediction))]
+            for verdict in verdicts:
+                sentence = verdict.sentence
+                if not sentence.states:
+                    continue
+                cited = {numbers[number] for number in sentence.citations if number in numbers}
+                usable = [w for w in windows if not (cited and self.citations) or w.passage in cited]
+                near = nearest_windows(content_keys(f"{sentence.before} {sentence.claim}"), usable, self.windows)
+                own = _plain(sentence.claim)
+                same = len(own.split()) >= VERBATIM and [w for w in near if own in copies[w.passage]]
+                if same:
+                    verdict.probability, verdict.window = self._probabilities([CERTAIN])[0], same[0]
+                    continue
+                before = _read_before(sentence, question, len(verdicts))
+                asked += [(verdict, window, (before, window.text, sentence.claim)) for window in near]
+            found.append(verdicts)
+        logits = self.reader.logits([triple for *_, triple in asked])
+        for (verdict, window, _), probability in zip(asked, self._probabilities(logits), strict=True):
+            if verdict.window is None or probability > verdict.probability:
+                verdict.probability, verdict.window = float(probability), window
+        return found
+
+    def _probabilities(self, logits: Iterable[float]) -> np.ndarray:
+        logits = np.asarray(logits, dtype=float)
+        return self.reader.loaded.calibrated(logits, np.ones(len(logits)))
+
+    def find_contradictions(
+        self, questions: Sequence[str], rows: Sequence[Sequence[Verdict]], threshold: float
+    ) -> None:
+        """Set `change` of the unsupported sentences that a passage supports once a number, a name or "not" changes.
+
+        Args:
+            questions: n questions.
+            rows: the n lists of `verdicts`.
+            threshold: probability from which a sentence is supported.
+        """
+        asked = []
+        for question, verdicts in zip(questions, rows, strict=True):
+            for verdict in verdicts:
+                if verdict.window is None or verdict.probability >= threshold:
+                    continue
+                before = _read_before(verdict.sentence, question, len(verdicts))
+                for claim, change in changed_claims(verdict.sentence.claim, verdict.window.text):
+                    asked.append((verdict, change, (before, verdict.window.text, claim)))
+        best: dict[int, float] = {}
+        logits = self.reader.logits([triple for *_, triple in asked])
+        for (verdict, change, _), probability in zip(asked, self._probabilities(logits), strict=True):
+            least = max(threshold, verdict.probability + CLEAR, best.get(id(verdict), 0.0))
+            if probability > least:
+                verdict.change, best[id(verdict)] = change, float(probability)
+
+
+def _read_before(sentence: Sentence, question: str, sentences: int) -> str:
+    """Return what is read as the question: what a pronoun refers to, or the question itself for a short answer."""
+    if sentence.before:
+        return sentence.before
+    return question if question and (sentences == 1 or len(sentence.claim.split()) <= SHORT) else STATEMENT
+
+
+def changed_claims(claim: str, passage: str) -> list[tuple[str, str]]:
+    """Return a claim with a number or name of a passage instead of its own, or the opposite verb; and the change.
+
+    >>> changed_claims("It opened in 1887.", "It was opened in 1889.")
+    [('It opened in 1889.', '1889')]
+    >>> changed_claims("It was not open.", "It was open.")
+    [('It was open.', 'without "not"')]
+    """
+    found = []
+    for start, end in parts(claim):
+        other = instead("", passage, claim, claim[start:end])
+        if other is not None:
+            found.append((f"{claim[:start]}{other}{claim[end:]}", other))
+    if _NOT.search(claim):
+        found.append((_NOT.sub("", claim, count=1), 'without "not"'))
+    elif verb := _VERB.search(claim):
+        found.append((f"{claim[: verb.end()]} not{claim[verb.end() :]}", f'"{verb[0]} not"'))
+    return found[:MOST_CHANGES]
+
+
+def explained(prediction: str, verdicts: Sequence[Verdict], passages: Sequence[str], threshold: float) -> dict:
+    """Return the explanation of a row.
+
+    Args:
+        prediction: the answer.
+        verdicts: on its sentences.
+        passages: the passages of the row.
+        threshold: probability from which a sentence is supported.
+
+    Returns:
+        "answer": the text that was read; "sentences": per sentence {"text", "start", "end", "verdict", "probability",
+        "passage" (its index), "span" (in the passage), "citations", "instead"}; "reason": one sentence.
+    """
+    answer, sentences = extract_answer(prediction), []
+    for verdict in verdicts:
+        own = verdict.sentence
+        window = verdict.window
+        span = window and evidence_span(content_keys(own.claim), window, passages[window.passage])
+        sentences.append(
+            {
+                "text": answer[own.start : own.end],
+                "start": own.start,
+                "end": own.end,
+                "verdict": verdict_name(verdict, threshold),
+                "probability": verdict.probability if own.states else None,
+                "passage": None if window is None else window.passage,
+                "span": list(span) if span else None,
+                "citations": list(own.citations),
+                "instead": verdict.change or None,
+            }
+        )
+    return {"answer": answer, "sentences": sentences, "reason": reason(sentences)}
+
+
+def verdict_name(verdict: Verdict, threshold: float) -> str:
+    """Return "supported", "contradicted" or "unsupported"; "states nothing" for a sentence that is not judged."""
+    if not verdict.sentence.states:
+        return "states nothing"
+    if verdict.probability >= threshold:
+        return "supported"
+    return "contradicted" if verdict.change else "unsupported"
+
+
+def reason(sentences: Sequence[dict]) -> str:
+    """Return one sentence on a row: how many sentences are supported, and the first that is not.
+
+    >>> reason([{"verdict": "contradicted", "text": "It opened in 1887.", "instead": "1889", "passage": 0}])
+    "0 of 1 sentences supported; contradicted: 'It opened in 1887.' (passage 1 says 1889)."
+    """
+    judged = [sentence for sentence in sentences if sentence["verdict"] != "states nothing"]
+    if not judged:
+        return "The answer states nothing that a passage could support."
+    right = sum(sentence["verdict"] == "supported" for sentence in judged)
+    text = f"{right} of {len(judged)} sentences supported"
+    bad = next((s for kind in ("contradicted", "unsupported") for s in judged if s["verdict"] == kind), None)
+    if bad is None:
+        return f"{text}."
+    why = f" (passage {bad['passage'] + 1} says {bad['instead']})" if bad["instead"] else ""
+    return f"{text}; {bad['verdict']}: {bad['text']!r:.200}{why}."

@@ -1,0 +1,129 @@
+"""The scorer of grounding: settings, statistics per row, scores, warnings, signature."""
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..core.batching import checked_budget
+from ..core.devices import check_fork
+from ..core.judge_loading import checked_threshold
+from ..core.languages import language_counts, language_warnings
+from ..core.scorer import Scorer, require_extra
+from .judging import WINDOWS, Grounder, explained
+from .loading import load_judge
+
+MOST_WINDOWS = 100
+
+
+class GroundingScorer(Scorer):
+    """Grounding: the share of the sentences of an answer that the retrieved passages support.
+
+    The statistics of a row are that share, whether it is 1, the lowest probability of a sentence, whether the row
+    counts in these means, and whether the answer states something. An empty answer counts and scores 0; one that only
+    declines, asks or greets does not count.
+
+    Args:
+        threshold: probability from which a sentence is supported; None for the checkpoint's own.
+        windows: parts of the passages that are read for a sentence, those that share most words with it.
+        citations: whether a sentence that cites passages ("[2]") must be supported by those.
+        batch_tokens: word pieces of a batch at most, padding included.
+        checkpoint, revision, device, dtype, backend, base_model: see `loading.load_judge`.
+    """
+
+    name = "grounding"
+    main = "grounding"
+    names = ("grounding", "grounding_answers", "grounding_score", "grounding_answer_rate")
+    significance_scores = ("grounding", "grounding_answers")
+    meta_evaluated = ("grounding_score",)
+    evidence = "contexts"
+    optional = ("questions",)
+
+    @classmethod
+    def check(cls, threshold=None, windows=WINDOWS, citations=True):
+        """Refuse bad settings before a model is loaded; see `Scorer.check`."""
+        checked_threshold(threshold)
+        if isinstance(windows, bool) or not isinstance(windows, int) or not 1 <= windows <= MOST_WINDOWS:
+            raise ValueError(f"windows: expected a whole number from 1 to {MOST_WINDOWS}, got {windows!r}")
+        if not isinstance(citations, bool):
+            raise ValueError(f"citations: expected True or False, got {citations!r}")
+
+    def load(
+        self,
+        checkpoint: str | os.PathLike | None = None,
+        revision: str | None = None,
+        device: str | None = None,
+        dtype: object = None,
+        batch_tokens: int = 4096,
+        backend: str | None = None,
+        base_model: str | os.PathLike | None = None,
+    ) -> None:
+        """Load the judge; see `loading.load_judge`, and `batching.budget_on` for `batch_tokens`."""
+        require_extra("models", "sentencex")
+        self.batch_tokens = checked_budget(batch_tokens)
+        self._process = os.getpid()
+        self.loaded = load_judge(checkpoint, revision, device, dtype, backend, base_model)
+        self.device = self.loaded.model.device.type
+
+    def configure(self, threshold: float | None = None, windows: int = WINDOWS, citations: bool = True) -> None:
+        """Take settings of `compute`; None is the checkpoint's own value."""
+        self.threshold = self.loaded.threshold if threshold is None else checked_threshold(threshold)
+        self.thresholds = {"grounding_score": self.threshold}
+        self.windows, self.citations = windows, citations
+        self.facts = {**self.loaded.facts, "threshold": f"{self.threshold:g}", "windows": str(windows)}
+        self.facts["citations"] = "read" if citations else "ignored"
+
+    def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
+        """Return the statistics of every row, and counts of what to warn of; see the class."""
+        return self.statistics_with_details(columns, explain=False)[:2]
+
+    def statistics_with_details(
+        self, columns: Mapping[str, list], explain: bool
+    ) -> tuple[np.ndarray, Counter, dict[str, list]]:
+        """Return the same, and an explanation of every row; see `judging.explained`."""
+        check_fork(self.device, self._process)
+        predictions, contexts = columns["predictions"], columns["contexts"]
+        questions = columns.get("questions") or [""] * len(predictions)
+        grounder = Grounder(self.loaded, self.batch_tokens, self.windows, self.citations)
+        rows = grounder.verdicts(questions, predictions, contexts)
+        statistics = np.zeros((len(rows), 5))
+        for row, prediction, verdicts in zip(statistics, predictions, rows, strict=True):
+            found = np.array([verdict.probability for verdict in verdicts if verdict.sentence.states])
+            if len(found):
+                supported = found >= self.threshold
+                row[:] = supported.mean(), supported.all(), found.min(), 1, 1
+            elif not any(letter.isalnum() for letter in prediction):
+                row[3] = 1  # an empty answer scores 0
+        counts = Counter(truncated=grounder.reader.cut_triples, silent=int((statistics[:, 3] == 0).sum()))
+        counts += language_counts({"questions": questions, "predictions": predictions, "references": contexts})
+        if not explain:
+            return statistics, counts, {}
+        grounder.find_contradictions(questions, rows, self.threshold)
+        texts = zip(predictions, rows, contexts, strict=True)
+        return statistics, counts, {"explanation": [explained(*row, self.threshold) for row in texts]}
+
+    def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the scores of rows; an answer that states nothing has no unsupported sentence, so that it gets 1."""
+        *scores, counted, states = np.asarray(statistics).T
+        scores = [np.where(counted > 0, values, 1.0) for values in scores]
+        return dict(zip(self.names, [*scores, states], strict=True))
+
+    def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """Return means over the answers that count, and the share of rows that state something."""
+        totals, rows = np.asarray(totals, dtype=float), np.asarray(rows)
+        counted = np.maximum(totals[..., 3], 1)
+        found = {name: totals[..., place] / counted for place, name in enumerate(self.names[:3])}
+        return found | {self.names[3]: totals[..., 4] / np.maximum(rows, 1)}
+
+    def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
+        """Return warnings: rows that are not English, cut sentences, answers that state nothing."""
+        found = language_warnings(counts)
+        if cut := counts.get("truncated"):
+            found.append(
+                f"{cut:,} sentences are longer than the judge reads together with a passage "
+                f"({self.loaded.max_length} word pieces); what is behind its limit was left out"
+            )
+        if silent := counts.get("silent"):
+            found.append(f"{silent:,} answers only decline, ask or greet and are left out of the means")
+        return found

@@ -1,0 +1,141 @@
+"""Split an answer into sentences: what each one states, which passages it cites, and what must be read with it."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..core.answers import declines
+
+MOST_CITED = 50  # passages of a range such as [1-50]
+_LINE = re.compile(r"[^\n]+(?:\n+(?=[a-z])[^\n]+)*")  # a line that goes on in lower case is one text
+_CITATION = re.compile(
+    r"(?i)\s*(?:\[\^?|【)(?:(?:doc(?:ument)?|source|passage|context|chunk)s?\s*)?"
+    r"(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)(?:\^?\]|】)"
+)
+_MARK = re.compile(r"^\s*(?:#{1,6}\s|[-*•–+]\s|\(?\d{1,2}[.)]\s|>\s)\s*")  # of a list, a heading or a quotation
+_EMPHASIS = re.compile(r"\*\*|__|`")
+_CHAT = re.compile(
+    r"""(?ix)\A(?:
+    (?:hi|hello|hey|dear|greetings|good\ (?:morning|afternoon|evening))\b[\w\ ,]{0,40}
+    | (?:many\ )?thanks?\b[\w\ ,]{0,40} | thank\ you\b[\w\ ,]{0,40} | you(?:['’]re|\ are)\ (?:very\ )?welcome
+    | (?:sure(?:\ thing)?|certainly|of\ course|absolutely|no\ problem|gladly
+        |(?:that['’]s\ a\ )?(?:great|good)\ question)
+      (?:,?\ (?:i\ can|i['’]d\ be|i['’]ll|here)\b[\w\ ,'’]{0,60})?
+    | (?:i\ )?hope\ (?:this|that|it)\b.* | (?:please\ )?(?:let\ me\ know|feel\ free)\b.*
+    | (?:i['’]?d|i\ would|i['’]m|i\ am)\ (?:be\ )?(?:happy|glad)\ to\b.* | happy\ to\ help\b.*
+    | if\ you\ (?:have|need|want|would\ like|['’]?d\ like)\b.*\b(?:let\ me|ask|i\ can|feel\ free|happy|glad)\b.*
+    | here(?:['’]s|\ is|\ are)\ (?:a|an|the|some|what|your)\b[\w\ ,'’-]{0,70}
+    | (?:based\ on|according\ to)\ the\ [\w\ ]{0,40}(?:context|passages?|documents?|sources?)
+    )[\s.!:,]*\Z"""
+)
+_PERSONAL = re.compile(r"(?i)\b(?:he|she|it|they|him|her|them|his|hers|its|their|theirs)\b")
+_THIS = re.compile(r"(?i)\b(?:this|these|those|such|the (?:former|latter))\b")
+MOST_BACK = 3  # sentences before, of which one may name whom a pronoun means
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of an answer.
+
+    Attributes:
+        start, end: its place in the answer, in characters.
+        claim: its text without citations and marks of lists.
+        citations: numbers of the passages that it cites.
+        before: what must be read before it: the sentence that a pronoun refers to, or the line above a list; or "".
+        states: whether it states something that a passage can support.
+    """
+
+    start: int
+    end: int
+    claim: str
+    citations: tuple[int, ...]
+    before: str
+    states: bool
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Return the places of the sentences of a text, in characters; a line break ends a sentence.
+
+    >>> text = "Dr. Ito won in 1999. He left."
+    >>> [text[start:end] for start, end in sentence_spans(text)]
+    ['Dr. Ito won in 1999.', 'He left.']
+    """
+    from sentencex import get_sentence_boundaries
+
+    found = []
+    for line in _LINE.finditer(text):
+        for bounds in get_sentence_boundaries("en", line[0]):
+            piece = line[0][bounds["start_index"] : bounds["end_index"]]
+            if piece.strip():
+                start = line.start() + bounds["start_index"] + len(piece) - len(piece.lstrip())
+                found.append((start, start + len(piece.strip())))
+    return found
+
+
+def citations(text: str) -> tuple[int, ...]:
+    """Return the numbers of the passages that a text cites, each once.
+
+    >>> citations("It is tall [2], and old [1-3, 7]. See a[i] and [1889].")
+    (2, 1, 3, 7)
+    """
+    found: dict[int, None] = {}
+    for group in _CITATION.findall(text):
+        for part in re.split(r"\s*[,;]\s*", group):
+            first, *last = map(int, re.split(r"\s*[–-]\s*", part))
+            found |= dict.fromkeys(range(first, min(last[-1] if last else first, first + MOST_CITED) + 1))
+    return tuple(found)
+
+
+def claim_of(text: str) -> str:
+    """Return a sentence without citations, marks of a list and emphasis.
+
+    >>> claim_of("- **Paris** is the capital [2].")
+    'Paris is the capital.'
+    """
+    return _EMPHASIS.sub("", _MARK.sub("", _CITATION.sub("", text))).strip()
+
+
+def states_something(text: str) -> bool:
+    """Return whether a sentence states something that can be supported.
+
+    Questions, greetings, offers, refusals, headings and lines that lead into a list do not.
+
+    >>> [states_something(t) for t in ("It is tall.", "Is it tall?", "I don't know.", "Hope this helps!", "Causes:")]
+    [True, False, False, False, False]
+    """
+    bare = text.strip().rstrip("\"'”’)* ")
+    if not any(letter.isalnum() for letter in bare) or bare.endswith(("?", ":")) or bare.startswith("#"):
+        return False
+    return not declines(claim_of(text)) and not _CHAT.match(claim_of(text))
+
+
+def sentences_of(answer: str) -> list[Sentence]:
+    """Return the sentences of an answer.
+
+    >>> [(s.claim, s.before) for s in sentences_of("Ann Lee won [1]. She was 30.")]
+    [('Ann Lee won.', ''), ('She was 30.', 'Ann Lee won.')]
+    """
+    found: list[Sentence] = []
+    above = ""  # the line above a list
+    for start, end in sentence_spans(answer):
+        text = answer[start:end]
+        claim = claim_of(text)
+        if not claim:
+            continue
+        cited = citations(text)
+        listed = bool(_MARK.match(text)) and not text.lstrip().startswith("#")
+        above = above if listed else ""
+        before = above or _antecedent(claim, [sentence.claim for sentence in found])
+        found.append(Sentence(start, end, claim, cited, before, states_something(text)))
+        if claim.endswith(":"):
+            above = claim
+    return found
+
+
+def _antecedent(claim: str, earlier: Sequence[str]) -> str:
+    """Return the earlier sentence that a pronoun refers to: the nearest one without a pronoun; "" for none."""
+    if not earlier or not (_PERSONAL.search(claim) or _THIS.search(claim)):
+        return ""
+    if _THIS.search(claim):
+        return earlier[-1]
+    return next((text for text in earlier[: -MOST_BACK - 1 : -1] if not _PERSONAL.search(text)), earlier[-1])

@@ -1,0 +1,202 @@
+"""Grounding: sentences by hand, windows, citations, scores from statistics, and the bundled judge on clear cases."""
+
+import warnings
+from itertools import pairwise
+
+import genqa_metrics
+import numpy as np
+import pytest
+from genqa_metrics.grounding import judging, sentences, windows
+from genqa_metrics.grounding.scorer import GroundingScorer
+
+PASSAGES = [
+    "The old bridge has a length of 120 metres. It was built in 1889 by a firm from Lyon.",
+    "Roses need much sun.",
+]
+
+
+@pytest.fixture(scope="module")
+def grounding():
+    return genqa_metrics.load("grounding", device="cpu", progress=False)
+
+
+@pytest.mark.parametrize(
+    ("answer", "claims"),
+    [
+        ("Hello! It is tall [1]. Is that enough? Let me know if you need more.", ["It is tall."]),
+        ("I'm sorry, but the documents do not mention the price.", []),
+        ("Sure! Here is a summary:\n\n## Bridge\n- **120** metres\n- old", ["120 metres", "old"]),
+        ("Dr. Ito of the U.S. won 3.5 points. He left.", ["Dr. Ito of the U.S. won 3.5 points.", "He left."]),
+        ("The tower is\n330 m tall.\nIt stands in Paris", ["The tower is", "330 m tall.", "It stands in Paris"]),
+        ("The tower\nis 330 m tall.", ["The tower\nis 330 m tall."]),
+        ("", []),
+        ("???", []),
+    ],
+)  # fmt: skip
+def test_what_an_answer_states(answer, claims):
+    assert [sentence.claim for sentence in sentences.sentences_of(answer) if sentence.states] == claims
+
+
+def test_what_is_read_before_a_sentence():
+    """The nearest sentence without a pronoun; "this" means the sentence before; a list item has the line above it."""
+    found = sentences.sentences_of("Ann Lee won. She was 30. She left. This surprised Bob.")
+    assert [sentence.before for sentence in found] == ["", "Ann Lee won.", "Ann Lee won.", "She left."]
+    listed = sentences.sentences_of("The causes were:\n- frost\n- rain\nBob agrees.")
+    assert [sentence.before for sentence in listed] == ["", "The causes were:", "The causes were:", ""]
+
+
+def test_sentences_have_their_place_in_the_answer():
+    answer = "  Ünï won [2].\n\n* 東京 is big. It grows【3】."
+    found = sentences.sentences_of(answer)
+    assert [answer[s.start : s.end] for s in found] == ["Ünï won [2].", "* 東京 is big.", "It grows【3】."]
+    assert [s.citations for s in found] == [(2,), (), (3,)]
+
+
+def test_windows_overlap_and_cover_a_passage():
+    passage = " ".join(f"Sentence number {i} has six words." for i in range(40))
+    found = windows.windows_of(passage, most=30)
+    assert all(passage[w.start : w.end] == w.text and len(w.text.split()) <= 30 for w in found)
+    assert found[0].start == 0
+    assert found[-1].end == len(passage)
+    assert all(later.start < earlier.end for earlier, later in pairwise(found))
+
+
+def test_a_passage_without_sentences_is_cut():
+    assert len(windows.windows_of("word " * 1000, most=100)) == 10
+    assert len(windows.windows_of("x" * 100_000)) <= 10
+
+
+def test_rare_words_choose_the_window():
+    passage = "The town has a mill. " * 50 + "The town has a lighthouse. " + "The town has a port. " * 50
+    found = windows.windows_of(passage, most=20)
+    (best,) = windows.nearest_windows(windows.content_keys("A town has one lighthouse"), found, 1)
+    assert "lighthouse" in best.text
+    assert passage[slice(*windows.evidence_span({"lighthous"}, best, passage))] == "The town has a lighthouse."
+
+
+def test_scores_of_a_corpus_from_its_statistics():
+    """Rows: 1 of 2 sentences; all of 1; an empty answer; a refusal, which counts only in the answer rate.
+
+    grounding = (0.5 + 1 + 0) / 3, grounding_answers = 1 / 3, grounding_score = (0.2 + 0.9 + 0) / 3, rate = 2 / 4.
+    """
+    statistics = np.array([[0.5, 0, 0.2, 1, 1], [1, 1, 0.9, 1, 1], [0, 0, 0, 1, 0], [0, 0, 0, 0, 0]])
+    scorer = GroundingScorer.__new__(GroundingScorer)
+    found = scorer.corpus_scores(statistics.sum(axis=0), 4)
+    assert found == pytest.approx({
+        "grounding": 0.5, "grounding_answers": 1 / 3, "grounding_score": 1.1 / 3, "grounding_answer_rate": 0.5
+    })  # fmt: skip
+    rows = scorer.row_scores(statistics)
+    assert rows["grounding"].tolist() == [0.5, 1, 0, 1]
+    assert rows["grounding_answer_rate"].tolist() == [1, 1, 0, 0]
+    assert scorer.corpus_scores(np.zeros(5), 0) == dict.fromkeys(found, 0.0)
+
+
+def test_clear_cases(grounding):
+    answers = {
+        "The bridge is 120 metres long.": 1.0,
+        "The bridge was painted by Ann Lee.": 0.0,
+        "The bridge is 120 metres long. It was painted by Ann Lee.": 0.5,
+        "It was built in 1889 by a firm from Lyon.": 1.0,
+    }
+    found = grounding.compute(
+        predictions=list(answers), contexts=[PASSAGES] * len(answers), per_example=True, explain=True
+    )
+    assert found["grounding_per_example"] == list(answers.values())
+    assert found["grounding"] == pytest.approx(np.mean(list(answers.values())))
+    (first, *_) = found["explanation"]
+    assert [PASSAGES[s["passage"]][slice(*s["span"])] for s in first["sentences"]] == [PASSAGES[0][:42]]
+
+
+def test_a_contradiction_says_what_the_passage_says(grounding):
+    found = grounding.compute(
+        predictions=["The bridge was built in 1887.", "Roses like the shade of a wall."],
+        contexts=[PASSAGES] * 2,
+        explain=True,
+    )
+    verdicts = [row["sentences"][0]["verdict"] for row in found["explanation"]]
+    assert verdicts == ["contradicted", "unsupported"]
+    assert found["explanation"][0]["reason"].endswith("(passage 1 says 1889).")
+
+
+def test_a_citation_must_support_its_sentence(grounding):
+    answers = [f"The bridge was built in 1889{mark}." for mark in ("", " [1]", " [2]", " [1, 2]", " [9]")]
+    found = grounding.compute(predictions=answers, contexts=[PASSAGES] * 5, per_example=True)
+    assert found["grounding_per_example"] == [1, 1, 0, 1, 1]
+    ignored = grounding.compute(predictions=answers, contexts=[PASSAGES] * 5, citations=False)
+    assert ignored["grounding"] == 1
+    numbered = [[f"[7] {PASSAGES[0]}", f"[1] {PASSAGES[1]}"]] * 2
+    found = grounding.compute(
+        predictions=[answers[1], "The bridge was built in 1889 [7]."], contexts=numbered, per_example=True
+    )
+    assert found["grounding_per_example"] == [0, 1]
+
+
+def test_a_row_does_not_depend_on_its_neighbours(grounding):
+    answers = ["The bridge is 120 metres long.", "Six.", "Roses need sun. They need water.", "", "I don't know."]
+    questions = ["How long is it?", "How many legs has an insect?", "", "", "Who?"]
+    contexts = [PASSAGES, ["Insects have six legs."], PASSAGES[::-1], PASSAGES, PASSAGES]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        whole = grounding.compute(predictions=answers, contexts=contexts, questions=questions, per_example=True)
+        alone = [
+            grounding.compute(predictions=[a], contexts=[c], questions=[q], per_example=True)
+            for a, c, q in zip(answers, contexts, questions, strict=True)
+        ]
+    for name in GroundingScorer.names:
+        found = [one[f"{name}_per_example"][0] for one in alone]
+        assert whole[f"{name}_per_example"] == pytest.approx(found, abs=1e-5)
+
+
+def test_shared_passages_are_split_once(grounding, monkeypatch):
+    seen = []
+    split = judging.windows_of
+    monkeypatch.setattr(judging, "windows_of", lambda text: seen.append(text) or split(text))
+    judge = judging.Grounder(grounding._scorer.loaded)
+    judge.verdicts([""] * 3, ["It is long."] * 3, [PASSAGES] * 3)
+    assert seen == PASSAGES
+
+
+def test_answers_that_state_nothing_are_left_out_with_one_warning(grounding):
+    with pytest.warns(UserWarning, match="grounding: 1 answers only decline, ask or greet and are left out"):
+        found = grounding.compute(
+            predictions=["The bridge is 120 metres long.", "I don't know."], contexts=[PASSAGES] * 2, per_example=True
+        )
+    assert (found["grounding"], found["grounding_answer_rate"]) == (1.0, 0.5)
+    assert found["grounding_per_example"] == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"contexts": [[]]}, "contexts, row 0: expected at least one passage, got an empty list; drop the row or add"),
+        ({"contexts": ["text"]}, "contexts, row 0: expected a list of strings, got the string 'text'; wrap a single"),
+        ({"contexts": "text"}, "contexts: expected a list with one entry per row, got str 'text'"),
+        ({"contexts": [[""]]}, "contexts, row 0, item 0: expected a text, got ''"),
+        ({"contexts": [["a"], ["b"]]}, r"contexts: expected as many rows as predictions \(1\), got 2"),
+        ({"contexts": [[None]]}, "contexts, row 0, item 0: expected a string, got NoneType None"),
+        ({"contexts": None}, "contexts: expected a list with one entry per row, got None"),
+        ({"contexts": [["a"]], "windows": 0}, "windows: expected a whole number from 1 to 100, got 0"),
+        ({"contexts": [["a"]], "citations": "no"}, "citations: expected True or False, got 'no'"),
+        ({"contexts": [["a"]], "threshold": 2}, "threshold: expected a number from 0 to 1, got 2"),
+    ],
+)
+def test_bad_input(grounding, columns, message):
+    with pytest.raises(ValueError, match=message):
+        grounding.compute(predictions=["It is long."], **columns)
+
+
+def test_large_and_foreign_passages(grounding):
+    """A megabyte is read in windows; rows in another language are reported."""
+    passage = "The river flows to the sea. " * 37_000 + "The bridge is 120 metres long."
+    assert grounding.compute(predictions=["The bridge is 120 m long."], contexts=[[passage]])["grounding"] == 1
+    foreign = ["Die alte Brücke über den Fluss wurde im neunzehnten Jahrhundert gebaut."]
+    with pytest.warns(UserWarning, match="1 of 1 rows seem not to be English"):
+        grounding.compute(predictions=foreign, contexts=[foreign])
+
+
+def test_changed_claims_keep_what_the_passage_has():
+    assert judging.changed_claims("Ann Lee won in 1999.", "In 2001 Bob Ray won.") == [
+        ("Bob Ray Lee won in 1999.", "Bob Ray"),
+        ("Ann Bob Ray won in 1999.", "Bob Ray"),
+        ("Ann Lee won in 2001.", "2001"),
+    ]
