@@ -55,22 +55,33 @@ def test_score_compare_and_accuracy_say_the_same(judge, rows):
     for system in "ab":
         rate = scored.systems[system]["ava_accuracy"]
         value, low, high = map(float, rogan_gladen(rate * 30, 30, *COUNTS.values()))
-        expected = {"value": value, "low": min(low, value), "high": max(high, value)}
+        expected = {"judged": rate, "accuracy": value, "low": min(low, value), "high": max(high, value)}
         assert scored.accuracy["systems"][system] == pytest.approx(expected)
         assert compared.to_dict()["metrics"]["ava"]["accuracy"]["systems"][system] == pytest.approx(expected, rel=1e-5)
-        assert accuracy.systems[system]["low"] == pytest.approx(expected["low"])
+        for name in ("accuracy", "low", "high"):
+            assert scored.systems[system][name] == pytest.approx(expected[name])
+            assert accuracy.systems[system][name] == pytest.approx(expected[name])
+        assert accuracy.systems[system]["ava_accuracy"] == accuracy.systems[system]["judged"] == pytest.approx(rate)
     assert "measured errors" in scored.accuracy["method"]
     assert "90 of 100 correct answers" in compared.to_markdown()
     assert "measured errors" in scored.to_markdown()
     assert "| accuracy |" in scored.to_markdown()
     assert scored.to_dict()["accuracy"]["errors_counted"]
+    assert scored.tables()[0].header[2:] == ["ava_accuracy", "ava_score", "accuracy"]
+    assert accuracy.tables()[0].header[:4] == ["system", "accuracy", "answers", "ava_accuracy"]
+    # The page's chart is titled by what it shows; differences are named by what they are of.
+    page = compared.to_html()
+    assert page.index("<h3>accuracy</h3>") < page.index('class="forest"')
+    assert f"{compared.to_dict()['metrics']['ava']['accuracy']['systems']['a']['accuracy']:.3f}" in page
+    assert "difference of ava_accuracy" in compared.to_markdown()
+    assert "difference of accuracy" in accuracy.to_markdown()
 
 
 def test_the_naive_interval_comes_on_request_and_is_named(judge, rows):
     settings = {"ava": {"checkpoint": str(judge)}}
     scored = genqa_metrics.score(rows, "ava", settings, ignore_judge_errors=True)
     assert not scored.accuracy["errors_counted"]
-    assert scored.accuracy["systems"]["a"]["value"] == pytest.approx(scored.systems["a"]["ava_accuracy"])
+    assert scored.accuracy["systems"]["a"]["accuracy"] == pytest.approx(scored.systems["a"]["ava_accuracy"])
     assert "errors are ignored" in scored.to_markdown()
     compared = genqa_metrics.compare(rows, "ava", settings, resamples=100, ignore_judge_errors=True)
     assert "errors of ava are ignored" in compared.to_markdown()
@@ -150,6 +161,32 @@ def test_answers_to_one_question_are_worth_fewer():
     assert effective_sample_size(np.array([1, 1, 0, 1]), np.ones(4)) == pytest.approx(4)
 
 
+def test_what_fail_under_names_is_checked_before_anything_is_scored(tmp_path, monkeypatch):
+    def loaded(*arguments, **options):
+        raise AssertionError("a judge was loaded")
+
+    monkeypatch.setattr("genqa_metrics.ava.scorer.load_judge", loaded)
+    monkeypatch.setattr("genqa_metrics.toolkit.scoring.run.scored", loaded)
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"question": "how many?", "prediction": "four steps", "references": ["four steps"]}\n')
+    for more, expected in (
+        (["--fail-under", "acuracy=0.5"], "expected one of ava_accuracy, ava_score, accuracy, low, high before '='"),
+        (["-m", "aev", "--fail-under", "accuracy=0.5"], "accuracy and its interval come with --metric ava"),
+    ):
+        done = CliRunner().invoke(app, ["score", str(path), *more])
+        assert done.exit_code == 2, done.output
+        assert expected in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(("demand", "status"), [("accuracy=0", 0), ("low=1.1", 3), ("ava_accuracy=1.1", 3)])
+def test_score_fails_under_the_accuracy(judge, rows, tmp_path, demand, status):
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    more = ["--set", f"ava.checkpoint={judge}", "--fail-under", demand]
+    done = CliRunner().invoke(app, ["score", str(path), *more])
+    assert done.exit_code == status, done.output
+
+
 @pytest.mark.parametrize(("demand", "status"), [("aev=0.1", 0), ("aev=1.1", 3), ("aew=0.5", 2), ("aev=high", 2)])
 def test_score_fails_under(tmp_path, demand, status):
     """The answer is the reference: AEv is 1. Results are printed, whatever is demanded of them."""
@@ -157,4 +194,4 @@ def test_score_fails_under(tmp_path, demand, status):
     path.write_text('{"prediction": "four steps", "references": ["four steps"]}\n')
     done = CliRunner().invoke(app, ["score", str(path), "-m", "aev", "--fail-under", demand])
     assert done.exit_code == status, done.output
-    assert ("1.0000" in done.stdout) == (demand != "aev=high")
+    assert ("1.0000" in done.stdout) == (status != 2)

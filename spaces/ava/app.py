@@ -127,7 +127,7 @@ def ranking(tick, path: str | None, columns: Mapping) -> tuple[dict, uploads.Row
     }
     accuracy = judge_errors.judged_systems(rates, scorer(), ignore_judge_errors=False)
     ranks, note = possible_ranks(items, labels) if len(by_system) > 1 else ({}, "")
-    order = sorted(by_system, key=lambda system: -accuracy["systems"][system]["value"])
+    order = sorted(by_system, key=lambda system: -accuracy["systems"][system]["accuracy"])
     systems = []
     for place, system in enumerate(order, 1):
         found, possible = accuracy["systems"][system], ranks.get(system, {})
@@ -137,7 +137,7 @@ def ranking(tick, path: str | None, columns: Mapping) -> tuple[dict, uploads.Row
                 "rank": place,
                 "best_rank": possible.get("best_rank"),
                 "worst_rank": possible.get("worst_rank"),
-                "accuracy": found["value"],
+                "accuracy": found["accuracy"],
                 "low": found["low"],
                 "high": found["high"],
                 "judged_right": sum(labels[i] for i in by_system[system]),

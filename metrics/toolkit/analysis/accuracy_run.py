@@ -297,6 +297,8 @@ class AccuracyRun:
             "questions": int(clusters.max()) + 1,
             "judged": float(verdicts.mean()),
         }
+        if self.judge_column is None:
+            found["ava_accuracy"] = found["judged"]  # the name of the same share in `score` and `compare`
         human = labels["mean"][mine] if labels else np.full(len(mine), np.nan)
         known = ~np.isnan(human)
         found["labelled"], found["labels"] = int(known.sum()), int(labels["number"][mine].sum()) if labels else 0

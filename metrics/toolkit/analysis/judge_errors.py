@@ -241,7 +241,7 @@ def judged_systems(
 
     Returns:
         "method" in words, "errors_counted", "confidence", "measured" in one line or None, "note", and "systems":
-        {system: "value", "low", "high"}.
+        {system: "judged", "accuracy", "low", "high"}, which are the names of `accuracy_run` too.
     """
     measured = None if ignore_judge_errors else measured_for(scorer)
     found = {system: from_rate(*rate, measured) for system, rate in rates.items()}
@@ -255,7 +255,7 @@ def judged_systems(
         "measured": measured_fact(measured.facts) if measured else None,
         "note": f"accuracy by ava: {METHODS[method]}; {note}",
         "systems": {
-            system: {"value": ends["accuracy"], "low": ends["low"], "high": ends["high"]}
+            system: {"judged": float(rates[system][0]), **{end: ends[end] for end in ("accuracy", "low", "high")}}
             for system, ends in found.items()
         },
     }

@@ -6,7 +6,6 @@ from ..scoring.options import AccuracyOptions
 from . import options
 from .running import carry_out
 
-NAMES = ("accuracy", "low", "judged")  # what --fail-under can demand
 _SHARED = ("set_", "column", "from_", "systems", "encoding", "on_error", "json", "markdown", "latex", "html")
 _COLUMN = (
     "Where a column has another name, as for `score`. judge=COLUMN takes the verdicts or probabilities of another "
@@ -36,4 +35,8 @@ def accuracy(inputs: list[str], **given: Any) -> None:
 
     **Exit status**: 0 done, 1 failed, 2 bad usage, 3 a --fail-under was missed.
     """
-    carry_out("accuracy", inputs, given, demanded=NAMES)
+    carry_out("accuracy", inputs, given, demanded=_names)
+
+
+def _names(given: dict[str, Any], sources: list) -> list[str]:
+    return ["accuracy", "low", "high", "judged", *["ava_accuracy"] * ("judge" not in given["columns"])]

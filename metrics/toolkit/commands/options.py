@@ -318,7 +318,8 @@ def demands(values: Sequence[str] | None, names: Sequence[str] | None = None) ->
     found = {}
     for name, text in name_values("--fail-under", values).items():
         if names is not None and name not in names:
-            raise ValueError(f"--fail-under: expected one of {', '.join(names)} before '=', got {name!r}")
+            more = "; accuracy and its interval come with --metric ava" if name in ("accuracy", "low", "high") else ""
+            raise ValueError(f"--fail-under: expected one of {', '.join(names)} before '=', got {name!r}{more}")
         try:
             found[name] = float(text)
         except ValueError:

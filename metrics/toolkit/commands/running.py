@@ -1,6 +1,6 @@
 """What the commands of the verbs do with the values of their options: they call the verb's Python function."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ def carry_out(
     given: dict[str, Any],
     *,
     scores: bool = False,
-    demanded: tuple[str, ...] | None = None,
+    demanded: Callable[[dict, list], Sequence[str] | None] = lambda given, sources: (),
     after: Callable[[Any], None] = lambda report: None,
     **more: Any,
 ) -> None:
@@ -25,7 +25,8 @@ def carry_out(
         inputs: paths.
         given: the values of the command's options.
         scores: --column may name columns of scores, and two folders are two runs.
-        demanded: names that --fail-under knows; None where they are known only afterwards.
+        demanded: gets the arguments and the sources; returns the names that --fail-under knows, None where they are
+            known only afterwards.
         after: gets the report before it is printed.
         **more: further arguments of the function.
     """
@@ -39,7 +40,6 @@ def carry_out(
         runs = (files_of_runs(inputs) if scores else None) or {}
         inputs = [path for paths in runs.values() for path in paths] or inputs
         console.check_outputs(files, [*inputs, *(given.get("labels") or [])])
-        demands = options.demands(given.pop("fail_under", None), demanded)
         if "metric" in given:
             given["metrics"] = options.checked_metrics(given.pop("metric"))
             given["settings"] = options.read_settings(given.pop("settings_file"), pairs, given["metrics"])
@@ -55,6 +55,8 @@ def carry_out(
             given["runs"] = True
             named = {path: name for name, paths in runs.items() for path in paths}
             by_run = {name: [source for source in sources if named[source.path] == name] for name in runs}
+        asked = given.pop("fail_under", None)
+        demands = options.demands(asked, demanded(given, [] if as_paths else sources)) if asked else {}
     with console.failures(verb):
         in_bytes = verb == "score"
         with console.skipped_rows() as problem, console.progress_bars(in_bytes) as progress:

@@ -42,11 +42,25 @@ def score(inputs: list[str], **given: Any) -> None:
 
     - `genqa-metrics score answers.jsonl --fail-under ava_accuracy=0.8`
 
+    `--fail-under` takes the names of the table: `ava_accuracy`, `aev` and so on; with ava also `accuracy`, and `low`,
+    the lower end of its interval.
+
     **Exit status**: 0 done, 1 failed, 2 bad usage, 3 a --fail-under was missed.
     """
     after = partial(_say_what_happened, bool(given["output"]))
     notify = partial(_note, "bold yellow")
-    carry_out("score", inputs, given, after=after, notify=notify, keep=False)
+    carry_out("score", inputs, given, demanded=_names, after=after, notify=notify, keep=False)
+
+
+def _names(given: dict[str, Any], sources: list) -> list[str] | None:
+    """Return the scores that there will be; None for rows that cannot be read ahead."""
+    from ..rows.reading import first_row_kind
+    from ..scoring.selection import default_metrics, score_names
+
+    metrics = [*given["metrics"], *given["settings"]]
+    if not metrics and (row_kind := first_row_kind(sources, given["columns"])):
+        metrics = [*default_metrics(row_kind)]
+    return score_names(metrics) if metrics else None
 
 
 def _note(style: str, message: str) -> None:

@@ -18,7 +18,8 @@ class AccuracyReport(Report):
         report: what `analysis.accuracy_run.AccuracyRun.report` returns.
 
     Attributes:
-        systems: {system: {"judged", "accuracy", "low", "high", "method", "rows", "questions", "labelled", ...}}.
+        systems: {system: {"judged", "accuracy", "low", "high", "method", "rows", "questions", "labelled", ...}};
+            where AVA judged, "ava_accuracy" is "judged".
         slices: {slice: systems} with `by`, else None.
         differences: [{"first", "second", "difference": {"value", "low", "high"}}] of every pair of systems.
         judge: signature of the judge.
@@ -63,9 +64,10 @@ class AccuracyReport(Report):
 
     def _systems(self) -> Table:
         order = sorted(self.systems, key=lambda system: -self.systems[system]["accuracy"])
+        ava = all("ava_accuracy" in found for found in self.systems.values())
         labelled = any(found["labelled"] for found in self.systems.values())
-        header = ["system", "accuracy", "wrong", "declined", "accuracy given attempted", "answers", "judged correct"]
-        header += ["labelled", "effective rows"] * labelled
+        header = ["system", "accuracy", "wrong", "declined", "accuracy given attempted", "answers"]
+        header += ["ava_accuracy" if ava else "judged", *["labelled", "effective rows"] * labelled]
         rows = []
         for system in order:
             found = self.systems[system]
@@ -108,7 +110,9 @@ class AccuracyReport(Report):
             marked |= {place} if clear else set()
             rows.append([f"{pair['first']} - {pair['second']}", estimate(found), f"{pair['shared_questions']:,}"])
         said = f"With {self._percent()} intervals, paired by question where labels are there. Bold: leaves out 0."
-        return Table("Differences of systems", ["systems", "difference", "questions in common"], rows, said, marked)
+        return Table(
+            "Differences of systems", ["pair", "difference of accuracy", "questions in common"], rows, said, marked
+        )
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
@@ -122,7 +126,7 @@ class AccuracyReport(Report):
 
 
 def _interval(found: Mapping) -> str:
-    return estimate({"value": found["accuracy"], "low": found["low"], "high": found["high"]})
+    return estimate(found, name="accuracy")
 
 
 @takes(AccuracyOptions)

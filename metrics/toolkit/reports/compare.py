@@ -85,10 +85,6 @@ def _ranks(found: Mapping) -> str:
     return f"{best}" if best == worst else f"{best}-{worst}"
 
 
-def _short(metric: str, name: str) -> str:
-    return name.removeprefix(f"{metric}_").replace("_", " ") if name in _shown(metric) else name
-
-
 def finding(report: Mapping, metric: str) -> str:
     """Return in one sentence which systems are first."""
     name = compared_scores(report, metric)[0]
@@ -128,7 +124,7 @@ def systems_table(report: Mapping, metric: str) -> Table:
         scores = [estimate(found["scores"][name][system]) for name in names]
         if accuracy:  # the bootstrap interval ignores the judge's errors: it is in the JSON only
             scores[0] = number(found["scores"][names[0]][system]["value"])
-            scores.insert(0, estimate(accuracy["systems"][system]))
+            scores.insert(0, estimate(accuracy["systems"][system], name="accuracy"))
         scores += [
             number(found["scores"][name][system]["value"])
             if name.endswith(WITHOUT_INTERVALS)
@@ -138,7 +134,7 @@ def systems_table(report: Mapping, metric: str) -> Table:
         rows.append([system, _ranks(ranking[system]), str(ranking[system]["cluster"]), *scores])
         marked |= {place} if system in best else set()
     header = ["system", "ranks", "cluster", *["accuracy"] * bool(accuracy), *names]
-    header += [_short(metric, name) for name in parts]
+    header += parts
     said = "In brackets: 95% bootstrap interval."
     if accuracy:
         said = f"Accuracy: 95% interval, {accuracy['method']}. {accuracy['measured']}. Others: 95% bootstrap interval."
@@ -208,7 +204,8 @@ def pairs_table(report: Mapping, metric: str, name: str, most: int | None = None
         )
         if pair["permutation_p_corrected"] < report["settings"]["level"]:
             marked.add(place)
-    header = ["pair", "difference", "permutation p", "corrected", "bootstrap p", "corrected", "wins / ties / losses"]
+    scores = f"difference of {name}"
+    header = ["pair", scores, "permutation p", "corrected", "bootstrap p", "corrected", "wins / ties / losses"]
     said = "Two-sided paired tests; p is " + _correction(report, len(pairs)) + ". Wins, ties and losses: questions."
     if corrected_accuracy(report, metric):
         said += " Of the verdicts as they are: tests and differences take the judge to err alike on all systems."
@@ -262,15 +259,18 @@ def _section(shown: "CompareReport", metric: str, explained: Sequence[Mapping]) 
     report, scores = shown.to_dict(), []
     for place, name in enumerate(shown.tests[metric]):
         order = ordered(report, metric, name)
-        estimates = {system: shown.scores[metric][name][system] for system in order}
+        estimates, charted = {system: shown.scores[metric][name][system] for system in order}, name
         if place == 0 and (accuracy := corrected_accuracy(report, metric)):
+            charted = "accuracy"
             estimates = {system: accuracy["systems"][system] for system in order}
+            estimates = {system: {**found, "value": found[charted]} for system, found in estimates.items()}
         first = best_systems(report, metric, name)
         pairs = pairs_table(report, metric, name)
         bars = [outcome_bar(pair) for pair in ranked_pairs(report, metric, name)]
         scores.append(
             {
                 "name": name,
+                "charted": charted,
                 "chart": forest_chart(estimates, first),
                 "matrix": _matrix(shown, metric, name) if len(order) > 2 else None,
                 "pairs": html_table(pairs, bars),

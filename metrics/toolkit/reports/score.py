@@ -76,7 +76,8 @@ class ScoreReport(Report):
     """Scores of systems and rows.
 
     Attributes:
-        systems: {system: {score: value}}, of all metrics.
+        systems: {system: {score: value}}, of all metrics; with ava also "accuracy", and "low" and "high", the ends of
+            its interval.
         signatures: {metric: what its numbers depend on}.
         rows: {system: rows that were scored}.
         predictions: {system: predictions that were scored}.
@@ -92,6 +93,8 @@ class ScoreReport(Report):
     def __init__(self, found: Scores, accuracy: Mapping[str, Any] | None = None):
         self.found, self.accuracy = found, accuracy
         self.systems = found.systems
+        for system, ends in (accuracy or {"systems": {}})["systems"].items():
+            self.systems[system] |= {name: ends[name] for name in ("accuracy", "low", "high")}
         self.signatures = found.signatures
         self.rows, self.predictions = found.rows, found.predictions
         self.skipped = {system: found.skipped_of.get(system, 0) for system in (*found.rows, *found.skipped_of)}
@@ -149,7 +152,7 @@ class ScoreReport(Report):
         if metric == "ava" and self.accuracy:
             header.append("accuracy")
             for row in rows:
-                row.append(estimate(self.accuracy["systems"].get(row[0])))
+                row.append(estimate(self.accuracy["systems"].get(row[0]), name="accuracy"))
         marked = {place for place, row in enumerate(rows) if row[0] in best}
         return Table(metric, header, rows, self.signatures[metric], marked, header.index(main))
 
@@ -165,7 +168,7 @@ class ScoreReport(Report):
             return []
         from ..analysis.estimation import newcombe
 
-        ends = {system: tuple(found[end] for end in ("value", "low", "high")) for system, found in systems.items()}
+        ends = {system: tuple(found[end] for end in ("accuracy", "low", "high")) for system, found in systems.items()}
         first = max(ends, key=lambda system: ends[system][0])
         found = [system for system in ends if newcombe(ends[first], ends[system])[1] <= 0 or system == first]
         return found if len(found) < len(ends) else []
@@ -233,11 +236,10 @@ class ScoreReport(Report):
 
 
 def _shown_scores(metric: str, scores: Mapping[str, float]) -> dict[str, float]:
-    """Leave the metric's name out of those of its parts, and show one quotient for the two lengths."""
-    main = scorer_class(metric).main
+    """Show one quotient for the two lengths, and of KPQA only what fits a table."""
     if metric == "kpqa":  # precision and recall of its parts are in --output and --format json; here they are too wide
         return {name: value for name, value in scores.items() if not name.endswith(("_precision", "_recall"))}
-    shown = {name if name == main else name.removeprefix(f"{metric}_"): value for name, value in scores.items()}
+    shown = dict(scores)
     if "prediction_length" in shown:
         length = shown.pop("prediction_length")
         shown["length_ratio"] = length / max(shown.pop("reference_length"), 1)

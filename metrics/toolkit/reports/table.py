@@ -51,18 +51,18 @@ def p_value(value: float | None) -> str:
     return "<0.001" if value is not None and value < 0.001 else number(value)
 
 
-def estimate(found: Mapping | None, digits: int = 3, limit_digits: int | None = None) -> str:
-    """Return an estimate with its interval as text.
+def estimate(found: Mapping | None, digits: int = 3, limit_digits: int | None = None, name: str = "value") -> str:
+    """Return an estimate with its interval as text; `name` is the key of the estimate beside "low" and "high".
 
     >>> estimate({"value": 0.5, "low": 0.4, "high": 0.61}), estimate({"value": 0.5, "low": None, "high": None})
     ('0.500 [0.400, 0.610]', '0.500')
     """
-    if found is None or found["value"] is None:
+    if found is None or found[name] is None:
         return "-"
     if found["low"] is None:
-        return number(found["value"], digits)
+        return number(found[name], digits)
     low, high = (number(found[end], limit_digits or digits) for end in ("low", "high"))
-    return f"{number(found['value'], digits)} [{low}, {high}]"
+    return f"{number(found[name], digits)} [{low}, {high}]"
 
 
 # A line break is a space; what would control a terminal, turn the direction of writing, or is half a letter is shown.

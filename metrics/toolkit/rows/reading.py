@@ -122,6 +122,28 @@ def check_columns(sources: Sequence[AnySource], columns: Mapping[str, str]) -> N
             raise FileError(problem)
 
 
+def first_row_kind(sources: Sequence[AnySource], columns: Mapping[str, str]) -> RowKind | None:
+    """Return what the first good row is; None where it cannot be read ahead, as from standard input.
+
+    Args:
+        sources: where the rows are from.
+        columns: see `items.RowReader`.
+    """
+    if not sources or sources[0].path == "-":
+        return None
+    reader = RowReader(sources[0], columns)
+    try:
+        with closing(sources[0].rows()) as rows:
+            for row in islice(rows, FIRST_ROWS):
+                try:
+                    return reader.row_kind(row.values or {})
+                except RowError:
+                    continue
+    except FileError:
+        pass  # reported when the file is read
+    return None
+
+
 def _missing_column(source: AnySource, columns: Mapping[str, str]) -> str:
     """Return the problem that the first rows of a source share, "" if one row has all columns."""
     reader, problem = RowReader(source, columns), ""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from ...core.scorer import Scorer
 from ..rows.items import COLUMNS, RowKind
-from .registry import make_scorer
+from .registry import make_scorer, scorer_class
 
 LONG = 2.0  # ratio of lengths, or its inverse, from which a note is shown
 
@@ -80,6 +80,16 @@ def needed_columns(metrics: Mapping[str, Scorer | type[Scorer]], row_kind: RowKi
         if scorer.needs_question and row_kind.text == "question":
             found.setdefault("question", metric)
     return found
+
+
+def score_names(metrics: Sequence[str]) -> list[str]:
+    """Return the names of the scores of a system by some metrics, as `score` reports them.
+
+    >>> score_names(["ava"])
+    ['ava_accuracy', 'ava_score', 'accuracy', 'low', 'high']
+    """
+    names = [name for metric in metrics for name in scorer_class(metric).names]
+    return names + (["accuracy", "low", "high"] if "ava" in metrics else [])
 
 
 def length_note(metric: str, systems: Mapping[str, Mapping[str, float]]) -> str | None:

@@ -1,0 +1,126 @@
+"""What every column of the tables means: one name per quantity, in tables, JSON, --fail-under, charts and Python."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What one name means.
+
+    Attributes:
+        meaning: one sentence.
+        verbs: the verbs whose tables or JSON have it.
+        header: what a table calls it, where that is not its name.
+    """
+
+    meaning: str
+    verbs: tuple[str, ...]
+    header: str = ""
+
+
+_ALL = ("score", "compare", "accuracy", "agree")
+_SCORES = ("score", "compare")
+
+QUANTITIES: dict[str, Quantity] = {
+    # Estimates of the accuracy
+    "accuracy": Quantity(
+        "Estimated share of correct answers. With labels people's labels decide; without them it is the judge's share "
+        "corrected for its measured errors.",
+        ("score", "compare", "accuracy"),
+    ),
+    "low": Quantity("Lower end of the 95% interval of the estimate beside it.", _ALL),
+    "high": Quantity("Upper end of the 95% interval of the estimate beside it.", _ALL),
+    "ava_accuracy": Quantity(
+        "Share of the answers that AVA judges correct; its errors are not corrected.", ("score", "compare", "accuracy")
+    ),
+    "judged": Quantity(
+        "Share of the answers that the judge accepts, whichever judge it is; of AVA it is `ava_accuracy`.",
+        ("accuracy",),
+    ),
+    "ava_score": Quantity("Mean of AVA's probabilities that an answer is correct.", ("score", "compare", "agree")),
+    "ava_label": Quantity("AVA's verdict of one answer: 1 correct, 0 not. Its mean is `ava_accuracy`.", ("score",)),
+    "labelled": Quantity("Rows with a label of a person.", ("accuracy",)),
+    "effective_sample_size": Quantity(
+        "Labels drawn by chance that would give as narrow an interval without the judge.",
+        ("accuracy",),
+        "effective rows",
+    ),
+    "difference of accuracy": Quantity(
+        "`accuracy` of the first system minus that of the second.", ("accuracy",), "difference of accuracy"
+    ),
+    "shared_questions": Quantity("Questions that both systems of a pair answer.", ("accuracy",), "questions in common"),
+    # Counts
+    "rows": Quantity("Rows that were read and are good; of generated questions, contexts.", _ALL, "contexts"),
+    "predictions": Quantity("Answers, or generated questions, that were scored.", ("score",), "answers"),
+    "skipped": Quantity("Bad rows that were left out.", ("score",)),
+    # Metrics
+    "aev": Quantity("AEv(alpha, N): precision and recall of n-grams, weighted by alpha.", _SCORES),
+    "aev_precision": Quantity("PS(N): n-gram precision with the brevity penalty.", _SCORES),
+    "aev_recall": Quantity("RS(N): n-gram recall with the wordiness penalty.", _SCORES),
+    "brevity_penalty": Quantity("Factor below 1 where answers are shorter than references / B.", _SCORES),
+    "wordiness_penalty": Quantity("Factor below 1 where answers are longer than W times the references.", _SCORES),
+    "length_ratio": Quantity("`prediction_length` / `reference_length`, which the JSON has.", ("score",)),
+    "prediction_length": Quantity("Terms of the answers.", _SCORES),
+    "reference_length": Quantity("Terms of the references, the closest in length where there are several.", _SCORES),
+    "f_meta": Quantity("F-score of a set of generated questions against the human ones.", _SCORES),
+    "f_meta_precision": Quantity("u: how well each generated question is matched by a human one.", _SCORES),
+    "f_meta_recall": Quantity("v: how well each human question is matched by a generated one.", _SCORES),
+    "f_meta_conventional": Quantity("The usual mean over generated questions of the best match.", _SCORES),
+    "bleu1_kpqa": Quantity("BLEU-1 with keyphrase weights.", _SCORES),
+    "rougeL_kpqa": Quantity("ROUGE-L with keyphrase weights.", _SCORES),
+    "bertscore_kpqa": Quantity("BERTScore with keyphrase weights.", _SCORES),
+    "bleu1": Quantity("BLEU-1 with equal weights.", _SCORES),
+    "rougeL": Quantity("ROUGE-L with equal weights.", _SCORES),
+    "bertscore": Quantity("BERTScore with equal weights.", _SCORES),
+    # Comparisons
+    "ranks": Quantity("Ranks that chance leaves open: best_rank to worst_rank.", ("compare",)),
+    "cluster": Quantity(
+        "Number of the group of systems; every system of a group is significantly better than those of later groups.",
+        ("compare",),
+    ),
+    "difference": Quantity(
+        "The named score of the first system minus that of the second, without a correction for a judge's errors.",
+        ("compare",),
+        "difference of <score>",
+    ),
+    "permutation_p": Quantity("p-value of the paired permutation test.", ("compare", "agree"), "permutation p"),
+    "permutation_p_corrected": Quantity("The same, corrected for the number of pairs.", ("compare",), "corrected"),
+    "bootstrap_p": Quantity("p-value of the paired bootstrap.", ("compare",), "bootstrap p"),
+    "bootstrap_p_corrected": Quantity("The same, corrected for the number of pairs.", ("compare",), "corrected"),
+    "wins / ties / losses": Quantity("Questions on which the first system is better, equal or worse.", ("compare",)),
+    # Agreement with people
+    "human": Quantity("Mean of the human scores.", ("agree",)),
+    "pearson": Quantity("Pearson's correlation of metric and human scores.", ("agree",), "Pearson r"),
+    "spearman": Quantity("Spearman's rank correlation.", ("agree",), "Spearman rho"),
+    "kendall": Quantity("Kendall's rank correlation, tau-b.", ("agree",), "Kendall tau-b"),
+    "auc": Quantity(
+        "Probability that a correct answer scores above a wrong one: area under the ROC curve.", ("agree",), "AUC"
+    ),
+    "permutation_p_holm": Quantity("p-value corrected by Holm's method.", ("agree",), "p corrected"),
+    "average_precision": Quantity("Area under the precision-recall curve.", ("agree",), "average precision"),
+    "ece": Quantity("Expected calibration error of scores taken as probabilities.", ("agree",), "ECE"),
+    "brier": Quantity("Mean squared error of scores taken as probabilities.", ("agree",), "Brier"),
+    "threshold": Quantity("Score from which on the judge calls an answer correct.", ("agree",), "correct from"),
+    "agreement": Quantity(
+        "Share of the labelled answers on which judge and people give the same verdict.", ("score", "accuracy", "agree")
+    ),
+    "kappa": Quantity(
+        "Cohen's kappa: agreement of judge and people beyond chance; 1 is full agreement, 0 is chance.",
+        ("score", "accuracy", "agree"),
+    ),
+    "sensitivity": Quantity(
+        "Share of the answers right by people's labels that the judge accepts.", ("score", "accuracy", "agree")
+    ),
+    "specificity": Quantity(
+        "Share of the answers wrong by people's labels that the judge rejects.", ("score", "accuracy", "agree")
+    ),
+}
+
+
+def named(header: str) -> Quantity | None:
+    """Return what a column of a table means; None for one that holds names, or whose name is that of a column.
+
+    >>> named("accuracy").verbs
+    ('score', 'compare', 'accuracy')
+    """
+    return QUANTITIES.get(header) or next((found for found in QUANTITIES.values() if found.header == header), None)
