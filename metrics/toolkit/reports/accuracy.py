@@ -66,7 +66,7 @@ class AccuracyReport(Report):
         order = sorted(self.systems, key=lambda system: -self.systems[system]["accuracy"])
         ava = all("ava_accuracy" in found for found in self.systems.values())
         labelled = any(found["labelled"] for found in self.systems.values())
-        header = ["system", "accuracy", "wrong", "declined", "accuracy given attempted", "answers"]
+        header = ["system", "accuracy", "wrong", "declined", "accuracy_given_attempted", "answers"]
         header += ["ava_accuracy" if ava else "judged", *["labelled", "effective rows"] * labelled]
         rows = []
         for system in order:

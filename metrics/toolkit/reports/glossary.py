@@ -48,10 +48,14 @@ QUANTITIES: dict[str, Quantity] = {
     "difference of accuracy": Quantity(
         "`accuracy` of the first system minus that of the second.", ("accuracy",), "difference of accuracy"
     ),
-    "shared_questions": Quantity("Questions that both systems of a pair answer.", ("accuracy",), "questions in common"),
+    "shared_questions": Quantity(
+        "Questions that both systems of a pair answer.", ("accuracy",), "questions in common"
+    ),
     # Counts
     "rows": Quantity("Rows that were read and are good; of generated questions, contexts.", _ALL, "contexts"),
-    "predictions": Quantity("Answers, or generated questions, that were scored.", ("score",), "answers"),
+    "predictions": Quantity(
+        "Answers, or generated questions, that were scored.", ("score", "accuracy", "agree"), "answers"
+    ),
     "skipped": Quantity("Bad rows that were left out.", ("score",)),
     # Metrics
     "aev": Quantity("AEv(alpha, N): precision and recall of n-grams, weighted by alpha.", _SCORES),
@@ -102,7 +106,8 @@ QUANTITIES: dict[str, Quantity] = {
     "brier": Quantity("Mean squared error of scores taken as probabilities.", ("agree",), "Brier"),
     "threshold": Quantity("Score from which on the judge calls an answer correct.", ("agree",), "correct from"),
     "agreement": Quantity(
-        "Share of the labelled answers on which judge and people give the same verdict.", ("score", "accuracy", "agree")
+        "Share of the labelled answers on which judge and people give the same verdict.",
+        ("score", "accuracy", "agree"),
     ),
     "kappa": Quantity(
         "Cohen's kappa: agreement of judge and people beyond chance; 1 is full agreement, 0 is chance.",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas
 
 _SHORT = 5  # systems in the short form
+_WIDTH = 80  # letters, above which the names of columns go over several lines
 
 
 @takes(ScoreOptions)
@@ -231,7 +232,9 @@ class ScoreReport(Report):
         say(console, [f"note: {note}" for note in self.notes], "bold yellow")
         for table in self.tables():
             table.title = ""
-            print_table(table, console, [name for name in table.header if name != table.header[table.bold]])
+            wide = sum(len(name) + 3 for name in table.header) > _WIDTH
+            broken = [name for place, name in enumerate(table.header) if wide and place != table.bold]
+            print_table(table, console, broken)
         say(console, self._remarks())
 
 

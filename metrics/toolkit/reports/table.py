@@ -128,13 +128,26 @@ def markdown_code(text: str) -> str:
     return f"{fence}{text}{fence}" if fence == "`" else f"{fence} {text} {fence}"
 
 
+def _on_two_lines(name: str) -> str:
+    r"""Return a long name with a line break behind one of its underscores, near the middle.
+
+    >>> _on_two_lines("brevity_penalty"), _on_two_lines("ava_score")
+    ('brevity_\npenalty', 'ava_score')
+    """
+    breaks = [place + 1 for place, letter in enumerate(name) if letter == "_"]
+    if not breaks or len(name) < 10:
+        return name
+    middle = min(breaks, key=lambda place: abs(place - len(name) / 2))
+    return f"{name[:middle]}\n{name[middle:]}"
+
+
 def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
     """Print one table.
 
     Args:
         table: the table.
         console: a `rich.console.Console`.
-        broken: columns whose name goes over several lines, one for each of its words.
+        broken: columns whose name goes over two lines, if it is long.
     """
     import sys
 
@@ -145,7 +158,7 @@ def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
 
     shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
     for place, name in enumerate(table.header):
-        words = visible(name).replace("_", "\n") if name in broken else visible(name)
+        words = _on_two_lines(visible(name)) if name in broken else visible(name)
         shown.add_column(Text(words), justify="right" if place else "left", vertical="bottom", no_wrap=True)
     for place, row in enumerate(table.rows):
         style = "bold green" if place in table.marked else ""
