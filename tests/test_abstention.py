@@ -68,12 +68,14 @@ def test_module_of_evaluate():
 
 def test_tables_have_three_columns():
     header = genqa_metrics.score(ANSWERS).tables()[0].header
-    assert {"ava_accuracy", "wrong", "declined", "accuracy_given_attempted"} <= set(header)
+    assert {"ava_accuracy", "ava_wrong", "ava_declined", "ava_accuracy_given_attempted"} <= set(header)
     report = genqa_metrics.compare({"a": ANSWERS, "b": rows(*[TRUTH] * 6)}, resamples=100)
-    assert {"ava_accuracy", "wrong", "declined", "accuracy given attempted"} <= set(report.tables()[0].header)
+    assert {"ava_accuracy", "ava_wrong", "ava_declined", "ava_accuracy_given_attempted"} <= set(
+        report.tables()[0].header
+    )
     assert report.scores["ava"]["ava_declined"]["a"]["value"] == pytest.approx(1 / 3, abs=1e-5)
     header = genqa_metrics.accuracy(ANSWERS).tables()[0].header
-    assert {"accuracy", "wrong", "declined", "accuracy given attempted"} <= set(header)
+    assert {"accuracy", "wrong", "declined", "accuracy_given_attempted"} <= set(header)
 
 
 def test_accuracy_given_an_attempt_is_the_accuracy_of_these_rows():

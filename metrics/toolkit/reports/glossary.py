@@ -38,6 +38,14 @@ QUANTITIES: dict[str, Quantity] = {
         ("accuracy",),
     ),
     "ava_score": Quantity("Mean of AVA's probabilities that an answer is correct.", ("score", "compare", "agree")),
+    "declined": Quantity("Share of the answers that give none, such as 'I don't know'.", ("accuracy",)),
+    "wrong": Quantity("Share that is neither correct nor declined: 1 - accuracy - declined.", ("accuracy",)),
+    "accuracy_given_attempted": Quantity("`accuracy` of the answers that are not declined.", ("accuracy",)),
+    "ava_declined": Quantity("Share of the answers that give none; a reference that declines too is met.", _SCORES),
+    "ava_wrong": Quantity(
+        "Share that is neither judged correct nor declined: 1 - ava_accuracy - ava_declined.", _SCORES
+    ),
+    "ava_accuracy_given_attempted": Quantity("`ava_accuracy` of the answers that are not declined.", _SCORES),
     "ava_label": Quantity("AVA's verdict of one answer: 1 correct, 0 not. Its mean is `ava_accuracy`.", ("score",)),
     "labelled": Quantity("Rows with a label of a person.", ("accuracy",)),
     "effective_sample_size": Quantity(
