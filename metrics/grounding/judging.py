@@ -88,13 +88,14 @@ class Grounder:
                     continue
                 cited = {numbers[number] for number in sentence.citations if number in numbers}
                 usable = [w for w in windows if not (cited and self.citations) or w.passage in cited]
-                near = nearest_windows(content_keys(f"{sentence.before} {sentence.claim}"), usable, self.windows)
+                before = _read_before(sentence, question, len(verdicts))
+                wanted = content_keys(f"{'' if before is STATEMENT else before} {sentence.claim}")
+                near = nearest_windows(wanted, usable, self.windows)
                 own = _plain(sentence.claim)
                 same = len(own.split()) >= VERBATIM and [w for w in near if own in copies[w.passage]]
                 if same:
                     verdict.probability, verdict.window = self._probabilities([CERTAIN])[0], same[0]
                     continue
-                before = _read_before(sentence, question, len(verdicts))
                 asked += [(verdict, window, (before, window.text, sentence.claim)) for window in near]
             found.append(verdicts)
         logits = self.reader.logits([triple for *_, triple in asked])

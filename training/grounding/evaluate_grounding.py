@@ -1,0 +1,228 @@
+"""Measure a judge of grounding on human verdicts, beside word overlap and embeddings; fit its calibration.
+
+A judge reads a row as the metric does: an answer is as probable as its least probable sentence, and a sentence as its
+best window. Accuracy and calibration error are cross-fitted: scaling and threshold for one half of the passages come
+from the other half, for every method alike.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from genqa_metrics.ava.loading import checkpoint_folder as judge_folder
+from genqa_metrics.core.checkpoint_validation import file_digest
+from genqa_metrics.core.checkpoints import checkpoint_digest
+from genqa_metrics.core.judge_loading import SETTINGS_FILE
+from genqa_metrics.grounding.judging import Grounder
+from genqa_metrics.grounding.loading import checkpoint_folder, load_judge
+from genqa_metrics.grounding.windows import content_keys, windows_of
+from scipy.special import expit as sigmoid
+from scipy.special import logit
+from sklearn.metrics import roc_auc_score
+
+from training.ava.evaluate_ava import best_threshold, calibration_error, half, platt
+from training.common import json_rows, markdown_table, put_between_markers, write_json
+
+JUDGED = ("condaqa.dev", "wice.dev", "factcheck_gpt.dev", "q_squared.dev")  # in DATA/grounding
+PAIRS = ("begin.dev", "summedits.dev")  # in DATA/sentence_pairs: the first text is the passage of the second
+SUPPORTED = ("entailment", "paraphrase")
+
+
+def dev_rows(data: Path, name: str) -> list[dict]:
+    """Return the rows of a dev file: `question`, `context`, `candidate`, `label` 0 or 1, and `group`, for pairs.
+
+    Args:
+        data: folder of the data sets.
+        name: one of `JUDGED` or `PAIRS`.
+    """
+    if name in PAIRS:
+        rows = (row for row in json_rows(data / "sentence_pairs" / f"{name}.jsonl.gz") if row["label"])
+        return [
+            {
+                "question": "",
+                "context": row["first"],
+                "candidate": row["second"],
+                "label": int(row["label"] in SUPPORTED),
+                "group": None,
+            }
+            for row in rows
+        ]
+    return [
+        {
+            "question": row["question"] or "",
+            "context": row["context"],
+            "candidate": row["candidate"],
+            "label": int(row["label"]),
+            "group": row["question"] if row["extra"].get("kind") in ("yes", "no") else None,
+        }
+        for row in json_rows(data / "grounding" / f"{name}.jsonl.gz")
+    ]
+
+
+def judge_scores(folder: Path) -> Callable[[Sequence[dict]], np.ndarray]:
+    """Return the method that judges rows with a checkpoint: from rows to (rows,) uncalibrated logits."""
+    grounder = Grounder(load_judge(folder, device="cpu"))
+    loaded = grounder.reader.loaded
+
+    def scores(rows: Sequence[dict]) -> np.ndarray:
+        columns = [[row[name] for row in rows] for name in ("question", "candidate")]
+        verdicts = grounder.verdicts(*columns, [[row["context"]] for row in rows])
+        lowest = [min((v.probability for v in found if v.sentence.states), default=0.0) for found in verdicts]
+        calibrated = logit(np.clip(lowest, 1e-9, 1 - 1e-9))
+        return (calibrated - loaded.intercept) / loaded.slope
+
+    return scores
+
+
+def overlap(rows: Sequence[dict]) -> np.ndarray:
+    """Return (rows,) shares of the words of a candidate, function words left out, that are in its passage."""
+    found = []
+    for row in rows:
+        wanted = content_keys(row["candidate"])
+        found.append(len(wanted & content_keys(row["context"])) / max(1, len(wanted)))
+    return np.array(found)
+
+
+def rouge_l_precision(rows: Sequence[dict]) -> np.ndarray:
+    """Return (rows,) shares of the words of a candidate that its passage has in the same order."""
+    from rouge_score.rouge_scorer import RougeScorer
+
+    scorer = RougeScorer(["rougeL"], use_stemmer=True)
+    return np.array([scorer.score(row["context"], row["candidate"])["rougeL"].precision for row in rows])
+
+
+def cosine(rows: Sequence[dict]) -> np.ndarray:
+    """Return (rows,) cosines of the embeddings of a candidate and the nearest window of its passage."""
+    from genqa_metrics.core.encoders import base_encoder
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(base_encoder()), device="cpu")
+    windows = [[window.text for window in windows_of(row["context"])] or [row["context"]] for row in rows]
+    texts = list(dict.fromkeys([*(row["candidate"] for row in rows), *(text for given in windows for text in given)]))
+    vectors = dict(zip(texts, model.encode(texts, normalize_embeddings=True, batch_size=16), strict=True))
+    return np.array(
+        [
+            max(float(vectors[row["candidate"]] @ vectors[text]) for text in given)
+            for row, given in zip(rows, windows, strict=True)
+        ]
+    )
+
+
+def cross_fitted(scores: np.ndarray, labels: np.ndarray, halves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (rows,) probabilities and verdicts, each by a fit on the other half of the passages.
+
+    Args:
+        scores: (rows,) of a method, higher for supported.
+        labels: (rows,) verdicts of people, 0 or 1.
+        halves: (rows,) half of each row, 0 or 1.
+    """
+    probabilities, verdicts = np.zeros(len(labels)), np.zeros(len(labels))
+    for own in (0, 1):
+        use, fit = halves == own, halves != own
+        if not use.any():
+            continue
+        slope, intercept = platt(scores[fit], labels[fit])
+        threshold = best_threshold(sigmoid(slope * scores[fit] + intercept), labels[fit], [""] * fit.sum(), "error")
+        probabilities[use] = sigmoid(slope * scores[use] + intercept)
+        verdicts[use] = probabilities[use] >= threshold
+    return probabilities, verdicts
+
+
+def groups_right(rows: Sequence[dict], verdicts: np.ndarray, labels: np.ndarray) -> float | None:
+    """Return the share of questions over several edits of a passage of which all rows are judged right."""
+    right: dict[str, bool] = {}
+    for row, verdict, label in zip(rows, verdicts, labels, strict=True):
+        if row["group"]:
+            right[row["group"]] = right.get(row["group"], True) and bool(verdict == label)
+    return float(np.mean(list(right.values()))) if right else None
+
+
+def measured(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float | None]:
+    """Return accuracy, AUC, calibration error and `groups_right` of a method on a file."""
+    labels = np.array([row["label"] for row in rows], dtype=float)
+    halves = np.array([half(row["context"]) for row in rows])
+    probabilities, verdicts = cross_fitted(scores, labels, halves)
+    return {
+        "accuracy": float((verdicts == labels).mean()),
+        "auc": float(roc_auc_score(labels, scores)),
+        "calibration_error": calibration_error(probabilities, labels),
+        "groups_right": groups_right(rows, verdicts, labels),
+    }
+
+
+def fitted(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float]:
+    """Return slope, intercept and threshold of a judge, every file with the same weight.
+
+    Args:
+        rows: rows of all files, with the name of each in "file".
+        scores: (rows,) logits of the judge.
+    """
+    labels = np.array([row["label"] for row in rows], dtype=float)
+    files = [row["file"] for row in rows]
+    most = max(files.count(name) for name in set(files))
+    times = np.array([round(most / files.count(name)) for name in files])
+    scores, labels = np.repeat(scores, times), np.repeat(labels, times)
+    slope, intercept = platt(scores, labels)
+    threshold = best_threshold(sigmoid(slope * scores + intercept), labels, [""] * len(labels), "error")
+    return {"slope": slope, "intercept": intercept, "threshold": threshold}
+
+
+def table(scores: dict[str, dict[str, dict]]) -> str:
+    """Return the results as a Markdown table."""
+    lines = []
+    for name, methods in scores.items():
+        for method, found in methods.items():
+            group = "" if found["groups_right"] is None else f"{found['groups_right']:.2f}"
+            numbers = (f"{found[key]:.3f}" for key in ("accuracy", "auc", "calibration_error"))
+            lines.append([name, f"{found['rows']:,}", method, *numbers, group])
+    header = ["file", "rows", "method", "accuracy", "AUC", "calibration error", "all edits right"]
+    return markdown_table(header, lines)
+
+
+def main() -> None:
+    """Measure, calibrate, write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, help="folder with grounding and sentence_pairs")
+    parser.add_argument("--checkpoint", type=Path, help="folder of the judge; default: the bundled one")
+    parser.add_argument("--rows", type=int, help="rows of every file at most, the first ones; default all")
+    parser.add_argument("--calibrate", action="store_true", help=f"write the fit to the checkpoint's {SETTINGS_FILE}")
+    parser.add_argument("--write", type=Path, nargs="+", default=[], help="files with <!-- scores -->, for the table")
+    parser.add_argument("--json", type=Path, help="result file, such as training/grounding/results/bundled.json")
+    args = parser.parse_args()
+
+    folder = args.checkpoint or checkpoint_folder()
+    methods = {"token overlap": overlap, "ROUGE-L precision": rouge_l_precision, "embedding cosine": cosine}
+    if checkpoint_digest(folder) != checkpoint_digest(judge_folder()):
+        methods["judge of answers"] = judge_scores(judge_folder())
+    methods["judge of grounding"] = judge_scores(folder)
+    scores: dict[str, dict[str, dict]] = {}
+    everything, logits = [], []
+    for name in (*JUDGED, *PAIRS):
+        rows = dev_rows(args.data, name)[: args.rows]
+        scores[name] = {}
+        for method, score in methods.items():
+            found = score(rows)
+            scores[name][method] = {"rows": len(rows), **measured(rows, found)}
+        everything += [row | {"file": name} for row in rows]
+        logits.append(found)
+        print(table({name: scores[name]}), flush=True)
+    settings = fitted(everything, np.concatenate(logits))
+    print(json.dumps(settings))
+    if args.calibrate:
+        path = folder / SETTINGS_FILE
+        content = json.loads(path.read_text(encoding="utf-8")) | settings
+        path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    if args.json:
+        files = {name: args.data / ("sentence_pairs" if name in PAIRS else "grounding") / name for name in scores}
+        digests = {name: file_digest(path.with_name(f"{name}.jsonl.gz")) for name, path in files.items()}
+        digests["checkpoint"] = checkpoint_digest(folder)
+        command = "python -m training.grounding.evaluate_grounding --data DATA"
+        write_json(args.json, {"command": command, "settings": settings, "scores": scores, "digests": digests})
+    for path in args.write:
+        put_between_markers(path, "scores", table(scores))
+
+
+if __name__ == "__main__":
+    main()

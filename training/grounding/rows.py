@@ -1,0 +1,60 @@
+"""Rows for a judge of grounding: a claim, the window of a passage that the metric would read for it, and a verdict."""
+
+import gzip
+import json
+import random
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from genqa_metrics.grounding.windows import content_keys, nearest_windows, windows_of
+
+from training.ava.wrong_answers import Answers, occurrence
+
+
+def windowed(row: dict) -> dict:
+    """Return a row whose context is the window nearest to its candidate, as the metric reads it.
+
+    Args:
+        row: `question` (or None), `context`, `candidate` and `label`, or `score` from 0 to 1; other keys are kept.
+    """
+    windows = windows_of(row["context"])
+    wanted = content_keys(f"{row['question'] or ''} {row['candidate']}")
+    nearest = nearest_windows(wanted, windows, 1) if windows else []
+    return row | {"context": nearest[0].text if nearest else row["context"]}
+
+
+def span_rows(rows: Iterable[dict], rng: random.Random) -> Iterator[dict]:
+    """Yield rows of extractive QA: an answer beside its own passage, another one, and its own with the fact changed.
+
+    Args:
+        rows: `question`, `context` and `answers`, as SQuAD has them.
+        rng: source of randomness.
+
+    Yields:
+        Up to three rows of each question: label 1, 0 and 0.
+    """
+    rows = [row for row in rows if row["answers"]["text"] and row["answers"]["text"][0].strip()]
+    answers = Answers((row["question"], row["answers"]["text"][0]) for row in rows)
+    for row in rows:
+        question, answer = row["question"], row["answers"]["text"][0]
+        made = {"question": question, "candidate": answer}
+        yield made | {"context": row["context"], "label": 1}
+        other = rng.choice(rows)["context"]
+        if not occurrence([answer], other):
+            yield made | {"context": other, "label": 0}
+        wrong = answers.wrong_one(question, [answer], rng)
+        changed = row["context"]
+        while wrong and (found := occurrence([answer], changed)):
+            changed = changed[: found.start()] + wrong + changed[found.end() :]
+        if changed != row["context"]:
+            yield made | {"context": changed, "label": 0}
+
+
+def write_rows(path: Path, rows: Iterable[dict]) -> int:
+    """Write rows as JSON lines, compressed, the same bytes for the same rows; return their number."""
+    count = 0
+    with open(path, "wb") as raw, gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
+        for row in rows:
+            file.write((json.dumps(row, ensure_ascii=False) + "\n").encode())
+            count += 1
+    return count
