@@ -10,6 +10,7 @@ from .commands.accuracy import accuracy
 from .commands.agree import agree
 from .commands.compare import compare
 from .commands.demo import demo
+from .commands.doctor import doctor
 from .commands.download import download
 from .commands.explain import explain
 from .commands.export import export
@@ -28,6 +29,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for verb, short_help in (
+    (doctor, "Say what files support, and which command to run."),
     (score, "Score the rows of files; print a table with one row per system."),
     (compare, "Compare systems on the same questions, with intervals, tests and ranks."),
     (agree, "Measure how well metrics agree with the human scores in files."),

@@ -1,0 +1,309 @@
+"""What files of rows support: their columns, what each is read as, and the commands that can run on them.
+
+No model is loaded. What a column is used for is told by its name where that is one that `score` reads, else guessed
+from its name and values; a guess is named as one.
+"""
+
+import math
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from ...core.answers import attempts
+from ..rows.formats import FileError
+from ..rows.items import COLUMNS, LIKELY, RowError, RowReader
+from ..rows.reading import AnySource
+from ..scoring.selection import LONG, default_metrics
+from .slices import MAX_SLICES
+
+MAX_ROWS = 10_000  # that are read of each file
+FEW_VALUES = 20  # values of a column that makes slices
+MIN_SLICE = 5  # mean rows of a slice
+MIN_AGREE = 3  # rows with a human score that `agree` needs
+LABELS = 100  # that are suggested
+FEW_LABELS = 30  # below which the intervals of `accuracy` are rough
+RECORDED = ("ava_label", "ava_score")  # what `score --output` writes
+
+
+@dataclass
+class Facts:
+    """What the rows of all files say.
+
+    Attributes:
+        rows: rows that were read, the bad ones too.
+        bad: bad rows.
+        first_bad: where the first one is, and why.
+        columns: {column: its values}.
+        roles: {column: what it is read as}.
+        systems: {system: answers}.
+        questions: {system: question or context, and references, of each of its answers}.
+        ids: {system: ids of its answers}.
+        words: words of all predictions, of all references, and their numbers.
+        declined: answers that give none.
+        labels: human labels 0 or 1.
+        scores: human scores that are numbers.
+        contexts: rows with retrieved passages.
+        kind: kind of the rows, None if none is good.
+    """
+
+    rows: int = 0
+    bad: int = 0
+    first_bad: str = ""
+    columns: dict[str, list] = field(default_factory=dict)
+    roles: dict[str, str] = field(default_factory=dict)
+    systems: Counter = field(default_factory=Counter)
+    questions: dict[str, list] = field(default_factory=dict)
+    ids: dict[str, list] = field(default_factory=dict)
+    words: Counter = field(default_factory=Counter)
+    declined: int = 0
+    labels: int = 0
+    scores: list[float] = field(default_factory=list)
+    contexts: int = 0
+    kind: Any = None
+
+
+def diagnose(sources: Sequence[AnySource], columns: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return what files support.
+
+    Args:
+        sources: the files.
+        columns: where a column has another name, see `items.RowReader`.
+
+    Returns:
+        "files" (name, format, rows), "rows", "bad_rows", "first_bad", "columns" (name, "read_as", "filled", "values"),
+        "systems", "assumed" (guessed --column options), "can" and "cannot": what, why or how, and "command" of the
+        former; "notes".
+
+    Raises:
+        FileError: if a file cannot be read, or has no rows.
+    """
+    named = dict(columns or {})
+    guessed: dict[str, str] = {}
+    facts, files = Facts(), []
+    for source in sources:
+        rows = list(islice(source.rows(), MAX_ROWS))
+        files.append({"name": source.name, "format": source.form or source.format, "rows": len(rows)})
+        if not rows:
+            raise FileError(f"{source.name}: no rows; is this the right file?")
+        good = [row for row in rows if row.values is not None]
+        guessed |= _guessed(good[0].values if good else {}, named | guessed)
+        _read(source, rows, named | guessed, facts)
+    shown = [_column(name, values, facts) for name, values in facts.columns.items()]
+    names = [source.path or source.name for source in sources]
+    given = [word for pair in (named | guessed).items() for word in ("--column", "=".join(pair))]
+    can, cannot = _supported(facts, names, given, shown)
+    return {
+        "files": files,
+        "rows": facts.rows,
+        "bad_rows": facts.bad,
+        "first_bad": facts.first_bad or None,
+        "columns": shown,
+        "systems": dict(facts.systems),
+        "assumed": guessed,
+        "can": can,
+        "cannot": cannot,
+        "notes": _notes(facts, guessed),
+    }
+
+
+def _guessed(values: Mapping[str, object], named: Mapping[str, str]) -> dict[str, str]:
+    """Return columns that are probably meant by names that a row lacks."""
+    found = {}
+    for name, often in LIKELY.items():
+        known = [column.lower() for column in COLUMNS[name]]
+        if name in named or any(column.lower() in known for column in values):
+            continue
+        match = next((column for column in values if column.lower() in often), None)
+        if match is not None and match not in named.values():
+            found[name] = match
+    return found
+
+
+def _read(source: AnySource, rows: Sequence, columns: Mapping[str, str], facts: Facts) -> None:
+    """Add the rows of a file to the facts."""
+    reader = RowReader(source, columns)
+    for row in rows:
+        facts.rows += 1
+        try:
+            if row.values is None:
+                raise RowError(row.problem)
+            for name, value in row.values.items():
+                facts.columns.setdefault(name, []).append(value)
+            items = reader.read(row)
+        except (RowError, FileError) as error:
+            facts.bad += 1
+            facts.first_bad = facts.first_bad or f"{source.name}, {source.unit} {row.number}: {error}"
+            continue
+        for name in COLUMNS:
+            column = columns.get(name) or next((known for known in COLUMNS[name] if known in row.values), None)
+            if column and reader.optional(row.values, name) is not None:
+                facts.roles.setdefault(column.split(".")[0] if column not in row.values else column, name)
+        facts.kind = reader.kind
+        for item in items:
+            facts.systems[item.system] += 1
+            facts.ids.setdefault(item.system, []).append(item.id)
+            facts.questions.setdefault(item.system, []).append((item.text, tuple(sorted(item.references))))
+            facts.words.update(
+                predictions=sum(len(text.split()) for text in item.predictions),
+                references=sum(len(text.split()) for text in item.references),
+                prediction=len(item.predictions),
+                reference=len(item.references),
+            )
+            facts.declined += sum(not attempts(text) for text in item.predictions)
+            score, label = item.human
+            facts.labels += label in (0.0, 1.0)
+            facts.scores += [score] if score is not None else []
+            facts.contexts += bool(row.values.get("contexts") or row.values.get("retrieved_contexts"))
+
+
+def _column(name: str, values: Sequence[object], facts: Facts) -> dict[str, Any]:
+    """Return what a column holds."""
+    filled = [value for value in values if value is not None and value != ""]
+    found = {"name": name, "read_as": facts.roles.get(name), "filled": len(filled), "values": "", "use": None}
+    if not filled:
+        return found | {"values": "empty"}
+    if any(isinstance(value, list | dict) for value in filled):
+        return found | {"values": "lists or objects"}
+    texts = Counter(map(str, filled))
+    numbers = [_number(value) for value in filled]
+    few = 1 < len(texts) <= FEW_VALUES and len(filled) >= MIN_SLICE * len(texts)
+    if all(number is not None for number in numbers):
+        low, high = min(numbers), max(numbers)
+        found["values"] = f"numbers from {low:g} to {high:g}, {len(texts):,} different"
+        if found["read_as"] is None and name not in RECORDED:
+            found["use"] = "judge" if 0 <= low < high <= 1 else "scores"
+        return found
+    if few:
+        some = ", ".join(text[:20] for text, _ in texts.most_common(3))
+        found["values"] = f"{len(texts)} values: {some}{' ...' if len(texts) > 3 else ''}"
+        found["use"] = None if found["read_as"] else "slices"
+        return found
+    words = sum(count * len(text.split()) for text, count in texts.items()) / len(filled)
+    return found | {"values": f"texts of {words:.1f} words, {len(texts):,} different"}
+
+
+def _number(value: object) -> float | None:
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _supported(
+    facts: Facts, names: Sequence[str], given: Sequence[str], columns: Sequence[Mapping]
+) -> tuple[list[dict], list[dict]]:
+    """Return what can be done with its command, and what cannot, with the reason and the fix."""
+    can: list[dict[str, str]] = []
+    cannot: list[dict[str, str]] = []
+
+    def add(what: str, why: str, verb: str, *more: str) -> None:
+        skip = ["--on-error", "skip"] if facts.bad and verb != "raters" else []
+        words = ["genqa-metrics", verb, *names, *(given if verb != "raters" else ()), *more, *skip]
+        can.append({"what": what, "why": why, "command": shlex.join(words)})
+
+    def lacks(what: str, why: str) -> None:
+        cannot.append({"what": what, "why": why})
+
+    present = set(facts.columns)
+    if {"rater", "annotator", "worker"} & present and {"item", "id"} & present:
+        add("combine the ratings of several people", "columns with items and raters", "raters")
+    if facts.kind is None:
+        lacks("score, compare, accuracy", facts.first_bad)
+        return can, cannot
+    metrics = " and ".join(default_metrics(facts.kind))
+    add("score the rows", f"default for such rows: {metrics}", "score")
+    answers = not facts.kind.sets and facts.kind.text == "question" and facts.kind.given
+    shared, questions = _shared(facts)
+    if len(facts.systems) < 2:
+        lacks("compare systems", "one system; add a file or rows with another value in a column 'system'")
+    elif not shared:
+        lacks("compare systems", "no question is answered by all systems; give shared questions the same 'id'")
+    else:
+        all_of = all(len(set(found)) == len(shared) for found in questions.values())
+        more = [] if all_of or facts.bad else ["--on-error", "skip"]
+        add("compare systems", f"{len(facts.systems)} systems share {len(shared):,} questions", "compare", *more)
+    _accuracy(facts, answers, columns, add, lacks)
+    human = max(len(facts.scores), facts.labels)
+    others = [column["name"] for column in columns if column["use"] in ("judge", "scores")]
+    if human >= MIN_AGREE and not facts.kind.sets:
+        more = ["-m", "ava"] if answers else ["-m", "aev"]
+        more += [word for name in others for word in ("--column", name)]
+        add("measure how well metrics agree with people", f"{human:,} rows with a human score", "agree", *more)
+    else:
+        lacks("measure how well metrics agree with people", "no human scores; add a column 'score' or 'label'")
+    sliced = [column["name"] for column in columns if column["use"] == "slices"]
+    verb = "compare" if len(facts.systems) > 1 and shared else "accuracy" if answers else None
+    if sliced and verb:
+        add(f"the same by {sliced[0]}", f"columns with few values: {', '.join(sliced)}", verb, "--by", sliced[0])
+    return can, cannot
+
+
+def _accuracy(facts: Facts, answers: bool, columns: Sequence[Mapping], add, lacks) -> None:
+    """Say what is possible without labels, with them, and with another judge."""
+    if not answers:
+        lacks("estimate the accuracy", "the rows have no question, or sets of predictions; the judge reads a question")
+        return
+    if facts.labels >= 2:
+        rough = f", below {FEW_LABELS} its intervals are rough" if facts.labels < FEW_LABELS else ""
+        add("estimate the accuracy", f"{facts.labels:,} labels of people in the rows{rough}", "accuracy")
+    else:
+        add("estimate the accuracy", "without labels: corrected by the judge's measured errors", "accuracy")
+        number = min(LABELS, min(facts.systems.values()))
+        add(
+            "narrow its interval",
+            f"{number} labels a system; then accuracy --labels labels.jsonl",
+            "label",
+            "--number",
+            str(max(2, number)),
+            "-o",
+            "labels.jsonl",
+        )
+    judges = [column["name"] for column in columns if column["use"] == "judge"]
+    if judges:
+        why = f"{judges[0]} has numbers from 0 to 1; is it a judge's verdict or probability?"
+        add("estimate the accuracy with your judge", why, "accuracy", "--column", f"judge={judges[0]}")
+
+
+def _shared(facts: Facts) -> tuple[set, Mapping[str, list]]:
+    """Return the questions that all systems answer, and those of each: by id where systems share ids, as `compare`."""
+    for found in (facts.ids, facts.questions):
+        shared = set.intersection(*map(set, found.values())) - {None}
+        if shared:
+            return shared, found
+    return set(), facts.questions
+
+
+def _notes(facts: Facts, guessed: Mapping[str, str]) -> list[str]:
+    """Return what to know before a command is run, one sentence each."""
+    notes = [
+        f"column {column!r} is taken for {name}, by its name; another: --column {name}=NAME"
+        for name, column in guessed.items()
+    ]
+    if facts.bad:
+        notes.append(f"{facts.bad:,} of {facts.rows:,} rows are bad, the first: {facts.first_bad}")
+    if facts.kind is None:
+        return notes
+    ratio = (facts.words["predictions"] / max(facts.words["prediction"], 1)) / max(
+        facts.words["references"] / max(facts.words["reference"], 1), 1e-9
+    )
+    if not 1 / LONG < ratio < LONG and not facts.kind.sets:
+        notes.append(
+            f"answers are {ratio:.1f} times as long as references: metrics of overlapping words, such as aev, depend "
+            "on that; ava reads the question"
+        )
+    if facts.declined:
+        notes.append(f"answers that decline or are empty: {facts.declined:,}; the column declined has their share")
+    repeated = sum(len(found) - len(set(found)) for found in facts.questions.values())
+    if repeated and not facts.kind.sets:
+        notes.append(f"{repeated:,} rows repeat a question of the same system: such rows are not independent")
+    if facts.contexts:
+        notes.append(f"{facts.contexts:,} rows have the passages that were retrieved")
+    if set(RECORDED) & set(facts.columns):
+        notes.append("the rows have scores of an earlier run: compare OLD/ NEW/ compares two runs")
+    if len(facts.systems) > MAX_SLICES:
+        notes.append(f"{len(facts.systems):,} systems; is that the right column? --column system=NAME")
+    return notes

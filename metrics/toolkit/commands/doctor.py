@@ -1,0 +1,34 @@
+"""The command `doctor`: what files of rows support, and which command to run."""
+
+from typing import Annotated
+
+import typer
+
+from . import console, options
+
+
+def doctor(
+    inputs: Annotated[list[str], typer.Argument(metavar="FILE", help="Files as for `score`.", show_default=False)],
+    column: options.Column = None,
+    from_: options.From = None,
+    systems: options.Systems = None,
+    encoding: options.Encoding = None,
+    form: options.PrintAs = options.Format.TABLE,
+) -> None:
+    """Say what files of rows support, what they lack, and which command to run.
+
+    Reads the first 10,000 rows of each file and loads no model: columns and what each is read as, bad rows, systems,
+    human labels and scores, numbers that may be another judge's, and columns that `--by` can use.
+
+    **Exit status**: 0 done, 1 failed, 2 bad usage.
+    """
+    from ..analysis.doctor import diagnose
+    from ..reports.doctor import DoctorReport
+    from ..scoring.selection import checked_columns
+
+    with console.usage("doctor"):
+        columns = checked_columns(options.name_values("--column", column))
+        sources = options.read_inputs(inputs, from_, systems, encoding)
+    with console.failures("doctor"):
+        report = DoctorReport(diagnose(sources, columns))
+    console.print_result(form, report.to_json, report.to_markdown, report.show)

@@ -1,0 +1,116 @@
+"""`genqa-metrics doctor`: what files support; every command that it proposes runs."""
+
+import json
+import shlex
+
+import pytest
+from genqa_metrics.toolkit.analysis.doctor import diagnose
+from genqa_metrics.toolkit.reports.doctor import DoctorReport
+from genqa_metrics.toolkit.rows.files import MemorySource
+
+from tests.factories.files import run, save
+
+
+def row(number, system="a", **more):
+    made = {"question": f"Who won race {number}?", "prediction": f"Ann {number}", "references": [f"Ann {number}"]}
+    return made | {"system": system} | more
+
+
+def found(rows, **columns):
+    return diagnose([MemorySource(rows)], columns)
+
+
+def verbs(report):
+    return [shlex.split(entry["command"])[1] for entry in report["can"]]
+
+
+def missing(report):
+    return " ".join(f"{entry['what']}: {entry['why']}" for entry in report["cannot"])
+
+
+def test_one_system_without_labels():
+    report = found([row(n) for n in range(40)])
+    assert verbs(report) == ["score", "accuracy", "label"]
+    assert "one system; add a file" in missing(report)
+    assert "no human scores; add a column 'score' or 'label'" in missing(report)
+
+
+def test_two_systems_with_labels_a_judge_and_topics():
+    rows = [
+        row(n, system, label=n % 2, grader=(n % 10) / 10, topic="ab"[n % 2])
+        for n in range(40)
+        for system in ("a", "b")
+    ]
+    report = found(rows)
+    assert verbs(report) == ["score", "compare", "accuracy", "accuracy", "agree", "compare"]
+    assert [entry for entry in report["can"] if "judge=grader" in entry["command"]]
+    assert report["can"][-1]["command"].endswith("--by topic")
+    assert report["systems"] == {"a": 40, "b": 40}
+    roles = {column["name"]: column["read_as"] for column in report["columns"]}
+    assert roles["label"] == "label"
+    assert roles["topic"] is None
+
+
+def test_systems_with_ids_of_their_own_are_matched_by_question():
+    report = found([row(n, system, id=f"{system}{n}") for n in range(6) for system in ("a", "b")])
+    assert "2 systems share 6 questions" in str(report["can"])
+
+
+def test_systems_without_a_common_question():
+    assert "no question is answered by all systems" in missing(found([row(1, "a"), row(2, "b")]))
+
+
+def test_other_names_are_guessed_and_that_is_said():
+    rows = [{"query": f"q{n}?", "response": "x", "ground_truth": "y"} for n in range(3)]
+    report = found(rows)
+    assert report["assumed"] == {"question": "query", "prediction": "response", "references": "ground_truth"}
+    assert "--column prediction=response" in report["can"][0]["command"]
+    assert any("column 'response' is taken for prediction" in note for note in report["notes"])
+
+
+def test_bad_rows_are_counted_and_the_commands_skip_them():
+    report = found([row(1), {"prediction": 3}, row(2)])
+    assert report["bad_rows"] == 1
+    assert "row 2: " in report["first_bad"]
+    assert all("--on-error skip" in entry["command"] for entry in report["can"])
+
+
+def test_what_to_know_before():
+    rows = [row(1, prediction="It was Ann who won that race " * 3), row(1, prediction="I don't know."), row(2)]
+    notes = " ".join(found([{**one, "ava_label": 1.0, "contexts": ["Ann won."]} for one in rows])["notes"])
+    for part in ("times as long", "decline or are empty: 1", "1 rows repeat a question", "retrieved", "earlier run"):
+        assert part in notes
+
+
+def test_rows_that_nothing_can_be_done_with():
+    report = found([{"a": 1}, {"a": 2}])
+    assert report["can"] == []
+    assert "no prediction" in missing(report)
+    assert "missing:" in str(DoctorReport(report))
+
+
+def test_generated_questions_and_ratings():
+    sets = [{"context": f"c{n}", "references": ["who?", "when?"], "predictions": ["who?"]} for n in range(4)]
+    assert verbs(found(sets)) == ["score"]
+    ratings = [{"item": n // 2, "rater": n % 2, "score": n % 3} for n in range(8)]
+    assert verbs(found(ratings)) == ["raters"]
+
+
+@pytest.mark.parametrize("form", ["table", "json", "markdown"])
+def test_the_command(form, tmp_path):
+    path = save(tmp_path / "my rows.jsonl", [row(n) for n in range(6)])
+    out = run("doctor", path, "-f", form)[0]
+    assert f"genqa-metrics score '{path}'" in out.replace("\\|", "|")
+    assert "no rows; is this the right file?" in run("doctor", save(tmp_path / "b.jsonl", []), status=1)[1]
+    assert "expected one of" in run("doctor", path, "-c", "x=y", status=2)[1]
+
+
+def test_the_proposed_commands_run(tmp_path):
+    rows = [row(n, system, label=n % 2, topic="ab"[n % 2]) for n in range(12) for system in ("a", "b")]
+    path = save(tmp_path / "rows.jsonl", [{"answer_text": one.pop("prediction"), **one} for one in rows])
+    report = json.loads(run("doctor", path, "-c", "prediction=answer_text", "-f", "json")[0])
+    assert {"score", "compare", "accuracy", "agree"} <= set(verbs(report))
+    for entry in report["can"]:
+        words = shlex.split(entry["command"])[1:]
+        if words[0] != "label":  # it waits for a person
+            run(*words, *(["--resamples", "100"] if words[0] in ("compare", "agree") else []))
