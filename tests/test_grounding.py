@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from genqa_metrics.grounding import judging, sentences, windows
 from genqa_metrics.grounding.scorer import GroundingScorer
+from genqa_metrics.toolkit.scoring.cells import CELLS
 
 PASSAGES = [
     "The old bridge has a length of 120 metres. It was built in 1889 by a firm from Lyon.",
@@ -200,3 +201,38 @@ def test_changed_claims_keep_what_the_passage_has():
         ("Ann Bob Ray won in 1999.", "Bob Ray"),
         ("Ann Lee won in 2001.", "2001"),
     ]
+
+
+def test_score_shows_correctness_and_grounding_and_their_four_cells():
+    """Right and grounded, right only, grounded only, neither; a refusal is in no cell."""
+    question = {"question": "When was the bridge built?", "references": ["1889"]}
+    supported, other = ["The bridge was built in {}."], ["Roses need much sun."]
+    rows = [
+        question | {"prediction": f"It was built in {year}.", "contexts": [text.format(year) for text in passages]}
+        for year in (1889, 1875)
+        for passages in (supported, other)
+    ] + [question | {"prediction": "I don't know.", "contexts": other}]
+    report = genqa_metrics.score(rows)
+    assert list(report.signatures) == ["ava", "grounding"]
+    cells = {name: report.systems["rows"][name] for name in CELLS}
+    assert cells == dict.fromkeys(CELLS, 0.25)
+    assert report.tables()[-1].rows == [["rows", *["0.2500"] * 4]]
+    assert report.systems["rows"]["grounding_answer_rate"] == 0.8
+    assert report.to_pandas()["contexts"].tolist() == [row["contexts"] for row in rows]
+
+
+def test_rows_without_references_are_scored_by_their_passages():
+    rows = [{"prediction": "The bridge is 120 metres long.", "retrieved_contexts": PASSAGES}]
+    report = genqa_metrics.score(rows)
+    assert list(report.signatures) == ["grounding"]
+    assert report.systems["rows"]["grounding"] == 1
+    with pytest.raises(ValueError, match="rows, row 1: no references"):
+        genqa_metrics.score(rows, "aev")
+    with pytest.raises(ValueError, match="row 1: contexts: expected at least one passage, which grounding reads"):
+        genqa_metrics.score([{"prediction": "a", "references": "b"}], "grounding")
+
+
+def test_a_row_without_passages_can_be_skipped():
+    good = {"prediction": "The bridge is 120 metres long.", "contexts": PASSAGES}
+    found = genqa_metrics.score([good, good | {"contexts": []}], on_error="skip")
+    assert (found.rows, found.skipped) == ({"rows": 1}, {"rows": 1})

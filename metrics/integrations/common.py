@@ -39,14 +39,15 @@ class RowScorer:
     """Scores rows with one metric; its model is loaded with the first row. Threads may share one.
 
     Args:
-        metric: "aev", "ava", "f_meta" or "kpqa". For `f_meta` every line of a prediction is one question.
+        metric: "aev", "ava", "f_meta", "grounding" or "kpqa". For `f_meta` every line of a prediction is one question.
         score: the score of a row to show; None for the metric's own: the probability of `ava`, `rougeL_kpqa`, `aev`,
-            `f_meta`.
+            `f_meta`, `grounding`.
         explain: whether to say why; costs `ava` one more pass for every word of the answer.
         settings: of the metric's `load` and `compute`, in types that JSON has.
 
     Attributes:
         name: name of the score.
+        evidence: what answers are compared with, "references" or "contexts".
 
     Raises:
         ValueError: if there is no such metric or score; from the first row on also if a setting is bad.
@@ -69,7 +70,7 @@ class RowScorer:
             raise ValueError(
                 f"score: {unknown_name_message(score, f'not a score of a row of {metric}', made.row_names)}"
             )
-        self.metric, self.explain = metric, explain
+        self.metric, self.explain, self.evidence = metric, explain, made.evidence
         self.name = score or ("ava_score" if metric == "ava" else made.main)
         self._settings = json.dumps(dict(settings or {}), sort_keys=True)
 
@@ -96,13 +97,16 @@ class RowScorer:
         Args:
             questions: n questions; not read by `aev` and `f_meta`, which may have None.
             predictions: n answers; for `f_meta` n texts with a question a line, or lists of questions.
-            references: n references, or lists of them; for `f_meta` like predictions.
+            references: n references, or lists of them; for `f_meta` like predictions, for `grounding` lists of
+                passages.
 
         Raises:
             ValueError: if a row is bad; names column, row and fix.
         """
         scorer = self.scorer
-        columns: dict[str, Any] = {"questions": questions, "predictions": predictions, "references": references}
+        if "questions" in scorer.optional:
+            questions = [question or "" for question in questions]
+        columns: dict[str, Any] = {"questions": questions, "predictions": predictions, scorer.evidence: references}
         if scorer.takes_sets:
             columns |= {"predictions": list(map(_lines, predictions)), "references": list(map(_lines, references))}
         checked, results = scorer.checked(columns), {}
@@ -144,12 +148,15 @@ def explained(
     report = score(rows, metrics, settings)
     table = report.to_pandas()
     sets = "predictions" in table
-    names = ("question", "predictions" if sets else "prediction", "references")
-    texts = [table[name].tolist() if name in table else [None] * len(table) for name in names]
+    texts = [
+        table[name].tolist() if name in table else [None] * len(table)
+        for name in ("question", "predictions" if sets else "prediction")
+    ]
     for metric in report.signatures:
         if sets and not scorer_class(metric).takes_sets:
             continue  # every question of a set has scores of its own there
-        found = RowScorer(metric, settings=(settings or {}).get(metric))(*texts)
+        rows_of = RowScorer(metric, settings=(settings or {}).get(metric))
+        found = rows_of(*texts, table[rows_of.evidence].tolist())
         table[f"{metric}_reason"] = [result.reason for result in found]
     return report, table.dropna(axis="columns", how="all")
 

@@ -15,12 +15,15 @@ from deepeval.test_case import LLMTestCase, SingleTurnParams
 
 
 class GenqaMetric(BaseMetric):
-    """A metric of this package; reads `input`, `actual_output` and `expected_output`, and needs no language model.
+    """A metric of this package, which needs no language model.
+
+    It reads `input`, `actual_output` and `expected_output`; "grounding", for DeepEval's FaithfulnessMetric, reads
+    `retrieval_context` in place of `expected_output`.
 
     Args:
         threshold: score from which a test case passes; None for that of the judge, which is loaded, with
             "ava", and 0.5 with others.
-        metric: "ava", "kpqa" or "aev".
+        metric: "ava", "kpqa", "aev" or "grounding".
         score_name: name of the score, see `common.RowScorer`.
         include_reason: whether to say why.
         settings: of the metric, see its card.
@@ -28,8 +31,6 @@ class GenqaMetric(BaseMetric):
     Raises:
         ValueError: if there is no such metric or score.
     """
-
-    _required_params = (SingleTurnParams.INPUT, SingleTurnParams.ACTUAL_OUTPUT, SingleTurnParams.EXPECTED_OUTPUT)
 
     def __init__(
         self,
@@ -43,6 +44,9 @@ class GenqaMetric(BaseMetric):
         self.metric, self.score_name, self.settings = metric, score_name, settings
         self.include_reason = include_reason
         self._rows = RowScorer(metric, score_name, include_reason, settings)
+        grounded = self._rows.evidence == "contexts"
+        evidence = SingleTurnParams.RETRIEVAL_CONTEXT if grounded else SingleTurnParams.EXPECTED_OUTPUT
+        self._required_params = [SingleTurnParams.INPUT, SingleTurnParams.ACTUAL_OUTPUT, evidence]
         own = self._rows.threshold if threshold is None else threshold
         self.threshold = 0.5 if own is None else own
         self.async_mode = True
@@ -51,12 +55,12 @@ class GenqaMetric(BaseMetric):
         """Score a test case; sets `score`, `success`, `reason` and `score_breakdown`.
 
         Raises:
-            deepeval.errors.MissingTestCaseParamsError: if the test case has no expected output.
+            deepeval.errors.MissingTestCaseParamsError: if the test case lacks what the metric reads.
         """
-        check_llm_test_case_params(
-            test_case, list(self._required_params), None, None, self, None, test_case.multimodal
-        )
-        result = self._rows.one(test_case.input, test_case.actual_output, test_case.expected_output)
+        check_llm_test_case_params(test_case, self._required_params, None, None, self, None, test_case.multimodal)
+        grounded = self._rows.evidence == "contexts"
+        evidence = test_case.retrieval_context if grounded else test_case.expected_output
+        result = self._rows.one(test_case.input, test_case.actual_output, evidence)
         self.score, self.reason, self.score_breakdown = result.score, result.reason, result.scores
         self.success = self.is_successful()
         return self.score

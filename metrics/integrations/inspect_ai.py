@@ -62,8 +62,31 @@ def f_meta(explain: bool = True, settings: Mapping[str, Any] | None = None) -> S
     return _scorer("f_meta", ("f_meta", "f_meta_precision", "f_meta_recall"), None, explain, settings)
 
 
+@inspect_scorer(metrics={"*": [mean(), stderr()]})
+def grounding(
+    contexts: str = "contexts",
+    question: str | None = None,
+    explain: bool = True,
+    settings: Mapping[str, Any] | None = None,
+) -> Scorer:
+    """Score how far retrieved passages support answers: the share of supported sentences, and whether all are.
+
+    Args:
+        contexts: key of the sample's metadata that holds the passages, a list of texts.
+        question: as of `ava`.
+        explain: whether the explanation of a score names what is unsupported.
+        settings: of the metric, see its card.
+    """
+    return _scorer("grounding", ("grounding", "grounding_answers"), question, explain, settings, contexts)
+
+
 def _scorer(
-    name: str, shown: Sequence[str], question: str | None, explain: bool, settings: Mapping[str, Any] | None
+    name: str,
+    shown: Sequence[str],
+    question: str | None,
+    explain: bool,
+    settings: Mapping[str, Any] | None,
+    contexts: str | None = None,
 ) -> Scorer:
     rows = RowScorer(name, explain=explain, settings=settings)
 
@@ -75,7 +98,12 @@ def _scorer(
                 "question out to take the input"
             )
         answer = state.output.completion
-        result = await anyio.to_thread.run_sync(partial(rows.one, asked, answer, list(target)))
+        evidence = list(target) if contexts is None else state.metadata.get(contexts)
+        if evidence is None:
+            raise ValueError(
+                f"contexts: sample {state.sample_id} has no {contexts!r} in its metadata; name another key"
+            )
+        result = await anyio.to_thread.run_sync(partial(rows.one, asked, answer, evidence))
         values: dict[str, Any] = {key: result.scores[key] for key in shown}
         if "ava_label" in values:
             values["ava_label"] = CORRECT if result.correct else INCORRECT

@@ -19,6 +19,7 @@ from mlflow.models import EvaluationMetric, make_metric
 from ..toolkit.reports.score import ScoreReport
 
 EXPECTED = ("references", "expected_response", "expected_facts")
+RETRIEVED = ("contexts", "retrieved_contexts", "retrieval_context")
 
 
 def scorer(
@@ -27,9 +28,10 @@ def scorer(
     """Return a scorer for `mlflow.genai.evaluate`: a feedback with the score, one with the verdict of "ava", and why.
 
     Rows have `inputs` with "question" (or one text), `outputs` (a text), and `expectations` with one of `EXPECTED`.
+    For "grounding" `inputs` has the passages beside the question, as one of `RETRIEVED`; expectations are not read.
 
     Args:
-        metric: "ava", "kpqa" or "aev".
+        metric: "ava", "kpqa", "aev" or "grounding".
         score: name of the score, see `common.RowScorer`.
         explain: whether the rationale says what decided.
         settings: of the metric, see its card.
@@ -39,11 +41,13 @@ def scorer(
     """
     rows = RowScorer(metric, score, explain, settings)
 
-    def feedback(inputs: Any, outputs: Any, expectations: Any) -> list[Feedback]:
-        result = rows.one(_question(inputs), outputs, _expected(expectations))
+    def feedback(inputs: Any, outputs: Any, expectations: Any = None) -> list[Feedback]:
+        evidence = _retrieved(inputs) if rows.evidence == "contexts" else _expected(expectations)
+        result = rows.one(_question(inputs), outputs, evidence)
         found = [Feedback(name=rows.name, value=result.score, rationale=result.reason)]
         if result.correct is not None:
-            found.append(Feedback(name=f"{metric}_correct", value=result.correct, rationale=result.reason))
+            verdict = "supported" if rows.evidence == "contexts" else "correct"
+            found.append(Feedback(name=f"{metric}_{verdict}", value=result.correct, rationale=result.reason))
         return found
 
     return mlflow_scorer(feedback, name=rows.name)
@@ -55,6 +59,13 @@ def _question(inputs: Any) -> Any:
             raise ValueError(f"inputs: expected 'question' or one text, got {', '.join(map(str, inputs))}")
         return inputs.get("question", next(iter(inputs.values())))
     return inputs
+
+
+def _retrieved(inputs: Any) -> Any:
+    found = [inputs[name] for name in RETRIEVED if name in inputs] if isinstance(inputs, Mapping) else []
+    if not found:
+        raise ValueError(f"inputs: expected passages as one of {', '.join(RETRIEVED)}, got none")
+    return found[0]
 
 
 def _expected(expectations: Any) -> Any:
@@ -73,10 +84,11 @@ def extra_metric(
 ) -> EvaluationMetric:
     """Return a metric for `mlflow.models.evaluate(extra_metrics=[...])`: a score and a reason a row, and their mean.
 
-    A column "questions" is found by its name, or by `evaluator_config={"col_mapping": {"questions": "question"}}`.
+    A column "questions" is found by its name, or by `evaluator_config={"col_mapping": {"questions": "question"}}`;
+    for "grounding" also a column "contexts", in place of the targets.
 
     Args:
-        metric: "ava", "kpqa" or "aev".
+        metric: "ava", "kpqa", "aev" or "grounding".
         score: name of the score, see `common.RowScorer`; "ava_label" makes the mean the accuracy.
         explain: whether to add reasons.
         settings: of the metric, see its card.
@@ -84,12 +96,19 @@ def extra_metric(
     rows = RowScorer(metric, score, explain, settings)
 
     def values(predictions: Any, targets: Any, questions: Any) -> MetricValue:
-        results = rows(list(questions), list(predictions), [_texts(target) for target in targets])
+        return measured(predictions, targets, questions)
+
+    def grounded(predictions: Any, contexts: Any, questions: Any) -> MetricValue:
+        return measured(predictions, contexts, questions)
+
+    def measured(predictions: Any, evidence: Any, questions: Any) -> MetricValue:
+        results = rows(list(questions), list(predictions), [_texts(given) for given in evidence])
         scores = [result.score for result in results]
         reasons = [result.reason for result in results] if explain else None
         return MetricValue(scores=scores, justifications=reasons, aggregate_results={"mean": fmean(scores)})
 
-    return make_metric(eval_fn=values, greater_is_better=True, name=rows.name)
+    eval_fn = grounded if rows.evidence == "contexts" else values
+    return make_metric(eval_fn=eval_fn, greater_is_better=True, name=rows.name)
 
 
 def _texts(target: Any) -> Any:

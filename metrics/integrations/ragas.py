@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 
 
 class GenqaMetric(SingleTurnMetric):
-    """A metric of this package; reads `user_input`, `response` and `reference`, and needs no language model.
+    """A metric of this package, which needs no language model.
+
+    It reads `user_input`, `response` and `reference`; "grounding", for RAGAS' faithfulness, reads `retrieved_contexts`
+    in place of `reference`.
 
     Args:
-        metric: "ava", "kpqa" or "aev".
+        metric: "ava", "kpqa", "aev" or "grounding".
         score: name of the score, see `common.RowScorer`.
         settings: of the metric, see its card.
 
@@ -33,27 +36,41 @@ class GenqaMetric(SingleTurnMetric):
     def __init__(self, metric: str = "ava", score: str | None = None, settings: Mapping[str, Any] | None = None):
         self._rows = RowScorer(metric, score, False, settings)
         self._explained = RowScorer(metric, score, True, settings)
-        columns = {"user_input", "response", "reference"}
-        super().__init__(_required_columns={MetricType.SINGLE_TURN: columns}, name=self._rows.name)
+        self._evidence = "retrieved_contexts" if self._rows.evidence == "contexts" else "reference"
+        columns = {MetricType.SINGLE_TURN: {"user_input", "response", self._evidence}}
+        super().__init__(_required_columns=columns, name=self._rows.name)
 
     def init(self, run_config: Any) -> None:
         """Do nothing: there is no language model to set up."""
 
     async def _single_turn_ascore(self, sample: SingleTurnSample, callbacks: Any = None) -> float:
-        row = sample.user_input, sample.response, sample.reference
+        row = sample.user_input, sample.response, getattr(sample, self._evidence)
         return (await asyncio.to_thread(self._rows.one, *row)).score
 
-    async def ascore(self, user_input: str, response: str, reference: str | Sequence[str]) -> MetricResult:
+    async def ascore(
+        self,
+        user_input: str,
+        response: str,
+        reference: str | Sequence[str] | None = None,
+        retrieved_contexts: Sequence[str] | None = None,
+    ) -> MetricResult:
         """Return the score of a row with its reason, as the metrics of `ragas.metrics.collections` do."""
-        return _with_reason(await asyncio.to_thread(self._explained.one, user_input, response, reference))
+        return await asyncio.to_thread(self.score, user_input, response, reference, retrieved_contexts)
 
-    def score(self, user_input: str, response: str, reference: str | Sequence[str]) -> MetricResult:
+    def score(
+        self,
+        user_input: str,
+        response: str,
+        reference: str | Sequence[str] | None = None,
+        retrieved_contexts: Sequence[str] | None = None,
+    ) -> MetricResult:
         """Return the same, without `await`."""
-        return _with_reason(self._explained.one(user_input, response, reference))
+        evidence = reference if self._evidence == "reference" else retrieved_contexts
+        return _with_reason(self._explained.one(user_input, response, evidence))
 
     def batch_score(self, inputs: Sequence[Mapping[str, Any]]) -> list[MetricResult]:
         """Return the scores of rows with their reasons; the model runs on all of them together."""
-        columns = [[row[name] for row in inputs] for name in ("user_input", "response", "reference")]
+        columns = [[row[name] for row in inputs] for name in ("user_input", "response", self._evidence)]
         return [_with_reason(result) for result in self._explained(*columns)]
 
     def explained(self, result: "EvaluationResult") -> "pandas.DataFrame":
@@ -63,7 +80,7 @@ class GenqaMetric(SingleTurnMetric):
             result: what `ragas.evaluate` returned.
         """
         table = result.to_pandas()
-        rows = table[["user_input", "response", "reference"]].to_dict("records")
+        rows = table[["user_input", "response", self._evidence]].to_dict("records")
         table[f"{self.name}_reason"] = [found.reason for found in self.batch_score(rows)]
         return table
 

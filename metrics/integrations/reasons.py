@@ -1,4 +1,4 @@
-"""One sentence on why a row has its score; `ava` writes its own, see `ava.explaining`."""
+"""One sentence on why a row has its score; `ava` and `grounding` write their own."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ def reason(metric: str, scores: Mapping[str, float], row: Mapping[str, Any], det
     >>> reason("aev", {"aev_precision": 0.5, "aev_recall": 1, "prediction_length": 4, "reference_length": 2}, {}, {})
     'Its precision is 0.50 and its recall 1.00; it has 4 words that count, the reference 2.'
     """
-    makers = {"aev": _aev, "ava": _ava, "f_meta": _f_meta, "kpqa": _kpqa}
+    makers = {"aev": _aev, "ava": _own, "f_meta": _f_meta, "grounding": _own, "kpqa": _kpqa}
     return makers.get(metric, _scores)(scores, row, details)
 
 
@@ -28,7 +28,7 @@ def _scores(scores: Mapping, row: Mapping, details: Mapping) -> str:
     return ", ".join(f"{name} {value:.2f}" for name, value in scores.items()) + "."
 
 
-def _ava(scores: Mapping, row: Mapping, details: Mapping) -> str:
+def _own(scores: Mapping, row: Mapping, details: Mapping) -> str:
     return details["explanation"]["reason"]
 
 

@@ -44,6 +44,20 @@ def expected():
     return found
 
 
+@pytest.fixture(scope="session")
+def grounded():
+    """Rows with passages and what `grounding` says of them: an answer that is supported, and one that is not."""
+    from genqa_metrics.integrations.common import RowScorer
+
+    passages = ["The old bridge has a length of 120 metres.", "Roses need much sun."]
+    answers = ["The bridge is 120 metres long.", "The bridge was painted by Ann Lee."]
+    rows = [{"question": "What of the bridge?", "prediction": text, "contexts": passages} for text in answers]
+    columns = ([row[name] for row in rows] for name in ("question", "prediction", "contexts"))
+    found = RowScorer("grounding")(*columns)
+    assert [(result.score, result.correct) for result in found] == [(1.0, True), (0.0, False)]
+    return rows, found
+
+
 @pytest.fixture(autouse=True)
 def _no_network(monkeypatch):
     connect = socket.socket.connect

@@ -49,3 +49,15 @@ def test_a_failure_says_why(cases):
     with pytest.raises(AssertionError, match="'seven' count against it"):
         assert_test(cases[1], [GenqaMetric()], run_async=False)
     assert_test(cases[0], [GenqaMetric(metric="aev", threshold=0.3)], run_async=False)
+
+
+def test_grounding_takes_the_place_of_faithfulness(grounded, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    rows, expected = grounded
+    cases = [
+        LLMTestCase(input=row["question"], actual_output=row["prediction"], retrieval_context=row["contexts"])
+        for row in rows
+    ]
+    metric = GenqaMetric(metric="grounding")
+    assert [metric.measure(case) for case in cases] == [one.score for one in expected]
+    assert (metric.is_successful(), metric.reason) == (False, expected[1].reason)

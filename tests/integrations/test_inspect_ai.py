@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("inspect_ai")
 
 import genqa_metrics
-from genqa_metrics.integrations.inspect_ai import aev, ava, f_meta
+from genqa_metrics.integrations.inspect_ai import aev, ava, f_meta, grounding
 from inspect_ai import Task, eval, task
 from inspect_ai.dataset import Sample
 from inspect_ai.log import read_eval_log
@@ -66,3 +66,14 @@ def test_questions_are_the_lines_of_the_output(tmp_path):
     score = log.samples[0].scores["f_meta"]
     assert score.value["f_meta"] == pytest.approx(0.747, abs=0.001)  # that of the README
     assert "which event did Germany win" in score.explanation
+
+
+def test_passages_are_in_the_metadata_of_a_sample(grounded, tmp_path):
+    rows, expected = grounded
+    samples = [
+        Sample(input=row["question"], metadata={"answer": row["prediction"], "contexts": row["contexts"]})
+        for row in rows
+    ]
+    log = log_of(samples, grounding(), tmp_path)
+    assert [sample.scores["grounding"].value["grounding"] for sample in log.samples] == [1.0, 0.0]
+    assert [sample.scores["grounding"].explanation for sample in log.samples] == [one.reason for one in expected]

@@ -63,3 +63,21 @@ def test_a_run_has_scores_signatures_and_the_table(rows, expected):
     table = json.loads(mlflow.artifacts.load_text(f"{run.info.artifact_uri}/genqa/rows.json"))
     place = table["columns"].index("ava_reason")
     assert [row[place] for row in table["data"]] == [one.reason for one in expected]
+
+
+def test_passages_are_inputs(grounded):
+    rows, _ = grounded
+    data = [
+        {"inputs": {"question": row["question"], "contexts": row["contexts"]}, "outputs": row["prediction"]}
+        for row in rows
+    ]
+    found = mlflow.genai.evaluate(data=data, scorers=[scorer("grounding")])
+    assert found.metrics["grounding_supported/mean"] == 0.5
+    with mlflow.start_run():
+        found = mlflow.models.evaluate(
+            data=pandas.DataFrame(rows),
+            predictions="prediction",
+            extra_metrics=[extra_metric("grounding")],
+            evaluator_config={"col_mapping": {"questions": "question"}},
+        )
+    assert found.metrics["grounding/mean"] == 0.5

@@ -43,3 +43,15 @@ def test_rows_that_ragas_writes_are_read(data, expected, tmp_path):
     data.to_jsonl(str(tmp_path / "rows.jsonl"))
     report = genqa_metrics.score(str(tmp_path / "rows.jsonl"), "ava")
     assert report.to_pandas()["ava_score"].tolist() == pytest.approx([one.score for one in expected], abs=1e-6)
+
+
+def test_grounding_takes_the_place_of_faithfulness(grounded):
+    rows, expected = grounded
+    names = {"user_input": "question", "response": "prediction", "retrieved_contexts": "contexts"}
+    inputs = [{ours: row[theirs] for ours, theirs in names.items()} for row in rows]
+    metric = GenqaMetric("grounding")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        found = ragas.evaluate(ragas.EvaluationDataset.from_list(inputs), metrics=[metric], show_progress=False)
+    assert metric.explained(found)["grounding_reason"].tolist() == [one.reason for one in expected]
+    assert metric.score(**inputs[0]).value == 1.0

@@ -84,6 +84,18 @@ QUANTITIES: dict[str, Quantity] = {
     "bleu1": Quantity("BLEU-1 with equal weights.", _SCORES),
     "rougeL": Quantity("ROUGE-L with equal weights.", _SCORES),
     "bertscore": Quantity("BERTScore with equal weights.", _SCORES),
+    "grounding": Quantity("Mean share of the sentences of an answer that the retrieved passages support.", _SCORES),
+    "grounding_answers": Quantity("Share of the answers of which every sentence is supported.", _SCORES),
+    "grounding_score": Quantity(
+        "Mean over answers of the lowest probability of a sentence.", ("score", "compare", "agree")
+    ),
+    "grounding_answer_rate": Quantity(
+        "Share of the answers that state something; only these count in the other means of grounding.", _SCORES
+    ),
+    "correct_grounded": Quantity("Share of the answers that AVA accepts and the passages support.", ("score",)),
+    "correct_ungrounded": Quantity("Share that AVA accepts and the passages do not support.", ("score",)),
+    "wrong_grounded": Quantity("Share that AVA rejects although the passages support it.", ("score",)),
+    "wrong_ungrounded": Quantity("Share that AVA rejects and the passages do not support.", ("score",)),
     # Comparisons
     "ranks": Quantity("Ranks that chance leaves open: best_rank to worst_rank.", ("compare",)),
     "cluster": Quantity(

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from ..rows.formats import FileError
+from ..scoring.cells import CELLS, TOGETHER
 from ..scoring.options import ScoreOptions, bad_usage, takes
 from ..scoring.registry import scorer_class
 from ..scoring.run import Run, Scores
@@ -134,7 +135,13 @@ class ScoreReport(Report):
 
     def tables(self) -> list[Table]:
         """Return one table per metric; of ava the best systems are marked, see `best`."""
-        return [self._table(metric) for metric in self.found.scores]
+        tables = [self._table(metric) for metric in self.found.scores]
+        if self.found.cells:
+            rows = [
+                [system, *(f"{share:.4f}" for share in shares.values())] for system, shares in self.found.cells.items()
+            ]
+            tables.append(Table(TOGETHER, ["system", *CELLS], rows, "shares of the answers that state something"))
+        return tables
 
     def _table(self, metric: str) -> Table:
         counts = {"questions" if self.found.sets else "answers": self.predictions}

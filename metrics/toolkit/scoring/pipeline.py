@@ -13,6 +13,7 @@ from ...core.scorer import Scorer
 from ..rows.formats import FileError
 from ..rows.items import Item, RowKind
 from ..rows.reading import characters_of
+from .cells import TOGETHER, cell_counts
 
 # Predictions that are scored at once, by device: a model sorts them by length, and batches for a GPU are large. They
 # depend on the rows alone, never on the number of threads, so that every machine gives the same numbers.
@@ -113,7 +114,8 @@ class Tally:
     Attributes:
         rows: {system: rows that were scored}.
         predictions: {system: predictions that were scored}.
-        sums: {metric: {system: (k + 1,) sums of its statistics, the last one their number}}.
+        sums: {metric: {system: (k + 1,) sums of its statistics, the last one their number}}; for `cells.TOGETHER`
+            {system: (4,) numbers of answers}.
         warning_counts: {metric: counts of what to warn of, see `Scorer.statistics`}.
     """
 
@@ -180,6 +182,9 @@ def scored(items: Sequence[Item], row_kind: RowKind, scorers: Mapping[str, Score
             starts = np.cumsum([0, *lengths]).tolist()
             scores = {name: [values[a:b] for a, b in pairwise(starts)] for name, values in scores.items()}
         columns |= scores
+    cells = cell_counts(columns)
+    if cells is not None:
+        tally.sums[TOGETHER] = {system: cells[owners == i].sum(axis=0) for i, system in enumerate(systems)}
     return columns, tally
 
 
@@ -241,7 +246,8 @@ def output_columns(row_kind: RowKind, scorers: Mapping[str, Scorer]) -> dict[str
     """Return the columns of the output and their types, see `files.Writer`."""
     columns = {"file": "text", "line": "integer", "id": "text", "system": "text"}
     columns |= {row_kind.text: "text", **({"predictions": "texts"} if row_kind.sets else {"prediction": "text"})}
-    columns |= {"references": "texts", "score": "number", "label": "number"}
+    columns |= {"references": "texts", **({"contexts": "texts"} if row_kind.has_contexts else {})}
+    columns |= {"score": "number", "label": "number"}
     for scorer in scorers.values():
         lists = row_kind.sets and not scorer.takes_sets
         columns |= dict.fromkeys(scorer.row_names, "numbers" if lists else "number")
@@ -255,5 +261,7 @@ def _output_rows(items: Sequence[Item], row_kind: RowKind) -> dict[str, list]:
         rows["predictions"] = [item.predictions for item in items]
     else:
         rows["prediction"] = [item.predictions[0] for item in items]
+    if row_kind.has_contexts:
+        rows["contexts"] = [item.contexts for item in items]
     rows["score"], rows["label"] = (list(values) for values in zip(*(item.human for item in items), strict=True))
     return rows

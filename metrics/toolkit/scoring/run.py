@@ -15,6 +15,7 @@ from ..rows.formats import FileError
 from ..rows.items import COLUMNS, RowKind
 from ..rows.reading import Reading, Skips, check_columns, skipped_by_system
 from ..rows.writing import Writer
+from .cells import TOGETHER, cell_shares
 from .options import ScoreOptions
 from .parts import Parts, is_folder
 from .pipeline import (
@@ -50,6 +51,7 @@ class Scores:
         warnings: what the metrics say about scores that mean less than they seem to, one sentence each.
         notes: what must be read with the scores, one sentence each.
         columns: {column: values} of the rows with their scores, as they are written; None where they are not kept.
+        cells: with ava and grounding, {system: shares of its answers}, see `cells.cell_shares`.
     """
 
     sets: bool
@@ -65,6 +67,7 @@ class Scores:
     warnings: list[str]
     notes: list[str]
     columns: dict[str, list] | None = field(default=None, repr=False)
+    cells: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @property
     def systems(self) -> dict[str, dict[str, float]]:
@@ -73,6 +76,8 @@ class Scores:
         for systems in self.scores.values():
             for system, scores in systems.items():
                 found[system] |= scores
+        for system, shares in self.cells.items():
+            found[system] |= shares
         return found
 
 
@@ -289,6 +294,9 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: Mappi
         scores[metric] = {
             system: scorer.corpus_scores(values[:-1], int(values[-1])) for system, values in sums.items()
         }
+    together = overall.sums.get(TOGETHER, {})
+    if total and together:
+        together = {**together, name: sum(together.values())}
     skipped = skipped_by_system(counts)
     notes = [length_note(metric, of_metric) for metric, of_metric in scores.items()]
     if len({skipped.get(system, 0) for system in (*overall.rows, *skipped)}) > 1:
@@ -310,4 +318,5 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: Mappi
         not_numbers=counts["not_numbers"],
         warnings=warnings,
         notes=[note for note in notes if note],
+        cells=cell_shares(together),
     )
