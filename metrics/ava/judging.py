@@ -5,6 +5,8 @@ from collections.abc import Callable, Container, Sequence
 import numpy as np
 
 from ..core.answers import declines, extract_answer, identical
+from ..core.assertions import asserted
+from ..core.characters import readable, readable_answer
 from ..core.judge_model import LINEAR, words
 from ..core.judge_reading import JudgeReader, keys
 from ..core.passages import passage
@@ -110,9 +112,11 @@ class Judge(JudgeReader):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the logit of every pair of a row and one of its references, before calibration.
 
-        Of an output with reasoning or wrapping only the answer is judged (`answers.extract_answer`), of a long answer
-        one passage (`passages`). Two rules need no model: an answer identical to a reference is correct
-        (`answers.identical`); an answer that only declines is correct where a reference declines too, else incorrect.
+        Texts are read without invisible characters, look-alikes and special tokens (`characters`). Of an output with
+        reasoning or wrapping only the answer is judged (`answers.extract_answer`), of that only what it asserts
+        (`assertions.asserted`), and of a long answer a passage (`passages`). Three rules need no model: an answer
+        identical to a reference is correct (`answers.identical`); one that asserts nothing is incorrect; and one that
+        only declines is correct where a reference declines too, else incorrect.
 
         Args:
             questions: n questions.
@@ -129,12 +133,13 @@ class Judge(JudgeReader):
         """
         rows, triples, ruled = [], [], {}
         short = short_answers if short_answers is not None and self.loaded.configuration == LINEAR else None
-        for i, (question, texts, prediction) in enumerate(
-            zip(questions, references, map(extract_answer, predictions), strict=True)
-        ):
-            if not any(character.isalnum() for character in prediction):
-                continue
+        for i, (question, texts, prediction) in enumerate(zip(questions, references, predictions, strict=True)):
+            question, texts = readable(question), [readable(text) or text for text in texts]
+            prediction = readable_answer(extract_answer(prediction), texts)
             same = [text for text in texts if identical(prediction, text, question)]
+            prediction = prediction if same else asserted(prediction, question, texts)
+            if not any(map(str.isalnum, prediction)):
+                continue
             prediction = passage(prediction, question, texts, keys, self.loaded.long_answer, self.loaded.passage)
             given = [joined_references(texts, prediction)] if joined else list(dict.fromkeys(texts))
             if declines(prediction):

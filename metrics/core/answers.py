@@ -6,16 +6,18 @@ import re
 _THINKING = re.compile(r"(?is)<(think|thinking|thought|reasoning|scratchpad|reflection)>.*?(?:</\1>|\Z)")
 _LEFT_OPEN = re.compile(r"(?is)\A.*</(?:think|thinking|thought|reasoning)>")  # the opening tag is often in the prompt
 _TAGGED = re.compile(r"(?is)<(answer|final_answer|final|response|output)>(.*?)(?:</\1>|\Z)")
-_FENCED = re.compile(r"(?s)\A```\w*\n(.*?)\n?```\Z")
+_FENCED = re.compile(r"(?s)\A```\w*\n(.*?)\n?```(.*)\Z")
 _FINAL = re.compile(r"(?im)^(?:[^\w\n]*+(?:the )?final answer\b(?: is)?\s*+|####)[ \t*:]*(\S.*)$")
+_SIGNS = ("<", "{", "`", "####", "[\"")
 _KEYS = ("final_answer", "answer", "prediction", "response", "result", "output", "text", "value")
 
 
 def extract_answer(output: str) -> str:
-    r"""Return the answer that an output of a language model gives.
+    r"""Return the answer that an output of a language model gives, and what it says after it.
 
     Reasoning in tags is left out. Of an output with an answer in tags, in a JSON object, in a LaTeX box or behind
-    "Final answer:" that answer is returned. Everything else comes back as it is.
+    "Final answer:" that answer is returned, and the words that follow it: they can take it back. Everything else comes
+    back as it is.
 
     Args:
         output: the output.
@@ -25,29 +27,44 @@ def extract_answer(output: str) -> str:
 
     >>> [extract_answer(text) for text in ("<think>No.</think>Berlin", '{"answer": "Berlin"}', r"It is \boxed{42}.")]
     ['Berlin', 'Berlin', '42']
+    >>> extract_answer("<answer>Bonn</answer> No, Berlin.")
+    'Bonn. No, Berlin.'
     """
-    if not any(sign in output for sign in ("<", "{", "`", "####")) and "inal answer" not in output.lower():
+    if not any(sign in output for sign in _SIGNS) and "inal answer" not in output.lower():
         return output
     text = _LEFT_OPEN.sub("", _THINKING.sub("", output)).strip() if "<" in output else output
-    tagged = list(_TAGGED.finditer(text))
+    after = ""
+    tagged = list(_TAGGED.finditer(text)) if "<" in text else []
     if tagged and tagged[-1][2].strip():
-        text = tagged[-1][2].strip()
+        text, after = tagged[-1][2].strip(), text[tagged[-1].end() :]
     fenced = _FENCED.match(text.strip())
-    text = fenced[1] if fenced else text
+    if fenced:
+        text, after = fenced[1], f"{fenced[2]} {after}"
     boxed = _boxed(text)
     if boxed is not None:
-        return boxed
-    if text.strip()[:1] == "{":
-        return _of_json(text)
-    final = _FINAL.findall(text)
-    return final[-1].strip().rstrip("*").strip() if final else text
+        return _with_rest(boxed[0], f"{boxed[1]} {after}")
+    if text.strip()[:1] in ("{", "["):
+        text, rest = _of_json(text.strip())
+        return _with_rest(text, f"{rest} {after}")
+    *_, final = None, *_FINAL.finditer(text)
+    if final:
+        text = f"{final[1].strip().rstrip('*').strip()}{text[final.end() :].rstrip()}"
+    return _with_rest(text, after)
 
 
-def _boxed(text: str) -> str | None:
-    r"""Return what is in the last \boxed{...}, or None.
+def _with_rest(answer: str, rest: str) -> str:
+    """Return an answer and what follows it, if that has any word."""
+    rest = rest.strip().lstrip("$\\])}.,;:!*` \n")
+    if not any(map(str.isalnum, rest)):
+        return answer
+    return f"{answer}{'' if answer.rstrip()[-1:] in ('.', '!', '?') else '.'} {rest}"
 
-    >>> _boxed(r"\boxed{1} and \boxed{\text{x} + {2}}")
-    'x + {2}'
+
+def _boxed(text: str) -> tuple[str, str] | None:
+    r"""Return what is in the last \boxed{...} and what follows it, or None.
+
+    >>> _boxed(r"\boxed{1} and \boxed{\text{x} + {2}}.")
+    ('x + {2}', '.')
     """
     start = text.rfind("\\boxed{")
     if start < 0:
@@ -58,18 +75,25 @@ def _boxed(text: str) -> str | None:
         depth += {"{": 1, "}": -1}.get(text[i], 0)
         i += 1
     inside = text[begin : i - 1 if depth == 0 else i]
-    return re.sub(r"\\(?:text|mathrm|textbf)\{([^{}]*)\}", r"\1", inside).strip() or None
+    inside = re.sub(r"\\(?:text|mathrm|textbf)\{([^{}]*)\}", r"\1", inside).strip()
+    return (inside, text[i:]) if inside else None
 
 
-def _of_json(text: str) -> str:
-    """Return the answer in a JSON object, or the text as it is if there is none."""
+def _of_json(text: str) -> tuple[str, str]:
+    """Return the answer in a JSON object or list and what follows it; the text as it is if there is none.
+
+    >>> _of_json('{"answer": "Paris"} No.'), _of_json('["Paris", "Rome"]'), _of_json("[1] Paris")
+    (('Paris', ' No.'), ('Paris, Rome', ''), ('[1] Paris', ''))
+    """
     try:
-        found = json.loads(text)
+        found, end = json.JSONDecoder().raw_decode(text)
+        if isinstance(found, list) and not text[end:].strip():
+            return _plain(found), ""
         lowered = {str(key).lower().replace(" ", "_"): value for key, value in found.items()}
         key = next((key for key in _KEYS if key in lowered), next(iter(lowered)) if len(lowered) == 1 else None)
-        return text if key is None else _plain(lowered[key])
-    except (ValueError, RecursionError):  # not JSON, or nested too deep
-        return text
+        return (text, "") if key is None else (_plain(lowered[key]), text[end:])
+    except (ValueError, RecursionError, AttributeError):  # no JSON, nested too deep, or a list before other text
+        return text, ""
 
 
 def _plain(value: object) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 LONG_ANSWER = 150  # words of an answer above which a passage is selected
 PASSAGE = 40  # the most words of a passage, unless a single sentence is longer
 _END = re.compile(r"(?<=[.!?])[\"')\]]*\s+|\n+")
+LEAST_ASKED = 0.5  # share of the words of the question in a passage that answers it
 # Function words, which do not show the topic of a text.
 COMMON = frozenset(
     "a an and are as at be been by did do does for from had has have he her his how in is it its no not of on or she "
@@ -18,7 +19,7 @@ COMMON = frozenset(
 
 
 def passages(answer: str, most: int = PASSAGE) -> list[str]:
-    """Return runs of sentences of an answer that overlap by half.
+    """Return runs of sentences of an answer that overlap by half, in order.
 
     Args:
         answer: the answer.
@@ -76,7 +77,8 @@ def passage(
 
     Returns:
         The passage with the largest share of the words of the question, and of those of the reference of which it has
-        most; the first of equal ones.
+        most; the first of equal ones. If another one has as many words of the question and none of the reference, it
+        may give another answer: then both, in order.
     """
     if len(answer.split()) <= longest:
         return answer
@@ -89,8 +91,19 @@ def passage(
     def share(of: set[str], words: set[str]) -> float:
         return len(of & words) / max(1, len(of))
 
+    def names(words: set[str]) -> bool:
+        return any(words_of & words for words_of in wanted)
+
     def nearness(text: str) -> float:
         words = content(text)
         return share(asked, words) + max(share(words_of, words) for words_of in wanted)
 
-    return max(passages(answer, most), key=nearness)
+    found = passages(answer, most)
+    best = max(range(len(found)), key=lambda i: nearness(found[i]))
+    about = share(asked, content(found[best]))
+    others = [
+        i
+        for i, text in enumerate(found)
+        if abs(i - best) > 1 and share(asked, content(text)) >= max(about, LEAST_ASKED) and not names(content(text))
+    ]
+    return " ".join(found[i] for i in sorted([best, *others[-1:]]))
