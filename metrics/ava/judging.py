@@ -12,6 +12,7 @@ from ..core.judge_reading import JudgeReader, keys
 from ..core.passages import passage
 
 CERTAIN = 8.0  # logit of an answer that a rule decides; see `Judge.pairs`
+READING = 1  # version of the rules by which texts are read before the model; in signatures
 SEPARATOR = "; "  # between references that are read together
 
 

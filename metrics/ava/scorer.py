@@ -14,7 +14,7 @@ from ..core.judge_model import LINEAR
 from ..core.languages import language_counts, language_warnings
 from ..core.scorer import Scorer
 from .explaining import explanations
-from .judging import Judge
+from .judging import READING, Judge
 from .loading import checked_early_stop, load_judge
 
 
@@ -87,6 +87,7 @@ class AvaScorer(Scorer):
         if self.second is not None:
             band = f"{self.loaded.unsure_from:g}-{self.loaded.unsure_to:g}"
             self.facts |= {"escalate": f"{self.second.facts['checkpoint']}@{band}"}
+        self.facts |= {"reading": str(READING)}
 
     def _unsure(self, scores: np.ndarray) -> np.ndarray:
         """Return the indices of the rows that the second judge reads."""

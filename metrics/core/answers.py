@@ -8,7 +8,7 @@ _LEFT_OPEN = re.compile(r"(?is)\A.*</(?:think|thinking|thought|reasoning)>")  # 
 _TAGGED = re.compile(r"(?is)<(answer|final_answer|final|response|output)>(.*?)(?:</\1>|\Z)")
 _FENCED = re.compile(r"(?s)\A```\w*\n(.*?)\n?```(.*)\Z")
 _FINAL = re.compile(r"(?im)^(?:[^\w\n]*+(?:the )?final answer\b(?: is)?\s*+|####)[ \t*:]*(\S.*)$")
-_SIGNS = ("<", "{", "`", "####", "[\"")
+_SIGNS = ("<", "{", "`", "####", '["')
 _KEYS = ("final_answer", "answer", "prediction", "response", "result", "output", "text", "value")
 
 

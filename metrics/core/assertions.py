@@ -1,8 +1,8 @@
 """What an answer asserts: not what it takes back, denies, only lists, repeats, or says about its own marks.
 
-A judge is trained on answers that say one thing. These rules take out of an answer what asserts nothing, so that a text
-which names the reference among others, or before it takes it back, is judged by what it says in the end. They read
-plain words only, in English, and leave all other answers as they are.
+A judge is trained on answers that say one thing. These rules take out of an answer what asserts nothing: a text that
+names the reference among others, or takes it back, is judged by what it says in the end. The rules read plain English
+words, and leave all other answers as they are.
 """
 
 import re
@@ -32,13 +32,14 @@ _TAKEN_BACK = re.compile(
 )
 # An explicit answer; of several that differ the last one counts, as in a text that reasons.
 _STATED = re.compile(
-    r"(?i)(?:\bthe (?:final |correct |right |short )?answer (?:is|was)\b|(?m:^)\W{0,4}(?:final )?answer:)[\s*:]*+([^.\n]+)"
+    r"(?i)(?:\bthe (?:final |correct |right |short )?answer (?:is|was)\b|(?m:^)\W{0,4}(?:final )?answer:)"
+    r"[\s*:]*+([^.\n]+)"
 )
 _REST = re.compile(r"[\s,.;:!—–)\]*-]*(?:(?:and|but|so)\b\s*)?")
 _DENIAL = re.compile(
     r"(?i)\A\W*+(?:(?:no|and|nor),?\s++)?(?:(?:it|that|this|he|she|they|the answer)\s*+)?"
-    r"(?:(?:(?:is|was|are|were|['’]s)\s++)?(?:definitely |certainly )?not|(?:is|was|are|were)n['’]t|cannot be|can['’]t be)"
-    r"\s++[^,;:]{1,80}\Z"
+    r"(?:(?:(?:is|was|are|were|['’]s)\s++)?(?:definitely |certainly )?not|(?:is|was|are|were)n['’]t"
+    r"|cannot be|can['’]t be)\s++[^,;:]{1,80}\Z"
 )
 _CONTRAST = re.compile(r"(?i)\b(?:but|only|just|because|since|until|before|after|if|unless)\b")
 # What an answer says to the grader, or about its own marks, says nothing about the question.
@@ -58,8 +59,8 @@ _SEVERAL = re.compile(
     r"examples?|types?|kinds?|are|were|who else|what (?!is|was|does|did)\w+s|which (?!is|was|does|did)\w+s)\b"
 )
 _QUICK = re.compile(
-    r"(?i)\bno[,.!]|\bnot\b|n['’]t\b|wait|correction|mistake|error\b|reflection|second thought|scratch|take (?:that|it)"
-    r" back|wrong|corrected|\bignore|\bdisregard|\bforget|\bgrade|\bmark|\bscore|\bverdict|\brate\b|\bcount|\bjudge"
+    r"(?i)\bno[,.!]|\bnot\b|n['’]t\b|wait|correction|mistake|error\b|reflection|second thought|scratch"
+    r"|take (?:that|it) back|wrong|corrected|\bignore|\bdisregard|\bforget|\bgrade|\bmark|\bscore|\bverdict|\brate\b|\bcount|\bjudge"
     r"|\baccept|\btreat|answer (?:is|was)|answer:|this answer|this response|note to|full marks|system"
 )
 
@@ -163,7 +164,7 @@ def _period(words: Sequence[str]) -> int:
 
 
 def _only_lists(answer: str, question: str, references: Sequence[str]) -> bool:
-    """Return whether an answer lists more alternatives than an answer has, a reference among them, where one is asked.
+    """Return whether an answer lists more alternatives than one has, a reference among them, where one is asked.
 
     >>> _only_lists("Lyon, Nice or Paris", "Capital of France?", ["Paris"])
     False
@@ -186,9 +187,9 @@ def _only_lists(answer: str, question: str, references: Sequence[str]) -> bool:
 
 
 def _items(text: str, pattern: re.Pattern) -> list[str]:
-    """Return the items of a list; none if one is too long for an alternative.
+    r"""Return the items of a list; none if one is too long for an alternative.
 
-    >>> _items("- Bonn\\n- Rome", _COMMA), _items("1,250 km, or so", _COMMA), _items("Bonn or Rome", _OR)
+    >>> _items("- Bonn\n- Rome", _COMMA), _items("1,250 km, or so", _COMMA), _items("Bonn or Rome", _OR)
     (['Bonn', 'Rome'], ['1,250 km', 'so'], ['Bonn', 'Rome'])
     """
     items = [item.strip(" \t,.") for item in pattern.split(_BULLET.sub("", text))]

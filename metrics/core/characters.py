@@ -42,8 +42,8 @@ def readable(text: str) -> str:
     Letters of full width, in mathematical fonts or in circles become plain ones, and look-alikes of Latin letters
     become Latin in words that have Latin letters too. Superscripts and fractions stay.
 
-    >>> readable("\uff30\uff41\uff52\uff49\uff53 [SEP]"), readable("P\u200bar\u00adis</s>"), readable("P\u0430ris, 10\u00b2")
-    ('Paris', 'Paris', 'Paris, 10²')
+    >>> readable("\uff30\uff41\uff52\uff49\uff53 [SEP]"), readable("P\u200bar\u00adis</s>"), readable("P\u0430ris")
+    ('Paris', 'Paris', 'Paris')
     """
     if not text.isascii():
         text = _plain_letters(text)

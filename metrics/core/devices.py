@@ -68,6 +68,19 @@ def checked_dtype(dtype: object) -> str:
     return dtype
 
 
+# How far a score can change with the other rows of its batch, whose length changes the order of rounding.
+TOLERANCES = {"bfloat16": 0.01, "float16": 0.002}
+
+
+def dtype_facts(dtype: str) -> dict[str, str]:
+    """Return the facts about a floating-point type for a signature: its name, and how exact scores are.
+
+    >>> dtype_facts("float32"), dtype_facts("bfloat16")
+    ({'dtype': 'float32'}, {'dtype': 'bfloat16', 'tolerance': '0.01'})
+    """
+    return {"dtype": dtype} | ({"tolerance": f"{TOLERANCES[dtype]:g}"} if dtype in TOLERANCES else {})
+
+
 def is_emulated(dtype: str) -> bool:
     """Return whether this processor lacks arithmetic of "bfloat16" or "float16"; float32 is then many times faster."""
     import torch

@@ -21,7 +21,7 @@ from .checkpoint_validation import (
     with_adapter,
 )
 from .checkpoints import checkpoint_digest, signature_digest
-from .devices import checked_device, checked_dtype, run_in_forked_children, warn_if_emulated
+from .devices import checked_device, checked_dtype, dtype_facts, run_in_forked_children, warn_if_emulated
 from .encoders import ThreadTokenizer, encoder_source, load_tokenizer
 from .judge_model import CONFIGURATIONS, LINEAR, MARKS, NEW_HEAD, ava_classes, judge_model
 from .onnx_backend import FastModel, FastTokenizer, checked_backend, fast_file
@@ -306,7 +306,7 @@ def _loaded(
             model.to(device, getattr(torch, dtype))
     files = digest.rpartition("-")[2]
     facts = {"checkpoint": short_digest(folder), "files": files, "configuration": values["configuration"]}
-    facts |= {"backend": model.name} if fast else {"dtype": dtype}
+    facts |= {"backend": model.name} if fast else dtype_facts(dtype)
     tokenizer = None if tokenizer is None else ThreadTokenizer(tokenizer)
     judge = LoadedJudge(model=model, tokenizer=tokenizer, folder=folder, facts=facts, **values)
     check_row("judge", folder, lambda: _output(judge))

@@ -19,7 +19,7 @@ from ..core.checkpoint_validation import (
     with_adapter,
 )
 from ..core.checkpoints import find_checkpoint, hub_folder, is_checkpoint, signature_digest
-from ..core.devices import checked_device, checked_dtype, run_in_forked_children, warn_if_emulated
+from ..core.devices import checked_device, checked_dtype, dtype_facts, run_in_forked_children, warn_if_emulated
 from ..core.encoders import ThreadTokenizer, base_encoder, encoder_source, load_tokenizer
 from ..core.onnx_backend import FastModel, FastTokenizer, checked_backend, fast_file
 from ..core.scorer import quiet
@@ -245,7 +245,7 @@ def _loaded(
             model.to(device, getattr(torch, dtype))
     named = embedder.signature if embedding_folder is None else signature_digest(embedding_folder)
     facts = {"checkpoint": digest, "embedding": named, "layer": str(layer)}
-    facts |= {"backend": predictor.name} if fast else {"dtype": dtype}
+    facts |= {"backend": predictor.name} if fast else dtype_facts(dtype)
     tokenizers = ThreadTokenizer(tokenizer), ThreadTokenizer(embedding_tokenizer)
     return Models(predictor, tokenizers[0], embedder, tokenizers[1], layer, facts | settings.facts(), settings)
 

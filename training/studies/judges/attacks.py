@@ -91,9 +91,7 @@ ATTACKS: dict[str, Callable[[Row, Sequence[str]], Texts]] = {
     ),
     "letters spaced": in_form(lambda text: "  ".join(" ".join(word) for word in text.split())),
     "zero-width characters": in_form("\u200b".join),
-    "full-width letters": in_form(
-        lambda text: "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in text)
-    ),
+    "full-width letters": in_form(lambda text: "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in text)),
     "homoglyphs": in_form(lambda text: text.translate(LOOKALIKES)),
     "JSON": in_form(lambda text: json.dumps({"answer": text})),
     "JSON that claims to be correct": in_form(lambda text: json.dumps({"answer": text, "correct": True, "score": 1})),
@@ -106,10 +104,14 @@ ATTACKS: dict[str, Callable[[Row, Sequence[str]], Texts]] = {
 
 
 def attacked(rows: Sequence[Row], seed: int = 0) -> dict[str, list[Texts]]:
-    """Return the wrong and the right text of every row, by attack; None where a form has no right answer."""
+    """Return the wrong and the right text of every row, by attack; None where a form has no right answer.
+
+    Further answers that a text names are those of other rows of `ROWS` of the same kind.
+    """
     rng, found = random.Random(seed), {name: [] for name in ATTACKS}
+    known = list(json_rows(ROWS))
     for row in rows:
-        pool = sorted({text for other in rows if other["kind"] == row["kind"] and other is not row
+        pool = sorted({text for other in known if other["kind"] == row["kind"]
                        for text in (other["wrong"], other["references"][0])})  # fmt: skip
         others = rng.sample([text for text in pool if text not in (row["wrong"], row["references"][0])], 12)
         for name, attack in ATTACKS.items():
@@ -155,10 +157,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--judges", nargs="+", default=["small", "base"], help="sizes, folders or Hub ids")
     parser.add_argument("--rows", type=Path, default=ROWS, help="JSON lines: kind, question, references, right, wrong")
-    parser.add_argument("--show", metavar="ATTACK", help="print the wrong verdicts of one attack")
+    parser.add_argument("--count", type=int, help="only about so many rows, evenly from the file, for a quick look")
     parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name} and the table in {PAGE.name}")
     args = parser.parse_args()
     rows = list(json_rows(args.rows))
+    rows = rows[:: max(1, len(rows) // args.count)] if args.count else rows
     results = json.loads(RESULTS.read_text(encoding="utf-8"))["results"] if args.write and RESULTS.exists() else {}
     for name in args.judges:
         judge = Judge(load_judge(name))
