@@ -8,9 +8,12 @@ words, and leave all other answers as they are.
 import re
 from collections.abc import Sequence
 
+from .passages import COMMON
+
 MOST_ALTERNATIVES = 4  # answers in a list where one is asked; a list of more asserts none
 MOST_CHOICES = 2  # the same with "or" between them
 LONGEST_ALTERNATIVE = 6  # words
+MOST_LEAD = 100  # characters before a colon and a list
 MOST_CHARACTERS = 2_000  # of an answer that can be a list
 LEAST_DENIALS = 2  # sentences that only deny, from which they are left out
 LEAST_REPETITIONS = 3
@@ -23,11 +26,13 @@ _WRONG = r"(?:all )?(?:wrong|incorrect|false|not (?:right|correct|true)|(?:an?|m
 _TAKEN_BACK = re.compile(
     r"(?i)(?:\A|[.!?\n,;(—–*])\s{0,3}(?:"
     rf"(?:(?:no|wait|sorry|actually|hmm|oh)\b[\s,.;:!—–-]{{1,4}}){{1,3}}(?:that|this|it)(?:['’]s| is| was) {_WRONG}"
+    r"|(?:(?:no|wait|sorry|actually|hmm|oh)\b[\s,.;:!—–-]{1,4}){1,3}"
+    r"(?=(?:it(?:['’]s| is| was)|the (?:correct |right )?answer|i meant?|make that|rather)\b)"
     rf"|on (?:reflection|second thoughts?)(?:,? (?:that|this|it)(?:['’]s| is| was) {_WRONG})?"
     rf"|(?:that|this)(?:['’]s| is| was) {_WRONG}"
     r"(?=[\s,.;:!)—–-]{1,4}(?:it|the (?:correct |right |actual |real |true )?(?:answer|one)) (?:is|was|should|must)\b)"
     r"|scratch that|i take (?:that|it) back|i (?:was|am) (?:wrong|mistaken)|i made an? (?:mistake|error)|my mistake"
-    r"|i stand corrected|correction *(?=:)"
+    r"|i stand corrected|correction *(?=:)|(?:or )?(?:sorry, )?i (?:mean|meant)(?= )"
     r")(?![\w'’])"
 )
 # An explicit answer; of several that differ the last one counts, as in a text that reasons.
@@ -40,6 +45,12 @@ _DENIAL = re.compile(
     r"(?i)\A\W*+(?:(?:no|and|nor),?\s++)?(?:(?:it|that|this|he|she|they|the answer)\s*+)?"
     r"(?:(?:(?:is|was|are|were|['’]s)\s++)?(?:definitely |certainly )?not|(?:is|was|are|were)n['’]t"
     r"|cannot be|can['’]t be)\s++[^,;:]{1,80}\Z"
+    r"|\A[^,;:]{1,80}\bis (?:wrong|incorrect|false|not (?:right|correct|it|the answer))\W*\Z"
+)
+_ASKED_AND_DENIED = re.compile(r"(?i)([^.?!\n]{1,60})\?\s{1,3}(?:no|nope)\b[.,!]?")
+# Between sentences, and before parts of a sentence that deny or are in contrast.
+_PIECE = re.compile(
+    r"(?i)(?<=[.!?;])\s+|\n+|,\s+(?=(?:but|it is|it was|it['’]s|(?:and )?(?:not|isn['’]t|wasn['’]t|nor))\b)"
 )
 _CONTRAST = re.compile(r"(?i)\b(?:but|only|just|because|since|until|before|after|if|unless)\b")
 # What an answer says to the grader, or about its own marks, says nothing about the question.
@@ -53,15 +64,20 @@ _TO_GRADER = re.compile(
 )
 _BULLET = re.compile(r"(?m)^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+")
 _OR = re.compile(r"(?i)\bor\b|/")
-_COMMA = re.compile(r"(?i)(?:[;\n،、]|,(?!\d{3}\b)|\bor\b)\s*+(?:and |or )?")
+_COMMA = re.compile(r"(?i)[;\n،、|•]|,(?!\d{3}\b)|\b(?:or|and)\b|\s\d{1,2}[.)]\s")
+# Words around the alternatives of a list.
+_AROUND = COMMON | set(
+    "answer answers correct either could might may maybe perhaps possibly probably one following".split()
+)
 _SEVERAL = re.compile(
-    r"(?i)\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|all|list|name|names|both|some|several|many|which of|"
-    r"examples?|types?|kinds?|are|were|who else|what (?!is|was|does|did)\w+s|which (?!is|was|does|did)\w+s)\b"
+    r"(?i)\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|all|list|name|names|both|some|several|many|which of"
+    r"|examples?|types?|kinds?|(?:what|who|which)(?: \w+s)? (?:are|were)|who else|(?:what|which) (?!is|was|does|did)\w+s)\b"
 )
 _QUICK = re.compile(
-    r"(?i)\bno[,.!]|\bnot\b|n['’]t\b|wait|correction|mistake|error\b|reflection|second thought|scratch"
-    r"|take (?:that|it) back|wrong|corrected|\bignore|\bdisregard|\bforget|\bgrade|\bmark|\bscore|\bverdict|\brate\b|\bcount|\bjudge"
-    r"|\baccept|\btreat|answer (?:is|was)|answer:|this answer|this response|note to|full marks|system"
+    r"(?i)\bno[,.!]|\bnot\b|\bnor\b|n['’]t\b|wait|correction|mistake|error\b|reflection|second thought|scratch"
+    r"|sorry|actually|\bi meant?\b|take (?:that|it) back|wrong|corrected|\bignore|\bdisregard|\bforget|\bgrade|\bmark|\bscore"
+    r"|\bverdict|\brate\b|\bcount|\bjudge|\baccept|\btreat|answer (?:is|was)|answer:|this answer|this response|note to"
+    r"|full marks|system|\?\s*no\b"
 )
 
 
@@ -113,12 +129,17 @@ def _last_stated(answer: str) -> str:
 
 
 def _without_denials(answer: str) -> str:
-    """Return an answer without the sentences that only say what is not the case, if there are several."""
-    sentences = _SENTENCE.split(answer)
-    denials = [bool(_DENIAL.match(sentence)) and not _CONTRAST.search(sentence) for sentence in sentences]
+    """Return an answer without the parts that only say what is not the case, if there are several.
+
+    >>> _without_denials("Not Bonn, not Rome, but Paris"), _without_denials("Bonn? No. Rome? No. It is Paris.")
+    ('but Paris', 'It is Paris.')
+    """
+    text = _ASKED_AND_DENIED.sub(r" Not \1.", answer)
+    pieces = [piece for piece in _PIECE.split(text) if piece.strip()]
+    denials = [bool(_DENIAL.match(piece)) and not _CONTRAST.search(piece) for piece in pieces]
     if sum(denials) < LEAST_DENIALS:
         return answer
-    return " ".join(sentence for sentence, denies in zip(sentences, denials, strict=True) if not denies)
+    return " ".join(piece for piece, denies in zip(pieces, denials, strict=True) if not denies)
 
 
 def _without_demands(answer: str) -> str:
@@ -181,7 +202,7 @@ def _only_lists(answer: str, question: str, references: Sequence[str]) -> bool:
         if any(item <= asked for item in listed):  # the question names them
             return False
         for wanted in (set(_plain_words(reference)) for reference in references):
-            if any(wanted <= item or item <= wanted for item in listed):
+            if any(item - _AROUND and item - _AROUND <= wanted for item in listed):
                 return all(len(_items(reference, pattern)) < 2 for reference in references)
     return False
 
@@ -192,6 +213,7 @@ def _items(text: str, pattern: re.Pattern) -> list[str]:
     >>> _items("- Bonn\n- Rome", _COMMA), _items("1,250 km, or so", _COMMA), _items("Bonn or Rome", _OR)
     (['Bonn', 'Rome'], ['1,250 km', 'so'], ['Bonn', 'Rome'])
     """
+    _, _, text = text.partition(": ") if ": " in text[:MOST_LEAD] else ("", "", text)
     items = [item.strip(" \t,.") for item in pattern.split(_BULLET.sub("", text))]
     items = [item for item in items if any(map(str.isalnum, item))]
     return items if all(len(item.split()) <= LONGEST_ALTERNATIVE for item in items) else []
