@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
+import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.core import scorer as core_scorer
@@ -449,3 +450,12 @@ def test_settings_of_a_function_and_its_errors():
 def test_a_tokenizer_that_returns_no_list_is_refused():
     with pytest.raises(ValueError, match="must return a list of tokens, got str 'a b'"):
         one_context(["A b"], ["a b"], "bleu", base_kwargs={"tokenizer": str.lower})
+
+
+def test_a_context_with_too_many_pairs_is_refused_before_any_work():
+    """10,000 x 10,000 questions would take 5 GB."""
+    texts = [f"Who was number {i}?" for i in range(10_000)]
+    metric = genqa_metrics.load("f_meta")
+    message = r"predictions, row 1: 10,000 questions against 10,000 references are 100,000,000 pairs; the limit is"
+    with pytest.raises(ValueError, match=message):
+        metric.compute(predictions=[["Who?"], texts], references=[["Who?"], texts])

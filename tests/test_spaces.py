@@ -150,8 +150,13 @@ BAD_FILES = [
     (b"x" * (5 * 2**20 + 1), "answers.csv", "File: larger than 5 MB"),
     ("question,said,references\nx,y,z\n", "answers.csv", "File, line 2: no prediction (a column named prediction or"),
     (HEADER + "x,y\n", "answers.csv", "File, line 2: expected 3 cells as in the header, got 2"),
-    (HEADER + "x,y,z\n" * 2001, "answers.csv", "File: more than 2,000 rows"),
-    (HEADER + 'x,y,"[' + ", ".join(['""z""'] * 10_001) + ']"\n', "answers.csv", "or 10,000 references in them"),
+    (HEADER + "x,y,z\n" * 2001, "answers.csv", "File: 2,001 rows are too many for this page; the limit is 2,000"),
+    (
+        HEADER + 'x,y,"[' + ", ".join(['""z""'] * 10_001) + ']"\n',
+        "answers.csv",
+        "File: 10,001 pairs of an answer and a reference are too",
+    ),
+    (HEADER + f"x,y,{'z ' * 1_000_000}z\n", "answers.csv", "File: 2,000,003 characters are too many"),
     ("[1]\n", "answers.jsonl", "File, line 1: expected a JSON object"),
     ("{not json}\n", "answers.jsonl", "File, line 1: not JSON"),
     ('{"question": "x", "prediction": ["y"], "references": "z"}\n', "a.jsonl", "expected one answer in each row"),
@@ -163,6 +168,27 @@ def test_bad_files(read, spaces, tmp_path, content, name, message):
     with pytest.raises(spaces.checks.Problem, match=re.escape(message)) as error:
         read(content, name)
     assert str(tmp_path) not in str(error.value), "where the server keeps uploads is nobody's business"
+
+
+def test_sets_are_bounded_by_their_pairs(spaces, tmp_path):
+    """120 KB of questions would be 100,000,000 scores."""
+    path = tmp_path / "sets.jsonl"
+    questions = [f"Q{i}?" for i in range(10_000)]
+    path.write_text(json.dumps({"predictions": questions, "references": questions}) + "\n")
+    with pytest.raises(spaces.checks.Problem, match="100,000,000 pairs of an answer and a reference are too many"):
+        spaces.uploads.read(str(path), {"prediction": "predictions"}, sets=True)
+
+
+def test_old_files_are_deleted_while_nobody_visits(spaces):
+    """The timer runs in a thread of its own, one for all pages of a process."""
+    old, new = (Path(spaces.uploads.fresh_path("scores.csv")) for _ in range(2))
+    os.utime(old.parent, (0, 0))
+    spaces.uploads.delete_old()
+    assert (old.parent.exists(), new.parent.exists()) == (False, True)
+    timer = spaces.uploads.start_timer()
+    assert timer is spaces.uploads.start_timer()
+    assert timer.daemon
+    assert timer.is_alive()
 
 
 def test_no_file_and_a_file_that_is_gone(spaces, tmp_path):

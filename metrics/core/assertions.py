@@ -12,7 +12,8 @@ from .passages import COMMON
 
 MOST_ALTERNATIVES = 4  # answers in a list where one is asked; a list of more asserts none
 MOST_CHOICES = 2  # the same with "or" between them
-LONGEST_ALTERNATIVE = 6  # words
+LONGEST_ALTERNATIVE = 6  # words of a reference that can be one of a list
+MORE_WORDS = 2  # of another alternative
 MOST_LEAD = 100  # characters before a colon and a list
 MOST_CHARACTERS = 2_000  # of an answer that can be a list
 LEAST_DENIALS = 2  # sentences that only deny, from which they are left out
@@ -64,20 +65,21 @@ _TO_GRADER = re.compile(
 )
 _BULLET = re.compile(r"(?m)^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+")
 _OR = re.compile(r"(?i)\bor\b|/")
-_COMMA = re.compile(r"(?i)[;\n،、|•]|,(?!\d{3}\b)|\b(?:or|and)\b|\s\d{1,2}[.)]\s")
+_COMMA = re.compile(r"(?i)[;\n،、|•]|,(?!\d{3}\b)|\bor\b|\s\d{1,2}[.)]\s|\s[–-]\s")
 # Words around the alternatives of a list.
 _AROUND = COMMON | set(
     "answer answers correct either could might may maybe perhaps possibly probably one following".split()
 )
 _SEVERAL = re.compile(
-    r"(?i)\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|all|list|name|names|both|some|several|many|which of"
-    r"|examples?|types?|kinds?|(?:what|who|which)(?: \w+s)? (?:are|were)|who else|(?:what|which) (?!is|was|does|did)\w+s)\b"
+    r"(?i)\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|all|list|name|names|both|some|several|many"
+    r"|which of|examples?|types?|kinds?|(?:what|who|which)(?: \w+s)? (?:are|were)"
+    r"|who else|(?:what|which) (?!is|was|does|did)\w+s)\b"
 )
 _QUICK = re.compile(
     r"(?i)\bno[,.!]|\bnot\b|\bnor\b|n['’]t\b|wait|correction|mistake|error\b|reflection|second thought|scratch"
-    r"|sorry|actually|\bi meant?\b|take (?:that|it) back|wrong|corrected|\bignore|\bdisregard|\bforget|\bgrade|\bmark|\bscore"
-    r"|\bverdict|\brate\b|\bcount|\bjudge|\baccept|\btreat|answer (?:is|was)|answer:|this answer|this response|note to"
-    r"|full marks|system|\?\s*no\b"
+    r"|sorry|actually|\bi meant?\b|take (?:that|it) back|wrong|corrected|\bignore|\bdisregard|\bforget|\bgrade|\bmark"
+    r"|\bscore|\bverdict|\brate\b|\bcount|\bjudge|\baccept|\btreat|answer (?:is|was)|answer:|this answer"
+    r"|this response|note to|full marks|system|\?\s*no\b"
 )
 
 
@@ -195,20 +197,19 @@ def _only_lists(answer: str, question: str, references: Sequence[str]) -> bool:
     if len(answer) > MOST_CHARACTERS or _SEVERAL.search(question):
         return False
     asked = set(_plain_words(question))
+    short = [words for words in map(_plain_words, references) if len(words) <= LONGEST_ALTERNATIVE]
+    longest = MORE_WORDS + max(map(len, short), default=0)
     for pattern, most in ((_COMMA, MOST_ALTERNATIVES), (_OR, MOST_CHOICES)):
-        if len(items := _items(answer, pattern)) <= most:
+        items = [set(_plain_words(item)) for item in _items(answer, pattern, longest)]
+        if len(items) <= most or any(item <= asked for item in items):  # the question names them
             continue
-        listed = [set(_plain_words(item)) for item in items]
-        if any(item <= asked for item in listed):  # the question names them
-            return False
-        for wanted in (set(_plain_words(reference)) for reference in references):
-            if any(item - _AROUND and item - _AROUND <= wanted for item in listed):
-                return all(len(_items(reference, pattern)) < 2 for reference in references)
+        if any(item - _AROUND and item - _AROUND <= set(words) for item in items for words in short):
+            return all(len(_items(reference, pattern)) < 2 for reference in references)
     return False
 
 
-def _items(text: str, pattern: re.Pattern) -> list[str]:
-    r"""Return the items of a list; none if one is too long for an alternative.
+def _items(text: str, pattern: re.Pattern, longest: int = LONGEST_ALTERNATIVE) -> list[str]:
+    r"""Return the items of a list; none if one has too many words. The first may have words before it.
 
     >>> _items("- Bonn\n- Rome", _COMMA), _items("1,250 km, or so", _COMMA), _items("Bonn or Rome", _OR)
     (['Bonn', 'Rome'], ['1,250 km', 'so'], ['Bonn', 'Rome'])
@@ -216,4 +217,5 @@ def _items(text: str, pattern: re.Pattern) -> list[str]:
     _, _, text = text.partition(": ") if ": " in text[:MOST_LEAD] else ("", "", text)
     items = [item.strip(" \t,.") for item in pattern.split(_BULLET.sub("", text))]
     items = [item for item in items if any(map(str.isalnum, item))]
-    return items if all(len(item.split()) <= LONGEST_ALTERNATIVE for item in items) else []
+    lengths = [len(item.split()) for item in items]
+    return items if not lengths or max([lengths[0] - MORE_WORDS, *lengths[1:]]) <= longest else []

@@ -3,7 +3,7 @@
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from .bases import BUILT_IN, Base, base_function, module_function
 from .scoring import NAMES, best_matches, score_matrices, statistics
 
 _RAW = re.compile(r"\w[?？]\s*$")  # "won?"; tokenised text has "won ?"
+MAX_PAIRS = 4_000_000  # scores in the matrix of a context, about 200 MB with all parts
 _ONE_AT_A_TIME = threading.RLock()  # a module of `evaluate` stores its rows
 
 
@@ -40,6 +41,20 @@ def _locked(function: Callable) -> Callable:
             return function(*arguments)
 
     return call
+
+
+def check_sizes(predictions: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> None:
+    """Refuse a context with more pairs than fit into memory.
+
+    Raises:
+        ValueError: names the row, its numbers and the limit.
+    """
+    for i, (asked, wanted) in enumerate(zip(predictions, references, strict=True)):
+        if len(asked) * len(wanted) > MAX_PAIRS:
+            raise ValueError(
+                f"predictions, row {i}: {len(asked):,} questions against {len(wanted):,} references are "
+                f"{len(asked) * len(wanted):,} pairs; the limit is {MAX_PAIRS:,}: split the context into several rows"
+            )
 
 
 class FMetaScorer(Scorer):
@@ -100,6 +115,7 @@ class FMetaScorer(Scorer):
     ) -> tuple[np.ndarray, Counter, dict[str, list]]:
         """Return the same, and of every context the best matches and the matrix of scores."""
         predictions, references = columns["predictions"], columns["references"]
+        check_sizes(predictions, references)
         matrices = score_matrices(predictions, references, self.base)
         rows = statistics(predictions, references, self.base, matrices)
         matches = [best_matches(matrix) for matrix in matrices]

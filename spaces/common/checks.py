@@ -1,9 +1,11 @@
 """Checks of what visitors type and programs send: limits, and messages that name the field and the fix."""
 
+from genqa_metrics.toolkit.commands import guard
+
 MAX_TEXT = 2_000  # characters of a typed question, answer or reference
 MAX_REFERENCES = 10
 MAX_MESSAGE = 1_000  # characters; column names alone can fill a file
-MAX_FILE = 5 * 2**20  # bytes of an uploaded file
+MAX_FILE = guard.MAX_UPLOAD
 
 
 class Problem(ValueError):

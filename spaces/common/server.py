@@ -1,4 +1,4 @@
-"""Serving a demo: endpoints for programs, the security policy, the preview of links, launch."""
+"""Serving a demo: endpoints for programs, the guard of its page, the preview of links, launch."""
 
 import functools
 import importlib.util
@@ -9,24 +9,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import gradio as gr
+from genqa_metrics.toolkit.commands import guard
 from markupsafe import escape
 
 from . import checks, html
 
-MAX_BODY = 2 * 2**20  # bytes of a request that is not an upload
 DELETE_CACHE = (600, 3600)  # seconds between two searches for old files, and the age at which files are deleted
 QUEUE = 64  # visitors that may wait; further ones are told that the demo is busy
 PREVIEW = "preview.png"
 # A link replaces the results that the page opens with; until it has, they are hidden, see `sharing.Address.open`.
 OPENING = f"<script>\n{html.script('opening.js')}</script>"
 
-# The page loads, runs and contacts nothing but itself, even if it contains hostile text. Gradio needs inline scripts
-# and eval for its templates.
-POLICY = (
-    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; object-src 'none'; base-uri 'self'; "
-    "form-action 'self'"
-)
 THEME = gr.themes.Default(
     primary_hue="blue",
     font=["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"],  # Gradio's fonts come from the network
@@ -89,8 +82,8 @@ def endpoint(function: Callable, name: str, examples: Mapping[str, object], **ev
         )
 
 
-class Guard:
-    """ASGI middleware: adds the security policy, refuses large requests, serves the preview.
+class PageGuard(guard.Guard):
+    """The guard of every page, which also serves the preview and puts our tags into the page.
 
     Args:
         app: the demo.
@@ -99,31 +92,18 @@ class Guard:
     """
 
     def __init__(self, app, tags: str = "", preview: Path | None = None):
-        self.app, self.tags, self.preview = app, tags, preview
+        super().__init__(app, checks.MAX_FILE)
+        self.tags, self.preview = tags, preview
 
-    async def __call__(self, scope, receive, send):
-        """Forward a request."""
-        if scope["type"] != "http":
-            return await self.app(scope, receive, send)
+    async def serve(self, scope, receive, send) -> None:
+        """Answer a request: the preview and the page here, everything else by the demo."""
         path = scope["path"].rstrip("/")
         if self.preview and path.endswith(f"/{PREVIEW}"):
-            return await _answer(send, 200, b"image/png", self.preview.read_bytes())
-        most = left = checks.MAX_FILE + 2**16 if path.endswith("/upload") else MAX_BODY
-
-        async def limited():
-            nonlocal left
-            message = await receive()
-            left -= len(message.get("body", b""))
-            return message if left >= 0 else {"type": "http.disconnect"}
-
-        sizes = [value for name, value in scope["headers"] if name == b"content-length"]
-        if any(not size.isdigit() or int(size) > most for size in sizes):
-            return await _answer(send, 413, b"text/plain", b"The request is too large for this demo.")
-
+            return await guard.answer(send, 200, b"image/png", self.preview.read_bytes())
         if not path and scope["method"] == "GET" and self.tags:
             plain = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
-            return await self._page({**scope, "headers": plain}, limited, send)
-        await self._forward(scope, limited, send)
+            return await self._page({**scope, "headers": plain}, receive, send)
+        await self.forward(scope, receive, send)
 
     async def _page(self, scope, receive, send) -> None:
         """Send the page with our tags in place of Gradio's; services that preview links run no scripts."""
@@ -134,25 +114,11 @@ class Guard:
             start.update(message if message["type"] == "http.response.start" else {})
             body += message.get("body", b"")
 
-        await self._forward(scope, receive, gathered)
+        await self.forward(scope, receive, gathered)
         body = with_tags(body.decode(), self.tags).encode()
         kept = [(name, value) for name, value in start["headers"] if name.lower() != b"content-length"]
         await send({**start, "headers": [*kept, (b"content-length", str(len(body)).encode())]})
         await send({"type": "http.response.body", "body": body})
-
-    async def _forward(self, scope, receive, send) -> None:
-        async def answer(message):
-            if message["type"] == "http.response.start":
-                added = [(b"content-security-policy", POLICY.encode()), (b"x-content-type-options", b"nosniff")]
-                message = {**message, "headers": [*message["headers"], *added]}
-            await send(message)
-
-        await self.app(scope, receive, answer)
-
-
-async def _answer(send, status: int, kind: bytes, body: bytes) -> None:
-    await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", kind)]})
-    await send({"type": "http.response.body", "body": body})
 
 
 _TAG = re.compile(r"""<meta\s+(?:property|name)="(?:og:|twitter:|description)[^>]*>\s*""")
@@ -189,7 +155,7 @@ def launch(demo: gr.Blocks, app: str, description: str) -> None:
 
     preview = Path(app).resolve().with_name(PREVIEW)
     tags = preview_tags(demo.title, description) + OPENING
-    guard = Middleware(Guard, tags=tags, preview=preview if preview.is_file() else None)
+    guarded = Middleware(PageGuard, tags=tags, preview=preview if preview.is_file() else None)
     demo.space_id = None  # otherwise the page requests a header from huggingface.co, which the policy forbids
     demo.queue(max_size=QUEUE, default_concurrency_limit=1).launch(
         theme=THEME,
@@ -204,5 +170,5 @@ def launch(demo: gr.Blocks, app: str, description: str) -> None:
         max_threads=16,
         state_session_capacity=100,
         footer_links=["api", "settings"],
-        app_kwargs={"middleware": [guard]},
+        app_kwargs={"middleware": [guarded]},
     )

@@ -1,15 +1,17 @@
 """Files of visitors: formats, choice of columns, preview, rows with bad ones listed; files to download."""
 
+import contextlib
+import functools
 import os
 import shutil
 import struct
 import tempfile
+import threading
 import time
 import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +25,8 @@ from markupsafe import Markup
 from . import checks, events, html, server
 
 MAX_ROWS = 2_000  # of a file
-MAX_PAIRS = 10_000  # answers with each of their references
+MAX_PAIRS = 10_000  # answers with each of their references; of sets of questions each with each
+MAX_CHARACTERS = 2_000_000  # of all texts of a file
 MAX_UNPACKED = 2**26  # bytes of an unpacked workbook or table
 MAX_LISTED = 10  # bad rows that are listed
 WINDOW = 64  # rows that are scored at once
@@ -81,6 +84,7 @@ def picker(columns: Sequence[str], example: Path, labels: Mapping[str, str] | No
         example: a file of the demo.
         labels: labels of menus, where they differ from `LABELS`.
     """
+    start_timer()
     field = upload_field()
     path = Path(_FILES.name, f"{example.parent.name}-{example.name}")
     shutil.copyfile(example, path)  # Gradio may serve it from there, wherever the demo was started
@@ -331,7 +335,7 @@ def read(path: str | None, columns: Mapping[str, object], reader: str = "", sets
     found: list = []
     bad: list[str] = []
     skips = reading.Skips(skip=True, problem=lambda message: bad.append(_plain(message, path)))
-    pairs = 0
+    pairs = characters = 0
     try:
         source = files.Source(path, systems=systems)
         rows = items.RowReader(source, named | ({"system": ""} if systems else {}))
@@ -347,17 +351,42 @@ def read(path: str | None, columns: Mapping[str, object], reader: str = "", sets
 
         for *_, made in reading.good_rows([source], convert, skips):
             found += made
-            pairs += sum(len(item.references) for item in made)
-            if len(found) > MAX_ROWS or pairs > MAX_PAIRS:
-                raise checks.Problem(
-                    f"File: more than {MAX_ROWS:,} rows, or {MAX_PAIRS:,} references in them; upload a part, or use "
-                    "the command genqa-metrics on your machine."
-                )
+            pairs += sum(len(item.predictions) * len(item.references) for item in made)
+            characters += sum(map(_characters, made))
+            check_budget("File", len(found), pairs, characters)
     except formats.FileError as error:
         raise checks.Problem(_plain(error, path)) from error
     if not found:
         raise checks.Problem(bad[0] if bad else NO_ROWS)
     return Rows(found, bad, skips.skipped)
+
+
+def check_budget(name: str, rows: int, pairs: int, characters: int) -> None:
+    """Refuse more work than a visitor may ask for at once.
+
+    Args:
+        name: of the file or argument.
+        rows: number of rows.
+        pairs: number of answers with each of their references.
+        characters: of all texts.
+
+    Raises:
+        checks.Problem: names the number and the limit.
+    """
+    for count, most, what in (
+        (rows, MAX_ROWS, "rows"),
+        (pairs, MAX_PAIRS, "pairs of an answer and a reference"),
+        (characters, MAX_CHARACTERS, "characters"),
+    ):
+        if count > most:
+            raise checks.Problem(
+                f"{name}: {count:,} {what} are too many for this page; the limit is {most:,}. Send a part, or use the "
+                "command genqa-metrics on your machine."
+            )
+
+
+def _characters(item: items.Item) -> int:
+    return sum(map(len, (item.text or "", *item.predictions, *item.references)))
 
 
 def scored(items: Sequence, scorer, tick: Callable[[str, int, int], None], what: str = "Scoring") -> tuple:
@@ -379,7 +408,7 @@ def scored(items: Sequence, scorer, tick: Callable[[str, int, int], None], what:
     parts, counts, done = [], Counter(), 0
     tick(what, 0, len(items))
     for window, (found, counted) in pipeline.map_in_order(
-        partial(pipeline.statistics_of_items, scorer), windows, workers
+        functools.partial(pipeline.statistics_of_items, scorer), windows, workers
     ):
         parts.append(found)
         counts.update(counted)
@@ -389,7 +418,7 @@ def scored(items: Sequence, scorer, tick: Callable[[str, int, int], None], what:
 
 
 def written(name: str, columns: Mapping[str, str], values: Mapping[str, Sequence]) -> str:
-    """Write a table for download, and return its path; old ones are deleted.
+    """Write a table for download, and return its path.
 
     Args:
         name: of the file; its ending is the format.
@@ -426,11 +455,30 @@ def scores_file(name: str, items: Sequence, scores: Mapping[str, Sequence], *, s
 
 
 def fresh_path(name: str) -> str:
-    """Return a path in a new folder from which Gradio may serve; old folders are deleted."""
-    for old in Path(_FILES.name).iterdir():
-        if old.is_dir() and time.time() - old.stat().st_mtime > server.DELETE_CACHE[1]:
-            shutil.rmtree(old, ignore_errors=True)
+    """Return a path in a new folder from which Gradio may serve, until a timer deletes it."""
     return str(Path(tempfile.mkdtemp(dir=_FILES.name), name))
+
+
+def delete_old(age: float = server.DELETE_CACHE[1]) -> None:
+    """Delete files for download that are older than `age` seconds."""
+    for old in Path(_FILES.name).iterdir():
+        with contextlib.suppress(OSError):  # another thread was first
+            if old.is_dir() and time.time() - old.stat().st_mtime > age:
+                shutil.rmtree(old, ignore_errors=True)
+
+
+@functools.cache
+def start_timer() -> threading.Thread:
+    """Start the thread that deletes old files, also while nobody visits the page; later calls return the same one."""
+
+    def run() -> None:
+        while True:
+            time.sleep(server.DELETE_CACHE[0])
+            delete_old()
+
+    timer = threading.Thread(target=run, daemon=True, name="deletes old files")
+    timer.start()
+    return timer
 
 
 def accepted_files(columns: str) -> str:

@@ -265,8 +265,9 @@ def compare(rows: list[dict]) -> dict:
     """
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise checks.Problem("rows: expected a list of objects with question, prediction, references and system.")
-    if len(rows) > uploads.MAX_ROWS:
-        raise checks.Problem(f"rows: {len(rows):,} are too many for this page; the limit is {uploads.MAX_ROWS:,}.")
+    given = [row.get("references") for row in rows]
+    pairs = sum(len(texts) if isinstance(texts, list) else 1 for texts in given)
+    uploads.check_budget("rows", len(rows), pairs, sum(len(str(value)) for row in rows for value in row.values()))
     report, _ = comparing.compared(lambda *_: None, rows)
     return report.to_dict()
 

@@ -1,0 +1,130 @@
+"""The guard of all pages, called as a server calls it: sizes, Host and Origin, memory."""
+
+import asyncio
+import tracemalloc
+
+import pytest
+from genqa_metrics.toolkit.commands import guard
+
+
+@pytest.fixture(autouse=True)
+def served_here(monkeypatch):
+    for name in ("GRADIO_SERVER_NAME", "GRADIO_SHARE", "SPACE_ID"):
+        monkeypatch.delenv(name, raising=False)
+
+
+class Page:
+    """A page that keeps what it receives."""
+
+    def __init__(self):
+        self.bodies = []
+
+    async def __call__(self, scope, receive, send):
+        if scope["type"] == "http":
+            self.bodies.append(await guard.read_body(receive, 2**30))
+            await guard.answer(send, 200, b"text/plain", b"ok")
+
+
+def asked(guarded, path="/", chunks=(b"",), headers=(), method="POST") -> tuple[int, str, dict]:
+    """Return status, text and headers of the answer to a request that is sent in chunks."""
+    messages = [{"type": "http.request", "body": part, "more_body": True} for part in chunks]
+    messages[-1]["more_body"] = False
+    sent = []
+
+    async def receive():
+        return messages.pop(0) if messages else {"type": "http.disconnect"}
+
+    async def send(message):
+        sent.append(message)
+
+    given = [(b"host", b"localhost:7860"), *headers]
+    given = [*{name: (name, value) for name, value in given}.values()]
+    scope = {"type": "http", "path": path, "method": method, "headers": given}
+    asyncio.run(guarded(scope, receive, send))
+    return sent[0]["status"], sent[1]["body"].decode(), dict(sent[0]["headers"])
+
+
+CHUNKED = ((b"transfer-encoding", b"chunked"),)
+
+
+def test_large_requests_are_refused_and_the_page_gets_nothing_of_them():
+    page = Page()
+    guarded = guard.Guard(page)
+    large = [b"x" * 2**20] * 6
+    for path, limit in (("/queue/join", guard.MAX_BODY), ("/gradio_api/upload", guard.MAX_UPLOAD + guard.FORM)):
+        size = str(limit + 1).encode()
+        status, text, _ = asked(guarded, path, headers=((b"content-length", size),))
+        assert (status, f"the limit is {limit:,} bytes" in text) == (413, True)
+        assert asked(guarded, path, large, CHUNKED)[0] == 413
+        assert asked(guarded, path, headers=((b"content-length", b"-1"),))[0] == 413
+    assert page.bodies == []
+
+
+def test_small_requests_arrive_whole():
+    page = Page()
+    guarded = guard.Guard(page)
+    status, text, headers = asked(guarded, "/upload", [b"a", b"b", b"c"], CHUNKED)
+    assert (status, text, page.bodies) == (200, "ok", [b"abc"])
+    assert headers[b"content-security-policy"] == guard.POLICY.encode()
+    assert headers[b"x-content-type-options"] == b"nosniff"
+
+
+def test_a_page_without_uploads_takes_none():
+    page = Page()
+    assert asked(guard.Guard(page, uploads=0), "/gradio_api/upload", [b"x"])[:2] == (413, "This page takes no files.")
+    assert page.bodies == []
+
+
+HEADERS = [
+    ({b"host": b"127.0.0.1:7860"}, 200),
+    ({b"host": b"[::1]:7860"}, 200),
+    ({b"host": b"LOCALHOST"}, 200),
+    ({b"host": b"evil.example"}, 403),  # a name of the attacker that leads to this machine
+    ({b"host": b"localhost.evil.example"}, 403),
+    ({b"origin": b"http://localhost:7860"}, 200),
+    ({b"origin": b"http://evil.example"}, 403),
+    ({b"origin": b"http://localhost:9999"}, 403),  # another program's page
+    ({b"origin": b"null"}, 403),
+]
+
+
+@pytest.mark.parametrize(("headers", "status"), HEADERS)
+def test_foreign_names_and_pages_are_refused(monkeypatch, headers, status):
+    page = Page()
+    found, text, _ = asked(guard.Guard(page), headers=tuple(headers.items()))
+    assert found == status, text
+    assert len(page.bodies) == (status == 200)
+    monkeypatch.setenv("GRADIO_SERVER_NAME", "0.0.0.0")  # served to others, under names that we do not know
+    assert asked(guard.Guard(page), headers=tuple(headers.items()))[0] == 200
+
+
+def test_a_foreign_websocket_is_closed():
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "websocket", "path": "/", "headers": [(b"host", b"evil.example")]}
+    asyncio.run(guard.Guard(Page())(scope, None, send))
+    assert sent == [{"type": "websocket.close", "code": 1008}]
+
+
+def test_memory_stays_level():
+    """1,000 requests that are refused, half of them in chunks, keep nothing."""
+    page = Page()
+    guarded = guard.Guard(page)
+    requests = [((b"content-length", str(10**9).encode()),), CHUNKED]
+
+    def send(count):
+        for i in range(count):
+            assert asked(guarded, "/upload", [b"x" * 2**19] * 11, requests[i % 2])[0] == 413
+
+    send(20)
+    tracemalloc.start()
+    try:
+        send(20)
+        before = tracemalloc.get_traced_memory()[0]
+        send(1000)
+        assert tracemalloc.get_traced_memory()[0] - before < 100_000
+    finally:
+        tracemalloc.stop()
