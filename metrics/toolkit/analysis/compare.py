@@ -15,16 +15,15 @@ from ..rows.reading import AnySource, Skips, check_columns, good_rows, inputs_of
 from ..scoring.options import CompareOptions
 from ..scoring.pipeline import item_statistics
 from ..scoring.selection import checked_columns, default_metrics, length_note, make_scorers, needed_columns
-from . import resampling
+from . import jackknife, resampling
 from .explanation import Explanation, explanation
-from .inputs import digested_sources, optional_texts, rounded, score_in_column
+from .inputs import digested_sources, optional_texts, question_numbers, rounded, score_in_column
 from .matching import Matched, SystemRow, match
 from .runs import changes, check_one_system, recorded_scores
 from .slices import places_of, slice_notes, slice_of, sliced_comparison
 from .system_comparison import LEVEL, Column, analyse, most_different, row_scores
 
 MAX_SYSTEMS = 100
-FEW_QUESTIONS = 30  # below which intervals are rough
 
 
 class CompareRun:
@@ -81,10 +80,9 @@ class CompareRun:
 
         Returns:
             "genqa_metrics" (the version), "inputs" (name, sha256, rows), "settings", "signatures", "matched_by",
-            "questions", "left_out", "skipped_rows" (system -> bad rows), "systems", "notes", and "metrics": what
-            `system_comparison.analyse` returns, with "rows": those that differ most, and of ava "accuracy", see
-            `judge_errors.judged_systems`. Numbers have six significant
-            digits. "slices" is None, or "column" and "metrics", see `slices.sliced_comparison`; "changes" is None, or
+            "questions", "rows" of every system, "left_out", "skipped_rows" (system -> bad rows), "systems", "notes",
+            and "metrics": what `system_comparison.analyse` returns, with "rows": those that differ most, and of ava
+            "accuracy", see `judge_errors.judged_systems`. Numbers have six significant digits. "slices" is None, or "column" and "metrics", see `slices.sliced_comparison`; "changes" is None, or
             of two runs what `runs.changes` returns.
 
         Raises:
@@ -112,6 +110,8 @@ class CompareRun:
                 f"{skips.skipped:,} bad rows were skipped, so the order of the rows no longer shows which of them "
                 "belong together; give every row an 'id' or a question"
             )
+        texts = [next((row.item.text for row in rows if row.item.text), None) for rows in matched.rows]
+        asked = question_numbers(texts)
         systems, shown = len(matched.systems), (len(matched.rows), len(matched.systems), -1)
         sums, counts = item_statistics(_items(matched), self.scorers, progress)
         statistics = {metric: found.reshape(shown) for metric, found in sums.items()}
@@ -122,17 +122,19 @@ class CompareRun:
             statistics[column] = np.stack([values, np.ones_like(values)], axis=2)
         self.matched, self.statistics = matched, statistics
         given = self.options
-        found = analyse(matched.systems, scorers, statistics, given.resamples, given.seed, given.correction)
+        found = analyse(matched.systems, scorers, statistics, given.resamples, given.seed, given.correction, asked)
         for metric, scorer in scorers.items():
             by_row = row_scores(scorer, statistics[metric], scorer.significance_scores[0])
             rows = most_different(by_row, self.options.rows)
             found[metric]["rows"] = [_row(matched, row, by_row[row]) for row in rows]
         if "ava" in self.scorers:
-            found["ava"]["accuracy"] = self._accuracy(matched.systems, statistics["ava"])
-        slices, slice_remarks = self._slices(matched, scorers, statistics) if given.by else (None, [])
+            found["ava"]["accuracy"] = self._accuracy(matched.systems, statistics["ava"], asked)
+        slices, slice_remarks = self._slices(matched, scorers, statistics, asked) if given.by else (None, [])
         of_run: dict[str, list[AnySource]] = {}
         for source in self.sources:
             of_run.setdefault(self._systems[id(source)], []).append(source)
+        sizes = np.bincount(asked)
+        few = jackknife.is_few(jackknife.effective_clusters(sizes))
         notes = [note for metric in scorers if (note := _length_note(metric, found[metric]["scores"]))]
         report = {
             "genqa_metrics": __version__,
@@ -141,7 +143,7 @@ class CompareRun:
                 "resamples": self.options.resamples,
                 "seed": self.options.seed,
                 "confidence": resampling.CONFIDENCE,
-                "interval": resampling.INTERVAL.format("questions"),
+                "interval": (jackknife if few else resampling).INTERVAL.format("questions"),
                 "level": LEVEL,
                 "correction": self.options.correction,
                 "rows": self.options.rows,
@@ -150,7 +152,8 @@ class CompareRun:
             },
             "signatures": {metric: scorer.signature for metric, scorer in scorers.items()},
             "matched_by": matched.matched_by,
-            "questions": len(matched.rows),
+            "questions": len(sizes),
+            "rows": len(matched.rows),
             "text": row_kind.text,
             "left_out": {"bad rows": skips.skipped, "questions that not all systems answer": matched.left_out},
             "skipped_rows": skips.by_system,
@@ -163,23 +166,27 @@ class CompareRun:
                 *slice_remarks,
                 *_unequal_rows(matched, skips),
                 *([found["ava"]["accuracy"]["note"]] if "ava" in self.scorers else []),
-                *self._few(len(matched.rows), systems * (systems - 1) // 2),
+                *jackknife.few_notes(sizes),
+                *self._few_permutations(systems * (systems - 1) // 2),
                 *_warnings(matched, scorers, statistics, counts),
             ],
         }
         return rounded(report)
 
-    def _accuracy(self, systems: Sequence[str], sums: np.ndarray) -> dict:
-        """Return the accuracy of every system by ava's verdicts; `sums` is (questions, systems, k + 1)."""
+    def _accuracy(self, systems: Sequence[str], sums: np.ndarray, asked: np.ndarray) -> dict:
+        """Return the accuracy of every system by ava's verdicts; `sums` is (rows, systems, k + 1)."""
+        from .estimation import cluster_sums
         from .judge_errors import effective_sample_size, judged_systems
 
-        rates = {
-            system: (sums[:, i, 0].sum() / sums[:, i, -1].sum(), effective_sample_size(sums[:, i, 0], sums[:, i, -1]))
-            for i, system in enumerate(systems)
-        }
+        rates = {}
+        for i, system in enumerate(systems):
+            right, number = (cluster_sums(sums[:, i, column], asked) for column in (0, -1))
+            rates[system] = right.sum() / number.sum(), effective_sample_size(right, number)
         return judged_systems(rates, self.scorers["ava"], self.options.ignore_judge_errors)
 
-    def _slices(self, matched: Matched, scorers: Mapping, statistics: Mapping) -> tuple[dict, list[str]]:
+    def _slices(
+        self, matched: Matched, scorers: Mapping, statistics: Mapping, asked: np.ndarray
+    ) -> tuple[dict, list[str]]:
         """Return the comparison within every slice, and notes on the slices."""
         given = self.options
         for question in matched.rows:
@@ -193,26 +200,20 @@ class CompareRun:
                 )
         places = places_of(given.by, [question[0].slice for question in matched.rows])
         found = sliced_comparison(
-            matched.systems, scorers, statistics, places, given.resamples, given.seed, given.correction
+            matched.systems, scorers, statistics, places, given.resamples, given.seed, given.correction, asked
         )
-        notes = slice_notes(given.by, {name: len(mine) for name, mine in places.items()}, "questions")
+        notes = slice_notes(given.by, {name: len(set(asked[mine])) for name, mine in places.items()}, "questions")
         return {"column": given.by, "metrics": found}, notes
 
-    def _few(self, questions: int, tests: int) -> list[str]:
-        """Return notes on too few questions or permutations."""
-        notes = [f"only {questions} questions: intervals are rough"] * (
-            resampling.MIN_ROWS <= questions < FEW_QUESTIONS
-        )
-        if questions < resampling.MIN_ROWS:
-            least = resampling.MIN_ROWS
-            notes.append(f"only {questions} questions: too few for intervals and bootstrap tests, which need {least}")
+    def _few_permutations(self, tests: int) -> list[str]:
+        """Return a note on too few permutations."""
         smallest = (tests if self.options.correction in ("holm", "bonferroni") else 1) / (1 + self.options.resamples)
-        if smallest >= LEVEL:
-            notes.append(
-                f"with {tests:,} pairs and {self.options.resamples:,} permutations no corrected p can be below "
-                f"{LEVEL:g}; use --resamples {math.ceil(2 * tests / LEVEL):,}".replace(",", "")
-            )
-        return notes
+        if smallest < LEVEL:
+            return []
+        return [
+            f"with {tests:,} pairs and {self.options.resamples:,} permutations no corrected p can be below "
+            f"{LEVEL:g}; use --resamples {math.ceil(2 * tests / LEVEL):,}".replace(",", "")
+        ]
 
     def _read(self, skips: Skips) -> tuple[dict[str, list[SystemRow]], RowKind]:
         """Return the rows by system, and their row_kind; `scorers` are complete then."""

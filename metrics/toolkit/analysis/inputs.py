@@ -1,7 +1,9 @@
-"""What compare, agree and raters read in the same way: inputs with digests, scores in columns; and what they round."""
+"""What several verbs read in the same way: digests, scores in columns, rows of one question; and what they round."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from ..rows.files import sources_of
 from ..rows.items import MAX_SCORE, RowError, RowReader
@@ -67,6 +69,19 @@ def optional_texts(reader: RowReader, values: dict, text: str = "question") -> d
         value = [] if value is None else value if isinstance(value, list) else [value]
         shown[name] = [str(part) for part in value]
     return shown
+
+
+def question_numbers(texts: Sequence[str | None]) -> np.ndarray:
+    """Return the number of every row's question: 0, 1, ... in the order in which they come.
+
+    Rows with the same text are one question; case and white space do not matter. A row without a text is its own.
+
+    >>> question_numbers(["Who?", None, "who ? ", "who?", None]).tolist()
+    [0, 1, 2, 0, 3]
+    """
+    numbers: dict[object, int] = {}
+    keys = (row if text is None else " ".join(text.split()).casefold() for row, text in enumerate(texts))
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
 
 def rounded(value: object) -> object:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...core.scorer import Scorer
 from .estimation import wilson
+from .jackknife import effective_clusters
 
 MEASURED_FILE = "measured.json"
 COUNTS = ("accepted", "correct", "rejected", "incorrect")
@@ -216,17 +217,29 @@ def from_rate(
 def effective_sample_size(sums: np.ndarray, numbers: np.ndarray) -> float:
     """Return the effective number of independent answers, where questions have several.
 
+    The variance between questions is estimated, so that few of them count less: as much as Student's t is wider.
+
     Args:
         sums: (questions,) answers judged correct.
         numbers: (questions,) answers.
 
-    >>> round(effective_sample_size(np.array([2, 0, 2, 2, 0, 0]), np.full(6, 2)), 1)
-    6.0
+    >>> round(effective_sample_size(np.tile([2, 0], 50), np.full(100, 2)), 1)
+    96.6
+    >>> effective_sample_size(np.array([1, 0, 1, 1]), np.ones(4))
+    4.0
     """
+    from scipy.special import stdtrit
+
     rows = numbers.sum()
+    if rows == len(numbers):
+        return float(rows)
     rate = sums.sum() / rows
+    questions = effective_clusters(numbers)
     variance, alone = ((sums - rate * numbers) ** 2).sum() / rows**2, rate * (1 - rate) / rows
-    return float(rows * min(1.0, alone / variance)) if alone > 0 and variance > 0 else float(len(numbers))
+    if alone <= 0 or variance <= 0:
+        return float(questions)
+    wider = stdtrit(max(questions - 1, 1), 0.975) / NormalDist().inv_cdf(0.975)
+    return float(min(rows, rows * alone / (variance * questions / max(questions - 1, 1) * wider**2)))
 
 
 def judged_systems(

@@ -100,7 +100,7 @@ def resampled_sums(weights: Iterable[np.ndarray], statistics: np.ndarray) -> np.
     return np.concatenate([chunk @ flat for chunk in weights]).reshape(-1, *statistics.shape[1:])
 
 
-def interval(scores: np.ndarray, rows: int, confidence: float = CONFIDENCE) -> tuple[np.ndarray, np.ndarray]:
+def interval(scores: np.ndarray, rows: float, confidence: float = CONFIDENCE) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of the expanded percentile interval of bootstrap scores.
 
     Percentiles of the bootstrap are too narrow for few rows, as if a mean had z in place of t and n in place of n - 1;
@@ -108,7 +108,7 @@ def interval(scores: np.ndarray, rows: int, confidence: float = CONFIDENCE) -> t
 
     Args:
         scores: (samples, ...) scores of the bootstrap samples; NaN where they are not defined.
-        rows: number of rows, or of clusters, that were drawn, at least 1.
+        rows: number of rows, or of clusters, that were drawn, at least 1; see `jackknife.effective_clusters`.
         confidence: share of such intervals that hold the truth.
 
     Returns:
@@ -136,7 +136,7 @@ def _tolerance(scores: np.ndarray) -> np.ndarray:
 
 
 def bootstrap_p_values(
-    resampled: np.ndarray, observed: np.ndarray, pairs: Sequence[tuple[int, int]]
+    resampled: np.ndarray, observed: np.ndarray, pairs: Sequence[tuple[int, int]], rows: float = np.inf
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the two-sided p-values of the paired bootstrap test of pairs of systems.
 
@@ -149,11 +149,14 @@ def bootstrap_p_values(
         resampled: (samples, systems) scores of the bootstrap samples.
         observed: (systems,) scores.
         pairs: numbers of the first and the second system of every pair.
+        rows: number of rows, or of clusters, that were drawn; p is expanded for it as the limits of `interval` are.
 
     Returns:
-        (pairs,) p-values, (1 + as large) / (1 + samples); (pairs,) shares of the samples in which the first is better,
+        (pairs,) p-values, (1 + as large) / (1 + samples), expanded; (pairs,) shares of the samples in which the first is better,
         half of the ties counted.
     """
+    from scipy import stats
+
     p_values, better = np.empty(len(pairs)), np.empty(len(pairs))
     for place, (first, second) in enumerate(pairs):
         differences = resampled[:, first] - resampled[:, second]
@@ -161,6 +164,8 @@ def bootstrap_p_values(
         slack = _tolerance(observed[[first, second]]).max()
         p_values[place] = (1 + (np.abs(differences - shift) >= limit - slack).sum()) / (1 + len(differences))
         better[place] = ((differences > slack).mean() + (differences >= -slack).mean()) / 2
+    if np.isfinite(rows):
+        p_values = 2 * stats.t.sf(stats.norm.isf(p_values / 2) * np.sqrt((rows - 1) / rows), rows - 1)
     return p_values, better
 
 

@@ -71,6 +71,7 @@ def sliced_comparison(
     samples: int,
     seed: int,
     correction: str,
+    questions: np.ndarray | None = None,
 ) -> dict[str, dict]:
     """Return the scores of systems in every slice, and tests corrected over all pairs in all slices.
 
@@ -78,22 +79,25 @@ def sliced_comparison(
         systems: names of the systems.
         scorers: see `system_comparison.analyse`.
         statistics: see `system_comparison.analyse`.
-        places: slice -> places of its questions.
+        places: slice -> places of its rows.
         samples: number of bootstrap samples and of permutations.
         seed: the same seed gives the same numbers.
         correction: one of `resampling.CORRECTIONS`; the family is all pairs in all slices, of one score.
+        questions: (rows,) number of every row's question, see `system_comparison.analyse`.
 
     Returns:
         metric -> slice -> "questions", "scores" (system -> value, low, high) and "pairs" as `analyse` returns them, of
         the score that ranks systems.
     """
     found: dict[str, dict] = {metric: {} for metric in scorers}
+    questions = np.arange(len(next(iter(statistics.values())))) if questions is None else questions
     for name, mine in places.items():
+        asked = np.unique(questions[mine], return_inverse=True)[1]
         part = {metric: values[mine] for metric, values in statistics.items()}
-        for metric, entry in analyse(systems, scorers, part, samples, seed, correction).items():
+        for metric, entry in analyse(systems, scorers, part, samples, seed, correction, asked).items():
             score = scorers[metric].significance_scores[0]
             pairs = entry["tests"][score]["pairs"]
-            found[metric][name] = {"questions": len(mine), "scores": entry["scores"][score], "pairs": pairs}
+            found[metric][name] = {"questions": int(asked.max()) + 1, "scores": entry["scores"][score], "pairs": pairs}
     for slices in found.values():
         pairs = [pair for entry in slices.values() for pair in entry["pairs"]]
         for test in ("permutation_p", "bootstrap_p"):

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from ...core.scorer import Scorer
-from . import resampling
+from . import jackknife, resampling
 
 LEVEL = 0.05
 
@@ -51,17 +51,20 @@ def analyse(
     samples: int = 10_000,
     seed: int = 0,
     correction: str = "holm",
+    questions: np.ndarray | None = None,
 ) -> dict[str, dict]:
     """Return scores with intervals, tests of all pairs of systems, and ranks.
 
     Args:
         systems: names of the systems, at least two.
         scorers: metric -> what scores it.
-        statistics: metric -> (questions, systems, k + 1) sums over the predictions of a row, and their
+        statistics: metric -> (rows, systems, k + 1) sums over the predictions of a row, and their
             number.
         samples: number of bootstrap samples, and of permutations; the same ones for all systems and metrics.
         seed: the same seed gives the same numbers.
         correction: one of `resampling.CORRECTIONS`; the tests of one score are one family.
+        questions: (rows,) number of every row's question, 0, 1, ... without gaps: rows of one question are drawn and
+            exchanged together. None: each row is its own.
 
     Returns:
         metric -> "scores": name -> system -> value, low, high; "tests": name -> "systems": system -> cluster, ranks;
@@ -69,11 +72,19 @@ def analyse(
     """
     widths = [part.shape[2] for part in statistics.values()]
     together = np.concatenate(list(statistics.values()), axis=2)
-    questions = len(together)
+    questions = np.arange(len(together)) if questions is None else questions
+    number = jackknife.effective_clusters(np.bincount(questions))
+    few = jackknife.is_few(number)
+    whole = np.zeros((questions.max() + 1, *together.shape[1:]))  # sums over the rows of a question
+    np.add.at(whole, questions, together)
     cuts = np.cumsum([0, *widths])
-    drawn = resampling.resampled_sums(resampling.bootstrap_counts(questions, samples, seed), together)
-    exchanged = resampling.resampled_sums(resampling.swaps(questions, samples, seed), together)
-    totals = together.sum(axis=0)
+    totals = whole.sum(axis=0)
+    drawn = (
+        totals - whole
+        if few
+        else resampling.resampled_sums(resampling.bootstrap_counts(len(whole), samples, seed), whole)
+    )
+    exchanged = resampling.resampled_sums(resampling.swaps(len(whole), samples, seed), whole)
     pairs = list(combinations(range(len(systems)), 2))
     found = {}
     for place, (metric, scorer) in enumerate(scorers.items()):
@@ -83,7 +94,15 @@ def analyse(
             return scorer.resampled_scores(sums[..., :-1], sums[..., -1])
 
         values, resampled = scores(totals[:, own]), scores(drawn[..., own])
-        limits = {name: resampling.interval(resampled[name], questions) for name in scorer.names}
+        limits = {}
+        for name in scorer.names:
+            if not few:
+                limits[name] = resampling.interval(resampled[name], number)
+                continue
+            # The mean of a column is within 0 and 1 by chance if its scores are not.
+            seen = statistics[metric][..., 0] if isinstance(scorer, Column) else resampled[name]
+            interval = jackknife.share_interval if 0 <= seen.min() and seen.max() <= 1 else jackknife.mean_interval
+            limits[name] = interval(values[name], resampled[name], number)
         entry: dict[str, dict] = {
             "scores": {
                 name: {
@@ -98,9 +117,9 @@ def analyse(
             p_values = resampling.permutation_p_values(
                 exchanged[..., own], totals[:, own], lambda sums, name=name, scores=scores: scores(sums)[name], pairs
             )
-            bootstrap_p, shares = resampling.bootstrap_p_values(resampled[name], values[name], pairs)
-            if questions < resampling.MIN_ROWS:
-                bootstrap_p[:] = np.nan
+            bootstrap_p = shares = np.full(len(pairs), np.nan)
+            if not few:
+                bootstrap_p, shares = resampling.bootstrap_p_values(resampled[name], values[name], pairs, number)
             corrected = resampling.adjust_p_values(p_values, correction)
             bootstrap_corrected = resampling.adjust_p_values(bootstrap_p, correction)
             by_row = row_scores(scorer, statistics[metric], name)
@@ -111,7 +130,15 @@ def analyse(
                 if corrected[i] < LEVEL:
                     better[(first, second) if difference > 0 else (second, first)] = True
                 apart = resampled[name][:, first] - resampled[name][:, second]
-                low, high = resampling.interval(apart, questions)
+                low, high = (
+                    jackknife.difference_interval(
+                        *((values[name][i], limits[name][0][i], limits[name][1][i]) for i in (first, second)),
+                        *(resampled[name][:, i] for i in (first, second)),
+                        number,
+                    )
+                    if few
+                    else resampling.interval(apart, number)
+                )
                 rows.append(
                     {
                         "first": systems[first],

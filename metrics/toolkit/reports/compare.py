@@ -135,11 +135,12 @@ def systems_table(report: Mapping, metric: str) -> Table:
         marked |= {place} if system in best else set()
     header = ["system", "ranks", "cluster", *["accuracy"] * bool(accuracy), *names]
     header += parts
-    said = "In brackets: 95% bootstrap interval."
+    kind = "jackknife" if "jackknife" in report["settings"]["interval"] else "bootstrap"
+    said = f"In brackets: 95% {kind} interval."
     if accuracy:
-        said = f"Accuracy: 95% interval, {accuracy['method']}. {accuracy['measured']}. Others: 95% bootstrap interval."
+        said = f"Accuracy: 95% interval, {accuracy['method']}. {accuracy['measured']}. Others: 95% {kind} interval."
     elif "accuracy" in found:
-        said = f"In brackets: 95% bootstrap interval; the errors of {metric} are ignored."
+        said = f"In brackets: 95% {kind} interval; the errors of {metric} are ignored."
     said += f" Ranks and clusters by {names[0]}." if len(names) > 1 else ""
     return Table(f"{metric}: systems", header, rows, f"{said} {BEST}", marked, header.index(names[0]))
 
@@ -161,7 +162,8 @@ def ranked_pairs(report: Mapping, metric: str, name: str, neighbours: bool = Fal
             difference = pair["difference"]
             pair["first"], pair["second"] = pair["second"], pair["first"]
             pair["wins"], pair["losses"] = pair["losses"], pair["wins"]
-            pair["first_better_in"] = 1 - pair["first_better_in"]
+            if pair["first_better_in"] is not None:
+                pair["first_better_in"] = 1 - pair["first_better_in"]
             pair["difference"] = {
                 end: None if difference[other] is None else -difference[other]
                 for end, other in (("value", "value"), ("low", "high"), ("high", "low"))
@@ -206,7 +208,7 @@ def pairs_table(report: Mapping, metric: str, name: str, most: int | None = None
             marked.add(place)
     scores = f"difference of {name}"
     header = ["pair", scores, "permutation p", "corrected", "bootstrap p", "corrected", "wins / ties / losses"]
-    said = "Two-sided paired tests; p is " + _correction(report, len(pairs)) + ". Wins, ties and losses: questions."
+    said = "Two-sided paired tests; p is " + _correction(report, len(pairs)) + ". Wins, ties and losses: rows."
     if corrected_accuracy(report, metric):
         said += " Of the verdicts as they are: tests and differences take the judge to err alike on all systems."
     if few:
@@ -408,8 +410,9 @@ class CompareReport(Report):
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
         report, settings = self._report, self._report["settings"]
+        rows = f" in {report['rows']:,} rows of each" if report["rows"] > self.questions else ""
         return [
-            f"{len(self.systems)} systems, {self.questions:,} questions, matched by {report['matched_by']}",
+            f"{len(self.systems)} systems, {self.questions:,} questions{rows}, matched by {report['matched_by']}",
             *(f"left out: {count:,} {what}" for what, count in report["left_out"].items() if count),
             *self._inputs(),
             *self.signatures.values(),

@@ -1,0 +1,168 @@
+"""Intervals from few questions, where a bootstrap is too narrow: one question is left out at a time. Arrays in and out.
+
+The standard error is that of the jackknife (Efron & Tibshirani 1993, "An Introduction to the Bootstrap", chapter 11),
+with Student's t for the number of questions. `tests/test_few_questions.py` measures how often the intervals hold.
+"""
+
+from statistics import NormalDist
+
+import numpy as np
+
+from .estimation import newcombe, wilson
+from .resampling import CONFIDENCE, MIN_ROWS
+
+FEW = 30  # questions, below which intervals are those of this file
+INTERVAL = "95% jackknife interval with Student's t, {} left out in turn"  # which reports state
+
+
+def effective_clusters(sizes: np.ndarray) -> float:
+    """Return the number of equally large clusters that are worth as much as these (Kish 1965).
+
+    Args:
+        sizes: (clusters,) number of rows of each.
+
+    >>> effective_clusters(np.array([2, 2, 2])), effective_clusters(np.array([4, 1, 1]))
+    (3.0, 2.0)
+    """
+    sizes = np.asarray(sizes, dtype=float)
+    return float(sizes.sum() ** 2 / (sizes**2).sum())
+
+
+def is_few(clusters: float) -> bool:
+    """Return whether questions are too few for a bootstrap."""
+    return clusters < FEW
+
+
+def few_notes(sizes: np.ndarray) -> list[str]:
+    """Return notes on repeated questions and on too few of them.
+
+    Args:
+        sizes: (questions,) number of rows of each.
+    """
+    questions, number = len(sizes), effective_clusters(sizes)
+    notes = []
+    if questions < sizes.sum():
+        notes.append(f"{sizes.sum():,} rows of {questions:,} questions: rows of one question count together")
+    if not is_few(number):
+        return notes
+    said = f"only {questions:,} questions"
+    if number < questions - 1:
+        said = f"one question has {sizes.max():,} of {sizes.sum():,} rows: all count as {number:.0f} equal questions"
+    few = "intervals by jackknife and Student's t"
+    if number < MIN_ROWS:
+        few = f"too few for intervals, which need {MIN_ROWS}"
+    return [*notes, f"{said}: {few}; no bootstrap test below {FEW}"]
+
+
+def left_out(clusters: np.ndarray) -> np.ndarray:
+    """Return how often every row is in the sample without each cluster, as `resampling.bootstrap_counts` does.
+
+    >>> left_out(np.array([0, 0, 1]))
+    array([[0., 0., 1.],
+           [1., 1., 0.]])
+    """
+    return (np.arange(clusters.max() + 1)[:, None] != clusters).astype(float)
+
+
+def standard_error(without: np.ndarray) -> np.ndarray:
+    """Return the standard error of a statistic.
+
+    Args:
+        without: (clusters, ...) its value without each cluster.
+
+    Without one of the values 1, 2 and 6 the mean is 4, 3.5 and 1.5: the standard error is that of a mean, 2.646 / 3^.5.
+
+    >>> round(float(standard_error(np.array([4, 3.5, 1.5]))), 3)
+    1.528
+    """
+    number = len(without)
+    return np.sqrt((number - 1) / number * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
+
+
+def _quantile(clusters: float, confidence: float) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(max(clusters - 1, 1), (1 + confidence) / 2))
+
+
+def _enough(value: np.ndarray, without: np.ndarray, clusters: float) -> np.ndarray:
+    return (clusters >= MIN_ROWS) & np.isfinite(value) & np.isfinite(without).all(axis=0)
+
+
+def mean_interval(value, without: np.ndarray, clusters: float, confidence: float = CONFIDENCE):
+    """Return the limits of a statistic without bounds, such as a difference.
+
+    Args:
+        value: (...) the statistic of all rows.
+        without: (clusters, ...) its value without each cluster.
+        clusters: their effective number, see `effective_clusters`.
+        confidence: share of such intervals that hold the truth.
+
+    Returns:
+        Lower and upper limits, (...) each; NaN for fewer than `MIN_ROWS` clusters, or where a value is not defined.
+
+    >>> [round(float(end), 3) for end in mean_interval(3, np.array([4, 3.5, 3.75, 2.25, 1.5]), 5)]
+    [-0.001, 6.001]
+    """
+    value = np.asarray(value, dtype=float)
+    half = np.where(
+        _enough(value, without, clusters), _quantile(clusters, confidence) * standard_error(without), np.nan
+    )
+    return value - half, value + half
+
+
+def share_interval(value, without: np.ndarray, clusters: float, confidence: float = CONFIDENCE):
+    """Return the limits of a statistic within 0 and 1, such as a share or a mean score.
+
+    They are Wilson's, with the effective sample size of the standard error and Student's t: they stay within 0 and 1,
+    and hold where all clusters are equal. Arguments and results are those of `mean_interval`.
+
+    All of 8 clusters right:
+
+    >>> [round(float(end), 2) for end in share_interval(1.0, np.ones(8), 8)]
+    [0.59, 1.0]
+    """
+    value = np.asarray(value, dtype=float)
+    error, variance = standard_error(without), value * (1 - value)
+    # Equal clusters show no error: they inform as independent answers do.
+    size = np.where(error > 1e-9, variance / np.maximum(error, 1e-9) ** 2, clusters)
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    low, high = wilson(value, np.maximum(size, 1e-9) * (z / _quantile(clusters, confidence)) ** 2, z)
+    enough = _enough(value, without, clusters)
+    return np.where(enough, low, np.nan), np.where(enough, high, np.nan)
+
+
+def correlation_interval(value, without: np.ndarray, clusters: float, confidence: float = CONFIDENCE):
+    """Return the limits of a correlation, by Fisher's transformation; NaN for -1 and 1.
+
+    Arguments and results are those of `mean_interval`.
+    """
+    value = np.asarray(value, dtype=float)
+    inside = np.where(np.abs(value) < 1 - 1e-9, value, np.nan)
+    low, high = mean_interval(
+        np.arctanh(inside), np.arctanh(np.clip(without, 1e-9 - 1, 1 - 1e-9)), clusters, confidence
+    )
+    return np.tanh(low), np.tanh(high)
+
+
+def difference_interval(first, second, without_first: np.ndarray, without_second: np.ndarray, clusters: float):
+    """Return the limits of the difference of two systems on the same clusters.
+
+    Args:
+        first: value and limits of the one system.
+        second: of the other.
+        without_first: (clusters,) the value of the one without each cluster.
+        without_second: (clusters,) the same of the other.
+        clusters: their effective number, see `effective_clusters`.
+
+    Returns:
+        Lower and upper limit. Where the difference is equal in all clusters, which shows no error, they are put
+        together from the limits of both systems, see `estimation.newcombe`.
+    """
+    low, high = mean_interval(first[0] - second[0], without_first - without_second, clusters)
+    if high - low > 1e-9 or not np.isfinite(low):
+        return low, high
+    parts = [side - side.mean() for side in (without_first, without_second)]
+    size = np.sqrt((parts[0] ** 2).sum() * (parts[1] ** 2).sum())
+    correlation = np.clip((parts[0] * parts[1]).sum() / max(size, 1e-12), -1, 1)
+    return newcombe(first, second, correlation)[1:]
