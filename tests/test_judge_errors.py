@@ -154,10 +154,15 @@ def test_the_study_reports_and_measures(judge, tmp_path, monkeypatch):
 
 
 def test_answers_to_one_question_are_worth_fewer():
-    """Four questions with two answers each that are always alike are four answers."""
+    """400 questions with two answers each that are always alike are 400 answers, less what Student's t is wider.
+
+    Of four questions 3/4 remain of 4 for the estimated variance, and (1.96 / 3.182)^2 of these for Student's t.
+    """
     import numpy as np
 
-    assert effective_sample_size(np.array([2, 2, 0, 0]), np.full(4, 2)) == pytest.approx(4)
+    assert effective_sample_size(np.tile([2, 0], 200), np.full(400, 2)) == pytest.approx(400, rel=0.02)
+    few = effective_sample_size(np.array([2, 2, 0, 0]), np.full(4, 2))
+    assert few == pytest.approx(3 * (1.959964 / 3.182446) ** 2, rel=1e-5)
     assert effective_sample_size(np.array([1, 1, 0, 1]), np.ones(4)) == pytest.approx(4)
 
 

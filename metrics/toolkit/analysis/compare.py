@@ -82,8 +82,9 @@ class CompareRun:
             "genqa_metrics" (the version), "inputs" (name, sha256, rows), "settings", "signatures", "matched_by",
             "questions", "rows" of every system, "left_out", "skipped_rows" (system -> bad rows), "systems", "notes",
             and "metrics": what `system_comparison.analyse` returns, with "rows": those that differ most, and of ava
-            "accuracy", see `judge_errors.judged_systems`. Numbers have six significant digits. "slices" is None, or "column" and "metrics", see `slices.sliced_comparison`; "changes" is None, or
-            of two runs what `runs.changes` returns.
+            "accuracy", see `judge_errors.judged_systems`. "slices" is None, or "column" and "metrics", see
+            `slices.sliced_comparison`; "changes" is None, or of two runs what `runs.changes` returns. Numbers have
+            six significant digits.
 
         Raises:
             FileError: if a file cannot be read, a row is bad, there is only one system, or questions differ.

@@ -152,8 +152,8 @@ def bootstrap_p_values(
         rows: number of rows, or of clusters, that were drawn; p is expanded for it as the limits of `interval` are.
 
     Returns:
-        (pairs,) p-values, (1 + as large) / (1 + samples), expanded; (pairs,) shares of the samples in which the first is better,
-        half of the ties counted.
+        (pairs,) p-values, (1 + as large) / (1 + samples), expanded; (pairs,) shares of the samples in which the first
+        is better, half of the ties counted.
     """
     from scipy import stats
 
