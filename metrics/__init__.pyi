@@ -60,6 +60,8 @@ class AvaModule(_Module, Protocol):
         threshold: float | None = None,
         reference_aggregation: str | None = None,
         early_stop: float | None = None,
+        rules: bool = True,
+        quantity_guard: bool = True,
         per_example: bool = False,
         explain: bool = False,
     ) -> dict[str, Any]: ...
@@ -195,6 +197,8 @@ def load(
     threshold: float | None = None,
     reference_aggregation: str | None = None,
     early_stop: float | None = None,
+    rules: bool = True,
+    quantity_guard: bool = True,
     checkpoint: str | os.PathLike[str] | None = None,
     revision: str | None = None,
     device: str | None = None,

@@ -341,7 +341,7 @@ def test_signature_names_what_the_numbers_depend_on(judges, repository, tiny_enc
     ava.compute(**random_rows(1))
     signature = ava.signature()
     assert checkpoints.checkpoint_digest(judges())[:12] in signature
-    assert "|configuration:a1-r_qt|dtype:float32|threshold:0.4|references:max|reading:1|version:" in signature
+    assert "|configuration:a1-r_qt|dtype:float32|threshold:0.4|references:max|reading:1|rules:" in signature
     model, _ = judge_loading.load_model(judges(), "a1-r_qt")
     other = load(repository, saved(model, tiny_encoder, tmp_path / "x", configuration="a1-r_qt", intercept=0.1))
     assert other.signature() != signature  # the calibration counts too

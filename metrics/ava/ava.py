@@ -25,6 +25,10 @@ Args:
     early_stop (float from 0 to 1): with "max", probability from which no further reference of a row is read. 0.95
         saves time where rows have several references: no verdict changes, and only probabilities above it do, by at
         most 0.05. Default: all references are read.
+    rules (bool): judge only the answer in an output, accept an answer identical to a reference, decide refusals by
+        rule, and read one passage of a long answer. Default True; False, as in the paper, also turns the next off.
+    quantity_guard (bool): an answer whose number, date, time or amount conflicts with the references is wrong,
+        whatever the model says. Default True.
     per_example (bool): add "ava_score_per_example", "ava_label_per_example" and "ava_declined_per_example". Default
         False.
     explain (bool): add "explanation": per row {"reference": number of the one that decided, "probability",
@@ -75,7 +79,7 @@ class Ava(CheckedModule, evaluate.Metric):
         progress: show a progress bar; default: where stderr is a terminal.
         backend: "torch" (default), or "onnx" for 8-bit integers on a CPU, see `genqa-metrics export`.
         base_model: the encoder of a checkpoint that is an adapter: a folder, or "org/name@commit".
-        settings: defaults for `compute`.
+        settings: defaults for `compute`; "paper" for no rules and the mean over references, read one at a time.
     """
 
     scorer_class = AvaScorer

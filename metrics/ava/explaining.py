@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core.judge_model import WORD
 from ..core.replacing import instead, parts
+from .quantity_guard import Conflict
 
 UNCERTAIN = 0.1  # a probability closer to the threshold is called uncertain
 STRONG = 0.02  # smaller effects are not named in the reason
@@ -39,6 +40,7 @@ def explanations(
     predictions: Sequence[str],
     probabilities: Probabilities,
     threshold: float,
+    conflicts: Sequence[Conflict | None] | None = None,
 ) -> list[dict]:
     """Return an explanation per row.
 
@@ -48,6 +50,7 @@ def explanations(
         predictions: n answers.
         probabilities: the judge, from questions, references and answers to probabilities.
         threshold: probability from which an answer counts as correct.
+        conflicts: the quantity by which a rule found each answer wrong, None where it found none.
 
     Returns:
         Per row `reference` (number of the one that decided: the likest by the judge), `probability` (of the row, with
@@ -83,15 +86,15 @@ def explanations(
     words: list[list] = [[] for _ in predictions]
     for (i, (start, end)), probability in zip(places, left_out, strict=True):
         words[i].append([predictions[i][start:end], best[i] - float(probability), start, end])
+
+    def why(i: int) -> str:
+        if conflicts and conflicts[i]:
+            return conflict_reason(conflicts[i])
+        reference, probability = references[i][deciding[i]], float(whole[i])
+        return reason(questions[i], reference, predictions[i], probability, words[i], threshold)
+
     return [
-        {
-            "reference": deciding[i],
-            "probability": float(whole[i]),
-            "words": words[i],
-            "reason": reason(
-                questions[i], references[i][deciding[i]], predictions[i], float(whole[i]), words[i], threshold
-            ),
-        }
+        {"reference": deciding[i], "probability": float(whole[i]), "words": words[i], "reason": why(i)}
         for i in range(len(predictions))
     ]
 
@@ -142,6 +145,15 @@ def reason(
         text += _short(reference)
     text = start + text
     return text[:1].upper() + text[1:] + "."
+
+
+def conflict_reason(conflict: Conflict) -> str:
+    """Return one sentence that says which quantity makes an answer wrong.
+
+    >>> conflict_reason(Conflict("12 May", "It opened on 12 March."))
+    "'12 May' conflicts with the accepted answer 'It opened on 12 March' (checked by rule)."
+    """
+    return f"{_short(conflict.said)} conflicts with the accepted answer {_short(conflict.accepted)} (checked by rule)."
 
 
 def _stands_in(part: str, reference: str) -> bool:

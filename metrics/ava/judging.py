@@ -4,12 +4,11 @@ from collections.abc import Callable, Container, Sequence
 
 import numpy as np
 
-from ..core.answers import declines, extract_answer, identical
-from ..core.assertions import asserted
-from ..core.characters import readable, readable_answer
+from ..core.answers import declines
 from ..core.judge_model import LINEAR, words
 from ..core.judge_reading import JudgeReader, keys
 from ..core.passages import passage
+from .rules import Rules
 
 CERTAIN = 8.0  # logit of an answer that a rule decides; see `Judge.pairs`
 READING = 1  # version of the rules by which texts are read before the model; in signatures
@@ -66,7 +65,16 @@ def reference_words(references: Sequence[Sequence[str]]) -> np.ndarray:
 
 
 class Judge(JudgeReader):
-    """Computes the probability that a candidate is correct, given question and references."""
+    """Computes the probability that a candidate is correct, given question and references.
+
+    Args:
+        loaded, batch_tokens: see `JudgeReader`.
+        rules: what is decided without the model; default: all.
+    """
+
+    def __init__(self, loaded, batch_tokens: int = 4096, rules: Rules | None = None):
+        super().__init__(loaded, batch_tokens)
+        self.rules = rules or Rules()
 
     def probabilities(
         self,
@@ -115,9 +123,10 @@ class Judge(JudgeReader):
 
         Texts are read without invisible characters, look-alikes and special tokens (`characters`). Of an output with
         reasoning or wrapping only the answer is judged (`answers.extract_answer`), of that only what it asserts
-        (`assertions.asserted`), and of a long answer a passage (`passages`). Three rules need no model: an answer
-        identical to a reference is correct (`answers.identical`); one that asserts nothing is incorrect; and one that
-        only declines is correct where a reference declines too, else incorrect.
+        (`assertions.asserted`), and of a long answer a passage (`passages`). Four rules need no model: an answer
+        identical to a reference is correct (`answers.identical`); one that asserts nothing is incorrect; one that
+        only declines is correct where a reference declines too, else incorrect; and one whose quantity conflicts with
+        the references is incorrect (`quantity_guard`). See `rules.Rules`.
 
         Args:
             questions: n questions.
@@ -132,23 +141,24 @@ class Judge(JudgeReader):
         Returns:
             (pairs,) logits, -inf for pairs that were not read, and (pairs,) rows that they belong to.
         """
-        rows, triples, ruled = [], [], {}
+        rows, triples, ruled, rules = [], [], {}, self.rules
         short = short_answers if short_answers is not None and self.loaded.configuration == LINEAR else None
-        for i, (question, texts, prediction) in enumerate(zip(questions, references, predictions, strict=True)):
-            question, texts = readable(question), [readable(text) or text for text in texts]
-            prediction = readable_answer(extract_answer(prediction), texts)
-            same = [text for text in texts if identical(prediction, text, question)]
-            prediction = prediction if same else asserted(prediction, question, texts)
+        for i, row in enumerate(zip(questions, references, predictions, strict=True)):
+            question, texts, prediction, same = rules.read(*row)
             if not any(map(str.isalnum, prediction)):
                 continue
-            prediction = passage(prediction, question, texts, keys, self.loaded.long_answer, self.loaded.passage)
+            conflict = None if same else rules.conflict(question, texts, prediction)
+            if rules.reading:
+                prediction = passage(prediction, question, texts, keys, self.loaded.long_answer, self.loaded.passage)
             given = [joined_references(texts, prediction)] if joined else list(dict.fromkeys(texts))
-            if declines(prediction):
+            if rules.declines(prediction):
                 agree = [any(map(declines, texts))] if joined else [declines(text) for text in given]
                 ruled |= {len(rows) + k: CERTAIN if agrees else -CERTAIN for k, agrees in enumerate(agree)}
             elif same:
                 given = same[:1] if best else given
                 ruled |= {len(rows) + k: CERTAIN for k, text in enumerate(given) if joined or text in same}
+            elif conflict:
+                ruled |= dict.fromkeys(range(len(rows), len(rows) + len(given)), -CERTAIN)
             triples += [(question, text, prediction, *([short[i] or None] if short else [])) for text in given]
             rows += [i] * len(given)
         logits, of_row = np.full(len(triples), -np.inf), np.array(rows, dtype=int)

@@ -9,13 +9,16 @@ import numpy as np
 from ..core.answers import attempts
 from ..core.batching import checked_budget
 from ..core.devices import check_fork
-from ..core.judge_loading import checked_aggregation, checked_threshold
+from ..core.judge_loading import LoadedJudge, checked_aggregation, checked_threshold
 from ..core.judge_model import LINEAR
 from ..core.languages import language_counts, language_warnings
 from ..core.scorer import Scorer
 from .explaining import explanations
 from .judging import READING, Judge
 from .loading import checked_early_stop, load_judge
+from .rules import Rules
+
+PRESETS = {"paper": {"rules": False, "reference_aggregation": "mean"}}  # the model alone, section 4 of the paper
 
 
 class AvaScorer(Scorer):
@@ -28,6 +31,9 @@ class AvaScorer(Scorer):
         reference_aggregation: "joined", "max" or "mean"; None for the checkpoint's own.
         early_stop: probability from which no further reference of a row is read, not below the threshold: no verdict
             changes, and of probabilities only those above it. None reads all references.
+        rules: whether outputs are unwrapped, and identical, declining and long answers treated by rule, see
+            `rules.Rules`; False also switches `quantity_guard` off.
+        quantity_guard: whether an answer whose quantity conflicts with the references is wrong.
         batch_tokens: word pieces of a batch at most, padding included.
         checkpoint, revision, device, dtype, backend, base_model: see `loading.load_judge`.
     """
@@ -40,14 +46,18 @@ class AvaScorer(Scorer):
     meta_evaluated = ("ava_score",)
     shown = ("ava_wrong", "ava_declined", "ava_accuracy_given_attempted")
     needs_question = True
+    presets = PRESETS
     optional = ("short_answers",)
 
     @classmethod
-    def check(cls, threshold=None, reference_aggregation=None, early_stop=None):
+    def check(cls, threshold=None, reference_aggregation=None, early_stop=None, rules=True, quantity_guard=True):
         """Refuse values that no judge could have; see `Scorer.check`."""
         checked_threshold(threshold)
         checked_aggregation(reference_aggregation)
         checked_threshold(early_stop, "early_stop")
+        for name, value in (("rules", rules), ("quantity_guard", quantity_guard)):
+            if not isinstance(value, bool):
+                raise ValueError(f"{name}: expected True or False, got {value!r}")
 
     def load(
         self,
@@ -76,6 +86,8 @@ class AvaScorer(Scorer):
         threshold: float | None = None,
         reference_aggregation: str | None = None,
         early_stop: float | None = None,
+        rules: bool = True,
+        quantity_guard: bool = True,
     ) -> None:
         """Take settings of `compute`; None is the checkpoint's own value."""
         self.threshold = self.loaded.threshold if threshold is None else checked_threshold(threshold)
@@ -88,6 +100,11 @@ class AvaScorer(Scorer):
             band = f"{self.loaded.unsure_from:g}-{self.loaded.unsure_to:g}"
             self.facts |= {"escalate": f"{self.second.facts['checkpoint']}@{band}"}
         self.facts |= {"reading": str(READING)}
+        self.rules = Rules(rules, rules and quantity_guard)
+        self.facts |= {"rules": self.rules.names}
+
+    def _judge(self, loaded: LoadedJudge) -> Judge:
+        return Judge(loaded, self.batch_tokens, self.rules)
 
     def _unsure(self, scores: np.ndarray) -> np.ndarray:
         """Return the indices of the rows that the second judge reads."""
@@ -97,7 +114,7 @@ class AvaScorer(Scorer):
 
     def _second_probabilities(self, *columns: Sequence) -> np.ndarray:
         """Return the second judge's probabilities, shifted in log-odds so that both judges have one threshold."""
-        found = Judge(self.second, self.batch_tokens).probabilities(*columns)
+        found = self._judge(self.second).probabilities(*columns)
         own, other = self.loaded.threshold, self.second.threshold
         odds = own * (1 - other) / max(other * (1 - own), 1e-12)
         return found * odds / (1 - found + found * odds)
@@ -121,7 +138,7 @@ class AvaScorer(Scorer):
         if explain and self.early_stop is not None:
             raise ValueError("explain: it reads all references of a row; leave explain or early_stop out")
         rows = columns["questions"], columns["references"], columns["predictions"]
-        judge = Judge(self.loaded, self.batch_tokens)
+        judge = self._judge(self.loaded)
         scores = judge.probabilities(*rows, self.aggregation, short, self.early_stop)
         cut, unsure = judge.cut_triples, self._unsure(scores)
         if len(unsure):
@@ -133,7 +150,7 @@ class AvaScorer(Scorer):
         return statistics, language_counts(columns) + counts, self._explained(rows, unsure) if explain else {}
 
     def _explained(self, rows: tuple, unsure: np.ndarray) -> dict[str, list]:
-        judge = Judge(self.loaded, self.batch_tokens)
+        judge = self._judge(self.loaded)
         ways = {
             self._second_probabilities: unsure,
             lambda *columns: judge.probabilities(*columns, self.aggregation): np.setdiff1d(
@@ -144,9 +161,13 @@ class AvaScorer(Scorer):
         for probabilities, numbers in ways.items():
             if not len(numbers):  # the model need not run, and a second judge may be missing
                 continue
-            for i, one in zip(
-                numbers, explanations(*_taken(rows, numbers), probabilities, self.threshold), strict=True
-            ):
+            read = _taken(rows, numbers)
+            conflicts = [
+                None if same else self.rules.conflict(question, texts, answer)
+                for question, texts, answer, same in map(self.rules.read, *read)
+            ]
+            explained = explanations(*read, probabilities, self.threshold, conflicts)
+            for i, one in zip(numbers, explained, strict=True):
                 found[i] = one
         return {"explanation": found}
 
