@@ -143,6 +143,4 @@ def test_the_reason_names_both_quantities(accepting):
     found = explaining.explanations(
         [question], [references], [answer], judge.probabilities, 0.5, [conflict(question, references, answer)]
     )
-    assert found[0]["reason"] == (
-        "'12th of May 1894' conflicts with the accepted answer '12 March 1894' (checked by rule)."
-    )
+    assert found[0]["reason"] == ("'12th of May 1894' counts against it; accepted: '12 March 1894' (checked by rule).")

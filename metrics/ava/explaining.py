@@ -151,9 +151,9 @@ def conflict_reason(conflict: Conflict) -> str:
     """Return one sentence that says which quantity makes an answer wrong.
 
     >>> conflict_reason(Conflict("12 May", "It opened on 12 March."))
-    "'12 May' conflicts with the accepted answer 'It opened on 12 March' (checked by rule)."
+    "'12 May' counts against it; accepted: 'It opened on 12 March' (checked by rule)."
     """
-    return f"{_short(conflict.said)} conflicts with the accepted answer {_short(conflict.accepted)} (checked by rule)."
+    return f"{_short(conflict.said)} counts against it; accepted: {_short(conflict.accepted)} (checked by rule)."
 
 
 def _stands_in(part: str, reference: str) -> bool:
