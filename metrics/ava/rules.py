@@ -35,9 +35,7 @@ class Rules:
         """
         return "+".join([*(READING if self.reading else ()), *(["quantity"] if self.quantities else [])]) or "none"
 
-    def read(
-        self, question: str, references: Sequence[str], output: str
-    ) -> tuple[str, list[str], str, list[str]]:
+    def read(self, question: str, references: Sequence[str], output: str) -> tuple[str, list[str], str, list[str]]:
         """Return question, references and answer as they are read, and the references that the answer repeats."""
         question, references = readable(question), [readable(text) or text for text in references]
         if not self.reading:
