@@ -9,6 +9,7 @@ from genqa_metrics.toolkit.analysis.estimation import (
     cluster_sums,
     difference,
     labels_needed,
+    paired_difference,
     prediction_powered,
     wilson,
 )
@@ -361,3 +362,36 @@ def test_six_systems_in_the_same_order_have_the_papers_p():
 
 def test_equal_systems_have_no_tau():
     assert math.isnan(rank_agreement([0.5, 0.5], [0.4, 0.6]).tau)
+
+
+def paired_world(rng, labels, questions=600):
+    """Two systems that fail on the same hard questions, right in 75% and 65%, and a judge of both."""
+    hard = rng.random(questions)
+    truth = np.stack([hard < 0.75, hard < 0.65]).astype(float)
+    judged = (rng.random(truth.shape) < np.where(truth == 1, 0.93, 0.2)).astype(float)
+    known = rng.permutation(questions)[:labels]
+    human = np.full(truth.shape, np.nan)
+    human[:, known] = truth[:, known]
+    return judged, human, np.full(questions, labels / questions)
+
+
+def test_a_paired_difference_holds_the_truth_and_is_narrower():
+    """Labels of the same 80 questions for both systems; 300 worlds, the standard error of the coverage is 1.3%."""
+    rng, held, widths, errors = np.random.default_rng(5), 0, [], []
+    for _ in range(300):
+        judged, human, odds = paired_world(rng, 80)
+        both = [prediction_powered(*part, odds) for part in zip(judged, human, strict=True)]
+        found = paired_difference(judged, human, odds), difference(*both)
+        held += found[0][1] <= 0.1 <= found[0][2]
+        widths.append([high - low for _, low, high in found])
+        errors.append([(value - 0.1) ** 2 for value, *_ in found])
+    assert held / 300 > 0.91
+    assert np.mean(widths, axis=0)[0] < 0.9 * np.mean(widths, axis=0)[1]
+    assert np.mean(errors, axis=0)[0] < 0.8 * np.mean(errors, axis=0)[1]
+
+
+def test_the_difference_of_equal_systems_is_0():
+    judged, human, odds = paired_world(np.random.default_rng(1), 80)
+    value, low, high = paired_difference(np.stack([judged[0]] * 2), np.stack([human[0]] * 2), odds)
+    assert value == 0
+    assert low < 0 < high

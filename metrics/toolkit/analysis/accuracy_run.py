@@ -16,7 +16,16 @@ from ..rows.reading import Skips, good_rows, inputs_of
 from ..scoring.options import AccuracyOptions
 from ..scoring.registry import make_scorer
 from ..scoring.selection import checked_columns
-from .estimation import MIN_LABELS, Estimate, cluster_sums, difference, labels_needed, newcombe, prediction_powered
+from .estimation import (
+    MIN_LABELS,
+    Estimate,
+    cluster_sums,
+    difference,
+    labels_needed,
+    newcombe,
+    paired_difference,
+    prediction_powered,
+)
 from .inputs import digested_sources
 from .judge_errors import METHODS, Measured, effective_sample_size, from_rate, measured_for, notes_of
 from .labelling import item_key, key_of
@@ -112,7 +121,7 @@ class AccuracyRun:
             },
             "measured": dict(measured.facts) if measured else None,
             "systems": systems,
-            "differences": self._differences(systems, estimates, asked, places),
+            "differences": self._differences(systems, estimates, places, rows),
             "slices": sliced,
             "bad_rows": skips.skipped,
             "notes": notes,
@@ -179,9 +188,13 @@ class AccuracyRun:
         lost = 0
 
         def convert(source, row: Row) -> tuple[list[int], float, float | None]:
-            reader = readers.setdefault(source.name, RowReader(source, {}))
+            if source.name not in readers:  # columns of other names, where the labels have them too
+                own = {name: column for name, column in self.columns.items() if column.split(".")[0] in row.values}
+                readers[source.name] = RowReader(source, own)
+            reader = readers[source.name]
             texts = {name: reader.optional(row.values, name) for name in ("question", "prediction", "system")}
-            value = next((row.values[name] for name in ("label", "score") if row.values.get(name) is not None), None)
+            given = (reader.optional(row.values, name) for name in ("label", "score"))
+            value = next((label for label in given if label is not None), None)
             if value is None or texts["prediction"] is None:
                 raise RowError("expected a label: question, prediction, and label 0 or 1 (or score from 0 to 1)")
             key = item_key(str(texts["system"] or ""), texts["question"], texts["prediction"])
@@ -349,15 +362,15 @@ class AccuracyRun:
         named = {name for name, method in METHODS.items() if method in methods}
         notes += notes_of(named, measured, self.options.ignore_judge_errors or self.judge_column is not None)
 
-    def _differences(self, systems, estimates, asked, places) -> list[dict]:
+    def _differences(self, systems, estimates, places, rows: tuple) -> list[dict]:
         if len(systems) > MAX_PAIRS_OF:
             return []
-        found = []
+        found, asked = [], rows[2]
         for first, second in combinations(systems, 2):
             one, other = estimates[first], estimates[second]
             shared = len(np.intersect1d(asked[places[first]], asked[places[second]]))
             if isinstance(one, Estimate) and isinstance(other, Estimate):
-                value, low, high = difference(one, other)
+                value, low, high = self._paired(places[first], places[second], rows) or difference(one, other)
             else:
                 ends = ([systems[name][end] for end in ("accuracy", "low", "high")] for name in (first, second))
                 value, low, high = newcombe(*ends)
@@ -370,6 +383,19 @@ class AccuracyRun:
                 }
             )
         return found
+
+    def _paired(self, first: Sequence[int], second: Sequence[int], rows: tuple) -> tuple | None:
+        """Return the difference of two systems with labels for the same questions, drawn alike; None for others."""
+        judged, _, asked, labels, *_ = rows
+        pair = [np.array(places)[np.argsort(asked[places], kind="stable")] for places in (first, second)]
+        one, other = (asked[mine] for mine in pair)
+        if len(np.unique(one)) < len(one) or not np.array_equal(one, other):
+            return None
+        human, odds = (np.stack([labels[name][mine] for mine in pair]) for name in ("mean", "probability"))
+        if not np.array_equal(*np.isnan(human)) or not np.allclose(*odds, equal_nan=True):
+            return None
+        judges = np.stack([judged[mine] for mine in pair])
+        return paired_difference(judges, human, odds[0], self.finite, self.options.confidence)
 
 
 def _limits(value, low, high) -> dict[str, float]:

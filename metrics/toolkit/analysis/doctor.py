@@ -226,7 +226,7 @@ def _supported(
         all_of = all(len(set(found)) == len(shared) for found in questions.values())
         more = [] if all_of or facts.bad else ["--on-error", "skip"]
         add("compare systems", f"{len(facts.systems)} systems share {len(shared):,} questions", "compare", *more)
-    _accuracy(facts, answers, columns, add, lacks)
+    _accuracy(facts, answers, names, columns, add, lacks)
     human = max(len(facts.scores), facts.labels)
     others = [column["name"] for column in columns if column["use"] in ("judge", "scores")]
     if human >= MIN_AGREE and not facts.kind.sets:
@@ -242,14 +242,16 @@ def _supported(
     return can, cannot
 
 
-def _accuracy(facts: Facts, answers: bool, columns: Sequence[Mapping], add, lacks) -> None:
+def _accuracy(facts: Facts, answers: bool, names: Sequence[str], columns: Sequence[Mapping], add, lacks) -> None:
     """Say what is possible without labels, with them, and with another judge."""
     if not answers:
         lacks("estimate the accuracy", "the rows have no question, or sets of predictions; the judge reads a question")
         return
     if facts.labels >= 2:
         rough = f", below {FEW_LABELS} its intervals are rough" if facts.labels < FEW_LABELS else ""
-        add("estimate the accuracy", f"{facts.labels:,} labels of people in the rows{rough}", "accuracy")
+        more = [word for name in names for word in ("--labels", name)]
+        more += ["--on-error", "skip"] if facts.labels < sum(facts.systems.values()) and not facts.bad else []
+        add("estimate the accuracy", f"{facts.labels:,} labels of people in the rows{rough}", "accuracy", *more)
     else:
         add("estimate the accuracy", "without labels: corrected by the judge's measured errors", "accuracy")
         number = min(LABELS, min(facts.systems.values()))

@@ -109,7 +109,10 @@ class AccuracyReport(Report):
             clear = not found["low"] <= 0 <= found["high"]
             marked |= {place} if clear else set()
             rows.append([f"{pair['first']} - {pair['second']}", estimate(found), f"{pair['shared_questions']:,}"])
-        said = f"With {self._percent()} intervals, paired by question where labels are there. Bold: leaves out 0."
+        said = (
+            f"With {self._percent()} intervals, paired by question where labels are there; where people labelled the "
+        )
+        said += "same questions for both, of the differences of their answers. Bold: leaves out 0."
         return Table(
             "Differences of systems", ["pair", "difference of accuracy", "questions in common"], rows, said, marked
         )
