@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol, overload
 
 from .toolkit.reports.accuracy import AccuracyReport
 from .toolkit.reports.agree import AgreeReport
+from .toolkit.reports.calibrate import CalibrateReport
 from .toolkit.reports.compare import CompareReport
 from .toolkit.reports.score import ScoreReport
 
@@ -62,6 +63,7 @@ class AvaModule(_Module, Protocol):
         early_stop: float | None = None,
         rules: bool = True,
         quantity_guard: bool = True,
+        calibration: str | os.PathLike[str] | bool | None = None,
         per_example: bool = False,
         explain: bool = False,
     ) -> dict[str, Any]: ...
@@ -199,6 +201,7 @@ def load(
     early_stop: float | None = None,
     rules: bool = True,
     quantity_guard: bool = True,
+    calibration: str | os.PathLike[str] | bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     revision: str | None = None,
     device: str | None = None,
@@ -306,6 +309,7 @@ def score(
     address: str | None = None,
     total: bool = False,
     ignore_judge_errors: bool = False,
+    calibration: str | None = None,
     on_error: Literal["fail", "skip"] = "fail",
     keep: bool = True,
     notify: Callable[[str], None] = ...,
@@ -326,6 +330,7 @@ def compare(
     by: str | None = None,
     runs: bool = False,
     ignore_judge_errors: bool = False,
+    calibration: str | None = None,
     on_error: Literal["fail", "skip"] = "fail",
     problem: Callable[[str], None] = ...,
     progress: Callable[[str, int, int], None] = ...,
@@ -358,7 +363,18 @@ def accuracy(
     by: str | None = None,
     confidence: float = 0.95,
     ignore_judge_errors: bool = False,
+    calibration: str | None = None,
     on_error: Literal["fail", "skip"] = "fail",
     problem: Callable[[str], None] = ...,
     progress: Callable[[str, int, int], None] = ...,
 ) -> AccuracyReport: ...
+def calibrate(
+    rows: Any,
+    output: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    columns: Mapping[str, str] | None = None,
+    on_error: Literal["fail", "skip"] = "fail",
+    problem: Callable[[str], None] = ...,
+    progress: Callable[[str, int, int], None] = ...,
+) -> CalibrateReport: ...

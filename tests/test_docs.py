@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 from tests.factories.pages import PAGES, Page
 
-MOST_NOT_RUN = 13
+MOST_NOT_RUN = 14
 SITE = PAGES.parent / "build/html"
 pytestmark = pytest.mark.xdist_group("docs")
 # What makes a browser ask for something, which a link does not.
@@ -118,7 +118,7 @@ def test_every_command_and_function_is_in_the_reference(site):
     for command in app.registered_commands:
         assert f'id="genqa-metrics-{command.callback.__name__}"' in commands
     python = (site / "reference/python.html").read_text(encoding="utf-8")
-    for name in ("load", "score", "compare", "agree", "accuracy"):
+    for name in ("load", "score", "compare", "agree", "accuracy", "calibrate"):
         assert f'id="genqa_metrics.{name}"' in python
     for name in genqa_metrics.METRICS:
         assert f"genqa_metrics.{name}.{name}." in (site / f"reference/{name}.html").read_text(encoding="utf-8")

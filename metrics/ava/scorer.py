@@ -13,9 +13,11 @@ from ..core.judge_loading import LoadedJudge, checked_aggregation, checked_thres
 from ..core.judge_model import LINEAR
 from ..core.languages import language_counts, language_warnings
 from ..core.scorer import Scorer
+from .calibration import AGAIN, CALIBRATION_FILE, read_calibration
 from .explaining import explanations
 from .judging import READING, Judge
 from .loading import checked_early_stop, load_judge
+from .profile import profile
 from .rules import Rules
 
 PRESETS = {"paper": {"rules": False, "reference_aggregation": "mean"}}  # the model alone, section 4 of the paper
@@ -34,6 +36,8 @@ class AvaScorer(Scorer):
         rules: whether outputs are unwrapped, and identical, declining and long answers treated by rule, see
             `rules.Rules`; False also switches `quantity_guard` off.
         quantity_guard: whether an answer whose quantity conflicts with the references is wrong.
+        calibration: file of `genqa-metrics calibrate`, with scale and threshold for your own data. None for
+            calibration.json beside the checkpoint, if there is one; False for none.
         batch_tokens: word pieces of a batch at most, padding included.
         checkpoint, revision, device, dtype, backend, base_model: see `loading.load_judge`.
     """
@@ -50,8 +54,18 @@ class AvaScorer(Scorer):
     optional = ("short_answers",)
 
     @classmethod
-    def check(cls, threshold=None, reference_aggregation=None, early_stop=None, rules=True, quantity_guard=True):
+    def check(
+        cls,
+        threshold=None,
+        reference_aggregation=None,
+        early_stop=None,
+        rules=True,
+        quantity_guard=True,
+        calibration=None,
+    ):
         """Refuse values that no judge could have; see `Scorer.check`."""
+        if calibration is True:
+            raise ValueError("calibration: expected a file, or False for none, got True; name the file")
         checked_threshold(threshold)
         checked_aggregation(reference_aggregation)
         checked_threshold(early_stop, "early_stop")
@@ -88,11 +102,17 @@ class AvaScorer(Scorer):
         early_stop: float | None = None,
         rules: bool = True,
         quantity_guard: bool = True,
+        calibration: str | os.PathLike | bool | None = None,
     ) -> None:
         """Take settings of `compute`; None is the checkpoint's own value."""
-        self.threshold = self.loaded.threshold if threshold is None else checked_threshold(threshold)
+        beside = self.loaded.folder / CALIBRATION_FILE
+        file = beside if calibration is None and beside.is_file() else calibration
+        own = self.calibration = read_calibration(file) if file else None
+        default = self.loaded.threshold if own is None else own.threshold
+        self.threshold = default if threshold is None else checked_threshold(threshold)
         self.thresholds = {"ava_score": self.threshold}
-        self.aggregation = checked_aggregation(reference_aggregation) or self.loaded.reference_aggregation
+        default = self.loaded.reference_aggregation if own is None else own.judge.get("references")
+        self.aggregation = checked_aggregation(reference_aggregation) or default
         self.early_stop = checked_early_stop(early_stop, self.aggregation, self.threshold)
         self.facts = {**self.loaded.facts, "threshold": f"{self.threshold:g}", "references": self.aggregation}
         self.facts |= {} if self.early_stop is None else {"early_stop": f"{self.early_stop:g}"}
@@ -102,6 +122,23 @@ class AvaScorer(Scorer):
         self.facts |= {"reading": str(READING)}
         self.rules = Rules(rules, rules and quantity_guard)
         self.facts |= {"rules": self.rules.names}
+        if own is not None:
+            for name in sorted(own.judge.keys() | self.judge.keys()):
+                if own.judge.get(name) != self.judge.get(name):
+                    raise ValueError(
+                        f"calibration: {file} is of a judge with {name} {own.judge.get(name)}, this one has "
+                        f"{self.judge.get(name)}; {AGAIN}, or leave it out"
+                    )
+            self.facts |= {"calibration": own.digest}
+
+    @property
+    def judge(self) -> dict[str, str]:
+        """The parts of the signature that a calibration depends on."""
+        names = ("checkpoint", "references", "backend", "escalate", "reading", "rules")
+        return {name: str(self.facts[name]) for name in names if name in self.facts}
+
+    def _scaled(self, probabilities: np.ndarray) -> np.ndarray:
+        return probabilities if self.calibration is None else self.calibration.scaled(probabilities)
 
     def _judge(self, loaded: LoadedJudge) -> Judge:
         return Judge(loaded, self.batch_tokens, self.rules)
@@ -122,8 +159,8 @@ class AvaScorer(Scorer):
     def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
         """Return verdict, probability and abstention of every row, and counts.
 
-        Counted are answers of which the model could not read the end, short answers that the judge does not read, and
-        rows that the second judge read.
+        Counted are answers of which the model could not read the end, short answers that the judge does not read,
+        rows that the second judge read, and what the rows are like (`profile`).
         """
         return self.statistics_with_details(columns, explain=False)[:2]
 
@@ -139,15 +176,19 @@ class AvaScorer(Scorer):
             raise ValueError("explain: it reads all references of a row; leave explain or early_stop out")
         rows = columns["questions"], columns["references"], columns["predictions"]
         judge = self._judge(self.loaded)
-        scores = judge.probabilities(*rows, self.aggregation, short, self.early_stop)
+        stop = self.early_stop
+        stop = stop if stop is None or self.calibration is None else self.calibration.unscaled(stop)
+        scores = judge.probabilities(*rows, self.aggregation, short, stop)
         cut, unsure = judge.cut_triples, self._unsure(scores)
         if len(unsure):
             scores[unsure] = self._second_probabilities(*_taken(rows, unsure))
+        like = profile(columns["references"], columns["predictions"], scores)
+        scores = self._scaled(scores)
         correct = scores >= self.threshold
         declined = [not right and not attempts(text) for right, text in zip(correct, rows[2], strict=True)]
         statistics = np.stack([correct, scores, declined], axis=1).astype(float)
         counts = Counter(truncated=cut, unread=0 if linear else sum(map(bool, short or ())), escalated=len(unsure))
-        return statistics, language_counts(columns) + counts, self._explained(rows, unsure) if explain else {}
+        return statistics, language_counts(columns) + counts + like, self._explained(rows, unsure) if explain else {}
 
     def _explained(self, rows: tuple, unsure: np.ndarray) -> dict[str, list]:
         judge = self._judge(self.loaded)
@@ -166,7 +207,9 @@ class AvaScorer(Scorer):
                 None if same else self.rules.conflict(question, texts, answer)
                 for question, texts, answer, same in map(self.rules.read, *read)
             ]
-            explained = explanations(*read, probabilities, self.threshold, conflicts)
+            explained = explanations(
+                *read, lambda *texts, by=probabilities: self._scaled(by(*texts)), self.threshold, conflicts
+            )
             for i, one in zip(numbers, explained, strict=True):
                 found[i] = one
         return {"explanation": found}

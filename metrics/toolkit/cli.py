@@ -8,6 +8,7 @@ from .. import __version__
 from .commands import console
 from .commands.accuracy import accuracy
 from .commands.agree import agree
+from .commands.calibrate import calibrate
 from .commands.compare import compare
 from .commands.demo import demo
 from .commands.doctor import doctor
@@ -34,6 +35,7 @@ for verb, short_help in (
     (compare, "Compare systems on the same questions, with intervals, tests and ranks."),
     (agree, "Measure how well metrics agree with the human scores in files."),
     (accuracy, "Estimate how many answers are correct, with an interval that counts the judge's errors."),
+    (calibrate, "Calibrate the judge on labels of yours: its threshold and its errors on your data."),
     (label, "Select rows to label, and collect people's verdicts."),
     (raters, "Make one score per item of the ratings of several people."),
     (verify, "Check that folders of scores are complete and unchanged."),

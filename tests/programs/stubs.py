@@ -20,7 +20,7 @@ from genqa_metrics.core.scorer import Scorer
 from genqa_metrics.toolkit.scoring.registry import scorer_class
 
 STUB = Path(genqa_metrics.__file__).with_name("__init__.pyi")
-VERBS = ("score", "compare", "agree", "accuracy")
+VERBS = ("score", "compare", "agree", "accuracy", "calibrate")
 HEAD = '''\
 """Types of genqa_metrics, for editors and type checkers; made by python -m tests.programs.stubs --write."""
 
@@ -30,6 +30,7 @@ from typing import Any, Literal, Protocol, overload
 
 from .toolkit.reports.accuracy import AccuracyReport
 from .toolkit.reports.agree import AgreeReport
+from .toolkit.reports.calibrate import CalibrateReport
 from .toolkit.reports.compare import CompareReport
 from .toolkit.reports.score import ScoreReport
 

@@ -4,20 +4,33 @@ Agreement is counted on rows and on systems: a system's accuracy estimated from 
 that people gave it (Vu & Moschitti, NAACL 2021, section 5.4). Probabilities are calibrated by Platt scaling. What is
 reported of the files that this is fitted to is cross-fitted: scaling and threshold for one half of the questions come
 from the other half.
+
+With --rows the files are your own, of any name and form that `genqa-metrics` reads: scaling, threshold and error rates
+come from their labels as in `genqa-metrics calibrate`, and --calibrate writes them beside the weights.
 """
 
 import argparse
 import hashlib
 import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.ava.calibration import scaled as calibrated_to_labels
 from genqa_metrics.ava.judging import Judge, aggregated
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import checkpoint_digest
-from genqa_metrics.core.judge_loading import AGGREGATIONS, SETTINGS_FILE
+from genqa_metrics.core.judge_loading import AGGREGATIONS, SETTINGS_FILE, short_digest
+from genqa_metrics.toolkit.analysis.calibration import THRESHOLD
+from genqa_metrics.toolkit.analysis.calibration import cross_fitted as cross_fitted_to_labels
+from genqa_metrics.toolkit.analysis.calibration_run import check_enough, profile_of
+from genqa_metrics.toolkit.analysis.calibration_run import fitted as fitted_to_labels
+from genqa_metrics.toolkit.analysis.inputs import digested_sources
+from genqa_metrics.toolkit.analysis.judge_errors import MEASURED_FILE
+from genqa_metrics.toolkit.analysis.labelled import labelled_rows
+from genqa_metrics.toolkit.rows.reading import Skips, inputs_of
 from scipy.special import expit as sigmoid
 from scipy.special import logit
 from scipy.stats import pearsonr, spearmanr
@@ -25,7 +38,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from training.ava.ranking import rank_agreement
-from training.common import json_rows, markdown_table, put_between_markers
+from training.common import command_line, json_rows, markdown_table, put_between_markers
 
 BINARY = ("evouna_nq.dev", "evouna_tq.dev", "scientsbank.dev", "beetle.dev")
 _GRADED = "sas_nqopen sas_squad mohler squality kpqa_marco kpqa_avsd kpqa_narrativeqa kpqa_semeval kpqa_marcomulti"
@@ -35,6 +48,8 @@ CALIBRATION = (
     "evouna_tq.dev",
 )  # the verdicts of people on answers of systems; they give the threshold
 BINS = 10
+OWN_WAYS = ("max", "joined")  # one scale holds for a row and for its pairs; with the mean of pairs it would not
+MEASURED = ("labels", "errors", "systems")  # what measured.json says of labels of a user's own
 
 
 def calibration_error(probabilities: np.ndarray, labels: np.ndarray) -> float:
@@ -216,6 +231,56 @@ def report(folder: Path, judgments: Path, by: str, how: str | None = None) -> tu
     return settings, scores
 
 
+def own_report(folder: Path, rows: list[str], how: str | None = None) -> tuple[dict, dict, dict]:
+    """Return the settings fitted on labelled rows of a user's own, the scores, and what `measured.json` says.
+
+    Args:
+        folder: checkpoint.
+        rows: files with labels; questions that the judge was not trained on.
+        how: of `OWN_WAYS`; None for the one with the most accuracy and AUC.
+
+    Raises:
+        ValueError: if a file cannot be read, a row is bad, or there are too few labels.
+    """
+    sources, skips = digested_sources(rows), Skips()
+    found = labelled_rows(sources, {}, skips)
+    check_enough(found, ", ".join(rows))
+    items, labels = found.items, found.labels
+    questions = [item.text for item in items]
+    columns = questions, [item.references for item in items], [item.predictions[0] for item in items]
+    judge = Judge(load_judge(folder))
+    plain = np.isin(labels, (0, 1))
+    own, ways, systems = {}, {}, [item.system for item in items]
+    for way in OWN_WAYS:
+        logits, places = judge.pairs(*columns, way == "joined", best=way == "max")
+        probabilities = own[way] = aggregated(sigmoid(logits), places, len(items), way)
+        crossed = cross_fitted_to_labels(probabilities, labels, found.weights, [text.lower() for text in questions])
+        ways[way] = row_scores(crossed[plain], crossed[plain] >= THRESHOLD, labels[plain])
+    how = how or max(ways, key=lambda name: ways[name]["accuracy"] + ways[name]["auc"])
+    content, verdicts = fitted_to_labels(found, own[how])
+    settings = {name: content[name] for name in ("slope", "intercept", "threshold")}
+    settings |= {"long_words": None, "reference_aggregation": how}
+    scores = {"aggregation": ways, "rows": {"all rows": ways[how]}, "graded": {}}
+    scores["systems"] = {"all rows": system_scores(verdicts, labels, systems)} if len(set(systems)) > 1 else {}
+    data = {one["name"]: one["sha256"] for one in inputs_of(sources, skips)}
+    scores["digests"] = data | {"checkpoint": checkpoint_digest(folder)}
+    as_written = calibrated_to_labels(own[how], content["slope"], content["intercept"])
+    measured = {name: content[name] for name in MEASURED} | {"profile": profile_of(found, as_written), "data": data}
+    return settings, scores, measured
+
+
+def write_calibration(folder: Path, settings: dict, measured: dict | None = None) -> None:
+    """Write fitted settings, and what was measured at them, beside the weights of a judge."""
+    path = folder / SETTINGS_FILE
+    content = json.loads(path.read_text(encoding="utf-8")) | settings
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    if measured:
+        loaded = load_judge(folder)
+        facts = {"checkpoint": short_digest(folder), "threshold": f"{settings['threshold']:g}"}
+        facts |= {"references": settings["reference_aggregation"], "dtype": loaded.facts.get("dtype", "float32")}
+        (folder / MEASURED_FILE).write_text(json.dumps(facts | measured, indent=1) + "\n", encoding="utf-8")
+
+
 def minimal_pairs(folder: Path) -> dict[str, tuple[int, int]]:
     """Return, by kind of the minimal pairs, how many are passed and how many there are."""
     return pairs_passed(Judge(load_judge(folder)))
@@ -237,15 +302,18 @@ def tables(settings: dict, scores: dict, passed: dict) -> str:
     columns = ("accuracy", "precision", "recall", "f1", "auc", "calibration_error")
     rows = [[name, *(f"{row[c]:.3f}" for c in columns)] for name, row in scores["rows"].items()]
     parts.append(markdown_table(["file", "accuracy", "precision", "recall", "F1", "AUC", "calibration error"], rows))
-    parts.append("Accuracy of systems, estimated from the verdicts, against that by people.")
-    form = "{mean_absolute_error:.3f}|{rmse:.3f} ± {std:.3f}|{bias:+.3f}|{tau:.3f} ({p:.3f})"
-    rows = [[name, *form.format(**row).split("|")] for name, row in scores["systems"].items()]
-    parts.append(markdown_table(["file", "mean absolute error", "RMSE", "bias", "Kendall's tau-b (p)"], rows))
-    parts.append("Probability against graded judgments; none of the kpqa files was seen in training.")
-    rows = [[name, f"{row['pearson']:.3f}", f"{row['spearman']:.3f}"] for name, row in scores["graded"].items()]
-    parts.append(markdown_table(["file", "Pearson", "Spearman"], rows))
+    if scores["systems"]:
+        parts.append("Accuracy of systems, estimated from the verdicts, against that by people.")
+        form = "{mean_absolute_error:.3f}|{rmse:.3f} ± {std:.3f}|{bias:+.3f}|{tau:.3f} ({p:.3f})"
+        rows = [[name, *form.format(**row).split("|")] for name, row in scores["systems"].items()]
+        parts.append(markdown_table(["file", "mean absolute error", "RMSE", "bias", "Kendall's tau-b (p)"], rows))
+    if scores["graded"]:
+        parts.append("Probability against graded judgments; none of the kpqa files was seen in training.")
+        rows = [[name, f"{row['pearson']:.3f}", f"{row['spearman']:.3f}"] for name, row in scores["graded"].items()]
+        parts.append(markdown_table(["file", "Pearson", "Spearman"], rows))
     default, threshold = settings["reference_aggregation"], settings["threshold"]
-    parts.append(f'Several references, on EVOUNA; the default is "{default}", threshold {threshold:g}.')
+    on = ", on EVOUNA" if "evouna together" in scores["rows"] else ""
+    parts.append(f'Several references{on}; the default is "{default}", threshold {threshold:g}.')
     rows = [[how, *(f"{row[c]:.3f}" for c in ("accuracy", "f1", "auc"))] for how, row in scores["aggregation"].items()]
     parts.append(markdown_table(["references", "accuracy", "F1", "AUC"], rows))
     parts.append("Minimal pairs (`training/ava/minimal_pairs`): both answers of a pair judged right.")
@@ -256,24 +324,31 @@ def tables(settings: dict, scores: dict, passed: dict) -> str:
 def main() -> None:
     """Calibrate, evaluate, write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--judgments", type=Path, required=True, help="folder of the files of human verdicts")
+    given = parser.add_mutually_exclusive_group(required=True)
+    given.add_argument("--judgments", type=Path, help="folder of the files of human verdicts on the bundled judges")
+    given.add_argument("--rows", nargs="+", help="labelled rows of your own that the judge was not trained on")
     parser.add_argument("--checkpoint", type=Path, required=True, help="folder of the judge")
     parser.add_argument(
         "--threshold_by", choices=("rmse", "error"), default="rmse", help="what the threshold minimises"
     )
     parser.add_argument(
-        "--references", choices=AGGREGATIONS, help="how several references are combined; default: by EVOUNA"
+        "--references", choices=AGGREGATIONS, help="how several references are combined; default: by the rows"
     )
     parser.add_argument("--calibrate", action="store_true", help=f"write the fitted settings to its {SETTINGS_FILE}")
     parser.add_argument("--write", type=Path, nargs="+", default=[], help="files with <!-- scores -->, for the tables")
     parser.add_argument("--json", type=Path, help="result file")
     args = parser.parse_args()
 
-    settings, scores = report(args.checkpoint, args.judgments, args.threshold_by, args.references)
+    measured = None
+    if args.rows:
+        if args.references not in (None, *OWN_WAYS):
+            parser.error(f"--references: with --rows one of {', '.join(OWN_WAYS)}")
+        settings, scores, measured = own_report(args.checkpoint, args.rows, args.references)
+        measured["command"] = command_line("training.ava.evaluate_ava", sys.argv[1:])
+    else:
+        settings, scores = report(args.checkpoint, args.judgments, args.threshold_by, args.references)
     if args.calibrate:
-        path = args.checkpoint / SETTINGS_FILE
-        content = json.loads(path.read_text(encoding="utf-8")) | settings
-        path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        write_calibration(args.checkpoint, settings, measured)
     passed = minimal_pairs(args.checkpoint)
     text = tables(settings, scores, passed)
     print(text)

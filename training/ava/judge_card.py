@@ -17,10 +17,9 @@ def commands(start: str | None) -> str:
     """Return the command of this run, after those of the checkpoint that it started from; of paths only the ends."""
     words = [f"training/ava/{Path(word).name}" if Path(word).is_file() else word for word in sys.argv[1:]]
     words = ["/".join(Path(word).parts[-2:]) if Path(word).is_absolute() else word for word in words]
-    before = ""
-    if start:
-        card = (Path(start) / "README.md").read_text(encoding="utf-8")
-        before = card.split("```bash\n")[1].split("```")[0]
+    before, card = "", Path(start or "", "README.md")
+    if start and card.is_file() and "training.ava" in (text := card.read_text(encoding="utf-8")):  # a card of ours
+        before = text.partition("```bash\n")[2].partition("```")[0]
     return before + shlex.join(["python", "-m", "training.ava.train_ava", *words])
 
 

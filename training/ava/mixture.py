@@ -1,5 +1,10 @@
 """The mixture that a judge is trained on: verdicts, sentence pairs, answer sentences, and rows made of them."""
 
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
 from training.ava import constructed, manipulations, other_words, relations, spans, wrong_answers
 from training.ava import triples as t
 from training.common import json_rows, local_file
@@ -18,6 +23,57 @@ def share(rows: list, weight: float, rng) -> list:
     """Return the rows `weight` times over; of a part of a time a random sample."""
     whole = int(weight)
     return list(rows) * whole + rng.sample(list(rows), round((weight - whole) * len(rows)))
+
+
+def own_rows(paths: Sequence[str | Path]) -> list[dict]:
+    """Return labelled rows of files as verdicts: question, references, candidate, score, label, system, source.
+
+    Args:
+        paths: files as `genqa-metrics label` writes them, or of any form that it reads.
+
+    Raises:
+        ValueError: if a file cannot be read, or a row is bad; names file, row and fix.
+    """
+    from genqa_metrics.toolkit.analysis.labelled import labelled_rows
+    from genqa_metrics.toolkit.rows.files import sources_of
+    from genqa_metrics.toolkit.rows.reading import Skips
+
+    found = labelled_rows(sources_of([str(path) for path in paths]), {}, Skips())
+    rows = []
+    for item, label, weight in zip(found.items, found.labels.tolist(), found.weights.tolist(), strict=True):
+        row = {"question": item.text, "references": item.references, "candidate": item.predictions[0]}
+        row |= {"score": label, "label": int(label) if label in (0.0, 1.0) else None}
+        rows.append(row | {"system": item.system, "source": Path(item.file).name, "weight": round(weight, 6)})
+    return rows
+
+
+def split_rows(args, output: Path) -> Path:
+    """Write the labelled rows of --rows as verdicts, a fifth of the questions apart, and name them in the arguments.
+
+    Args:
+        args: arguments of `train_ava.py`, which are changed.
+        output: OUTPUT; the files are in its folder `rows`.
+
+    Returns:
+        The file of the rows that are held out.
+
+    Raises:
+        ValueError: if a file cannot be read, a row is bad, or there are too few questions.
+    """
+    parts: dict[str, list[dict]] = {"own.train": [], "own.dev": []}
+    for row in own_rows(args.rows):
+        part = hashlib.sha256(row["question"].lower().encode()).digest()[0] % 5
+        parts["own.train" if part else "own.dev"].append(row)
+    if not all(parts.values()):
+        raise ValueError("rows: expected labels of at least some ten questions, to hold out a fifth of them; add some")
+    folder = output / "rows"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, rows in parts.items():
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    args.judged_dir, args.judged = [str(folder), *args.judged_dir], ["own.train", *args.judged]
+    args.dev = [*args.dev, "own.dev"]
+    return folder / "own.dev.jsonl"
 
 
 def training_triples(args, rng) -> tuple[list, list[dict]]:

@@ -5,12 +5,25 @@ from pathlib import Path
 
 from training.common import option
 
+ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
+KEPT = ("long_answer", "passage", "reference_aggregation")  # settings of --start that training does not change
+NEXT = """not calibrated: the threshold is 0.5, and intervals ignore the judge's errors. Calibrate it on labelled rows
+that it was not trained on:
+    python -m training.ava.evaluate_ava --rows {rows} --checkpoint {folder} --calibrate"""
+
 
 @dataclass
 class Arguments:
     """What is trained on what; settings of the optimiser are those of transformers.TrainingArguments."""
 
-    configuration: str = option("one of judge_model.CONFIGURATIONS, or linear", "a1-r_qt")
+    configuration: str | None = option(
+        "one of judge_model.CONFIGURATIONS, or linear; default that of --start, else a1-r_qt", None
+    )
+    rows: list[str] = option(
+        "files of labelled rows of your own, as genqa-metrics label writes them or of any form that it reads; a fifth "
+        "of the questions is held out, in OUTPUT/rows",
+        [],
+    )
     judged: list[str] = option(
         "NAME or NAME=WEIGHT: files NAME.jsonl.gz of human verdicts; WEIGHT scales their rows", []
     )
@@ -35,16 +48,21 @@ class Arguments:
     dev: list[str] = option("judged files to measure on; the first chooses", [])
     as2_dev: list[str] = option("answer-sentence files to measure on", [])
     dev_rows: int | None = option("rows used of every dev file, at random", None)
-    encoder: str = option("folder or Hub id of the encoder", "sentence-transformers/all-MiniLM-L6-v2")
-    start: str | None = option("checkpoint folder of the same form to start from instead of the bare encoder", None)
-    lora_rank: int = option("rank of the adapter; 0 trains all weights", 0)
+    encoder: str | None = option(f"folder or Hub id of the encoder; default that of --start, else {ENCODER}", None)
+    start: str | None = option(
+        "checkpoint to start from instead of the bare encoder: small, base, or a folder of the same form", None
+    )
+    lora_rank: int = option("rank of the adapter; 0 trains all weights, or the adapter of --start if it has one", 0)
     lora_alpha: int = option("scale of the adapter", 32)
     fold_rank: int = option(
         "train whole weight matrices and write their change as an adapter of this rank; 0 does not", 0
     )
     dropout: float | None = option("dropout of the encoder; default its own", None)
-    max_length: int = option("word pieces of a pair of segments", 256)
-    marks: str | None = option("shared or asked: what token types say of words, see the README; default nothing", None)
+    max_length: int | None = option("word pieces of a pair of segments; default those of --start, else 256", None)
+    marks: str | None = option(
+        "shared, asked or valued: what token types say of words, see the README; default that of --start",
+        None,
+    )
     shuffled_batches: bool = option(
         "batches of similar length in a random order, the same in every epoch; group_by_length takes "
         "them from long to short, 50 at a time, so that loss and dev scores go up and down with them",
@@ -57,6 +75,32 @@ class Arguments:
     best_by: str = field(
         default="f1", metadata={"help": "that score: auc depends on no threshold", "choices": ["f1", "auc"]}
     )
+
+
+def settle(args: Arguments) -> dict:
+    """Take what is not given from the checkpoint to start from, and return its settings that training keeps.
+
+    Raises:
+        ValueError: if there is no such checkpoint.
+    """
+    from genqa_metrics.ava.loading import checkpoint_folder
+    from genqa_metrics.core.checkpoint_validation import read_json
+    from genqa_metrics.core.judge_loading import read_settings
+
+    own: dict = {}
+    if args.start:
+        folder = checkpoint_folder(args.start)
+        args.start, own = str(folder), read_settings(folder)
+        if (folder / "adapter_config.json").is_file():
+            config = read_json(folder / "adapter_config.json")
+            args.encoder = args.encoder or config["base_model_name_or_path"]
+            if not args.fold_rank:  # which merges the adapter and makes another
+                args.lora_rank = config["r"]
+    args.encoder = args.encoder or ENCODER
+    args.configuration = args.configuration or own.get("configuration", "a1-r_qt")
+    args.max_length = args.max_length or own.get("max_length", 256)
+    args.marks = args.marks or own.get("marks")
+    return {name: own[name] for name in KEPT if name in own}
 
 
 def check(args: Arguments) -> None:
@@ -136,12 +180,12 @@ def scores(predictions) -> dict[str, float]:
     return result
 
 
-def write_settings(folder: Path, args: Arguments, **calibration: float) -> None:
+def write_settings(folder: Path, args: Arguments, **more: object) -> None:
     """Write what `genqa_metrics.ava` reads beside the weights."""
     import json
 
     names = ("configuration", "max_length", "marks")
-    settings = {name: getattr(args, name) for name in names} | calibration
+    settings = {name: getattr(args, name) for name in names} | more
     (folder / "ava_config.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
 
 
@@ -185,8 +229,16 @@ def train_matrices_only(model) -> None:
             parameter.requires_grad_(whole or (isinstance(module, torch.nn.Linear) and own == "weight"))
 
 
-def write_checkpoint(model, tokenizer, args: Arguments, folder: Path) -> None:
-    """Write the trained model: an adapter in half precision, or the whole model with its tokenizer."""
+def write_checkpoint(model, tokenizer, args: Arguments, folder: Path, **kept: object) -> None:
+    """Write the trained model: an adapter in half precision, or the whole model with its tokenizer.
+
+    Args:
+        model: the model.
+        tokenizer: its tokenizer; not read for an adapter.
+        args: the arguments.
+        folder: where it is written.
+        **kept: settings of the checkpoint that it started from, see `settle`.
+    """
     from training.folding import save_adapter
 
     if args.fold_rank:
@@ -196,7 +248,7 @@ def write_checkpoint(model, tokenizer, args: Arguments, folder: Path) -> None:
     else:
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-    write_settings(folder, args)
+    write_settings(folder, args, **kept)
 
 
 def train_linear(rows: list, args: Arguments, folder: Path, seed: int) -> None:
@@ -246,12 +298,14 @@ def main() -> None:
 
     from training.ava import triples as t
     from training.ava.judge_card import write_card
-    from training.ava.mixture import training_triples
+    from training.ava.mixture import split_rows, training_triples
     from training.common import float32_if_emulated, json_rows, local_file, published, shuffled_batches, trained
 
     parser = HfArgumentParser((Arguments, TrainingArguments))
     args, training = parser.parse_args_into_dataclasses(args_file_flag="--config")
+    kept = settle(args)
     check(args)
+    held_out = split_rows(args, Path(training.output_dir)) if args.rows else None
     set_seed(training.seed)
     float32_if_emulated(training)
 
@@ -264,10 +318,11 @@ def main() -> None:
     for _ in range(args.passes):
         rows, facts = training_triples(args, rng)
         if not rows:
-            raise ValueError("judged, as2, spans: no triple is left to train on; name a source that has some")
+            raise ValueError("rows, judged, as2, spans: no triple is left to train on; name a source that has some")
         if args.configuration == judge_model.LINEAR:
             train_linear(rows, args, folder, training.seed)
             write_card(folder, args, training, facts, {})
+            print(NEXT.format(rows=held_out or "HELD_OUT.jsonl", folder=folder), flush=True)
             return
         train += examples(rows, args, tokenizer, rng)
     for fact in facts:
@@ -340,9 +395,10 @@ def main() -> None:
     )
 
     # 4. The checkpoint and its card.
-    write_checkpoint(trainer.model, tokenizer, args, folder)
+    write_checkpoint(trainer.model, tokenizer, args, folder, **kept)
     write_card(folder, args, training, facts, results)
     published(trainer, training, folder)
+    print(NEXT.format(rows=held_out or "HELD_OUT.jsonl", folder=folder), flush=True)
 
 
 if __name__ == "__main__":

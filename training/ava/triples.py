@@ -127,11 +127,12 @@ def as2_triples(rows: Iterable[dict], negatives: int | None, rng: random.Random)
 def judged_triples(rows: Iterable[dict], kind: str) -> list[Triple]:
     """Return the triples of human verdicts: `question`, `references`, `candidate`, `label`, or `score` from 0 to 1.
 
-    A row may have a `short_answer`. A row with a `context`, the passage that supports its candidate or does not, has
-    the passage for its reference, and may be without a question.
+    The answer may be called `prediction`, as `genqa-metrics label` does. A row may have a `short_answer`. A row with a
+    `context`, the passage that supports its candidate or does not, has the passage for its reference, and may be
+    without a question.
 
     Raises:
-        ValueError: if a row has neither label nor score; names it.
+        ValueError: if a row has neither label nor score, no answer, or no reference; names it.
     """
     triples = []
     for i, row in enumerate(rows):
@@ -139,8 +140,13 @@ def judged_triples(rows: Iterable[dict], kind: str) -> list[Triple]:
         verdict = row.get("score") if verdict is None else verdict
         if verdict is None:
             raise ValueError(f"{kind}, row {i}: expected a label or a score, got neither")
-        references = tuple(row["references"]) if "references" in row else (row["context"],)
-        texts = row["question"] or STATEMENT, references, row["candidate"]
+        references = row.get("references", row.get("reference", row.get("context")))
+        candidate = row.get("candidate", row.get("prediction"))
+        for name, text in (("references", references), ("candidate or prediction", candidate)):
+            if text is None:
+                raise ValueError(f"{kind}, row {i}: expected {name}, found only {', '.join(row)}; name the column so")
+        references = (references,) if isinstance(references, str) else tuple(references)
+        texts = row.get("question") or STATEMENT, references, candidate
         triples.append(Triple(*texts, float(verdict), kind, row.get("short_answer") or None))
     return triples
 

@@ -27,7 +27,7 @@ from .estimation import (
     prediction_powered,
 )
 from .inputs import digested_sources
-from .judge_errors import METHODS, Measured, effective_sample_size, from_rate, measured_for, notes_of
+from .judge_errors import METHODS, Measured, effective_sample_size, from_rate, measured_for, method_text, notes_of
 from .labelling import item_key, key_of
 from .slices import places_of, slice_notes, slice_of
 
@@ -120,6 +120,7 @@ class AccuracyRun:
                 "columns": self.columns | ({"judge": self.judge_column} if self.judge_column else {}),
             },
             "measured": dict(measured.facts) if measured else None,
+            "unlike": list(measured.unlike) if measured else [],
             "systems": systems,
             "differences": self._differences(systems, estimates, places, rows),
             "slices": sliced,
@@ -172,7 +173,8 @@ class AccuracyRun:
         sums, counts = item_statistics(items, {"ava": scorer}, progress)
         verdicts, judged = sums["ava"][:, 0], sums["ava"][:, 1]
         notes += scorer.warnings({"all": sums["ava"].sum(axis=0)[:-1]}, counts["ava"])
-        return judged, verdicts, scorer.signature, measured_for(scorer)
+        measured = measured_for(scorer)
+        return judged, verdicts, scorer.signature, measured and measured.on(counts["ava"])
 
     def _labels(self, items: Sequence[Item], skips: Skips, notes: list[str]) -> dict[str, np.ndarray]:
         """Return (items,) mean labels and probabilities, NaN where there are none, and numbers of labels."""
@@ -343,7 +345,7 @@ class AccuracyRun:
             return found, replace(result, influence=whole)
         rate, size = found["judged"], effective_sample_size(cluster_sums(verdicts, clusters), np.bincount(clusters))
         alone = from_rate(rate, size, None if self.options.ignore_judge_errors else measured, self.options.confidence)
-        return found | alone | {"method": METHODS[str(alone["method"])]}, None
+        return found | alone | {"method": method_text(str(alone["method"]), measured)}, None
 
     def _notes(self, systems: Mapping[str, Mapping], labels: Mapping | None, measured, notes: list[str]) -> None:
         for system, found in systems.items():
@@ -359,7 +361,7 @@ class AccuracyRun:
                     "the judge to make the interval narrower; label more, or take another judge"
                 )
         methods = {found["method"] for found in systems.values()}
-        named = {name for name, method in METHODS.items() if method in methods}
+        named = {name for name in METHODS if method_text(name, measured) in methods}
         notes += notes_of(named, measured, self.options.ignore_judge_errors or self.judge_column is not None)
 
     def _differences(self, systems, estimates, places, rows: tuple) -> list[dict]:

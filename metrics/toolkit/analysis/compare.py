@@ -129,7 +129,7 @@ class CompareRun:
             rows = most_different(by_row, self.options.rows)
             found[metric]["rows"] = [_row(matched, row, by_row[row]) for row in rows]
         if "ava" in self.scorers:
-            found["ava"]["accuracy"] = self._accuracy(matched.systems, statistics["ava"], asked)
+            found["ava"]["accuracy"] = self._accuracy(matched.systems, statistics["ava"], asked, counts["ava"])
         slices, slice_remarks = self._slices(matched, scorers, statistics, asked) if given.by else (None, [])
         of_run: dict[str, list[AnySource]] = {}
         for source in self.sources:
@@ -174,7 +174,9 @@ class CompareRun:
         }
         return rounded(report)
 
-    def _accuracy(self, systems: Sequence[str], sums: np.ndarray, asked: np.ndarray) -> dict:
+    def _accuracy(
+        self, systems: Sequence[str], sums: np.ndarray, asked: np.ndarray, counts: Mapping[str, int]
+    ) -> dict:
         """Return the accuracy of every system by ava's verdicts; `sums` is (rows, systems, k + 1)."""
         from .estimation import cluster_sums
         from .judge_errors import effective_sample_size, judged_systems
@@ -183,7 +185,7 @@ class CompareRun:
         for i, system in enumerate(systems):
             right, number = (cluster_sums(sums[:, i, column], asked) for column in (0, -1))
             rates[system] = right.sum() / number.sum(), effective_sample_size(right, number)
-        return judged_systems(rates, self.scorers["ava"], self.options.ignore_judge_errors)
+        return judged_systems(rates, self.scorers["ava"], self.options.ignore_judge_errors, counts)
 
     def _slices(
         self, matched: Matched, scorers: Mapping, statistics: Mapping, asked: np.ndarray

@@ -2,12 +2,15 @@
 
 `measured.json` beside the weights of a judge says how often it was right about the answers of several systems, and
 under which weights, threshold and way with references. `python -m training.studies.accuracy.measure --measured` writes
-it. It changes no score; the signature has its digest, for intervals depend on it.
+it. It changes no score; the signature has its digest, for intervals depend on it. A calibration of the user's own
+(`genqa-metrics calibrate`) takes its place where there is one.
+
+Both say what the data were like (`ava.profile`). Where other rows are unlike them, the interval is wider and says so.
 """
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any
 
@@ -16,16 +19,25 @@ import numpy as np
 from ...core.scorer import Scorer
 from .estimation import wilson
 from .jackknife import effective_clusters
+from .likeness import differences, disagreements
+from .prevalence import COUNTS, Calibration, Counts, pooled, rogan_gladen
 
 MEASURED_FILE = "measured.json"
-COUNTS = ("accepted", "correct", "rejected", "incorrect")
 MUST_BE_EQUAL = ("checkpoint", "threshold", "references")  # parts of a signature that the judge's errors depend on
 METHODS = {
     "labels": "prediction-powered: people's labels and the judge, weighted by the probability of being drawn",
     "measured": "judge corrected by its measured errors (Rogan-Gladen, Lang-Reiczigel)",
+    "calibrated": "judge calibrated on {labels} labels of yours, corrected by its errors there (Rogan-Gladen, "
+    "Lang-Reiczigel)",
+    "unlike": "judge corrected by errors that were measured on other kinds of data: a rough, wide interval",
     "judge": "the judge's rate alone (Wilson): its errors are ignored",
 }
 NOTES = {
+    "calibrated": "the interval assumes that the judge errs about as often as on your labels; for other questions or "
+    "very different systems calibrate it anew",
+    "unlike": "these rows are unlike the data that the judge's errors were measured on ({reasons}), so it may err far "
+    "more often here, and the interval is widened. 50 to 100 labels of yours settle it: genqa-metrics label, then "
+    "genqa-metrics calibrate or accuracy --labels",
     "measured": "without labels the interval assumes that the judge errs about as often as in our tests; on other "
     "questions or answers it can err more. Labels settle it: genqa-metrics label",
     "judge": "the judge's errors are ignored: the interval is of the share judged correct and can miss the accuracy; "
@@ -34,112 +46,10 @@ NOTES = {
 UNMEASURED = "how often this judge errs was not measured for these weights, threshold and references"
 
 
-@dataclass(frozen=True)
-class Calibration:
-    """How a judge did on answers that humans judged too.
-
-    Attributes:
-        accepted: correct answers that the judge accepted.
-        correct: correct answers.
-        rejected: incorrect answers that the judge rejected.
-        incorrect: incorrect answers.
-
-    Raises:
-        ValueError: if a count is not a whole number in its range.
-    """
-
-    accepted: int
-    correct: int
-    rejected: int
-    incorrect: int
-
-    def __post_init__(self):
-        for part, whole in (("accepted", "correct"), ("rejected", "incorrect")):
-            hits, total = getattr(self, part), getattr(self, whole)
-            for name, count in ((whole, total), (part, hits)):
-                if isinstance(count, bool) or not isinstance(count, int | np.integer):
-                    raise ValueError(f"{name}: expected a whole number, got {count!r}; pass how many answers")
-            if total < 1:
-                raise ValueError(f"{whole}: expected at least 1 answer, got {total}; judge some by hand")
-            if not 0 <= hits <= total:
-                raise ValueError(f"{part}: expected 0 to {total}, the number of {whole} answers, got {hits}")
-
-
-def pooled(groups: Sequence[Calibration]) -> tuple[float, float, float, float]:
-    """Return one calibration sample of several, with a smaller sample size where groups differ more than by chance.
-
-    A judge errs more often on one system's answers than on another's. Measurements on other systems therefore inform
-    as much as a smaller sample of the new system's own answers. Both shares keep their value; their sample sizes are
-    reduced until their variance equals the variance between groups (Kish's design effect).
-
-    Args:
-        groups: counts of the answers of one system each.
-
-    Returns:
-        accepted, correct, rejected and incorrect, as in `Calibration`, possibly fractional.
-
-    >>> pooled([Calibration(90, 100, 40, 50), Calibration(90, 100, 40, 50)])
-    (180.0, 200.0, 80.0, 100.0)
-    >>> [round(count, 1) for count in pooled([Calibration(95, 100, 42, 50), Calibration(85, 100, 38, 50)])]
-    [15.4, 17.1, 80.0, 100.0]
-    """
-    hits = np.array([[group.accepted, group.rejected] for group in groups], dtype=float)
-    totals = np.array([[group.correct, group.incorrect] for group in groups], dtype=float)
-    number = totals.sum(axis=0)
-    shares = hits.sum(axis=0) / number
-    if len(groups) > 1:
-        binomial = shares * (1 - shares)
-        excess = (((hits / totals - shares) ** 2).sum(axis=0) - (binomial / totals).sum(axis=0)) / (len(groups) - 1)
-        between = np.maximum(excess, 0)  # variance of the shares of systems
-        size = binomial / np.maximum(binomial / number + between * (1 + 1 / len(groups)), 1e-12)
-        number = np.where(between > 0, np.clip(size, 1, number), number)
-    hit, right = (shares * number).tolist(), number.tolist()
-    return hit[0], right[0], hit[1], right[1]
-
-
-def rogan_gladen(
-    positives, number, accepted, correct, rejected, incorrect, confidence: float = 0.95
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the accuracy corrected for the judge's sensitivity and specificity, with its interval.
-
-    The estimate is Rogan & Gladen's (1978), (share + specificity - 1) / (sensitivity + specificity - 1). The interval
-    is that of Lang & Reiczigel, "Confidence limits for prevalence of disease adjusted for estimated sensitivity and
-    specificity", Preventive Veterinary Medicine 113 (2014); it is slightly conservative. Both assume that the judge
-    errs on this system's answers as often as on the calibration sample.
-
-    Args:
-        positives: (...) answers judged correct.
-        number: (...) answers judged.
-        accepted: (...) correct answers of the calibration sample that the judge accepted.
-        correct: (...) correct answers of the calibration sample.
-        rejected: (...) its incorrect answers that the judge rejected.
-        incorrect: (...) its incorrect answers.
-        confidence: probability that the limits hold the accuracy.
-
-    Returns:
-        (...) estimates, lower and upper limits, within 0 and 1; NaN where the judge is no better than chance.
-
-    90 of 100 correct and 80 of 100 incorrect answers judged rightly, 62 of 100 accepted: (0.62 - 0.2) / 0.7 = 0.6.
-
-    >>> [round(float(end), 3) for end in rogan_gladen(62, 100, 90, 100, 80, 100)]
-    [0.6, 0.443, 0.749]
-    """
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    positives, accepted, rejected = (np.asarray(count, dtype=float) for count in (positives, accepted, rejected))
-    gain = accepted / correct + rejected / incorrect - 1
-    share = (positives + z**2 / 2) / (number + z**2)
-    sensitivity, specificity = (accepted + 1) / (correct + 2), (rejected + 1) / (incorrect + 2)
-    adjusted_gain = sensitivity + specificity - 1
-    useful = (gain > 1e-12) & (adjusted_gain > 1e-12)
-    gain, adjusted_gain = np.where(useful, gain, np.nan), np.where(useful, adjusted_gain, np.nan)
-    center = (share + specificity - 1) / adjusted_gain
-    missed = sensitivity * (1 - sensitivity) / (correct + 2)
-    false = specificity * (1 - specificity) / (incorrect + 2)
-    shift = 2 * z**2 * (center * missed - (1 - center) * false)
-    variance = share * (1 - share) / (number + z**2) + center**2 * missed + (1 - center) ** 2 * false
-    half = z * np.sqrt(variance) / adjusted_gain
-    estimate = (positives / number + rejected / incorrect - 1) / gain
-    return tuple(np.clip(value, 0, 1) for value in (estimate, center + shift - half, center + shift + half))
+# Between the four sets of training/ava/results/bundled.json the judge's shares differ as those of samples of 1 correct
+# and 7 incorrect answers, and four sets show this only roughly. So errors that were measured on another kind of data
+# are taken for those of this many answers of each.
+UNLIKE_SIZE = 3.0
 
 
 @dataclass(frozen=True)
@@ -149,29 +59,57 @@ class Measured:
     Attributes:
         groups: counts of the answers of one system each.
         facts: what stands in the file: "data", "command" and so on.
+        unlike: in what the rows differ from those that it was measured on, in words.
     """
 
-    groups: Sequence[Calibration]
+    groups: Sequence[Counts]
     facts: Mapping[str, Any]
+    unlike: Sequence[str] = ()
+
+    @property
+    def pooled(self) -> tuple[float, float, float, float]:
+        """Accepted, correct, rejected and incorrect as in `pooled`; those of few answers where rows are unlike."""
+        hit, right, rejected, wrong = pooled(self.groups)
+        if self.unlike:
+            few = min(UNLIKE_SIZE, right), min(UNLIKE_SIZE, wrong)
+            return hit / right * few[0], few[0], rejected / wrong * few[1], few[1]
+        return hit, right, rejected, wrong
+
+    @property
+    def method(self) -> str:
+        """Key of `METHODS`."""
+        return "unlike" if self.unlike else "calibrated" if "labels" in self.facts else "measured"
+
+    def on(self, rows: Mapping[str, float]) -> "Measured":
+        """Return the same for rows of which the counts of `ava.profile`, and of labels in them, are known."""
+        totals = {name: sum(getattr(group, name) for group in self.groups) for name in COUNTS}
+        return replace(self, unlike=[*disagreements(totals, rows), *differences(_profile(self.facts), rows)])
 
 
 def measured_for(scorer: Scorer) -> Measured | None:
     """Return what was measured of a judge, or None if nothing was for its weights, threshold and references.
 
     Args:
-        scorer: an `AvaScorer`. The errors of the 8-bit model of `export` were not measured.
+        scorer: an `AvaScorer`. The errors of the 8-bit model of `export` were not measured. With a calibration of the
+            user's own they are the errors that it found.
 
     Raises:
         ValueError: if the file is not of its form.
     """
+    if scorer.calibration is not None:
+        return _calibrated(scorer)
     path = scorer.loaded.folder / MEASURED_FILE
     if not path.is_file():
         return None
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
-        groups = [Calibration(*(group[name] for name in COUNTS)) for group in facts["systems"]]
+        if "errors" in facts:  # counts with weights, see `calibration.effective_counts`
+            groups = [_errors(facts)]
+        else:
+            groups = [Calibration(*(group[name] for name in COUNTS)) for group in facts["systems"]]
         of = {name: str(facts[name]) for name in MUST_BE_EQUAL}
         list(facts["data"])
+        sum(_profile(facts).values())
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(
             f"{path}: expected {', '.join(MUST_BE_EQUAL)}, data, and systems with {', '.join(COUNTS)}: "
@@ -184,6 +122,40 @@ def measured_for(scorer: Scorer) -> Measured | None:
         and all(scorer.facts.get(name) == value for name, value in of.items())
     )
     return Measured(groups, facts) if same and groups else None
+
+
+def _calibrated(scorer: Scorer) -> Measured | None:
+    facts = scorer.calibration.content
+    try:
+        errors = _errors(facts)
+        sum(_profile(facts).values())
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ValueError(
+            f"calibration: expected labels, data, systems, and errors with {', '.join(COUNTS)}: "
+            f"{type(error).__name__}: {error}; write it again with genqa-metrics calibrate"
+        ) from error
+    return Measured([errors], facts) if scorer.threshold == scorer.calibration.threshold else None
+
+
+def _profile(facts: Mapping[str, Any]) -> dict[str, float]:
+    """Return what the measured rows are like; nothing where the file does not say it."""
+    return {str(name): float(count) for name, count in dict(facts.get("profile", {})).items()}
+
+
+def _errors(facts: Mapping[str, Any]) -> Counts:
+    """Return the counts of labels of the user's own.
+
+    Raises:
+        ValueError: if they are out of range, or what else the file says is not of its form.
+    """
+    found = Counts(*(float(facts["errors"][name]) for name in COUNTS))
+    shares = (found.accepted, found.correct), (found.rejected, found.incorrect)
+    if not all(0 <= hit <= whole and whole > 0 for hit, whole in shares):
+        raise ValueError("counts out of range")
+    if not isinstance(facts["labels"], int) or facts["labels"] < 1:
+        raise ValueError("labels: expected a whole number above 0")
+    measured_fact(facts)
+    return found
 
 
 def from_rate(
@@ -205,11 +177,11 @@ def from_rate(
     ([0.6, 0.443, 0.749], 'measured')
     """
     if measured is not None:
-        value, low, high = rogan_gladen(rate * size, size, *pooled(measured.groups), confidence)
+        value, low, high = rogan_gladen(rate * size, size, *measured.pooled, confidence)
         if not np.isnan(value):
             # Lang & Reiczigel's limits are of a shifted center: near 0 and 1 they can stand beside the estimate.
             ends = {"accuracy": float(value), "low": float(min(low, value)), "high": float(max(high, value))}
-            return {**ends, "method": "measured"}
+            return {**ends, "method": measured.method}
     low, high = wilson(rate, size, NormalDist().inv_cdf((1 + confidence) / 2))
     return {"accuracy": float(rate), "low": float(low), "high": float(high), "method": "judge"}
 
@@ -243,7 +215,10 @@ def effective_sample_size(sums: np.ndarray, numbers: np.ndarray) -> float:
 
 
 def judged_systems(
-    rates: Mapping[str, tuple[float, float]], scorer: Scorer, ignore_judge_errors: bool
+    rates: Mapping[str, tuple[float, float]],
+    scorer: Scorer,
+    ignore_judge_errors: bool,
+    rows: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
     """Return what verdicts alone say of the accuracy of systems, for the reports of `score` and `compare`.
 
@@ -251,27 +226,42 @@ def judged_systems(
         rates: {system: share of the answers judged correct, effective sample size}.
         scorer: the judge.
         ignore_judge_errors: ignore its errors.
+        rows: counts of `ava.profile` of the rows, which show whether they are like those of the measurement.
 
     Returns:
-        "method" in words, "errors_counted", "confidence", "measured" in one line or None, "note", and "systems":
-        {system: "judged", "accuracy", "low", "high"}, which are the names of `accuracy_run` too.
+        "method" in words, "errors_counted", "confidence", "measured" in one line or None, "unlike", "note", and
+        "systems": {system: "judged", "accuracy", "low", "high"}, which are the names of `accuracy_run` too.
     """
     measured = None if ignore_judge_errors else measured_for(scorer)
+    measured = measured and measured.on(rows or {})
     found = {system: from_rate(*rate, measured) for system, rate in rates.items()}
     methods = {str(ends["method"]) for ends in found.values()}
-    method = "measured" if methods == {"measured"} else "judge"
-    [note] = notes_of({method}, measured, ignore_judge_errors)
+    counted = "judge" not in methods
+    key = measured.method if measured and counted else "judge"
+    method = method_text(key, measured)
+    [note] = notes_of({key}, measured, ignore_judge_errors)
     return {
-        "method": METHODS[method],
-        "errors_counted": method == "measured",
+        "method": method,
+        "errors_counted": counted,
         "confidence": 0.95,
         "measured": measured_fact(measured.facts) if measured else None,
-        "note": f"accuracy by ava: {METHODS[method]}; {note}",
+        "unlike": list(measured.unlike) if measured else [],
+        "note": f"accuracy by ava: {method}; {note}",
         "systems": {
             system: {"judged": float(rates[system][0]), **{end: ends[end] for end in ("accuracy", "low", "high")}}
             for system, ends in found.items()
         },
     }
+
+
+def method_text(method: str, measured: Measured | None) -> str:
+    """Return a method in words.
+
+    Args:
+        method: key of `METHODS`.
+        measured: what is known of the judge's errors.
+    """
+    return METHODS[method].format(labels=measured.facts.get("labels") if measured else None)
 
 
 def notes_of(methods: Collection[str], measured: Measured | None, ignore_judge_errors: bool) -> list[str]:
@@ -283,13 +273,28 @@ def notes_of(methods: Collection[str], measured: Measured | None, ignore_judge_e
         ignore_judge_errors: that the errors are ignored was asked for.
     """
     unknown = f"{UNMEASURED}, so " if "judge" in methods and measured is None and not ignore_judge_errors else ""
-    return [unknown * (name == "judge") + note for name, note in NOTES.items() if name in methods]
+    reasons = "; ".join(measured.unlike) if measured else ""
+    return [
+        unknown * (name == "judge") + note.format(reasons=reasons) for name, note in NOTES.items() if name in methods
+    ]
 
 
 def measured_fact(measured: Mapping[str, Any]) -> str:
     """Return in one line what was measured of the judge."""
     counts = [sum(group[name] for group in measured["systems"]) for name in COUNTS]
+    how = f"calibrated on {measured['labels']:,} labels of yours," if "labels" in measured else "measured on"
+    on = " (cross-fitted)" if "labels" in measured else ""
+    accepted, correct, rejected, incorrect = map(_count, counts)
     return (
-        f"the judge was measured on {', '.join(measured['data'])}: {counts[0]:,} of {counts[1]:,} correct answers "
-        f"accepted, {counts[2]:,} of {counts[3]:,} incorrect ones rejected"
+        f"the judge was {how} {', '.join(measured['data'])}: {accepted} of {correct} correct answers accepted, "
+        f"{rejected} of {incorrect} incorrect ones rejected{on}"
     )
+
+
+def _count(number: float) -> str:
+    """Return a count with one digit behind the point where it has a fraction.
+
+    >>> _count(1250), _count(2.25)
+    ('1,250', '2.2')
+    """
+    return f"{number:,.0f}" if number == int(number) else f"{number:,.1f}"

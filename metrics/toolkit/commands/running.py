@@ -34,12 +34,12 @@ def carry_out(
 
     forms = ("json", "markdown", "latex", "html")
     files = {f"--{kind}": given.pop(kind) for kind in forms if kind in given}
-    form, reading = given.pop("form"), [given.pop(name) for name in ("from_", "systems", "encoding")]
+    form, reading = given.pop("form"), [given.pop(name, None) for name in ("from_", "systems", "encoding")]
     column, pairs = given.pop("column"), given.pop("set_")
     with console.usage(verb):
         runs = (files_of_runs(inputs) if scores else None) or {}
         inputs = [path for paths in runs.values() for path in paths] or inputs
-        console.check_outputs(files, [*inputs, *(given.get("labels") or [])])
+        console.check_outputs(files, [*inputs, *(given.get("labels") or []), given.get("calibration")])
         if "metric" in given:
             given["metrics"] = options.checked_metrics(given.pop("metric"))
             given["settings"] = options.read_settings(given.pop("settings_file"), pairs, given["metrics"])

@@ -124,20 +124,24 @@ QUANTITIES: dict[str, Quantity] = {
     "average_precision": Quantity("Area under the precision-recall curve.", ("agree",), "average precision"),
     "ece": Quantity("Expected calibration error of scores taken as probabilities.", ("agree",), "ECE"),
     "brier": Quantity("Mean squared error of scores taken as probabilities.", ("agree",), "Brier"),
-    "threshold": Quantity("Score from which on the judge calls an answer correct.", ("agree",), "correct from"),
+    "threshold": Quantity(
+        "Score from which on the judge calls an answer correct.", ("agree", "calibrate"), "correct from"
+    ),
     "agreement": Quantity(
         "Share of the labelled answers on which judge and people give the same verdict.",
-        ("score", "accuracy", "agree"),
+        ("score", "accuracy", "agree", "calibrate"),
     ),
     "kappa": Quantity(
         "Cohen's kappa: agreement of judge and people beyond chance; 1 is full agreement, 0 is chance.",
         ("score", "accuracy", "agree"),
     ),
     "sensitivity": Quantity(
-        "Share of the answers right by people's labels that the judge accepts.", ("score", "accuracy", "agree")
+        "Share of the answers right by people's labels that the judge accepts.",
+        ("score", "accuracy", "agree", "calibrate"),
     ),
     "specificity": Quantity(
-        "Share of the answers wrong by people's labels that the judge rejects.", ("score", "accuracy", "agree")
+        "Share of the answers wrong by people's labels that the judge rejects.",
+        ("score", "accuracy", "agree", "calibrate"),
     ),
 }
 

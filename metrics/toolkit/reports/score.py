@@ -121,7 +121,7 @@ class ScoreReport(Report):
             for system, scores in found.scores["ava"].items()
             if system != found.total
         }
-        accuracy = judged_systems(rates, run.scorers["ava"], run.options.ignore_judge_errors)
+        accuracy = judged_systems(rates, run.scorers["ava"], run.options.ignore_judge_errors, found.counts.get("ava"))
         accuracy["note"] += "; answers count as independent, and `accuracy` takes those to one question together"
         return cls(found, accuracy)
 

@@ -41,6 +41,14 @@ class _Checked:
                 given = getattr(self, name)
                 names = [given] if isinstance(given, str) else list(dict.fromkeys(given or ()))
                 object.__setattr__(self, name, names)
+        if getattr(self, "calibration", None) is not None:
+            of_ava = isinstance(self, AccuracyOptions)  # its settings are those of ava
+            settings = dict(self.settings or {})
+            own = settings if of_ava else dict(settings.get("ava", {}))
+            if own.get("calibration", self.calibration) != self.calibration:
+                raise ValueError("calibration: given twice, as an option and as a setting of ava; drop one of the two")
+            own["calibration"] = self.calibration
+            object.__setattr__(self, "settings", own if of_ava else settings | {"ava": own})
 
     @property
     def skips(self) -> bool:
@@ -84,6 +92,14 @@ def _by() -> Any:
 def _ignore_judge_errors() -> Any:
     help = "With ava, without labels: intervals of the accuracy that ignore the errors of the judge."
     return option(False, help, "--ignore-judge-errors", group="Metrics")
+
+
+def _calibration() -> Any:
+    help = (
+        "With ava: what `calibrate` found on labels of yours: scale, threshold and error rates. Default: "
+        "calibration.json in the folder of the checkpoint, if there is one."
+    )
+    return option(None, help, "--calibration", metavar="FILE", group="Metrics")
 
 
 @dataclass(frozen=True)
@@ -131,6 +147,7 @@ class ScoreOptions(_Checked):
     )
     total: bool = option(False, "Add a row 'all': all systems' rows as one corpus.", "--total", group="Output")
     ignore_judge_errors: bool = _ignore_judge_errors()
+    calibration: str | None = _calibration()
     on_error: Literal["fail", "skip"] = _on_error()
     keep: bool = option(True, "keep the rows with their scores in memory, for `to_pandas`.")
 
@@ -161,6 +178,7 @@ class CompareOptions(_Checked):
         "--runs",
     )
     ignore_judge_errors: bool = _ignore_judge_errors()
+    calibration: str | None = _calibration()
     on_error: Literal["fail", "skip"] = option(
         "fail", '"fail" at the first bad row or question that not all systems answer, or "skip" and count them.'
     )
@@ -238,6 +256,20 @@ class AccuracyOptions(_Checked):
     by: str | None = _by()
     confidence: float = option(0.95, "Probability that an interval holds the truth.", "--confidence", metavar="P")
     ignore_judge_errors: bool = _ignore_judge_errors()
+    calibration: str | None = _calibration()
+    on_error: Literal["fail", "skip"] = _on_error()
+
+
+@dataclass(frozen=True)
+class CalibrateOptions(_Checked):
+    """Options of `calibrate`."""
+
+    output: str | None = option(
+        None, "Write the calibration to FILE, such as mine.json.", "--output", "-o", metavar="FILE", group="Output"
+    )
+    settings: Mapping[str, Any] | None = option(None, "settings of ava, such as checkpoint.")
+    _: KW_ONLY
+    columns: Mapping[str, str] | None = _columns()
     on_error: Literal["fail", "skip"] = _on_error()
 
 

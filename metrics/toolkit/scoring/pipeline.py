@@ -58,7 +58,25 @@ def statistics_of_items(scorer: Scorer, items: Sequence[Item]) -> tuple[np.ndarr
     if scorer.needs_question or "questions" in scorer.optional:
         columns["questions"] = [asked or "" for asked, *_ in places]
     statistics, counts = scorer.statistics(columns)
-    return np.asarray(statistics)[[places[row] for row in rows]], counts
+    found = np.asarray(statistics)[[places[row] for row in rows]]
+    return found, counts + label_counts(items, found[:, 0]) if scorer.name == "ava" else counts
+
+
+def label_counts(items: Sequence[Item], verdicts: np.ndarray) -> Counter:
+    """Return how often a judge is right about answers that the rows have labels for, for `judge_errors.Counts`.
+
+    Args:
+        items: the answers; a label is 0 or 1.
+        verdicts: (items,) 0 or 1.
+    """
+    found: Counter = Counter()
+    for item, verdict in zip(items, verdicts, strict=True):
+        label = item.human[1]
+        if label in (0, 1):
+            whole, hit = ("correct", "accepted") if label else ("incorrect", "rejected")
+            found[f"labelled {whole}"] += 1
+            found[f"labelled {hit}"] += int(verdict == label)
+    return found
 
 
 def item_statistics(

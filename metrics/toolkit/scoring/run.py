@@ -52,6 +52,7 @@ class Scores:
         notes: what must be read with the scores, one sentence each.
         columns: {column: values} of the rows with their scores, as they are written; None where they are not kept.
         cells: with ava and grounding, {system: shares of its answers}, see `cells.cell_shares`.
+        counts: {metric: counts of its rows, see `Scorer.statistics`}.
     """
 
     sets: bool
@@ -68,6 +69,7 @@ class Scores:
     notes: list[str]
     columns: dict[str, list] | None = field(default=None, repr=False)
     cells: dict[str, dict[str, float]] = field(default_factory=dict)
+    counts: dict[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
 
     @property
     def systems(self) -> dict[str, dict[str, float]]:
@@ -319,4 +321,5 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: Mappi
         warnings=warnings,
         notes=[note for note in notes if note],
         cells=cell_shares(together),
+        counts=dict(overall.warning_counts),
     )

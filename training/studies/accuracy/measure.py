@@ -17,10 +17,12 @@ import hashlib
 import json
 import shlex
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.ava.profile import profile
 
 from training.common import option, parsed
 
@@ -47,6 +49,9 @@ class Arguments:
     scores: str | None = option("folder of verdicts, kept and reused; OUTPUT/scores", None)
     dtype: str = option("torch type that the judge runs in", "float32")
     measured: bool = option("write measured.json beside the checkpoint, from sets it has not seen", False)
+    profile: int = option(
+        "only add to measured.json what those sets are like; so many questions of each are judged", 0
+    )
 
 
 def read(folder: Path, name: str, questions: int) -> tuple[list[dict], str]:
@@ -56,23 +61,33 @@ def read(folder: Path, name: str, questions: int) -> tuple[list[dict], str]:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     if questions:
-        kept = set(list(dict.fromkeys(row["question"] for row in rows))[:questions])
-        rows = [row for row in rows if row["question"] in kept]
+        rows = first_questions(rows, questions)
     return rows, digest
+
+
+def first_questions(rows: list[dict], number: int) -> list[dict]:
+    """Return the rows of the first questions."""
+    kept = set(list(dict.fromkeys(row["question"] for row in rows))[:number])
+    return [row for row in rows if row["question"] in kept]
+
+
+def columns_of(rows: list[dict]) -> dict[str, list]:
+    """Return questions, references and predictions; an answer is called candidate, or prediction as by `label`."""
+    return {
+        "questions": [row["question"] for row in rows],
+        "references": [row["references"] for row in rows],
+        "predictions": [row["candidate"] if "candidate" in row else row["prediction"] for row in rows],
+    }
 
 
 def judged(rows: list[dict], scorer, cache: Path) -> np.ndarray:
     """Return (rows, 2) verdict and probability of every row, kept in a file that names rows and judge."""
-    texts = [[row["question"], row["references"], row["candidate"]] for row in rows]
+    columns = columns_of(rows)
+    texts = [list(row) for row in zip(*columns.values(), strict=True)]
     key = hashlib.sha256(json.dumps([scorer.signature, texts]).encode()).hexdigest()[:16]
     path = cache / f"accuracy_{key}.npy"
     if path.is_file():
         return np.load(path)
-    columns = {
-        "questions": [row["question"] for row in rows],
-        "references": [row["references"] for row in rows],
-        "predictions": [row["candidate"] for row in rows],
-    }
     found = scorer.statistics(columns)[0][:, :2]
     cache.mkdir(parents=True, exist_ok=True)
     np.save(path, found)
@@ -129,7 +144,8 @@ def counts(human: np.ndarray, verdicts: np.ndarray) -> dict[str, int]:
 
 def without_labels(systems: list[dict]) -> list[dict]:
     """Return for every system the interval of the judge alone, measured on the other systems."""
-    from genqa_metrics.toolkit.analysis.judge_errors import COUNTS, Calibration, Measured, from_rate
+    from genqa_metrics.toolkit.analysis.judge_errors import Measured, from_rate
+    from genqa_metrics.toolkit.analysis.prevalence import COUNTS, Calibration
 
     found = []
     for place, system in enumerate(systems):
@@ -234,9 +250,28 @@ def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str]]:
     return systems, data
 
 
+def profiled(args: Arguments, scorer) -> dict[str, float]:
+    """Return what the sets that the judge has not seen are like, see `ava.profile`: lengths of all rows.
+
+    The share of rows of which the judge is unsure is that of the first `args.profile` questions of every set.
+    """
+    found, judged_rows = Counter(), Counter()
+    for name in (name for name in args.sets if not name.endswith(".train")):
+        rows, _ = read(Path(args.judgments), name, args.questions)
+        columns, some = columns_of(rows), first_questions(rows, args.profile)
+        found += profile(columns["references"], columns["predictions"], np.zeros(len(rows)))
+        if some:
+            numbers = judged(some, scorer, Path(args.scores or f"{args.output}/scores"))[:, 1]
+            of_some = columns_of(some)
+            judged_rows += profile(of_some["references"], of_some["predictions"], numbers)
+    unsure = judged_rows["unsure"] / judged_rows["profiled"] * found["profiled"]
+    return dict(sorted({**found, "unsure": round(unsure, 2)}.items()))
+
+
 def measured(systems: list[dict], data: dict[str, str], scorer, command: str) -> dict:
     """Return the content of `measured.json` for a judge: see `analysis.judge_errors`."""
-    from genqa_metrics.toolkit.analysis.judge_errors import COUNTS, MUST_BE_EQUAL
+    from genqa_metrics.toolkit.analysis.judge_errors import MUST_BE_EQUAL
+    from genqa_metrics.toolkit.analysis.prevalence import COUNTS
 
     unseen = groups_of(systems).get(UNSEEN, [])
     if not unseen:
@@ -289,6 +324,11 @@ def main() -> None:
 
     args = parsed(Arguments)
     scorer = make_scorer("ava", {"checkpoint": args.checkpoint, "dtype": args.dtype})
+    file = checkpoint_folder(args.checkpoint) / MEASURED_FILE
+    if args.profile:
+        facts = json.loads(file.read_text(encoding="utf-8")) | {"profile": profiled(args, scorer)}
+        file.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+        return
     systems, data = studied(args, scorer)
     command = f"python -m training.studies.accuracy.measure {shlex.join(sys.argv[1:])}"
     named = ((args.judgments, "DATA/judgments"), (args.scores, "SCORES"), (args.output, "OUTPUT"))
@@ -313,9 +353,9 @@ def main() -> None:
     (results / "accuracy.svg").write_text(svg_of(figure(systems)), encoding="utf-8")
     (results / "tables.md").write_text(page(report), encoding="utf-8")
     if args.measured:
-        folder = checkpoint_folder(args.checkpoint)
-        text = json.dumps(measured(systems, data, scorer, command), indent=1)
-        (folder / MEASURED_FILE).write_text(text + "\n", encoding="utf-8")
+        args.profile = sys.maxsize  # all questions: their verdicts are there
+        facts = measured(systems, data, scorer, command) | {"profile": profiled(args, scorer)}
+        file.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,108 @@
+"""A judge's calibration on a user's own labels: a scale and a threshold, for one judge; a small file of JSON.
+
+`genqa-metrics calibrate` writes it. It names the judge that it is of, and its own digest, so that it is not used for
+another judge, and a file that was changed by hand is refused.
+"""
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core.checkpoint_validation import CheckpointError, read_json
+
+CALIBRATION_FILE = "calibration.json"  # the name by which it is found beside a checkpoint
+AGAIN = "write it again with genqa-metrics calibrate"
+
+
+def log_odds(probabilities: np.ndarray) -> np.ndarray:
+    """Return the log-odds of probabilities, none of them infinite.
+
+    >>> log_odds(np.array([0.5])).tolist()
+    [0.0]
+    """
+    within = np.clip(np.asarray(probabilities, dtype=float), 1e-6, 1 - 1e-6)
+    return np.log(within / (1 - within))
+
+
+def scaled(probabilities: np.ndarray, slope: float, intercept: float) -> np.ndarray:
+    """Return probabilities with scaled log-odds; 0, of an answer without any word, stays 0.
+
+    >>> scaled(np.array([0.0, 0.5]), 1.0, 0.0).tolist()
+    [0.0, 0.5]
+    """
+    odds = np.clip(slope * log_odds(probabilities) + intercept, -60, 60)
+    return np.where(np.asarray(probabilities) > 0, 1 / (1 + np.exp(-odds)), 0.0)
+
+
+def content_digest(content: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of what a calibration says, without its "digest"."""
+    said = {name: value for name, value in content.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What `calibrate` found of a judge.
+
+    Attributes:
+        slope, intercept: of the log-odds of the judge's probability of a row.
+        threshold: scaled probability from which an answer counts as correct.
+        judge: the parts of the judge's signature that it holds for.
+        content: all that the file says.
+    """
+
+    slope: float
+    intercept: float
+    threshold: float
+    judge: Mapping[str, str]
+    content: Mapping[str, Any]
+
+    @property
+    def digest(self) -> str:
+        """The start of the digest, for signatures."""
+        return content_digest(self.content)[:12]
+
+    def scaled(self, probabilities: np.ndarray) -> np.ndarray:
+        """Return the judge's probabilities on the scale of the labels."""
+        return scaled(probabilities, self.slope, self.intercept)
+
+    def unscaled(self, probability: float) -> float:
+        """Return the judge's own probability that is scaled to one.
+
+        >>> round(Calibration(2.0, -1.0, 0.5, {}, {}).unscaled(0.5), 3)
+        0.622
+        """
+        odds = (float(log_odds(np.array(probability))) - self.intercept) / self.slope
+        return 1 / (1 + math.exp(-min(60.0, max(-60.0, odds))))
+
+
+def read_calibration(path: str | os.PathLike) -> Calibration:
+    """Return the calibration in a file.
+
+    Raises:
+        ValueError: if there is no such file, it is none, or it was changed; names file and fix.
+    """
+    path = Path(path)
+    try:
+        content = read_json(path)
+        numbers = [content[name] for name in ("slope", "intercept", "threshold")]
+        judge = {str(name): str(value) for name, value in content["judge"].items()}
+        for value in numbers:
+            if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 1e4:
+                raise ValueError(f"expected slope, intercept and threshold as numbers, got {value!r:.40}")
+        if not numbers[0] > 0 or not 0 <= numbers[2] <= 1:
+            raise ValueError("expected a slope above 0 and a threshold from 0 to 1")
+        if content["digest"] != content_digest(content):
+            raise ValueError("it is not as it was written: its digest is of other content")
+    except (CheckpointError, ValueError, KeyError, AttributeError, TypeError) as error:
+        reason = error.__cause__ if isinstance(error, CheckpointError) and error.__cause__ else error
+        kind = f"{type(reason).__name__}: " if not isinstance(reason, ValueError) else ""
+        raise ValueError(f"calibration: {path} cannot be used: {kind}{reason}; {AGAIN}") from error
+    return Calibration(*map(float, numbers), judge, content)

@@ -1,0 +1,31 @@
+"""The command `calibrate`: a judge's scale, threshold and errors on a user's own data, from labels."""
+
+from typing import Any
+
+from ..scoring.options import CalibrateOptions
+from . import options
+from .running import carry_out
+
+_SHARED = ("set_", "column", "from_", "encoding", "on_error", "json", "markdown", "form")
+
+
+@options.takes(
+    CalibrateOptions,
+    "ROWS",
+    "Files of `genqa-metrics label`, or files as for `score` with a column `label`: 0 or 1, or empty.",
+    _SHARED,
+)
+def calibrate(inputs: list[str], **given: Any) -> None:
+    """Calibrate AVA on 50 to 100 labels of your own: its scale, its threshold, and how often it errs on your data.
+
+    `--output mine.json` writes them. `score`, `compare` and `accuracy` take the file with `--calibration mine.json`,
+    all other commands with `--set ava.calibration=mine.json`. A file `calibration.json` in the folder of a checkpoint
+    of yours is found without being named. It holds for one judge: its checkpoint is named in the file.
+
+    Intervals then say "calibrated on 80 labels of yours". The errors are cross-fitted: the verdict on an answer is by
+    a threshold that was fitted on other questions. Labels of `genqa-metrics label` count by their probability of being
+    drawn.
+
+    **Exit status**: 0 done, 1 failed, 2 bad usage.
+    """
+    carry_out("calibrate", inputs, given)

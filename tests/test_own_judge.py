@@ -1,0 +1,438 @@
+"""A judge of one's own, from labels: calibrated for other data, trained, and what intervals then say."""
+
+import json
+import re
+import shlex
+import sys
+
+import genqa_metrics
+import numpy as np
+import pytest
+from genqa_metrics.ava.calibration import content_digest, read_calibration
+from genqa_metrics.core import judge_loading
+from genqa_metrics.toolkit.analysis import calibration
+from genqa_metrics.toolkit.analysis.judge_errors import MEASURED_FILE, Measured, from_rate, measured_for
+from genqa_metrics.toolkit.analysis.label_tasks import tasks_of
+from genqa_metrics.toolkit.analysis.labelling import Session
+from genqa_metrics.toolkit.analysis.prevalence import Calibration, Counts, pooled
+from genqa_metrics.toolkit.cli import app
+from genqa_metrics.toolkit.scoring.registry import make_scorer
+from safetensors.torch import load_file
+from typer.testing import CliRunner
+
+from tests.factories.kpqa import WORDS
+from tests.factories.pages import PAGES
+from training.ava import evaluate_ava, train_ava
+
+PAGE = PAGES / "how-to/5-judge.md"
+
+
+def written(number, seed=0):
+    """Answers of two systems to the same questions, right if they have the number of the reference."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for place in range(number):
+        right = bool(rng.random() < 0.6)
+        days = place // 2 + 2
+        answer = f"it is {days if right else days + 1} {rng.choice(WORDS)}"
+        row = {"question": f"what is {place // 2}?", "references": [f"{days} {WORDS[0]}"], "prediction": answer}
+        rows.append(row | {"system": "ab"[place % 2], "label": int(right)})
+    return rows
+
+
+def file_of(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def settings(judges):
+    return {"checkpoint": str(judges())}
+
+
+@pytest.fixture
+def calibrated(tmp_path, settings):
+    """A calibration of a tiny judge on 80 labels."""
+    path = tmp_path / "mine.json"
+    return genqa_metrics.calibrate(file_of(tmp_path / "rows.jsonl", written(80)), str(path), settings), path
+
+
+def test_a_calibration_is_used_by_score_compare_and_accuracy_and_named_by_them(calibrated, settings, tmp_path):
+    report, path = calibrated
+    rows = written(40, seed=1)
+    scored = genqa_metrics.score(rows, "ava", {"ava": settings}, calibration=str(path))
+    compared = genqa_metrics.compare(rows, "ava", {"ava": settings}, calibration=str(path), resamples=100)
+    found = genqa_metrics.accuracy(rows, settings=settings, calibration=str(path))
+    for shown in (scored.to_markdown(), compared.to_markdown(), compared.to_html(), str(found)):
+        assert "calibrated on 80 labels of yours" in shown
+    digest = report.calibration["digest"][:12]
+    assert f"|calibration:{digest}|" in scored.signatures["ava"]
+    assert f"|calibration:{digest}|" in found.judge
+    errors = Counts(**report.calibration["errors"])
+    for system, ends in scored.accuracy["systems"].items():
+        expected = from_rate(scored.systems[system]["ava_accuracy"], 20, Measured([errors], {}))
+        assert ends["low"] == pytest.approx(expected["low"])
+        assert found.systems[system]["low"] == pytest.approx(expected["low"])
+    plain = make_scorer("ava", settings)
+    assert "calibration" not in plain.signature
+    assert make_scorer("ava", settings | {"calibration": str(path)}).threshold == 0.5
+
+
+def test_verdicts_are_those_of_the_scale(calibrated, settings):
+    """By hand: log-odds times the slope plus the intercept, a verdict from 0.5 on; an empty answer stays at 0."""
+    report, path = calibrated
+    rows = [*written(20, seed=2), {"question": "what?", "references": ["x"], "prediction": "", "system": "a"}]
+    columns = {
+        name: [row[one] for row in rows] for name, one in (("questions", "question"), ("predictions", "prediction"))
+    }
+    columns["references"] = [row["references"] for row in rows]
+    plain, _ = make_scorer("ava", settings).statistics(columns)
+    scorer = make_scorer("ava", settings | {"calibration": str(path)})
+    found, _, more = scorer.statistics_with_details(columns, explain=True)
+    odds = np.log(plain[:-1, 1] / (1 - plain[:-1, 1]))
+    expected = 1 / (1 + np.exp(-(report.calibration["slope"] * odds + report.calibration["intercept"])))
+    assert found[:-1, 1] == pytest.approx(expected)
+    assert found[-1, :2].tolist() == [0, 0]
+    assert (found[:, 0] == (found[:, 1] >= 0.5)).all()
+    assert more["explanation"][0]["probability"] == pytest.approx(found[0, 1])
+    early = scorer.with_settings(calibration=str(path), early_stop=0.9)
+    assert (early.statistics(columns)[0][:, 0] == found[:, 0]).all()
+
+
+def test_it_is_found_beside_a_checkpoint_and_left_out_on_request(calibrated, judges, tmp_path):
+    import shutil
+
+    folder = shutil.copytree(judges(), tmp_path / "judge")
+    shutil.copy(calibrated[1], folder / "calibration.json")
+    assert "|calibration:" in make_scorer("ava", {"checkpoint": str(folder)}).signature
+    assert "|calibration:" not in make_scorer("ava", {"checkpoint": str(folder), "calibration": False}).signature
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"slope": 9.0}, "it is not as it was written.*write it again with genqa-metrics calibrate"),
+        ({"slope": -1}, "expected a slope above 0"),
+        ({"judge": {}}, "it is not as it was written"),
+        ("{", "cannot be used"),
+        ("{}", "cannot be used: KeyError: 'slope'"),
+        (None, "cannot be used: .*No such file"),
+    ],
+)
+def test_a_bad_file_is_refused(calibrated, change, message):
+    path = calibrated[1]
+    if isinstance(change, dict):
+        path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    elif change is None:
+        path.unlink()
+    else:
+        path.write_text(change)
+    with pytest.raises(ValueError, match=f"^calibration: .*{message}"):
+        read_calibration(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"errors": {}}, {"labels": "80"}, {"systems": [{}]}, {"profile": [1]}, {"profile": {"unsure": "x"}}, {"data": 1}],
+)
+def test_a_file_with_a_digest_but_without_its_parts_is_refused(calibrated, settings, change):
+    path = calibrated[1]
+    content = json.loads(path.read_text()) | change
+    path.write_text(json.dumps(content | {"digest": content_digest(content)}))
+    with pytest.raises(ValueError, match=r"^calibration: expected labels, data, .*genqa-metrics calibrate"):
+        measured_for(make_scorer("ava", settings | {"calibration": str(path)}))
+
+
+def test_it_holds_for_one_judge(calibrated, settings, judges):
+    other = {"checkpoint": str(judges("a0-qt")), "calibration": str(calibrated[1])}
+    with pytest.raises(
+        ValueError, match=r"calibration: .* is of a judge with checkpoint .*, this one has .*calibrate"
+    ):
+        make_scorer("ava", other)
+    with pytest.raises(ValueError, match=r"calibration: .* is of a judge with references max, this one has joined"):
+        make_scorer("ava", settings | {"calibration": str(calibrated[1]), "reference_aggregation": "joined"})
+    at_another = make_scorer("ava", settings | {"calibration": str(calibrated[1]), "threshold": 0.9})
+    assert measured_for(at_another) is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (written(10), "expected labels of at least 20 answers, got 10"),
+        ([row | {"label": 1} for row in written(30)], "at least 4 correct and 4 incorrect answers, got 30 and 0"),
+        ([row | {"label": None} for row in written(30)], "no row has a label.*--column label=NAME"),
+        ([row | {"label": 3} for row in written(30)], "row 1: label: expected 0 or 1, or a score between them, got 3"),
+        (
+            [row | {"probability": 0} for row in written(30)],
+            "probability: expected a number above 0, at most 1, got 0",
+        ),
+    ],
+)
+def test_labels_that_do_not_do_are_named(rows, message, settings):
+    with pytest.raises(ValueError, match=message):
+        genqa_metrics.calibrate(rows, settings=settings)
+
+
+def test_its_columns_are_those_of_the_glossary(calibrated):
+    from genqa_metrics.toolkit.reports.glossary import named
+
+    [table] = calibrated[0].tables()
+    assert all("calibrate" in named(name).verbs for name in table.header[1:])
+
+
+def test_the_command_prints_both_judges_and_writes_the_file(tmp_path, settings):
+    rows = file_of(tmp_path / "rows.csv", [])
+    import pandas
+
+    pandas.DataFrame(written(60)).assign(references=lambda t: t.references.str[0]).to_csv(rows, index=False)
+    arguments = [
+        "calibrate",
+        str(rows),
+        "-o",
+        str(tmp_path / "mine.json"),
+        "-s",
+        f"ava.checkpoint={settings['checkpoint']}",
+    ]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    for text in ("as it is", "calibrated", "cross-fitted", "Next: genqa-metrics score FILE --calibration"):
+        assert text in done.stdout
+    assert read_calibration(tmp_path / "mine.json").content["labels"] == 60
+    done = CliRunner().invoke(app, [*arguments, "-s", "ava.threshold=0.3"])
+    assert done.exit_code == 2
+    assert "threshold is what calibrate finds" in done.stderr
+
+
+def simulated(rng, number, slope=1.0, intercept=0.0):
+    """Return probabilities of a judge and labels that follow from them by a scale of their own."""
+    odds = rng.normal(0.5, 2.5, number)
+    labels = (rng.random(number) < 1 / (1 + np.exp(-(slope * odds + intercept)))).astype(float)
+    return 1 / (1 + np.exp(-odds)), labels
+
+
+def test_the_scale_is_found():
+    probabilities, labels = simulated(np.random.default_rng(0), 20_000, 0.5, -1.0)
+    slope, intercept = calibration.fitted_scale(probabilities, labels, np.ones(len(labels)))
+    assert (slope, intercept) == pytest.approx((0.5, -1.0), abs=0.05)
+
+
+def test_weights_undo_the_draw():
+    """Unsure answers drawn four times as often, each with a quarter of the weight, give the same scale and shares."""
+    rng = np.random.default_rng(1)
+    probabilities, labels = simulated(rng, 60_000, 0.6, -0.8)
+    odds = np.where(abs(probabilities - 0.5) < 0.3, 0.2, 0.05)
+    drawn = rng.random(len(odds)) < odds
+    weights = (1 / odds[drawn]) / (1 / odds[drawn]).mean()
+    whole = calibration.fitted_scale(probabilities, labels, np.ones(len(labels)))
+    part = calibration.fitted_scale(probabilities[drawn], labels[drawn], weights)
+    assert part == pytest.approx(whole, abs=0.12)
+    verdicts = (probabilities >= 0.7).astype(float)
+    names = [str(place) for place in range(len(labels))]
+    every = calibration.error_counts(verdicts, labels)
+    some = calibration.effective_counts(
+        verdicts[drawn], labels[drawn], weights, [name for name, own in zip(names, drawn, strict=True) if own],
+        ["x"] * int(drawn.sum()),
+    )  # fmt: skip
+    for hit, number in (("accepted", "correct"), ("rejected", "incorrect")):
+        assert some[hit] / some[number] == pytest.approx(every[hit] / every[number], abs=0.03)
+        assert some[number] < drawn.sum()
+
+
+def test_errors_that_come_together_in_a_question_count_as_fewer():
+    """Each question has four answers that are all right or all wrong: the judge's errors are as of one answer each."""
+    rng = np.random.default_rng(2)
+    labels = np.ones(400)
+    verdicts = np.repeat((rng.random(100) < 0.7).astype(float), 4)
+    questions = np.repeat(np.arange(100), 4)
+    alone = calibration.effective_counts(verdicts, labels, np.ones(400), range(400), ["x"] * 400)
+    together = calibration.effective_counts(verdicts, labels, np.ones(400), questions, ["x"] * 400)
+    assert alone["correct"] == pytest.approx(400)
+    assert together["correct"] == pytest.approx(100, rel=0.05)
+
+
+def test_no_answer_is_judged_by_its_own_label():
+    """Labels at random: errors on the answers that a scale was fitted on look better than chance, cross-fitted not."""
+    rng, gain, honest = np.random.default_rng(3), [], []
+    for _ in range(30):
+        probabilities, labels = rng.random(30), (rng.random(30) < 0.5).astype(float)
+        names = [str(place // 2) for place in range(30)]
+        folds = calibration.folds_of(names)
+        assert all(folds[place] == folds[place + 1] for place in range(0, 30, 2))
+        found = calibration.cross_fitted(probabilities, labels, np.ones(30), names)
+        slope, intercept = calibration.fitted_scale(probabilities, labels, np.ones(30))
+        own = calibration.scaled(probabilities, slope, intercept)
+        gain.append(((own >= 0.5) == labels).mean())
+        honest.append(((found >= 0.5) == labels).mean())
+    assert np.mean(gain) > 0.52
+    assert np.mean(honest) < 0.5
+
+
+def test_intervals_of_a_calibrated_judge_hold_the_truth():
+    """80 labels of systems of other accuracies, a judge that accepts too much; 95% intervals for a new system."""
+    rng, held = np.random.default_rng(4), 0
+    for _ in range(100):
+        probabilities, labels = simulated(rng, 80, 0.7, -1.2)
+        names = [str(place) for place in range(80)]
+        verdicts = calibration.cross_fitted(probabilities, labels, np.ones(80), names) >= 0.5
+        errors = calibration.effective_counts(verdicts.astype(float), labels, np.ones(80), names, ["x"] * 80)
+        scale = calibration.fitted_scale(probabilities, labels, np.ones(80))
+        new, truth = simulated(rng, 300, 0.7, -1.2)
+        rate = float((calibration.scaled(new, *scale) >= 0.5).mean())
+        found = from_rate(rate, 300, Measured([Counts(**errors)], {}))
+        held += found["low"] <= truth.mean() <= found["high"]
+    assert held >= 89  # of 100; 95 less three standard deviations
+
+
+def test_data_unlike_those_of_the_measurement_widen_the_interval_and_say_so(judges, tmp_path):
+    """The judge was measured on short answers; the rows have long ones."""
+    import shutil
+
+    folder = shutil.copytree(judges(), tmp_path / "judge")
+    profile = {"profiled": 200, "unsure": 200, "answer_words:3": 200, "reference_words:2": 200}
+    facts = {
+        "checkpoint": judge_loading.short_digest(folder),
+        "threshold": "0.4",
+        "references": "max",
+        "data": {"x": "0"},
+    }
+    counts = {"accepted": 90, "correct": 100, "rejected": 45, "incorrect": 50}
+    (folder / MEASURED_FILE).write_text(json.dumps(facts | {"systems": [counts], "profile": profile}))
+    settings = {"checkpoint": str(folder)}
+    rows = [row | {"label": None} for row in written(60)]
+    like = genqa_metrics.score(rows, "ava", {"ava": settings})
+    rows = [row | {"prediction": row["prediction"] + " and so on" * 20} for row in rows]
+    unlike = genqa_metrics.score(rows, "ava", {"ava": settings})
+    assert like.accuracy["unlike"] == []
+    assert unlike.accuracy["unlike"] == ["100% of the answers have a length that is rare there"]
+    widths = [one["high"] - one["low"] for one in unlike.accuracy["systems"].values()]
+    rates = [unlike.systems[system]["ava_accuracy"] for system in "ab"]
+    expected = [from_rate(rate, 30, Measured([Calibration(**counts)], {})) for rate in rates]
+    assert all(width > 1.2 * (one["high"] - one["low"]) for width, one in zip(widths, expected, strict=True))
+    shown = [unlike.to_markdown(), str(genqa_metrics.accuracy(rows, settings=settings))]
+    shown.append(genqa_metrics.compare(rows, "ava", {"ava": settings}, resamples=100).to_html())
+    for text in shown:
+        assert "other kinds of data" in text
+        assert "length that is rare there" in text
+    assert "other kinds of data" not in like.to_markdown()
+    assert genqa_metrics.accuracy(rows, settings=settings).to_dict()["unlike"]
+
+
+def test_between_kinds_of_data_errors_differ_as_those_of_few_answers(repository):
+    """What the width for unlike rows rests on: four kinds of data, by the results of the bundled judge."""
+    rows = json.loads((repository / "training/ava/results/bundled.json").read_text())["scores"]["rows"]
+    answers = {"evouna_nq": (1190, 360), "evouna_tq": (930, 160), "scientsbank": (241, 221), "beetle": (142, 119)}
+    groups = []
+    for name, (correct, incorrect) in answers.items():
+        found = rows[f"{name}.dev"]
+        accepted = found["recall"] * correct
+        groups.append(Counts(accepted, correct, incorrect - accepted * (1 / found["precision"] - 1), incorrect))
+    _, right, _, wrong = pooled(groups)
+    assert (right, wrong) == pytest.approx((1.2, 6.5), abs=0.1)
+
+
+def test_labels_in_the_rows_that_contradict_the_measurement_widen_the_interval(judges, tmp_path):
+    """Measured were 45 of 50 incorrect answers rejected; every label of these rows says the opposite of the judge."""
+    import shutil
+
+    folder = shutil.copytree(judges(), tmp_path / "judge")
+    facts = {"checkpoint": judge_loading.short_digest(folder), "threshold": "0.4", "references": "max", "data": ["x"]}
+    counts = {"accepted": 90, "correct": 100, "rejected": 45, "incorrect": 50}
+    (folder / MEASURED_FILE).write_text(json.dumps(facts | {"systems": [counts]}))
+    settings = {"ava": {"checkpoint": str(folder)}}
+    rows = written(60)
+    columns = {"questions": [row["question"] for row in rows], "predictions": [row["prediction"] for row in rows]}
+    columns["references"] = [row["references"] for row in rows]
+    verdicts = make_scorer("ava", settings["ava"]).statistics(columns)[0][:, 0]
+    wrong = [{**row, "label": 1 - int(verdict)} for row, verdict in zip(rows, verdicts, strict=True)]
+    right = [{**row, "label": int(verdict)} for row, verdict in zip(rows, verdicts, strict=True)]
+    assert genqa_metrics.score(right, "ava", settings).accuracy["unlike"] == []
+    found = genqa_metrics.score(wrong, "ava", settings)
+    assert any("labels in the rows it" in reason for reason in found.accuracy["unlike"])
+    assert "labels in the rows it" in found.to_markdown()
+
+
+@pytest.fixture
+def start(tiny_encoder, tmp_path):
+    """A tiny judge that is an adapter, as the bundled one is."""
+    import torch
+    from genqa_metrics.core.judge_model import judge_model
+
+    torch.manual_seed(5)
+    args = train_ava.Arguments(
+        configuration="a1-r_qt", encoder=str(tiny_encoder), lora_rank=2, max_length=48, marks="asked"
+    )
+    model = train_ava.adapter(judge_model(tiny_encoder, "a1-r_qt", "asked"), args, 2, 4)
+    folder = tmp_path / "start"
+    folder.mkdir()
+    train_ava.write_checkpoint(model, None, args, folder, long_answer=100, passage=50, reference_aggregation="joined")
+    return folder
+
+
+def label_all(rows, path):
+    """Label rows as `genqa-metrics label` does; people know the truth."""
+    truth = {(row["system"], row["question"], row["prediction"]): row["label"] for row in rows}
+    tasks = tasks_of([{**row, "label": None} for row in rows], number=200, uniform_share=1.0)
+    session = Session(path, tasks, "me")
+    for task in tasks:
+        session.label(task, label=truth[task.values["system"], task.question, task.answers[0]])
+
+
+def test_the_page_train_your_own_judge(tmp_path, start, monkeypatch, capsys):
+    """200 labelled rows, the commands of the page in their order, and a tiny model."""
+    monkeypatch.chdir(tmp_path)
+    rows = written(200)
+    file_of(tmp_path / "rows.jsonl", [{**row, "label": None} for row in rows])
+    label_all(rows, tmp_path / "labels.jsonl")
+    text = PAGE.read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line for block in re.findall(r"```bash\n(.*?)```", text, re.DOTALL) for line in block.splitlines()]
+    trains, evaluates, scores = (
+        next(shlex.split(line) for line in lines if part in line)
+        for part in ("train_ava", "evaluate_ava", "score rows.jsonl")
+    )
+    quick = "--max_steps 4 --use_cpu --report_to none --disable_tqdm 1 --per_device_train_batch_size 4"
+    quick += " --learning_rate 1e-2"
+    place = trains.index("--max_steps")
+    trains[place : place + 2] = quick.split()
+    trains[trains.index("small")] = str(start)
+    monkeypatch.setattr(sys, "argv", trains[2:])
+    train_ava.main()
+    assert "not calibrated" in capsys.readouterr().out
+    final = tmp_path / "judge/final"
+    before, after = (load_file(folder / "adapter_model.safetensors") for folder in (start, final))
+    assert before.keys() == after.keys()
+    assert any("lora_B" in name and not np.array_equal(before[name], after[name]) for name in before)
+    made = judge_loading.read_settings(final)
+    assert [made[name] for name in ("max_length", "marks", "long_answer", "reference_aggregation")] == [
+        48,
+        "asked",
+        100,
+        "joined",
+    ]
+    held_out = (tmp_path / "judge/rows/own.dev.jsonl").read_text()
+    asked = {json.loads(line)["question"] for line in held_out.splitlines()}
+    trained_on = (tmp_path / "judge/rows/own.train.jsonl").read_text().splitlines()
+    assert len(trained_on) > 120
+    assert not asked & {json.loads(line)["question"] for line in trained_on}
+    assert "| own.train |" in (final / "README.md").read_text()
+
+    assert "--calibrate" in evaluates
+    monkeypatch.setattr(sys, "argv", evaluates[2:])
+    evaluate_ava.main()
+    assert "all rows" in capsys.readouterr().out
+    measured = json.loads((final / MEASURED_FILE).read_text())
+    assert measured["checkpoint"] == judge_loading.short_digest(final)
+    assert measured["labels"] == len(held_out.splitlines())
+    assert judge_loading.read_settings(final)["slope"] != 1
+
+    done = CliRunner().invoke(app, scores[1:])
+    assert done.exit_code == 0, done.output
+    assert f"calibrated on {measured['labels']} labels of yours" in done.stdout
+
+
+def test_rows_as_label_writes_them_are_verdicts():
+    from training.ava.triples import judged_triples
+
+    [found] = judged_triples([{"question": "q", "reference": "a", "prediction": "b", "label": 1}], "mine")
+    assert (found.references, found.candidate, found.label) == (("a",), "b", 1.0)
+    with pytest.raises(ValueError, match="mine, row 0: expected candidate or prediction, found only question"):
+        judged_triples([{"question": "q", "references": ["a"], "label": 1}], "mine")

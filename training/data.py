@@ -1,0 +1,241 @@
+"""The public data sets that commands here read: where they are from, their licences, and a copy of them.
+
+    python -m training.data list
+    python -m training.data fetch judgments as2/wikiqa.dev --to DATA
+
+`fetch` writes DATA/FOLDER/NAME.jsonl.gz, which the commands of the studies read (`--judgments DATA/judgments`). The
+files are from a copy on the Hub, in a git repository or in a folder, and each is checked by its SHA-256 in `data.csv`.
+`pack` makes such a copy of the sets whose licences allow it; the others come from their sources.
+"""
+
+import argparse
+import csv
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from training.common import markdown_table
+
+TABLE = Path(__file__).with_name("data.csv")
+COPY = "hf://datasets/genqa-metrics/data"
+_ALLOWS = re.compile(r"Apache|MIT|BSD|CC0|CC BY(?!-NC)|ODC-BY|CDLA|Computational Use")
+_FORBIDS = re.compile(r"not stated|-NC|non-commercial|research|see its|Microsoft", re.IGNORECASE)
+_CARD = """\
+# Data sets of genqa-metrics
+
+Public data sets as rows of JSON that the commands of genqa-metrics read, each with the licence that its source states.
+Sets whose source states no licence that allows a copy are not here. Made by `python -m training.data pack`.
+
+{table}
+"""
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """One file of rows.
+
+    Attributes:
+        folder: what its rows are: judgments, as2, span_qa and so on.
+        name: its name, with the part: wikiqa.dev.
+        rows: number of rows.
+        source: repository on GitHub that it was made of.
+        licence: as stated there.
+        sha256: of the file.
+    """
+
+    folder: str
+    name: str
+    rows: int
+    source: str
+    licence: str
+    sha256: str
+
+    @property
+    def path(self) -> str:
+        """Its place below DATA."""
+        return f"{self.folder}/{self.name}.jsonl.gz"
+
+    @property
+    def free(self) -> bool:
+        """Whether the licence allows a copy.
+
+        >>> [DataSet("as2", "x", 1, "a/b", licence, "").free for licence in ("CC BY-SA 4.0", "not stated")]
+        [True, False]
+        """
+        return bool(_ALLOWS.search(self.licence)) and not _FORBIDS.search(self.licence)
+
+
+def data_sets(table: Path = TABLE) -> list[DataSet]:
+    """Return all sets of the table."""
+    with table.open(encoding="utf-8", newline="") as file:
+        return [DataSet(**row | {"rows": int(row["rows"])}) for row in csv.DictReader(file)]
+
+
+def chosen(names: Sequence[str], known: Sequence[DataSet]) -> list[DataSet]:
+    """Return the sets of some names.
+
+    Args:
+        names: a folder, a set in all its parts, or one part, with or without its folder.
+        known: all sets.
+
+    Raises:
+        ValueError: if there is no such name, or it is in two folders.
+    """
+    found: dict[str, DataSet] = {}
+    for name in names:
+        own = [one for one in known if name in (one.folder, f"{one.folder}/{one.name}", one.name)]
+        own = own or [
+            one for one in known if f"{one.folder}/{one.name}".startswith((f"{name}.", f"{one.folder}/{name}."))
+        ]
+        folders = sorted({one.folder for one in own})
+        if not own:
+            listed = ", ".join(dict.fromkeys(one.folder for one in known))
+            raise ValueError(
+                f"NAME: there is no set {name!r}; folders are {listed}; python -m training.data list names all sets"
+            )
+        if len(folders) > 1:
+            raise ValueError(f"NAME: {name!r} is in {' and '.join(folders)}; write {folders[0]}/{name}")
+        found |= {one.path: one for one in own}
+    return list(found.values())
+
+
+@contextmanager
+def opened(place: str) -> Iterator[Callable[[str], Path]]:
+    """Yield a function that returns a local file of a copy, by its place below DATA.
+
+    Args:
+        place: hf://datasets/ORG/NAME[@REVISION], the address of a git repository (ends with .git, or begins with git@
+            or git+), or a folder.
+
+    Raises:
+        ValueError: if it is none of these, or cannot be read.
+    """
+    if place.startswith("hf://datasets/"):
+        from huggingface_hub import hf_hub_download
+
+        name, _, revision = place.removeprefix("hf://datasets/").partition("@")
+        yield lambda path: Path(hf_hub_download(name, path, repo_type="dataset", revision=revision or None))
+    elif place.endswith(".git") or place.startswith(("git@", "git+")):
+        with tempfile.TemporaryDirectory() as folder:
+            command = ["git", "clone", "--quiet", "--depth", "1", "--", place.removeprefix("git+"), folder]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise ValueError(f"--from: {place} cannot be cloned: {done.stderr.strip()}")
+            yield lambda path: Path(folder, path)
+    elif Path(place).is_dir():
+        yield lambda path: Path(place, path)
+    else:
+        raise ValueError(f"--from: expected hf://datasets/ORG/NAME, a git address or a folder, got {place!r}")
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def fetch(sets: Sequence[DataSet], target: Path, place: str = COPY) -> list[str]:
+    """Write files of a copy below a folder; a file that is right is kept, and a wrong one is not written.
+
+    Args:
+        sets: what to fetch.
+        target: DATA.
+        place: see `opened`.
+
+    Returns:
+        One line a set, of what was done.
+
+    Raises:
+        ValueError: if a file is not in the copy or is another one; files before it are written.
+    """
+    said = []
+    with opened(place) as local:
+        for one in sets:
+            path = target / one.path
+            if path.is_file() and digest(path) == one.sha256:
+                said.append(f"{path}: is there")
+                continue
+            try:
+                found = local(one.path)
+                wrong = f"it has the SHA-256 {digest(found)}" if digest(found) != one.sha256 else ""
+            except (OSError, ValueError) as error:  # what huggingface_hub raises is one of these
+                wrong = str(error).splitlines()[0]
+            if wrong:
+                why = "" if one.free else f", and its licence ({one.licence}) allows no copy in {COPY}"
+                raise ValueError(
+                    f"{one.path}: expected the file with SHA-256 {one.sha256} in {place}: {wrong}{why}. Its source is "
+                    f"https://github.com/{one.source.split(',')[0]}; name another copy with --from"
+                )
+            path.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = path.with_name(f"{path.name}.unfinished")
+            shutil.copyfile(found, unfinished)
+            os.replace(unfinished, path)
+            said.append(f"{path}: {one.rows:,} rows, {one.licence}, https://github.com/{one.source.split(',')[0]}")
+    return said
+
+
+def table_of(sets: Sequence[DataSet]) -> str:
+    """Return a Markdown table of sets."""
+    header = ["set", "rows", "source", "licence stated there", "in the copy"]
+    rows = [
+        [f"{one.folder}/{one.name}", f"{one.rows:,}", one.source, one.licence, "yes" if one.free else "no"]
+        for one in sets
+    ]
+    return markdown_table(header, rows)
+
+
+def pack(sets: Sequence[DataSet], data: Path, output: Path) -> list[DataSet]:
+    """Copy the sets whose licences allow it to a new folder, for a data set on the Hub or a git repository.
+
+    Returns:
+        The sets that are in it.
+
+    Raises:
+        ValueError: if the folder exists, or a file is missing or is another one.
+    """
+    if output.exists():
+        raise ValueError(f"--output: {output} exists; name another folder")
+    free = [one for one in sets if one.free]
+    fetch(free, output, str(data))
+    (output / "README.md").write_text(_CARD.format(table=table_of(free)), encoding="utf-8")
+    return free
+
+
+def main() -> None:
+    """List, fetch or pack."""
+    parser = argparse.ArgumentParser(prog="python -m training.data", description=__doc__.splitlines()[0])
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    verbs.add_parser("list", help="all sets with source and licence, as Markdown")
+    one = verbs.add_parser("fetch", help="write files of sets")
+    one.add_argument(
+        "names", nargs="+", metavar="NAME", help="a folder (judgments), a set (as2/wikiqa), or a part of it"
+    )
+    one.add_argument("--to", type=Path, required=True, metavar="DATA", help="folder that they are written below")
+    one.add_argument(
+        "--from", dest="place", default=COPY, metavar="COPY", help=f"{COPY} (default), a git address, or a folder"
+    )
+    one = verbs.add_parser("pack", help="make a copy of the sets whose licences allow it")
+    one.add_argument("--data", type=Path, required=True, help="folder that has all sets")
+    one.add_argument("--output", type=Path, required=True, help="folder that is made")
+    args = parser.parse_args()
+    known = data_sets()
+    try:
+        if args.verb == "list":
+            print(table_of(known))
+        elif args.verb == "fetch":
+            print("\n".join(fetch(chosen(args.names, known), args.to, args.place)))
+        else:
+            print(f"{args.output}: {len(pack(known, args.data, args.output))} of {len(known)} sets")
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()
