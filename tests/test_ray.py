@@ -3,13 +3,14 @@
 import json
 import os
 import signal
+from contextlib import nullcontext
 
 import pyarrow.parquet as pq
 import pytest
 import ray
 from genqa_metrics.toolkit.rows.files import FileError
-from genqa_metrics.toolkit.scoring.parts import MANIFEST
-from genqa_metrics.toolkit.scoring.ray_run import RayRun, listed
+from genqa_metrics.toolkit.scoring.parts import MANIFEST, verify
+from genqa_metrics.toolkit.scoring.ray_run import CLAIM, RayRun, check_unchanged, claimed, listed
 from genqa_metrics.toolkit.scoring.run import Run
 
 from tests.factories.files import QUESTIONS, made_rows, run, save
@@ -151,6 +152,13 @@ def test_sets_from_and_to_uris(cluster, tmp_path):
     assert "skipped 1 bad rows; 4 were scored" in said
     rows = pq.read_table(tmp_path / "made" / "parts").to_pylist()
     assert sorted((row["line"], row["system"]) for row in rows) == [(1, "one"), (1, "two"), (2, "one"), (2, "two")]
+    parts = tmp_path / "made" / "parts"
+    assert verify(str(parts)) == {"parts": len(list(parts.glob("*.parquet"))), "rows": 4}
+    assert not list(parts.glob(f"{CLAIM}*"))
+    changed = next(parts.glob("*.parquet"))
+    changed.write_bytes(changed.read_bytes() + b"x")
+    with pytest.raises(FileError, match=f"{changed.name} has changed"):
+        verify(str(parts))
 
 
 @pytest.mark.parametrize(
@@ -172,6 +180,41 @@ def test_bad_usage_is_told_before_a_cluster_is_asked_for(tmp_path, monkeypatch, 
     monkeypatch.setattr(ray, "init", None)
     _, said = run("score", *arguments, "--engine", "ray", status=2)
     assert message in said
+
+
+def test_two_runs_cannot_write_into_one_folder(tmp_path):
+    """The second one is refused before it reads, and nothing of it stays; the folder is free when the first ends."""
+    path = save(tmp_path / "a.jsonl", made_rows(3))
+    output = f"{tmp_path}/parts/"
+    with claimed(output):
+        for begin in (lambda: RayRun([str(path)], ["aev"], output=output), lambda: claimed(output).__enter__()):
+            with pytest.raises((FileError, ValueError), match="another run is writing to it, or was killed; name"):
+                begin()
+        assert len(list((tmp_path / "parts").iterdir())) == 1
+    assert not list((tmp_path / "parts").iterdir())
+    second = RayRun([str(path)], ["aev"], output=output)
+    with claimed(output), pytest.raises(FileError, match="another run is writing"):  # it began in between
+        second.score()
+
+
+def test_input_that_changes_is_noticed(tmp_path, monkeypatch):
+    path = save(tmp_path / "a.jsonl", made_rows(3))
+    started = RayRun([str(path)], ["aev"], output=f"{tmp_path}/parts/")
+    check_unchanged(started.files, started.stamps)
+    text = path.read_text()
+    path.write_text(text.replace("1", "2"))
+    os.utime(path, ns=(0, 0))
+    with pytest.raises(FileError, match=r"a\.jsonl: has changed while it was read"):
+        check_unchanged(started.files, started.stamps)
+    monkeypatch.setattr("genqa_metrics.toolkit.scoring.ray_run._connected", lambda address: nullcontext())
+    monkeypatch.setattr(RayRun, "_sink_of_run", lambda *_: None)
+    monkeypatch.setattr(RayRun, "_report_of", lambda *_: None)
+    with pytest.raises(FileError, match="has changed while it was read"):
+        started.score()
+    assert not list((tmp_path / "parts").iterdir()), "no manifest says that it is complete"
+    path.unlink()
+    with pytest.raises(FileError, match="is no longer there"):
+        check_unchanged(started.files, started.stamps)
 
 
 def test_an_address_is_for_ray_and_ray_must_be_there(tmp_path, monkeypatch):

@@ -114,7 +114,7 @@ def verify(folder: str) -> dict[str, int]:
         raise FileError(f"{folder}: is not complete; run the command that began it again, with --resume")
     if not isinstance(parts, dict):
         raise FileError(
-            f"{place / MANIFEST}: has no digests of parts (--engine ray writes none); nothing can be verified"
+            f"{place / MANIFEST}: has no digests of parts; an older version wrote it, and nothing can be verified"
         )
     there = {path.name for path in place.iterdir() if path.name != MANIFEST}
     problems = [f"{name} is missing" for name in sorted(set(parts) - there)]

@@ -7,14 +7,16 @@ sums of a window, goes through the pipeline as a row of its own with a note. So 
 counts once however often the task had to run, holds for everything.
 """
 
+import hashlib
 import io
 import json
 import logging
 import os
 import sys
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import pyarrow
 import pyarrow.parquet
@@ -35,6 +37,7 @@ from .run import Run, Scores, facts_of, report_of
 
 CORES_PER_READER = 16  # one task that reads, and one that writes, keep far more actors busy than that
 NOTE = "_note"
+CLAIM = "_claim-"  # start of the name of a file by which a run claims its folder
 _TEXTS = {"file": "text", "line": "integer", "id": "text", "system": "text", "text": "text"}
 _LISTS = ("predictions", "references", "contexts")
 _ITEM = _TEXTS | dict.fromkeys(_LISTS, "texts") | {"score": "number", "label": "number"}
@@ -89,6 +92,75 @@ def listed(inputs: Sequence[str]) -> list[dict]:
             path = full + mark + options if "://" in full else os.path.abspath(full)
             files.append({"name": full, "path": path, "size": file.size})
     return files
+
+
+def stamps(files: Sequence[Mapping]) -> list[tuple]:
+    """Return size and time of the last change of files, by which a change is noticed; None where unknown.
+
+    Raises:
+        FileError: if one is no longer there.
+    """
+    found = []
+    for file in files:
+        system, inner = file_system(file["path"])
+        info = system.get_file_info(inner)
+        if info.type == fs.FileType.NotFound:
+            raise FileError(f"{file['name']}: is no longer there; score it again")
+        found.append((info.size, info.mtime_ns))
+    return found
+
+
+def check_unchanged(files: Sequence[Mapping], before: Sequence[tuple]) -> None:
+    """Refuse files whose `stamps` are no longer those of before.
+
+    Raises:
+        FileError: names the first one.
+    """
+    for file, old, new in zip(files, before, stamps(files), strict=True):
+        if old != new:
+            raise FileError(
+                f"{file['name']}: has changed while it was read; score it into another folder when it is complete"
+            )
+
+
+@contextmanager
+def claimed(folder: str) -> Iterator[None]:
+    """Claim a folder for one run, on any file system: write a claim, then look for others.
+
+    Of two runs that begin at the same time at least one sees the other's claim and gives up.
+
+    Raises:
+        FileError: if another run has claimed the folder, or it holds parts. It is as it was before.
+    """
+    system, inner = file_system(folder)
+    name = f"{CLAIM}{uuid.uuid4().hex}"
+    try:
+        system.create_dir(inner, recursive=True)
+        _write(folder, name, b"")
+    except OSError as error:
+        raise FileError(f"{folder}: cannot be written: {error}") from error
+    try:
+        check_unused(folder, name)
+        yield
+    finally:
+        system.delete_file(f"{inner.rstrip('/')}/{name}")
+
+
+def check_unused(folder: str, own: str = "") -> None:
+    """Refuse a folder that holds parts, or the claim of a run other than `own`.
+
+    Raises:
+        FileError: says which.
+    """
+    system, inner = file_system(folder)
+    for file in system.get_file_info(fs.FileSelector(inner, allow_not_found=True)):
+        if file.base_name == MANIFEST or file.extension == "parquet":
+            raise FileError(f"{folder}: holds the parts of an earlier run; name another folder")
+        if file.base_name.startswith(CLAIM) and file.base_name != own:
+            raise FileError(
+                f"{folder}: another run is writing to it, or was killed; name another folder, or remove "
+                f"{file.base_name} if no run is left"
+            )
 
 
 def _is_input(name: str) -> bool:
@@ -208,32 +280,38 @@ class PartsDatasink(Datasink):
 
     Attributes:
         notes: all notes, when the pipeline has run.
+        parts: name of every part -> its SHA-256, then too.
     """
 
     def __init__(self, output: str | None, metadata: Mapping[str, str], rows: int):
         self.output, self.metadata, self.rows = output, metadata, rows
         self.notes: list[dict] = []
+        self.parts: dict[str, str] = {}
 
     @property
     def min_rows_per_write(self) -> int:
         """Rows of a part."""
         return self.rows
 
-    def write(self, blocks, ctx) -> tuple[int, list[str]]:
-        """Write one part; return its number and its notes."""
+    def write(self, blocks, ctx) -> tuple[int, list[str], str | None]:
+        """Write one part; return its number, its notes, and its SHA-256 if it has rows."""
         table = pyarrow.concat_tables(list(blocks))
         notes = table[NOTE].drop_null().to_pylist()
         table = table.filter(table[NOTE].is_null()).drop_columns([NOTE]).replace_schema_metadata(self.metadata)
+        written = None
         if self.output is not None and len(table):
             buffer = io.BytesIO()
             pyarrow.parquet.write_table(table, buffer, compression="zstd")
             # Under the name that an earlier attempt at the same task had, so that nothing is there twice.
             _write(self.output, part_name(ctx.task_idx), buffer.getbuffer())
-        return ctx.task_idx, notes
+            written = hashlib.sha256(buffer.getbuffer()).hexdigest()
+        return ctx.task_idx, notes, written
 
     def on_write_complete(self, write_result) -> None:
-        """Keep the notes of the attempts that count."""
-        self.notes = [json.loads(note) for _, notes in sorted(write_result.write_returns) for note in notes]
+        """Keep the notes and digests of the attempts that count."""
+        for number, notes, written in sorted(write_result.write_returns, key=lambda found: found[0]):
+            self.notes += map(json.loads, notes)
+            self.parts |= {part_name(number): written} if written else {}
 
 
 def _write(folder: str, name: str, content) -> None:
@@ -309,10 +387,8 @@ class RayRun(Run):
         if self.output is not None:
             if "://" not in self.output and not is_folder(self.output):
                 raise FileError(f"output: ray writes parts into a folder; name it with a slash, {self.output}/")
-            system, inner = file_system(self.output)
-            there = system.get_file_info(fs.FileSelector(inner, allow_not_found=True))
-            if any(file.base_name == MANIFEST or file.extension == "parquet" for file in there):
-                raise FileError(f"{self.output}: holds the parts of an earlier run; name another folder")
+            check_unused(self.output)
+        self.stamps = stamps(self.files)
 
     def score(
         self,
@@ -331,22 +407,30 @@ class RayRun(Run):
         first.windows(lambda row_kind: (1, 1))
         row_kind = first.row_kind
         scorers = self._checked_scorers(row_kind)
-        with _connected(self.options.address):
-            notes = self._notes_of_run(row_kind, scorers, skip_bad_rows)
+        claim = nullcontext() if self.output is None else claimed(self.output)
+        with claim:
+            with _connected(self.options.address):
+                sink = self._sink_of_run(row_kind, scorers, skip_bad_rows)
+            report = self._report_of(sink, row_kind, scorers, problem)
+            check_unchanged(self.files, self.stamps)
+            if self.output is not None:
+                inputs = [{name: file[name] for name in ("name", "size")} for file in self.files]
+                facts = {"complete": True, **facts_of(report), "parts": sink.parts}
+                _write(self.output, MANIFEST, manifest(self._facts(), inputs, facts))
+        return report
+
+    def _report_of(self, sink: PartsDatasink, row_kind: RowKind, scorers: Mapping, problem: Callable) -> Scores:
+        """Return the results of the notes of a pipeline; tell its problems."""
         overall, counts = Tally(), Counter()
-        for note in notes:
+        for note in sink.notes:
             overall.add(Tally(**note.get("tally", {})))
             counts.update(note.get("counts", {}))
             for message in note.get("problems", ()):
                 problem(message)
-        report = report_of(overall, row_kind, scorers, counts, self.options.total)
-        if self.output is not None:
-            inputs = [{name: file[name] for name in ("name", "size")} for file in self.files]
-            _write(self.output, MANIFEST, manifest(self._facts(), inputs, {"complete": True, **facts_of(report)}))
-        return report
+        return report_of(overall, row_kind, scorers, counts, self.options.total)
 
-    def _notes_of_run(self, row_kind: RowKind, scorers: Mapping, skip: bool) -> list[dict]:
-        """Run the pipeline; return the notes."""
+    def _sink_of_run(self, row_kind: RowKind, scorers: Mapping, skip: bool) -> PartsDatasink:
+        """Run the pipeline; return its end, which has the notes."""
         has_model = any(scorer.device is not None for scorer in scorers.values())
         wants_cpu = any(given.get("device") == "cpu" for given in self.settings.values())
         resources = ray.cluster_resources()
@@ -359,9 +443,6 @@ class RayRun(Run):
         )
         sink = PartsDatasink(self.output, metadata, self.part_rows)
         try:
-            if self.output is not None:
-                system, inner = file_system(self.output)
-                system.create_dir(inner, recursive=True)
             # Few tasks read and write, and need no core of their own: the actors may take all cores, and as many as
             # the cluster grows to.
             rows = ray.data.read_datasource(source, override_num_blocks=len(self.files), num_cpus=0, concurrency=few)
@@ -377,4 +458,4 @@ class RayRun(Run):
             rows.write_datasink(sink, ray_remote_args={"num_cpus": 0}, concurrency=few)
         except Exception as error:  # Ray has many kinds, some made up at run time
             raise _cause(error) from error
-        return sink.notes
+        return sink
