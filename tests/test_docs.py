@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 from tests.factories.pages import PAGES, Page
 
-MOST_NOT_RUN = 14
+MOST_NOT_RUN = 15
 SITE = PAGES.parent / "build/html"
 pytestmark = pytest.mark.xdist_group("docs")
 # What makes a browser ask for something, which a link does not.
@@ -81,6 +81,25 @@ def test_few_blocks_are_left_out():
         reason for path in PAGES.rglob("*.md") for reason in re.findall("<!-- not run: (.+) -->", path.read_text())
     ]
     assert len(left_out) <= MOST_NOT_RUN, left_out
+
+
+def test_troubleshooting_quotes_messages_that_there_are(repository):
+    """Every heading in backticks is part of a string of the program."""
+    said = "".join(path.read_text(encoding="utf-8") for path in (repository / "metrics").rglob("*.py"))
+    text = (PAGES / "reference/troubleshooting.md").read_text(encoding="utf-8")
+    quoted = re.findall(r"^## `(.+)`$", text, re.MULTILINE)
+    assert len(quoted) > 8
+    assert [message for message in quoted if message not in said] == []
+
+
+def test_every_column_of_the_glossary_is_on_the_page():
+    sys.path.insert(0, str(PAGES.parent))
+    import conf
+    from genqa_metrics.toolkit.reports.glossary import QUANTITIES
+
+    lines = conf.columns().splitlines()
+    assert len(lines) == len(QUANTITIES) + 2
+    assert all(line.count(" | ") == 3 for line in lines[2:])
 
 
 @pytest.mark.slow

@@ -101,9 +101,21 @@ def generate(app: object) -> None:
     command = [sys.executable, "-m", "typer", "genqa_metrics.toolkit.cli", "utils", "docs", "--name", "genqa-metrics"]
     text = subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8").stdout
     write(GENERATED / "commands.md", text.split("\n", 1)[1])
+    write(GENERATED / "columns.md", columns())
     for name, draw in figures.FIGURES.items():
         for scheme in ("light", "dark"):
             write(GENERATED / f"{name}-{scheme}.svg", draw(scheme))
+
+
+def columns() -> str:
+    """Return the glossary of the tables' columns in Markdown."""
+    from genqa_metrics.toolkit.reports.glossary import QUANTITIES
+    from genqa_metrics.toolkit.reports.table import Table, markdown_table
+
+    rows = [[name, found.header or name, found.meaning, ", ".join(found.verbs)] for name, found in QUANTITIES.items()]
+    header = ["name", "in tables", "meaning", "of"]
+    lines = markdown_table(Table("", header, rows)).split("\n")
+    return "\n".join([lines[0], "|---|---|---|---|", *lines[2:]]) + "\n"
 
 
 def write(path: Path, text: str) -> None:
