@@ -27,15 +27,18 @@ from training.publish import space as publish_space
 
 REPOSITORIES = [
     ("model", "ns/ava-minilm"),
+    ("model", "ns/grounding-minilm"),
     ("model", "ns/kpqa-minilm"),
     ("space", "ns/aev"),
     ("space", "ns/ava"),
     ("space", "ns/f_meta"),
+    ("space", "ns/grounding"),
     ("space", "ns/kpqa"),
     ("space", "ns/compare"),
 ]
 RECORDS = {
     "kpqa": {"agreement": {"made": {"bleu1": {}, "bleu1_kpqa": {"pearson": [0.51], "spearman": [0.43]}}}},
+    "grounding": {"scores": {"rows": {"made.dev": {"judge of grounding": {"accuracy": 0.8, "auc": 0.9}}}}},
     "ava": {
         "scores": {
             "rows": {"made.dev": {"accuracy": 0.9, "f1": 0.8, "auc": 0.7}},
@@ -56,7 +59,8 @@ def tiny_checkpoints(tiny_encoder, judges, tmp_path_factory):
     get_peft_model(loading.token_classifier(tiny_encoder), config).save_pretrained(adapter)
     judge = tmp_path_factory.mktemp("judge")
     shutil.copytree(judges(), judge, dirs_exist_ok=True)
-    checkpoints = {"kpqa": adapter, "ava": judge}
+    checkpoints = {"kpqa": adapter, "ava": judge, "grounding": tmp_path_factory.mktemp("grounder")}
+    shutil.copytree(judge, checkpoints["grounding"], dirs_exist_ok=True)
     for name, folder in checkpoints.items():
         (folder / "README.md").write_text(f"---\nlicense: mit\n---\n\n# One of {name}\n\n## Limits\n\nTiny.\n")
     return checkpoints
@@ -247,7 +251,7 @@ def test_a_space_is_complete(tiny, run, tmp_path, repository):
         names = {path.name for path in folder.rglob("*")}
         assert not names & {"checkpoint", "checkpoint_base", "integrations", "__pycache__"}
         assert not [path for path in folder.rglob("*.py") if 'evaluate.load("metrics/' in path.read_text()]
-        if name in ("ava", "kpqa"):
+        if name in publish_space.WITH_CHECKPOINT:
             assert front.models == [f"me/{name}-minilm"]
             for path in (folder / "loading.py", folder / "genqa_metrics" / name / "loading.py"):
                 assert f'"small": "me/{name}-minilm@v{genqa_metrics.__version__}"' in path.read_text()
@@ -281,6 +285,8 @@ def test_the_documentation_is_a_static_space_with_its_folders(hub, run, monkeypa
 def test_the_bundled_checkpoints_can_be_published(run, tmp_path):
     """The records in training/ are of the checkpoints in metrics/, and their cards get the numbers."""
     for name in publish.CHECKPOINTS:
+        if not models.RECORDS[name].is_file():  # an interim checkpoint, which has no results of its own
+            continue
         results = publish.recorded_results(name, publish.CHECKPOINTS[name])
         assert len(results) >= 10
         assert all(0 < result.metric_value <= 1 for result in results)

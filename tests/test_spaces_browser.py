@@ -248,6 +248,12 @@ def main_path(name: str, page: Page) -> None:
         result(page, "AEv(0.7, 2) is")
         page.wait_for_timeout(200)  # the cell would take the focus 50 ms after it is drawn
         expect(page.get_by_role("slider", name="alpha")).to_be_focused()
+    elif name == "grounding":
+        result(page, "of the sentences are supported")
+        page.locator(".sentences summary", has_text="1887").click()
+        expect(page.locator(".sentences mark:visible")).to_contain_text("1889")
+        example(page, "Nothing is stated")
+        result(page, "The answer states nothing.")
     elif name == "ava":
         result(page, "The judge calls it right. Probability above 0.99")
         expect(page.locator(".mark", has_text="twelve")).to_contain_text("+0.")
@@ -327,12 +333,14 @@ FIELDS = {
     "f_meta": ("Generated questions", "Reference questions"),
     "aev": ("Answer to be scored", "Reference answer"),
     "ava": ("Question", "Answer to be judged", "Accepted answers"),
+    "grounding": ("Answer", "Passages"),
 }
 RESULT = {
     "kpqa": "without weights",
     "f_meta": "the conventional score is",
     "aev": "AEv(0.5, 2) is",
     "ava": "Probability",
+    "grounding": "of the sentences are supported",
 }
 
 
@@ -538,6 +546,7 @@ def test_programs_get_the_numbers_of_the_module(name, client):
 BAD_CALLS = {
     "kpqa": ("/score", ("Who?", "Paris", None), "references: expected a text or a list of texts"),
     "ava": ("/score", ("Who?", "Paris", []), "references: this field is empty; give at least one text"),
+    "grounding": ("/score", ("Who?", "Paris", []), "passages: this field is empty; give at least one text"),
     "f_meta": ("/score", ("Who?", {"a": "b"}, "ROUGE-L"), "references: expected a text or a list of texts"),
     "aev": ("/plane", ("x", "y", "high", 2), "alpha: expected a number, got str."),
 }

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import gradio as gr
 from genqa_metrics.toolkit.rows import files, formats, items, reading, writing
-from genqa_metrics.toolkit.scoring import pipeline
+from genqa_metrics.toolkit.scoring import pipeline, registry, selection
 from gradio_client.utils import is_http_url_like
 from markupsafe import Markup
 
@@ -39,6 +39,7 @@ LABELS = {
     "question": "Column with the question",
     "prediction": "Column with the answer",
     "references": "Column with the accepted answers",
+    "contexts": "Column with the passages",
     "system": "Column with the system",
     "id": "Column with the id",
 }
@@ -319,7 +320,7 @@ def read(path: str | None, columns: Mapping[str, object], reader: str = "", sets
         path: the upload, or None.
         columns: what is read -> its column; NONE for no column, None for the column of that name. Several columns of
             answers are one system each.
-        reader: the metric that needs the question; "" if it may be missing.
+        reader: the metric whose columns every row must have; "" for any answers with references.
         sets: whether rows hold sets of questions instead of one answer.
 
     Raises:
@@ -336,6 +337,7 @@ def read(path: str | None, columns: Mapping[str, object], reader: str = "", sets
     bad: list[str] = []
     skips = reading.Skips(skip=True, problem=lambda message: bad.append(_plain(message, path)))
     pairs = characters = 0
+    wanted = {reader: registry.scorer_class(reader)} if reader else {}
     try:
         source = files.Source(path, systems=systems)
         rows = items.RowReader(source, named | ({"system": ""} if systems else {}))
@@ -347,11 +349,12 @@ def read(path: str | None, columns: Mapping[str, object], reader: str = "", sets
             if row_kind.ceiling or row_kind.sets != sets:
                 expected = "a list of generated questions" if sets else "one answer"
                 raise items.RowError(f"expected {expected} in each row")
-            return rows.items(row.number, row.values, row_kind, reader)
+            needs = selection.needed_columns(wanted, row_kind)
+            return rows.items(row.number, row.values, row_kind, needs)
 
         for *_, made in reading.good_rows([source], convert, skips):
             found += made
-            pairs += sum(len(item.predictions) * len(item.references) for item in made)
+            pairs += sum(len(item.predictions) * (len(item.references) + len(item.contexts)) for item in made)
             characters += sum(map(_characters, made))
             check_budget("File", len(found), pairs, characters)
     except formats.FileError as error:

@@ -21,6 +21,7 @@ CALLS = {
     "aev": ("plane", "/plane", ("There are seven steps.", "Four steps are involved.", 0.3, 1)),
     "ava": ("score", "/score", ASKED),
     "f_meta": ("score", "/score", (["Who won it?", "When was it?"], ["Who won the cup?"], "BLEU-4")),
+    "grounding": ("score", "/score", ASKED),
     "kpqa": ("score", "/score", ASKED),
 }
 BASES = {"ROUGE-L": "rouge", "ROUGE-L + cosine": "rouge_cosine", "BLEU-4": "bleu"}
@@ -40,6 +41,8 @@ def by_the_module(name: str, arguments: tuple) -> dict:
         settings = {"base": BASES[base], "base_kwargs": {"tokenizer": "word"}}
         return metric.compute(predictions=[generated], references=[references], **settings)
     question, answer, references = arguments
+    if name == "grounding":
+        return metric.compute(questions=[question], predictions=[answer], contexts=[references])
     return metric.compute(questions=[question], predictions=[answer], references=[references])
 
 

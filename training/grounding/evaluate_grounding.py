@@ -219,7 +219,8 @@ def main() -> None:
         digests = {name: file_digest(path.with_name(f"{name}.jsonl.gz")) for name, path in files.items()}
         digests["checkpoint"] = checkpoint_digest(folder)
         command = "python -m training.grounding.evaluate_grounding --data DATA"
-        write_json(args.json, {"command": command, "settings": settings, "scores": scores, "digests": digests})
+        found = {"rows": scores, "digests": digests}
+        write_json(args.json, {"command": command, "settings": settings, "scores": found})
     for path in args.write:
         put_between_markers(path, "scores", table(scores))
 

@@ -9,7 +9,11 @@ from pathlib import Path
 from training.publish.assemble import ROOT
 from training.studies.accuracy.measure import copy_measured
 
-RECORDS = {"ava": ROOT / "training/ava/results/bundled.json", "kpqa": ROOT / "training/kpqa/results/agreement.json"}
+RECORDS = {
+    "ava": ROOT / "training/ava/results/bundled.json",
+    "grounding": ROOT / "training/grounding/results/bundled.json",
+    "kpqa": ROOT / "training/kpqa/results/agreement.json",
+}
 TASKS = {"ava": "text-classification", "kpqa": "token-classification"}
 CLASSES = {"ava": "AutoModelForSequenceClassification", "kpqa": "AutoModelForTokenClassification"}
 ADAPTER = ("adapter_config.json", "adapter_model.safetensors")
@@ -22,7 +26,15 @@ def metric_of(checkpoint: Path) -> str:
     return "ava" if (checkpoint / "ava_config.json").is_file() else "kpqa"
 
 
-def write_model(source: Path, repository: str, tag: str, folder: Path, results: list, is_default: bool = True) -> None:
+def write_model(
+    source: Path,
+    repository: str,
+    tag: str,
+    folder: Path,
+    results: list,
+    is_default: bool = True,
+    metric: str | None = None,
+) -> None:
     """Write the folder of a model repository.
 
     Args:
@@ -32,6 +44,7 @@ def write_model(source: Path, repository: str, tag: str, folder: Path, results: 
         folder: where to write; its previous content is deleted.
         results: `huggingface_hub.EvalResult` objects, for the card.
         is_default: whether the metric of the same namespace loads it by default.
+        metric: the metric that loads it; None for the one that its files name.
 
     Raises:
         ValueError: if transformers cannot load the model completely although its card says so, or `measured.json`
@@ -62,11 +75,17 @@ def write_model(source: Path, repository: str, tag: str, folder: Path, results: 
         if (source / file).is_file():
             place.mkdir(exist_ok=True)
             shutil.copyfile(source / file, place / file)
-    if name == "ava":
+    if name == "ava" and (source / "measured.json").is_file():
         copy_measured(source, folder)
 
     namespace, title = repository.split("/")
-    facts = {"name": name, "namespace": namespace, "repository": repository, "tag": tag, "auto": CLASSES[name]}
+    facts = {
+        "name": metric or name,
+        "namespace": namespace,
+        "repository": repository,
+        "tag": tag,
+        "auto": CLASSES[name],
+    }
     use = ((TEXTS["use"] if is_default else TEXTS["use_own"]) + note).format(**facts)
     use += TEXTS["settings"] if name == "ava" else ""
     if (source / ADAPTER[1]).is_file():
@@ -137,13 +156,15 @@ def recorded_results(name: str, source: Path) -> list:
         source: folder of the checkpoint.
 
     Returns:
-        `huggingface_hub.EvalResult` objects.
+        `huggingface_hub.EvalResult` objects; none of a checkpoint that was not measured.
 
     Raises:
         ValueError: if the results are of another checkpoint; names the command to run.
     """
     from huggingface_hub import EvalResult
 
+    if not RECORDS[name].is_file():
+        return []
     record = json.loads(RECORDS[name].read_text(encoding="utf-8"))
     digest = _digest(source)
     if name == "ava":
@@ -160,6 +181,13 @@ def recorded_results(name: str, source: Path) -> list:
         ]
         label = "Pearson's r with graded judgments"
         rows += [(data, "pearsonr", values["pearson"], label) for data, values in scores["graded"].items()]
+    elif name == "grounding":
+        measured = record["scores"]["digests"]["checkpoint"]
+        rows = [
+            (data, kind, methods["judge of grounding"][key], label)
+            for data, methods in record["scores"]["rows"].items()
+            for key, kind, label in (("accuracy", "accuracy", "Accuracy"), ("auc", "roc_auc", "AUC"))
+        ]
     else:
         measured = re.match(r"checkpoint:([0-9a-f]+)", record["checkpoints"]["kpqa"])[1]
         rows = [
@@ -179,7 +207,7 @@ def recorded_results(name: str, source: Path) -> list:
         )
     return [
         EvalResult(
-            task_type=TASKS[name],
+            task_type=TASKS[metric_of(source)],
             dataset_type=data.split(".")[0].replace(" ", "_"),
             dataset_name=data,
             metric_type=kind,

@@ -11,9 +11,9 @@ from training.publish.assemble import ROOT
 from training.publish.hub import Repository, check_login, check_version, upload, version_tag
 from training.publish.models import recorded_results, write_model
 from training.publish.site import write_site
-from training.publish.space import checkpoint_repository, write_space
+from training.publish.space import COMPARED, WITH_CHECKPOINT, checkpoint_repository, write_space
 
-CHECKPOINTS = {name: ROOT / "metrics" / name / "checkpoint" for name in ("ava", "kpqa")}
+CHECKPOINTS = {name: ROOT / "metrics" / name / "checkpoint" for name in WITH_CHECKPOINT}
 COMPARE = "compare"  # the demo of several metrics
 
 
@@ -79,9 +79,9 @@ def write_folders(args: Arguments) -> list[Repository]:
         if name in CHECKPOINTS:
             results = recorded_results(name, CHECKPOINTS[name])
             model = added(checkpoint_repository(name, args.namespace).split("/")[1], "model")
-            write_model(CHECKPOINTS[name], model.name, tag, model.folder, results)
-    # the demo of several metrics loads all checkpoints
-    for name in [*args.metrics, *[COMPARE] * (set(CHECKPOINTS) <= set(args.metrics))]:
+            write_model(CHECKPOINTS[name], model.name, tag, model.folder, results, metric=name)
+    # the demo of several metrics loads their checkpoints
+    for name in [*args.metrics, *[COMPARE] * (set(COMPARED) <= set(args.metrics))]:
         write_space(name, args.namespace, tag, added(name, "space").folder)
     if args.docs:
         write_site(added("docs", "space").folder)

@@ -9,7 +9,8 @@ from training.publish.assemble import METRICS, ROOT, assemble
 
 CHECKPOINTS_LINE = re.compile(r"^HUB_CHECKPOINTS = \{[^}]*\}", re.MULTILINE)
 HUB_ID = re.compile(r'"([^"/]+)/([^"@]+)(?:@[^"]+)?"')
-WITH_CHECKPOINT = ("ava", "kpqa")
+WITH_CHECKPOINT = ("ava", "grounding", "kpqa")
+COMPARED = ("ava", "kpqa")  # the metrics of the demo that compares systems
 # Files of training that the demo of F-meta imports.
 GENERATORS = ("__init__.py", "common.py", *(f"question_generation/{name}" for name in (
     "__init__.py", "ask.py", "contexts.py", "decoding.py", "generator.py", "checkpoints/*/*")))  # fmt: skip
@@ -73,7 +74,7 @@ def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
             new = _without_dead_ends(new, namespace)
         if new != text:
             path.write_text(new, encoding="utf-8")
-    models = [metric for metric in WITH_CHECKPOINT if metric == name or not is_metric]
+    models = [metric for metric in WITH_CHECKPOINT if metric == name] if is_metric else list(COMPARED)
     if models:
         card = RepoCard.load(folder / "README.md")
         card.data["models"] = [checkpoint_repository(metric, namespace) for metric in models]

@@ -320,11 +320,11 @@ class RowReader:
             FileError: if it has predictions and the rows before it have none.
         """
         needs = needs or {}
-        if row_kind.has_references or "references" in needs:
+        if "references" in needs or (row_kind.has_references and not needs):
             references = self._references(*self._needed(values, "references"))
         else:
             given = self.optional(values, "references")
-            references = [] if given is None else self._references("references", given)
+            references = self._references("references", given) if given else []
         default = self._system(values)
         if row_kind.ceiling:
             if self._has(values, "prediction"):
