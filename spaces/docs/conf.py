@@ -53,6 +53,7 @@ PAGES = {
     "metrics/aev/README.md": "reference/aev.md",
     "metrics/ava/README.md": "reference/ava.md",
     "metrics/f_meta/README.md": "reference/f_meta.md",
+    "metrics/grounding/README.md": "reference/grounding.md",
     "metrics/kpqa/README.md": "reference/kpqa.md",
     "tests/programs/benchmarks/results/benchmarks.md": "results/6-speed.md",
     "tests/programs/benchmarks/results/truescore.md": "results/12-truescore.md",

@@ -32,7 +32,7 @@ def score(
     """Score rows; the numbers are those of `genqa-metrics score`.
 
     Without metrics and settings rows with a question are scored by "ava", sets of questions by "f_meta" and "aev", and
-    others by "aev".
+    others by "aev". Rows with contexts, the retrieved passages, are also scored by "grounding".
 
     Args:
         rows: {rows}
