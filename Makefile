@@ -43,6 +43,7 @@ bench-parts: $(VENV)/installed-test  # one metric after the other, in more detai
 	$(BIN)/python -m tests.programs.benchmarks.bench_f_meta --data $(DATA)/question_generation/qamr.test.jsonl.gz
 	$(BIN)/python -m tests.programs.benchmarks.bench_kpqa --data $(DATA)/judgments/kpqa_marco.dev.jsonl.gz
 	$(BIN)/python -m tests.programs.benchmarks.bench_ava --data $(DATA)/judgments/evouna_nq.dev.jsonl.gz
+	$(BIN)/python -m tests.programs.benchmarks.bench_grounding
 	$(BIN)/python -m tests.programs.benchmarks.bench_scale --data $(DATA)/judgments/evouna_nq.train.jsonl.gz
 
 sizes: $(BIN)/python

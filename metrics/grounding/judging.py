@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.answers import extract_answer
+from ..core.characters import readable
 from ..core.judge_reading import STATEMENT, JudgeReader
 from ..core.replacing import instead, parts
 from .sentences import Sentence, sentences_of
@@ -73,6 +74,11 @@ class Grounder:
             contexts: n lists of passages.
         """
         split = {text: windows_of(text) for text in dict.fromkeys(text for given in contexts for text in given)}
+        clean: dict[str, str] = {}  # windows as the judge reads them
+
+        def read(text: str) -> str:
+            return clean.setdefault(text, readable(text) or text)
+
         found, asked = [], []
         for question, prediction, passages in zip(questions, predictions, contexts, strict=True):
             windows = [
@@ -96,7 +102,7 @@ class Grounder:
                 if same:
                     verdict.probability, verdict.window = self._probabilities([CERTAIN])[0], same[0]
                     continue
-                asked += [(verdict, window, (before, window.text, sentence.claim)) for window in near]
+                asked += [(verdict, window, (before, read(window.text), read(sentence.claim))) for window in near]
             found.append(verdicts)
         logits = self.reader.logits([triple for *_, triple in asked])
         for (verdict, window, _), probability in zip(asked, self._probabilities(logits), strict=True):

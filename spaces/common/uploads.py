@@ -389,7 +389,7 @@ def check_budget(name: str, rows: int, pairs: int, characters: int) -> None:
 
 
 def _characters(item: items.Item) -> int:
-    return sum(map(len, (item.text or "", *item.predictions, *item.references)))
+    return sum(map(len, (item.text or "", *item.predictions, *item.references, *item.contexts)))
 
 
 def scored(items: Sequence, scorer, tick: Callable[[str, int, int], None], what: str = "Scoring") -> tuple:
