@@ -23,8 +23,9 @@ def test_scores_are_those_of_the_golden_file(repository, metric):
         if "predictions" in rows[0]:
             rows = [{**row, "predictions": texts} for row in rows for texts in row["predictions"].values()]
         columns = {"predictions": [row.get("predictions", row.get("prediction")) for row in rows]}
-        columns["references"] = [row["references"] for row in rows]
-        if metric in ("ava", "kpqa"):
+        evidence = "contexts" if metric == "grounding" else "references"
+        columns[evidence] = [row[evidence] for row in rows]
+        if metric in ("ava", "grounding", "kpqa"):
             columns["questions"] = [row["question"] for row in rows]
         found = genqa_metrics.load(metric).compute(**columns, per_example=True)
         for key, expected in golden[name][metric].items():

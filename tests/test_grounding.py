@@ -157,11 +157,12 @@ def test_shared_passages_are_split_once(grounding, monkeypatch):
     assert seen == PASSAGES
 
 
-def test_answers_that_state_nothing_are_left_out_with_one_warning(grounding):
-    with pytest.warns(UserWarning, match="grounding: 1 answers only decline, ask or greet and are left out"):
-        found = grounding.compute(
-            predictions=["The bridge is 120 metres long.", "I don't know."], contexts=[PASSAGES] * 2, per_example=True
-        )
+def test_answers_that_state_nothing_are_left_out_of_the_means(grounding):
+    found = grounding.compute(
+        predictions=["The bridge is 120 metres long.", "I don't know."], contexts=[PASSAGES] * 2, per_example=True
+    )
+    with pytest.warns(UserWarning, match="grounding: no answer states anything"):
+        assert grounding.compute(predictions=["I don't know."], contexts=[PASSAGES])["grounding"] == 0
     assert (found["grounding"], found["grounding_answer_rate"]) == (1.0, 0.5)
     assert found["grounding_per_example"] == [1.0, 1.0]
 

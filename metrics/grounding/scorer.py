@@ -117,13 +117,13 @@ class GroundingScorer(Scorer):
         return found | {self.names[3]: totals[..., 4] / np.maximum(rows, 1)}
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
-        """Return warnings: rows that are not English, cut sentences, answers that state nothing."""
+        """Return warnings: rows that are not English, sentences that are cut, no answer that states anything."""
         found = language_warnings(counts)
         if cut := counts.get("truncated"):
             found.append(
                 f"{cut:,} sentences are longer than the judge reads together with a passage "
                 f"({self.loaded.max_length} word pieces); what is behind its limit was left out"
             )
-        if silent := counts.get("silent"):
-            found.append(f"{silent:,} answers only decline, ask or greet and are left out of the means")
+        if 0 < counts.get("rows", 0) == counts.get("silent"):
+            found.append("no answer states anything (all decline, ask or greet), so that the scores are 0")
         return found

@@ -80,6 +80,15 @@ def demo() -> None:
     show()
 
 
+def _passage_remarks(scores: Scores) -> list[str]:
+    careful, eager = (scores["grounding"][system] for system in ("careful", "eager"))
+    return [
+        f"careful says only what the retrieved passages say. They support {careful['grounding']:.2f} of its "
+        f"sentences, and {eager['grounding']:.2f} of eager's. grounding needs no accepted answer.",
+        "The last table sees both sides: an answer can be right without support, and supported but wrong.",
+    ]
+
+
 def show(width: int | None = None) -> None:
     """Score the example files and print tables, remarks and the commands that do the same.
 
@@ -99,8 +108,10 @@ def show(width: int | None = None) -> None:
     parts = (
         ("answers.jsonl", ("ava", "kpqa", "aev"), {}, "Answers: 44 questions, answered by two systems"),
         ("questions.jsonl", ("f_meta", "aev"), RAW, "Questions: 14 short texts, asked about by three systems"),
+        ("rag.jsonl", ("ava", "grounding"), {}, "Answers from passages: six questions, answered by two systems"),
     )
-    for (name, metrics, settings, title), remarks in zip(parts, (_answer_remarks, _question_remarks), strict=True):
+    all_remarks = (_answer_remarks, _question_remarks, _passage_remarks)
+    for (name, metrics, settings, title), remarks in zip(parts, all_remarks, strict=True):
         path = EXAMPLES / name
         run = Run([str(path)], metrics, settings)
         report = run.score()
