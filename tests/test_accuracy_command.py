@@ -286,6 +286,12 @@ def test_grades_and_question_sets_are_what_raters_reads(judged, tmp_path):
     assert json.loads(done.stdout)["items"] == 3
     with pytest.raises(ValueError, match="line 1: expected a label with item, rater and label"):
         Session(path, session.tasks, "ann", "verdict")
+    with pytest.raises(ValueError, match="take the --form that it was made with"):
+        Session(path, session.tasks, "ann", "questions-3")
+    three = Session(tmp_path / "three.jsonl", tasks_of(sets, "questions-3", 3), "ann", "questions-3")
+    three.label(three.tasks[0], relevance=3, fluency=2, variety=1)
+    with pytest.raises(ValueError, match="fluency: expected 1 to 3, got 4"):
+        three.label(three.tasks[0], relevance=3, fluency=4, variety=1)
 
 
 def test_a_line_cut_off_by_a_crash_is_left_out(judged, tmp_path):

@@ -8,7 +8,7 @@ from ..rows.formats import FileError, Row
 from ..rows.items import RowError, RowReader
 from ..rows.reading import Skips, good_rows
 from ..scoring.options import LabelOptions
-from .labelling import Task, plan
+from .labelling import OF_SETS, Task, plan
 
 
 def tasks_of(
@@ -31,7 +31,7 @@ def tasks_of(
         FileError: if a file cannot be read, a row is bad, or there is none.
     """
     wanted = LabelOptions(*given, **options)
-    if wanted.form == "questions":
+    if wanted.form in OF_SETS:
         skips, readers, items = Skips(wanted.skips, problem), {}, []
 
         def convert(source, row: Row):

@@ -35,7 +35,13 @@ FORMS = {
         "fluency": ("Are they well written, from 1 (none) to 5 (all)?", 1, 5),
         "variety": ("Do they ask about different things, from 1 (all the same) to 5 (all different)?", 1, 5),
     },
+    "questions-3": {  # the scale of Schlichtkrull & Cheng (2020), table 2
+        "relevance": ("Are the questions about the context? 1 no, 2 almost, 3 yes", 1, 3),
+        "fluency": ("Are they well written? 1 not fluent, 2 almost fluent, 3 fluent", 1, 3),
+        "variety": ("Do they ask about different things? 1 no, 2 partly, 3 yes", 1, 3),
+    },
 }
+OF_SETS = ("questions", "questions-3")  # forms whose tasks are sets of questions
 
 
 def probabilities(judged: np.ndarray, number: int, uniform_share: float = UNIFORM_SHARE) -> np.ndarray:
@@ -210,6 +216,8 @@ class Session:
             try:
                 row = json.loads(line)
                 row["item"], row["rater"], [row[name] for name in self.fields]
+                if row.get("form", self.form) != self.form:
+                    raise KeyError("form")
             except (ValueError, KeyError, TypeError) as error:
                 if number == len(lines) and not isinstance(error, KeyError):
                     break  # cut off while it was written
@@ -274,18 +282,20 @@ class Session:
         for name, (_, low, high) in self.fields.items():
             if values.get(name) not in range(low, high + 1):
                 raise ValueError(f"{name}: expected {low} to {high}, got {values.get(name)!r}")
-        answers = task.answers if self.form == "questions" else task.answers[0]
+        answers = task.answers if self.form in OF_SETS else task.answers[0]
         row = {
             "item": task.key,
             **task.values,
-            ("context" if self.form == "questions" else "question"): task.question,
+            ("context" if self.form in OF_SETS else "question"): task.question,
             "references": task.references,
-            ("predictions" if self.form == "questions" else "prediction"): answers,
+            ("predictions" if self.form in OF_SETS else "prediction"): answers,
             "rater": self.rater,
             **{name: int(values[name]) for name in self.fields},
             "probability": task.probability,
             "planned": task.planned,
         }
+        if self.form in OF_SETS:
+            row["form"] = self.form
         if self.form == "verdict":
             row["score"] = row["label"]  # what `agree` and `raters` read
         with self._locked():

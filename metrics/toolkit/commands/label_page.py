@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..analysis.labelling import FORMS, Session, Task, marked_words
+from ..analysis.labelling import FORMS, OF_SETS, Session, Task, marked_words
 from ..reports.table import render
 
 
@@ -52,7 +52,7 @@ class State:
             return "", f"All {total:,} rows are labelled. Thank you: you can close this page."
         name = self.waiting()
         asked = self.session.fields[name][0]
-        return card(self.task, self.form == "questions"), f"**{done + 1:,} of {total:,}** · {name}: {asked}"
+        return card(self.task, self.form in OF_SETS), f"**{done + 1:,} of {total:,}** · {name}: {asked}"
 
     def waiting(self) -> str:
         """Return the name of the value that is asked for next."""

@@ -277,10 +277,10 @@ class CalibrateOptions(_Checked):
 class LabelOptions(_Checked):
     """Options of `label`: which rows people are asked about, and what."""
 
-    form: Literal["verdict", "grade", "questions"] = option(
+    form: Literal["verdict", "grade", "questions", "questions-3"] = option(
         "verdict",
         "verdict: correct or not. grade: how correct, 1 to 5 (several raters; `raters` reads it). questions: "
-        "relevance, fluency and variety of a set of generated questions, 1 to 5.",
+        "relevance, fluency and variety of a set of generated questions, 1 to 5; questions-3: 1 to 3.",
         "--form",
     )
     number: int = option(100, "Rows of every system to label.", "--number", "-n", metavar="N", min=2)
