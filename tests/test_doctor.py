@@ -42,13 +42,20 @@ def test_two_systems_with_labels_a_judge_and_topics():
         for system in ("a", "b")
     ]
     report = found(rows)
-    assert verbs(report) == ["score", "compare", "accuracy", "accuracy", "agree", "compare"]
+    assert verbs(report) == ["score", "compare", "accuracy", "calibrate", "accuracy", "agree", "compare"]
     assert [entry for entry in report["can"] if "judge=grader" in entry["command"]]
     assert report["can"][-1]["command"].endswith("--by topic")
     assert report["systems"] == {"a": 40, "b": 40}
     roles = {column["name"]: column["read_as"] for column in report["columns"]}
     assert roles["label"] == "label"
     assert roles["topic"] is None
+
+
+def test_rows_with_passages_get_grounding_too():
+    report = found([row(n, contexts=["Ann won."]) for n in range(4)])
+    assert "ava and grounding" in report["can"][0]["why"]
+    bare = [{"question": "Who?", "prediction": "Ann", "contexts": ["Ann won."]}]
+    assert verbs(found(bare)) == ["score"]
 
 
 def test_systems_with_ids_of_their_own_are_matched_by_question():

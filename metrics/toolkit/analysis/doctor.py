@@ -24,6 +24,7 @@ FEW_VALUES = 20  # values of a column that makes slices
 MIN_SLICE = 5  # mean rows of a slice
 MIN_AGREE = 3  # rows with a human score that `agree` needs
 LABELS = 100  # that are suggested
+CALIBRATE = 50  # labels from which a calibration is proposed
 FEW_LABELS = 30  # below which the intervals of `accuracy` are rough
 RECORDED = ("ava_label", "ava_score")  # what `score --output` writes
 
@@ -216,7 +217,8 @@ def _supported(
         return can, cannot
     metrics = " and ".join(default_metrics(facts.kind))
     add("score the rows", f"default for such rows: {metrics}", "score")
-    answers = not facts.kind.sets and facts.kind.text == "question" and facts.kind.given
+    kind = facts.kind
+    answers = not kind.sets and kind.text == "question" and kind.given and kind.has_references
     shared, questions = _shared(facts)
     if len(facts.systems) < 2:
         lacks("compare systems", "one system; add a file or rows with another value in a column 'system'")
@@ -245,13 +247,17 @@ def _supported(
 def _accuracy(facts: Facts, answers: bool, names: Sequence[str], columns: Sequence[Mapping], add, lacks) -> None:
     """Say what is possible without labels, with them, and with another judge."""
     if not answers:
-        lacks("estimate the accuracy", "the rows have no question, or sets of predictions; the judge reads a question")
+        why = "the judge reads a question, one answer and references; name their columns with --column"
+        lacks("estimate the accuracy", why)
         return
     if facts.labels >= 2:
         rough = f", below {FEW_LABELS} its intervals are rough" if facts.labels < FEW_LABELS else ""
         more = [word for name in names for word in ("--labels", name)]
         more += ["--on-error", "skip"] if facts.labels < sum(facts.systems.values()) and not facts.bad else []
         add("estimate the accuracy", f"{facts.labels:,} labels of people in the rows{rough}", "accuracy", *more)
+        if facts.labels >= CALIBRATE:
+            more = ["--output", "calibration.json"]
+            add("calibrate the judge on your labels", f"{facts.labels:,} labels in the rows", "calibrate", *more)
     else:
         add("estimate the accuracy", "without labels: corrected by the judge's measured errors", "accuracy")
         number = min(LABELS, min(facts.systems.values()))
