@@ -86,7 +86,7 @@ def score_names(metrics: Sequence[str]) -> list[str]:
     """Return the names of the scores of a system by some metrics, as `score` reports them.
 
     >>> score_names(["ava"])
-    ['ava_accuracy', 'ava_score', 'accuracy', 'low', 'high']
+    ['ava_accuracy', 'ava_score', 'ava_declined', 'ava_wrong', 'ava_accuracy_given_attempted', 'accuracy', 'low', 'high']
     """
     names = [name for metric in metrics for name in scorer_class(metric).names]
     return names + (["accuracy", "low", "high"] if "ava" in metrics else [])
