@@ -12,8 +12,8 @@ import tracemalloc
 import genqa_metrics
 import pyarrow.parquet as pq
 import pytest
+from genqa_metrics.toolkit.rows.columns import COLUMNS
 from genqa_metrics.toolkit.rows.files import FileError
-from genqa_metrics.toolkit.rows.items import COLUMNS
 from genqa_metrics.toolkit.scoring.pipeline import WINDOWS
 from genqa_metrics.toolkit.scoring.run import Run
 

@@ -10,7 +10,7 @@ from genqa_metrics.toolkit.rows.files import Source, files, sources_of
 from genqa_metrics.toolkit.rows.formats import FileError
 from genqa_metrics.toolkit.rows.items import RowReader
 
-from tests.factories.files import lines, run, save, scores
+from tests.factories.files import lines, run, save, scores, workbook
 
 WHO = "Who wrote Frankenstein?"
 HERS = ["Mary Shelley", "Shelley"]
@@ -154,7 +154,7 @@ def test_formats(kind, tmp_path):
     elif kind == "folder":
         datasets.Dataset.from_list(rows).select([1, 0]).select([1, 0]).save_to_disk(str(path))
     elif kind == "xlsx":
-        path.write_bytes(workbook([list(rows[0]), *(list(row.values()) for row in rows)]))
+        path.write_bytes(workbook(a=[list(rows[0]), *(list(row.values()) for row in rows)]))
     else:
         table = pa.Table.from_pylist(rows)
         with (pa.ipc.new_file if kind == "arrow" else pa.ipc.new_stream)(path, table.schema) as writer:
@@ -163,39 +163,6 @@ def test_formats(kind, tmp_path):
     assert found == rows
     assert [row.values["prediction"] for row in source.rows(after=next(source.rows()).number)] == ["4"]
     assert scores(path, "--metric", "aev")[source.stem]["aev_recall"] == 0.5
-
-
-def workbook(table):
-    """Return a minimal workbook: one sheet, texts in the cells; numbers where a cell is digits."""
-    import io
-
-    def cell(value):
-        if value.isdigit():
-            return f"<c><v>{value}</v></c>"
-        return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
-
-    office = "http://schemas.openxmlformats.org"
-    sheet = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in table)
-    parts = {
-        "[Content_Types].xml": f'<Types xmlns="{office}/package/2006/content-types">'
-        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-        '<Default Extension="xml" ContentType="application/xml"/></Types>',
-        "_rels/.rels": f'<Relationships xmlns="{office}/package/2006/relationships"><Relationship Id="r" '
-        f'Type="{office}/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        "xl/workbook.xml": f'<workbook xmlns="{office}/spreadsheetml/2006/main" '
-        f'xmlns:r="{office}/officeDocument/2006/relationships">'
-        '<sheets><sheet name="a" sheetId="1" r:id="s"/></sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{office}/package/2006/relationships"><Relationship '
-        f'Id="s" Type="{office}/officeDocument/2006/relationships/worksheet" Target="worksheets/a.xml"/>'
-        "</Relationships>",
-        "xl/worksheets/a.xml": f'<worksheet xmlns="{office}/spreadsheetml/2006/main"><sheetData>{sheet}</sheetData>'
-        "</worksheet>",
-    }
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as file:
-        for name, content in parts.items():
-            file.writestr(name, content)
-    return data.getvalue()
 
 
 def test_splits_of_a_folder_are_named(tmp_path):

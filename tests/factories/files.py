@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import random
+import zipfile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -104,3 +105,38 @@ def score(paths, folder, **kwargs):
     settings = {"resume": True, "part_rows": 30} | kwargs
     on_error = "skip" if settings.pop("skip", False) else "fail"
     return Run([str(path) for path in paths], ["aev"], output=f"{folder}/", on_error=on_error, **settings).score()
+
+
+def workbook(**sheets):
+    """Return a minimal workbook: texts in the cells, numbers where a cell is digits; {name of a sheet: its rows}."""
+
+    def cell(value):
+        if value.isdigit():
+            return f"<c><v>{value}</v></c>"
+        return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
+
+    office = "http://schemas.openxmlformats.org"
+    link = f'Type="{office}/officeDocument/2006/relationships'
+    named = list(enumerate(sheets, 1))
+    listed = "".join(f'<sheet name="{name}" sheetId="{n}" r:id="s{n}"/>' for n, name in named)
+    files = "".join(f'<Relationship Id="s{n}" {link}/worksheet" Target="worksheets/{n}.xml"/>' for n, _ in named)
+    relations = f'<Relationships xmlns="{office}/package/2006/relationships">'
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{office}/package/2006/content-types">'
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        '<Default Extension="xml" ContentType="application/xml"/></Types>',
+        "_rels/.rels": f'{relations}<Relationship Id="r" {link}/officeDocument" Target="xl/workbook.xml"/>'
+        "</Relationships>",
+        "xl/workbook.xml": f'<workbook xmlns="{office}/spreadsheetml/2006/main" '
+        f'xmlns:r="{office}/officeDocument/2006/relationships"><sheets>{listed}</sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f"{relations}{files}</Relationships>",
+    }
+    for number, name in named:
+        rows = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in sheets[name])
+        sheet = f'<worksheet xmlns="{office}/spreadsheetml/2006/main"><sheetData>{rows}</sheetData></worksheet>'
+        parts[f"xl/worksheets/{number}.xml"] = sheet
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as file:
+        for name, content in parts.items():
+            file.writestr(name, content)
+    return data.getvalue()

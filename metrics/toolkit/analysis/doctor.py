@@ -13,8 +13,9 @@ from itertools import islice
 from typing import Any
 
 from ...core.answers import attempts
+from ..rows.columns import COLUMNS, LIKELY
 from ..rows.formats import FileError
-from ..rows.items import COLUMNS, LIKELY, RowError, RowReader
+from ..rows.items import RowError, RowReader
 from ..rows.reading import AnySource
 from ..scoring.selection import LONG, default_metrics
 from .slices import MAX_SLICES

@@ -30,10 +30,12 @@ def warn(message: str) -> None:
 
 
 def say_forms(sources: Iterable) -> None:
-    """Say of every file that another tool wrote as what it was read."""
+    """Say of every file as what it was read, where its columns or texts do not say so."""
     for source in sources:
         if source.form:
             say(f"note: {source.name} was read as rows of {source.form}, see --from")
+        for notice in source.notices:
+            say(f"note: {source.name}: {notice}")
 
 
 def stop(message: str, status: int) -> typer.Exit:

@@ -13,6 +13,9 @@ def doctor(
     from_: options.From = None,
     systems: options.Systems = None,
     encoding: options.Encoding = None,
+    rows_at: options.RowsAt = None,
+    sheet: options.Sheet = None,
+    split_references: options.SplitReferences = None,
     form: options.PrintAs = options.Format.TABLE,
 ) -> None:
     """Say what files of rows support, what they lack, and which command to run.
@@ -28,7 +31,7 @@ def doctor(
 
     with console.usage("doctor"):
         columns = checked_columns(options.name_values("--column", column))
-        sources = options.read_inputs(inputs, from_, systems, encoding)
+        sources = options.read_inputs(inputs, from_, systems, encoding, rows_at, sheet, split_references)
     with console.failures("doctor"):
         report = DoctorReport(diagnose(sources, columns))
     console.print_result(form, report.to_json, report.to_markdown, report.show)

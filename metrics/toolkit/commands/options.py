@@ -90,7 +90,13 @@ Column = repeated(
 From = _reading(
     "--from",
     "TOOL",
-    "What wrote the files: ragas, lm-eval, squad, openai-evals or inspect. Default: detected.",
+    "What wrote the files: ragas, lm-eval, squad, openai-evals, inspect, promptfoo, deepeval, langfuse, langsmith or "
+    "mlflow. Default: detected.",
+)
+RowsAt = _reading("--rows-at", "PATH", "Where rows stand in a JSON document: data.items, runs[*].items.")
+Sheet = _reading("--sheet", "NAME", "Sheet of a workbook, by name or number from 1. Default: 1.")
+SplitReferences = _reading(
+    "--split-references", "TEXT", "What stands between several references in one text, such as '|'. Default: nothing."
 )
 Systems = _reading("--systems", "A,B", "Columns with the answers of one system each.")
 Encoding = _reading(
@@ -147,6 +153,9 @@ _SHARED = {  # option of a command -> its declaration and default, in the order 
     "from_": (From, None),
     "systems": (Systems, None),
     "encoding": (Encoding, None),
+    "rows_at": (RowsAt, None),
+    "sheet": (Sheet, None),
+    "split_references": (SplitReferences, None),
     "on_error": (SkipOrFail, OnError.FAIL),
     "json": (Json, None),
     "markdown": (Markdown, None),
@@ -155,6 +164,9 @@ _SHARED = {  # option of a command -> its declaration and default, in the order 
     "fail_under": (FailUnder, None),
     "form": (PrintAs, Format.TABLE),
 }
+
+
+READING = ("from_", "systems", "encoding", "rows_at", "sheet", "split_references")  # a command has all of them
 
 
 def takes(
@@ -176,7 +188,7 @@ def takes(
         keyword = inspect.Parameter.KEYWORD_ONLY
         parameters = [inspect.Parameter("inputs", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=inputs)]
         for name, (declared, default) in _SHARED.items():
-            if name in shared:
+            if name in shared or (name in READING and "encoding" in shared):
                 annotation = other.get(name, declared)
                 parameters.append(inspect.Parameter(name, keyword, default=default, annotation=annotation))
         for field in fields(options):
@@ -222,7 +234,15 @@ def names_and_columns(values: Sequence[str] | None) -> tuple[list[str], dict[str
     return names, name_values("--column", [value for value in values or () if "=" in value])
 
 
-def read_inputs(inputs: list[str], form: str | None, systems: str | None, encoding: str | None) -> list:
+def read_inputs(
+    inputs: list[str],
+    form: str | None,
+    systems: str | None,
+    encoding: str | None,
+    rows_at: str | None = None,
+    sheet: str | None = None,
+    split_references: str | None = None,
+) -> list:
     """Return the sources of the paths, see `rows.files.files`.
 
     Args:
@@ -230,6 +250,9 @@ def read_inputs(inputs: list[str], form: str | None, systems: str | None, encodi
         form: --from.
         systems: --systems.
         encoding: --encoding.
+        rows_at: --rows-at.
+        sheet: --sheet.
+        split_references: --split-references.
 
     Raises:
         ValueError: if a value is bad, or a file does not exist.
@@ -239,7 +262,7 @@ def read_inputs(inputs: list[str], form: str | None, systems: str | None, encodi
     names = [name.strip() for name in (systems or "").split(",") if name.strip()]
     if systems and len(set(names)) < max(len(names), 1):
         raise ValueError(f"--systems: expected different names of columns, A,B, got {systems!r}")
-    return files(inputs, form, names, encoding)
+    return files(inputs, form, names, encoding, rows_at or "", sheet or "1", split_references or "")
 
 
 def checked_metrics(names: Sequence[str] | None) -> list[str]:

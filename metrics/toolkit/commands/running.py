@@ -1,10 +1,12 @@
 """What the commands of the verbs do with the values of their options: they call the verb's Python function."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from ..rows.files import files_of_runs
+from ..rows.formats import InputWarning
 from . import console, options
 
 
@@ -34,7 +36,7 @@ def carry_out(
 
     forms = ("json", "markdown", "latex", "html")
     files = {f"--{kind}": given.pop(kind) for kind in forms if kind in given}
-    form, reading = given.pop("form"), [given.pop(name, None) for name in ("from_", "systems", "encoding")]
+    form, reading = given.pop("form"), [given.pop(name, None) for name in options.READING]
     column, pairs = given.pop("column"), given.pop("set_")
     with console.usage(verb):
         runs = (files_of_runs(inputs) if scores else None) or {}
@@ -57,7 +59,8 @@ def carry_out(
             by_run = {name: [source for source in sources if named[source.path] == name] for name in runs}
         asked = given.pop("fail_under", None)
         demands = options.demands(asked, demanded(given, [] if as_paths else sources)) if asked else {}
-    with console.failures(verb):
+    with console.failures(verb), warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)  # `say_forms` says the same
         in_bytes = verb == "score"
         with console.skipped_rows() as problem, console.progress_bars(in_bytes) as progress:
             report = getattr(genqa_metrics, verb)(

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from .documents import document_rows, event_log_rows, rows_at, squad_rows
 from .formats import (
     COMPRESSIONS,
     PACKED,
@@ -27,8 +28,9 @@ from .formats import (
     parquet_rows,
 )
 from .tables import arrow_rows, excel_rows, inspect_rows, is_dataset, load_dataset
-from .tool_formats import COLUMNS_READ, TOOL_FORMATS, document_rows, normalize_rows, squad_rows
+from .tool_formats import COLUMNS_READ, TOOL_FORMATS, normalize_rows
 
+NOTICE = 40  # letters at the start of a notice that tell it from others
 _DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeError)
 
 
@@ -61,7 +63,29 @@ def printable(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-class Source:
+class _Noted:
+    """What a source says of how it was read.
+
+    Attributes:
+        notices: one sentence each, without the name of the file.
+        split: what stands between the references of one text; "" for none.
+    """
+
+    split = ""
+
+    @property
+    def notices(self) -> list[str]:
+        """What a user must know of how the rows were read."""
+        return list(self.__dict__.get("_notices", ()))
+
+    def note(self, message: str) -> None:
+        """Keep a notice; one that begins alike is kept once."""
+        kept = self.__dict__.setdefault("_notices", [])
+        if not any(one[:NOTICE] == message[:NOTICE] for one in kept):
+            kept.append(message)
+
+
+class Source(_Noted):
     """One input file; `position` of `size` bytes are read while `rows` is iterated.
 
     Args:
@@ -72,6 +96,9 @@ class Source:
         form: a key of `tool_formats.TOOL_FORMATS`, "" for rows as we write them, None to recognise it.
         systems: columns that hold the answers of one system each.
         encoding: of text, None for UTF-8, or UTF-16 where the file begins so.
+        rows_at: where the rows stand in a JSON document, see `values.value_at`; "" to look for them.
+        sheet: name or number, from 1, of the sheet of a workbook.
+        split: what stands between the references of one text; "" for none.
 
     Attributes:
         form: the form, once a row was read.
@@ -88,8 +115,12 @@ class Source:
         form: str | None = None,
         systems: Sequence[str] = (),
         encoding: str | None = None,
+        rows_at: str = "",
+        sheet: str = "1",
+        split: str = "",
     ):
         self.path = str(path)
+        self.rows_at, self.sheet, self.split = rows_at, sheet, split
         self.columns = columns
         self.form, self.systems, self.encoding = form, tuple(systems), encoding
         self.format, _ = format_of(path, READABLE)
@@ -198,11 +229,13 @@ class Source:
             columns = None if self.columns is None else [*self.columns, *COLUMNS_READ, *self.systems]
             return parquet_rows(raw, name, columns, after, self._share)
         if self.format in PACKED:
-            read = {"Arrow": arrow_rows, "Excel": excel_rows, "Inspect log": inspect_rows}[self.format]
+            excel = partial(excel_rows, sheet=self.sheet)
+            read = {"Arrow": arrow_rows, "Excel": excel, "Inspect log": inspect_rows}[self.format]
             return read(raw, name, after)
         stream = decompressed(raw)
         if self.format == "JSON lines":
-            return json_rows(stream, after, document_rows, self.encoding)
+            found = partial(rows_at, path=self.rows_at, name=name) if self.rows_at else document_rows
+            return json_rows(stream, after, found, self.encoding)
         return csv_rows(stream, name, "\t" if self.format == "TSV" else None, after, self.encoding)
 
 
@@ -232,13 +265,13 @@ def _standard_input() -> BinaryIO:
         return io.BufferedReader(io.BytesIO(sys.stdin.buffer.read()))
 
 
-class MemorySource:
+class MemorySource(_Noted):
     """Rows in memory, with what a `Source` has.
 
     Args:
         rows: one mapping from columns to values per row; NaN is a missing value.
         name: their name, and that of their system where no column says it.
-        form, systems: see `Source`.
+        form, systems, split: see `Source`.
     """
 
     path = None
@@ -249,10 +282,21 @@ class MemorySource:
 
     columns: Sequence[str] | None = None
 
-    def __init__(self, rows: Sequence[Any], name: str = "rows", form: str | None = None, systems: Sequence[str] = ()):
+    def __init__(
+        self,
+        rows: Sequence[Any],
+        name: str = "rows",
+        form: str | None = None,
+        systems: Sequence[str] = (),
+        split: str = "",
+    ):
         self.name = self.stem = name
+        self.split = split
         self.form, self.systems = form, systems
         self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
     @property
     def digest(self) -> str:
@@ -291,6 +335,9 @@ def files(
     form: str | None = None,
     systems: Sequence[str] = (),
     encoding: str | None = None,
+    rows_at: str = "",
+    sheet: str = "1",
+    split: str = "",
 ) -> list[Source | MemorySource]:
     """Return files as rows, which stand where paths may stand.
 
@@ -300,6 +347,9 @@ def files(
         form: a key of `tool_formats.TOOL_FORMATS`, None to recognise it.
         systems: columns that hold the answers of one system each.
         encoding: of text, None for UTF-8, or UTF-16 where a file begins so.
+        rows_at: see `Source`.
+        sheet: see `Source`.
+        split: see `Source`.
 
     Raises:
         ValueError: if there is no such form or encoding, a file does not exist or is named twice.
@@ -313,14 +363,16 @@ def files(
     form = form or ("squad" if len(paths) > 1 and any(map(_holds_squad, paths)) else None)
     folders = {path for path in paths if is_dataset(path)}
     found: list[Source | MemorySource] = [
-        MemorySource(load_dataset(path), Path(path).name, form, systems)
+        MemorySource(load_dataset(path), Path(path).name, form, systems, split)
         if path in folders
-        else Source(path, None, None, form, systems, encoding)
+        else _event_log(path, split)
+        if form in (None, "openai-evals") and _starts(path, b'{"spec": ')
+        else Source(path, None, None, form, systems, encoding, rows_at, sheet, split)
         for path in paths
     ]
     named: dict[object, str] = {}
     for path, source in zip(paths, found, strict=True):
-        place = source.identity if isinstance(source, Source) else os.stat(path).st_ino
+        place = source.identity if isinstance(source, Source) else (os.stat(path).st_dev, os.stat(path).st_ino)
         if place in named:
             names = dict.fromkeys((named[place], source.name))
             raise FileError(f"input: the same file is named twice, {' and '.join(names)}; name it once")
@@ -375,6 +427,33 @@ def recorded_signatures(source: Source | MemorySource) -> dict[str, str]:
     except (OSError, ValueError):  # pyarrow's errors are ValueErrors; reading the rows reports a damaged file
         return {}
     return {str(metric): str(text) for metric, text in found.items()} if isinstance(found, dict) else {}
+
+
+def _starts(path: str | os.PathLike, start: bytes) -> bool:
+    """Return whether a text file begins with some bytes."""
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(len(start)) == start
+
+
+def _event_log(path: str | os.PathLike, split: str) -> Source | MemorySource:
+    """Return a log of OpenAI evals, in which several lines are one row."""
+    source = Source(path, None, None, "")
+    rows = event_log_rows([row.values or {} for row in source.rows()])
+    if not rows:
+        raise FileError(
+            f"{source.name}: a log of OpenAI evals without answers: it has no events of type 'sampling'; let the eval "
+            "record them, or name another file"
+        )
+    if not any("ideal" in row for row in rows):
+        raise FileError(
+            f"{source.name}: a log of OpenAI evals without right answers: it has no events of type 'match'"
+        )
+    found = MemorySource([row for row in rows if "ideal" in row], source.stem, "openai-evals", split=split)
+    if len(found) < len(rows):
+        found.note(f"{len(rows) - len(found):,} samples without a right answer were left out")
+    return found
 
 
 def _holds_squad(path: str | os.PathLike) -> bool:

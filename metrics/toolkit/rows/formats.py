@@ -64,6 +64,10 @@ class MissingPackageError(ImportError, UsageError):
     """A package that a verb needs is not installed; nothing was read yet."""
 
 
+class InputWarning(UserWarning):
+    """Something in the input was read in a way that its names do not say."""
+
+
 class FileError(ValueError):
     """A file cannot be read or written; the message names it, gives the reason, and the fix.
 
@@ -408,6 +412,11 @@ def csv_rows(
         elif header is None:
             header = cells
             check_columns(header, path)
+            if any(re.match(r"\[[^\]]+\] ", name) for name in header):  # promptfoo, with a Status for each prompt
+                seen = [header[:place].count(name) for place, name in enumerate(header)]
+                header = [
+                    f"{name} {before + 1}" if before else name for name, before in zip(header, seen, strict=True)
+                ]
             double = next((name for name, count in Counter(header).items() if count > 1), None)
             if double is not None:
                 raise FileError(f"{path}, line {number}: two columns are named {double!r}; rename one of them")
@@ -432,6 +441,15 @@ def check_columns(names: Sequence[str], path: str) -> None:
         raise FileError(f"{path}: has {len(names):,} columns, more than {MAX_COLUMNS:,}; leave some out")
 
 
+def plain_name(name: str) -> str:
+    """Return the name of a column without case, with underscores for blanks and hyphens.
+
+    >>> plain_name("Expected answer")
+    'expected_answer'
+    """
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
+
+
 def parquet_rows(raw: BinaryIO, path: str, columns: Sequence[str] | None, after: int, progress: list) -> Iterator[Row]:
     """Yield the rows of Parquet behind row `after`; `progress[0]` is the share that was read."""
     import pyarrow
@@ -441,7 +459,14 @@ def parquet_rows(raw: BinaryIO, path: str, columns: Sequence[str] | None, after:
         file = pyarrow.parquet.ParquetFile(raw, pre_buffer=False)
         names = file.schema_arrow.names
         check_columns(names, path)
-        wanted = None if columns is None else [name for name in names if name in columns]
+        plain = None if columns is None else {plain_name(name) for name in columns}
+        wanted = (
+            None
+            if plain is None
+            else [
+                name for name in names if not plain.isdisjoint((plain_name(name), plain_name(name.partition(".")[0])))
+            ]
+        )
         # Leaving out columns must not hide them from a message that lists the columns found.
         unread = dict.fromkeys(name for name in names if wanted is not None and name not in wanted)
         number, groups = 0, list(range(file.num_row_groups))

@@ -9,39 +9,14 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from .columns import COLUMNS, LIKELY, is_guess, recognized
 from .files import MemorySource, Source
 from .formats import FileError, PlainCell, Row
+from .values import MISSING, is_path, printed_list, value_at
 
-COLUMNS = {
-    "question": ("question",),
-    "context": ("context",),
-    "prediction": ("prediction", "candidate", "predictions"),
-    "references": ("references", "reference"),
-    "contexts": ("contexts", "retrieved_contexts", "retrieval_context", "retrieved_context"),
-    "system": ("system",),
-    "id": ("id",),
-    "score": ("score",),
-    "label": ("label",),
-}
-# What such a column is often called; only to propose a name.
-LIKELY = {
-    "question": ("query", "prompt", "input", "user_input", "instruction"),
-    "prediction": ("response", "output", "answer", "completion", "model_answer", "generated", "hypothesis", "pred"),
-    "references": (
-        "answers",
-        "ground_truth",
-        "ground_truths",
-        "gold",
-        "target",
-        "ideal",
-        "expected",
-        "correct_answer",
-    ),
-}
 SPLIT_HALF = "human (split half)"
 MAX_SCORE = 1e10  # of what a person or another metric gave; sums of larger ones would lose their digits
 MAX_NAMES = 30  # of columns in a message
-_MISSING = object()
 
 
 class RowError(ValueError):
@@ -56,15 +31,6 @@ class RowError(ValueError):
 
 class ColumnError(RowError):
     """A row without a column that is needed or was named."""
-
-
-def _part(value: object, name: str) -> object:
-    """Return what a part of a name with dots says: a key of an object, or the number of an item, from 0."""
-    if isinstance(value, dict):
-        return value.get(name, _MISSING)
-    if isinstance(value, list) and name.isdecimal() and int(name) < len(value):
-        return value[int(name)]
-    return _MISSING
 
 
 @dataclass(slots=True)
@@ -173,23 +139,33 @@ class RowReader:
         self.asks, self.kind = asks, kind
         self.in_csv = source.format in ("CSV", "TSV", "Excel")
         self.not_numbers = 0
+        self._names: set[str] = set()
+        self._roles: Mapping[str, str] = {}
 
     def _value(self, values: dict, name: str) -> tuple[str, object]:
-        """Return the column's name in the file and its value, or `_MISSING`."""
+        """Return the column's name in the file and its value, or `MISSING`."""
         column = self.columns.get(name)
         if column is None:
-            column = next((column for column in COLUMNS[name] if column in values), COLUMNS[name][0])
-            return column, values.get(column, _MISSING)
+            column = self._recognized(values).get(name, COLUMNS[name][0])
+            return column, values.get(column, MISSING)
         if column == "":
-            return name, _MISSING
-        value = values.get(column, _MISSING)
-        if value is _MISSING and "." in column:
-            value = values
-            for part in column.split("."):
-                value = _part(value, part)
-        if value is _MISSING:
+            return name, MISSING
+        value = values.get(column, MISSING)
+        if value is MISSING and is_path(column):
+            value = value_at(values, column)
+        if value is MISSING:
             raise ColumnError(f"no column {column!r}, which --column names for {name!r}; {self._found(values)}")
         return column, value
+
+    def _recognized(self, values: dict) -> Mapping[str, str]:
+        """Return the columns of a row by the names of `COLUMNS`; says once what was guessed."""
+        if self._names != values.keys():
+            self._names, self._roles = set(values), recognized(tuple(values))
+            for role in ("prediction", "references"):
+                if role not in self.columns and role in self._roles and is_guess(role, self._roles[role]):
+                    column = self._roles[role]
+                    self.source.note(f"column {column!r} was read as the {role}; another one: --column {role}=NAME")
+        return self._roles
 
     @staticmethod
     def _found(values: dict) -> str:
@@ -198,7 +174,7 @@ class RowReader:
 
     def _needed(self, values: dict, name: str) -> tuple[str, object]:
         column, value = self._value(values, name)
-        if value is _MISSING:
+        if value is MISSING:
             guess = next((column for column in LIKELY.get(name, ()) if column in values), "NAME")
             wide = ", or where each system has a column, with --systems A,B" if name == "prediction" else ""
             raise ColumnError(
@@ -208,16 +184,18 @@ class RowReader:
         return column, value
 
     def _has(self, values: dict, name: str) -> bool:
-        return self._value(values, name)[1] is not _MISSING
+        return self._value(values, name)[1] is not MISSING
 
     def _unpacked(self, column: str, value: object) -> object:
-        """In CSV a cell that starts with '[' is a JSON list."""
+        """In CSV a cell that starts with '[' is a list: JSON, or as pandas writes one."""
         text = not isinstance(value, str) or isinstance(value, PlainCell) or not value.startswith("[")
         if not self.in_csv or text:
             return value
         try:
             return json.loads(value)
         except (ValueError, RecursionError):
+            if (printed := printed_list(value)) is not None:
+                return printed
             raise RowError(
                 f"{column}: a cell that starts with '[' must be a JSON list, got {value!r:.60}; write a list with "
                 """double quotation marks, ["a", "b"], and a text that starts with '[' as a list of one"""
@@ -230,7 +208,7 @@ class RowReader:
             RowError: if the column that was named for it is missing.
         """
         value = self._value(values, name)[1]
-        return None if value is _MISSING or value == "" else value
+        return None if value is MISSING or value == "" else value
 
     def human(self, values: dict) -> tuple[float | None, float | None]:
         """Return a row's `score` and `label`; None where there is no number."""
@@ -247,7 +225,7 @@ class RowReader:
             value = self._unpacked(column, value)
         except RowError:
             pass  # a text that begins with a bracket
-        if value is _MISSING or value is None:
+        if value is MISSING or value is None:
             return []
         texts = map(_passage, value if isinstance(value, list) else [value])
         return [_text(column, text) for text in texts if text.strip()]
@@ -338,18 +316,18 @@ class RowReader:
             column, value = self._needed(values, "prediction")
             by_system = self._predictions(column, self._unpacked(column, value), row_kind, default)
         ident = self._value(values, "id")[1]
-        ident = None if ident is _MISSING or ident is None else _text("id", str(ident))
+        ident = None if ident is MISSING or ident is None else _text("id", str(ident))
         column, text = self._value(values, row_kind.text)
         if row_kind.text == "context" and not isinstance(text, str):  # only passed on: a list of paragraphs is welcome
-            text = None if text is _MISSING or text is None else json.dumps(text, default=str)
+            text = None if text is MISSING or text is None else json.dumps(text, default=str)
         empty = isinstance(text, str) and not text.strip()
-        if "question" in needs and (text is _MISSING or text is None or empty):
-            got = "no such column" if text is _MISSING else "an empty text" if empty else "null"
+        if "question" in needs and (text is MISSING or text is None or empty):
+            got = "no such column" if text is MISSING else "an empty text" if empty else "null"
             raise RowError(
                 f"{column}: expected a question, which {needs['question']} reads, got {got}; drop the row, or name a "
                 "metric that reads none, such as aev"
             )
-        text = None if text is _MISSING or text is None else _text(column, text)
+        text = None if text is MISSING or text is None else _text(column, text)
         human, contexts = self.human(values), self.contexts(values)
         if "contexts" in needs and not contexts:
             raise RowError(
@@ -366,7 +344,7 @@ class RowReader:
             value = []  # a cell of CSV, a null of Parquet, an empty text: alike
         value = self._unpacked(column, value)
         if isinstance(value, str):
-            return [_text(column, value)]
+            value = self._several(column, value)
         if not isinstance(value, list):
             raise RowError(
                 f"{column}: expected a string or a list of strings, got {_kind(value)}; "
@@ -379,9 +357,27 @@ class RowReader:
             raise RowError(f"{column}: expected at least one reference, got {got}; drop it or the row, or add one")
         return texts
 
+    def _several(self, column: str, text: str) -> list[str]:
+        """Return the references of a text: those of a printed list, those between separators, or itself."""
+        printed = None if isinstance(text, PlainCell) else printed_list(text)
+        if printed:
+            self.source.note(
+                f"{column}: texts that are printed lists, such as {text!r:.60}, were read as several references"
+            )
+            return printed
+        separator = self.source.split
+        if separator:
+            return [part for one in text.split(separator) if (part := one.strip())]
+        if self.in_csv and " | " in text:
+            self.source.note(
+                f"{column}: texts such as {text!r:.60} are read as one reference; if '|' stands between several, add "
+                "--split-references '|'"
+            )
+        return [text]
+
     def _system(self, values: dict) -> str | None:
         column, value = self._value(values, "system")
-        if value is _MISSING or value is None or value == "":
+        if value is MISSING or value is None or value == "":
             return None
         if isinstance(value, dict | list):
             raise RowError(
@@ -416,7 +412,7 @@ class RowReader:
 
     def _number(self, values: dict, name: str) -> float | None:
         value = self._value(values, name)[1]
-        if value is _MISSING or value is None or value == "":
+        if value is MISSING or value is None or value == "":
             return None
         try:
             number = float(value)

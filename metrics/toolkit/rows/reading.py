@@ -4,6 +4,7 @@ Where a window and a part end depends on the rows alone, never on the machine or
 a run that is resumed computes what an uninterrupted one does.
 """
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from .files import MemorySource, Source
-from .formats import FileError, Row
+from .formats import FileError, InputWarning, Row
 from .items import SPLIT_HALF, ColumnError, Item, RowError, RowKind, RowReader
 
 _Converted = TypeVar("_Converted")
@@ -103,6 +104,8 @@ def good_rows(
             skips.counts["good"] += 1
             skips.good[source.name] += 1
             yield source, row, converted
+        for notice in source.notices:
+            warnings.warn(f"{source.name}: {notice}", InputWarning, stacklevel=2)
         after = 0
 
 

@@ -39,16 +39,30 @@ def _cell(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def excel_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
-    """Yield the rows of the first sheet of a workbook behind row `after`; the first row names the columns."""
+def excel_rows(raw: BinaryIO, path: str, after: int, sheet: str = "1") -> Iterator[Row]:
+    """Yield the rows of a sheet of a workbook behind row `after`; the first row names the columns.
+
+    Args:
+        raw: the workbook.
+        path: its name.
+        after: number of a row.
+        sheet: name of the sheet, or its number, from 1.
+    """
     from ...core.scorer import require_extra  # which brings numpy
 
     require_extra("excel", "python_calamine")
     from python_calamine import CalamineError, CalamineWorkbook
 
     try:
-        sheet = CalamineWorkbook.from_filelike(raw).get_sheet_by_index(0)
-        table = sheet.to_python(skip_empty_area=False)
+        book = CalamineWorkbook.from_filelike(raw)
+        name = sheet if sheet in book.sheet_names else None
+        if name is None and sheet.isdecimal() and 0 < int(sheet) <= len(book.sheet_names):
+            name = book.sheet_names[int(sheet) - 1]
+        if name is None:
+            raise FileError(f"{path}: no sheet {sheet!r}; the workbook has {', '.join(book.sheet_names)}")
+        table = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
+    except FileError:
+        raise
     except (CalamineError, OSError, ValueError) as error:
         raise FileError(f"{path}: not an Excel workbook that can be read: {error}") from error
     header = [_cell(cell) for cell in table[0]] if table else []

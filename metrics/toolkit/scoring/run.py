@@ -4,15 +4,17 @@ Reading, scoring and writing overlap: the calling thread reads ahead and writes 
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ... import __version__
 from ...core.scorer import Scorer
+from ..rows.columns import COLUMNS
 from ..rows.files import sources_of
 from ..rows.formats import FileError
-from ..rows.items import COLUMNS, RowKind
+from ..rows.items import RowKind
 from ..rows.reading import Reading, Skips, check_columns, skipped_by_system
 from ..rows.writing import Writer
 from .cells import TOGETHER, cell_shares
@@ -157,7 +159,7 @@ class Run:
     def _wanted(self) -> list[str]:
         """Return the columns of the input that may be needed."""
         wanted = {self.columns.get(name, default) for name, names in COLUMNS.items() for default in names}
-        return sorted(wanted | {name.split(".")[0] for name in wanted})
+        return sorted(wanted | {re.split(r"[.\[]", name)[0] for name in wanted})
 
     def _facts(self) -> dict:
         """Return everything but the input that the numbers depend on, as JSON."""

@@ -1,0 +1,161 @@
+"""Whole JSON documents -> rows: lists, tables as pandas writes them, and the results of evaluation tools."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from .columns import recognized
+from .formats import FileError
+from .tool_formats import detect_tool_format
+from .tool_rows import ToolFormatError, squad_row
+from .values import MISSING, value_at
+
+# Where the rows of a document may be, if nothing else is known of it.
+LISTS = ("data", "rows", "results", "samples", "testCases", "test_cases", "item_results", "items", "runs", "examples")
+
+
+def document_rows(document: object) -> Iterator[dict] | None:
+    """Return the rows of a whole JSON document: a list, a log of Inspect, a data set of SQuAD; None for another one.
+
+    >>> [row["references"] for row in document_rows([{"references": ["a"]}])]
+    [['a']]
+    """
+    if isinstance(document, list):
+        return iter(document)
+    if isinstance(document, dict) and isinstance(document.get("samples"), list) and "eval" in document:
+        model = document["eval"].get("model") if isinstance(document["eval"], dict) else None
+        return ({"scores": None, **sample, "model": model} for sample in document["samples"])
+    if not isinstance(document, dict):
+        return None
+    results = document.get("results")
+    if isinstance(results, dict) and isinstance(results.get("results"), list):  # promptfoo
+        return _promptfoo(results["results"])
+    if isinstance(document.get("data"), list) and (rows := _squad(document["data"])):
+        return iter(rows)
+    if (table := _table(document)) is not None:
+        return iter(table)
+    if {"prediction", "references"} <= set(recognized(tuple(document))) or detect_tool_format(document):
+        return None  # one row
+    listed = next((document[name] for name in LISTS if _is_rows(document.get(name))), None)
+    if listed is None:
+        return iter(document["data"]) if isinstance(document.get("data"), list) else None
+    if all(isinstance(row.get("row"), dict) and "row_idx" in row for row in listed):  # the viewer of the Hub
+        return (row["row"] for row in listed)
+    return iter(listed)
+
+
+def _is_rows(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
+
+
+def _squad(articles: Sequence) -> list[dict]:
+    paragraphs = [part for article in articles if isinstance(article, dict) for part in article.get("paragraphs", ())]
+    return [{**asked, **squad_row(asked)} for part in paragraphs for asked in part["qas"]]
+
+
+def _table(document: Mapping) -> list[dict] | None:
+    """Return the rows of a table as pandas writes it with `to_json` ("columns" or "split"), and MLflow; else None.
+
+    >>> _table({"question": {"0": "Who?"}, "prediction": {"0": "Ann"}})
+    [{'question': 'Who?', 'prediction': 'Ann'}]
+    >>> _table({"columns": ["question", "prediction"], "data": [["Who?", "Ann"]]})
+    [{'question': 'Who?', 'prediction': 'Ann'}]
+    """
+    names, data = document.get("columns"), document.get("data")
+    if isinstance(names, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
+        return [dict(zip(map(str, names), row, strict=False)) for row in data]
+    columns = list(document.values())
+    if not columns or not all(isinstance(column, dict) and column for column in columns):
+        return None
+    index = columns[0].keys()
+    first = {name: next(iter(column.values())) for name, column in document.items()}
+    known = {"prediction", "references"} & set(recognized(tuple(document))) or detect_tool_format(first)
+    if not known or any(column.keys() != index for column in columns):
+        return None
+    return [{name: column[place] for name, column in document.items()} for place in index]
+
+
+def _promptfoo(results: Sequence) -> Iterator[dict]:
+    """Yield promptfoo's results; where there are several prompts they are told apart."""
+    rows = [row if isinstance(row, dict) else {} for row in results]
+    prompts = {str(row["prompt"].get("label")) for row in rows if isinstance(row.get("prompt"), dict)}
+    return ({**row, "several_prompts": True} if len(prompts) > 1 else row for row in rows)
+
+
+def rows_at(document: object, path: str, name: str) -> Iterator:
+    """Return the rows that stand at a place of a document.
+
+    Args:
+        document: a JSON document.
+        path: see `values.value_at`; "runs[*].items" is the items of all runs, one after the other.
+        name: of the file, for the message.
+
+    Raises:
+        FileError: if there is no list.
+    """
+    found = value_at(document, path)
+    if isinstance(found, list) and any(isinstance(one, list) for one in found):
+        found = [row for one in found for row in (one if isinstance(one, list) else [one])]
+    if isinstance(found, dict):
+        table = _table(found)
+        found = list(found.values()) if table is None else table
+    if found is MISSING or not isinstance(found, list):
+        keys = ", ".join(map(str, document)) if isinstance(document, dict) else "a list"
+        raise FileError(
+            f"{name}: --rows-at {path}: expected a list of rows there; the document has {keys or 'nothing'}"
+        )
+    return iter(found)
+
+
+def event_log_rows(events: Sequence[Mapping]) -> list[dict]:
+    """Return the rows of a log of OpenAI evals: its events `sampling` and `match` by sample.
+
+    Args:
+        events: the lines of the log.
+
+    >>> asked = {"sample_id": "a.0", "type": "sampling", "data": {"prompt": "Who?", "sampled": ["Ann"]}}
+    >>> checked = {"sample_id": "a.0", "type": "match", "data": {"expected": "Ann", "picked": "Ann", "correct": True}}
+    >>> event_log_rows([{"spec": {}}, asked, checked])
+    [{'id': 'a.0', 'input': 'Who?', 'sampled': ['Ann'], 'ideal': 'Ann'}]
+    """
+    samples: dict[str, dict] = {}
+    for event in events:
+        data, ident = event.get("data"), event.get("sample_id")
+        if ident is None or not isinstance(data, Mapping):
+            continue
+        row = samples.setdefault(str(ident), {"id": str(ident)})
+        if event.get("type") == "sampling" and "sampled" in data:
+            row |= {"input": data.get("prompt"), "sampled": data["sampled"]}
+        elif event.get("type") == "raw_sample":
+            row |= {"ideal": data["ideal"]} if "ideal" in data else {}
+            row.setdefault("input", data.get("input"))
+        elif event.get("type") in ("match", "metrics") and "expected" in data:
+            row["ideal"] = data["expected"]
+            row.setdefault("sampled", data.get("sampled"))
+    return [row for row in samples.values() if row.get("sampled") is not None]
+
+
+def squad_rows(answers: Mapping[str, str], gold: Sequence[Mapping]) -> list[dict]:
+    """Return the rows of a file of predictions with the rows of its data set; what was not answered is "".
+
+    Args:
+        answers: {id of a question: answer}.
+        gold: rows with "id", "question" and "references" (or "answers").
+
+    Raises:
+        ToolFormatError: if an id is not in the data set, for then it is another one.
+
+    >>> squad_rows({"a": "Ann"}, [{"id": "a", "question": "Who?", "references": ["Ann"]}])
+    [{'id': 'a', 'question': 'Who?', 'references': ['Ann'], 'prediction': 'Ann'}]
+    """
+    strangers = set(answers) - {str(row.get("id")) for row in gold}
+    if strangers:
+        raise ToolFormatError(
+            f"{len(strangers):,} of {len(answers):,} answers are to questions that are not in the data set, such as "
+            f"{json.dumps(min(strangers))}; name the data set that was answered"
+        )
+    rows = []
+    for row in gold:
+        references = row["references"] if "references" in row else squad_row(dict(row))["references"]
+        kept = {"id": str(row["id"]), "question": row["question"], "references": references}
+        rows.append({**kept, "prediction": answers.get(str(row["id"]), "")})
+    return rows
