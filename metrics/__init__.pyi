@@ -149,6 +149,7 @@ class KpqaModule(_Module, Protocol):
         idf: bool | Sequence[str] = False,
         negation: bool = True,
         values: bool = True,
+        clipped: bool = True,
         per_example: bool = False,
         explain: bool = False,
     ) -> dict[str, Any]: ...
@@ -275,6 +276,7 @@ def load(
     idf: bool | Sequence[str] = False,
     negation: bool = True,
     values: bool = True,
+    clipped: bool = True,
     checkpoint: str | os.PathLike[str] | None = None,
     revision: str | None = None,
     device: str | None = None,

@@ -29,6 +29,18 @@ def statistics(candidate, reference, *settings) -> dict:
     return dict(zip(PAIR_STATISTICS, row, strict=True))
 
 
+def test_equation_1_as_printed():
+    """Candidate "a a b", weights .5 .3 .2, reference "a a": each a matches twice, so (2 * .5 + 2 * .3) / 1 = 1.6."""
+    candidate, reference = [(1, 0.5), (1, 0.3), (2, 0.2)], [(1, 0.7), (1, 0.3)]
+    printed = statistics(candidate, reference, "both", None, False)
+    assert printed["bleu1_kpqa"] == pytest.approx(1.6)
+    clipped = statistics(candidate, reference)
+    assert clipped["bleu1_kpqa"] == pytest.approx(0.8)
+    assert printed | {"bleu1_kpqa": 0.8} == pytest.approx(clipped)  # nothing else changes, BLEU-1 neither
+    once = [(1, 0.5), (2, 0.5)], [(1, 1.0), (3, 1.0)]
+    assert statistics(*once, "both", None, False) == statistics(*once)  # without repeated words no difference
+
+
 def effective(pairs):
     return pairs if any(w for _, w in pairs) else [(i, 1.0) for i, _ in pairs]
 

@@ -25,6 +25,8 @@ Args:
         Default True; the paper has no such rule.
     values (bool): in bertscore_kpqa two different numbers, or yes and no, are half as alike as their vectors say, and
         "2" and "two" are the same. Default True; the paper has no such rule.
+    clipped (bool): in bleu1_kpqa a word of the reference matches one word of the prediction. Default True; False
+        counts every pair of equal words, as equation 1 is printed, and can exceed 1.
     per_example (bool): add "<name>_per_example" for every result, a list with one value per row, and
         "<metric>_reference_per_example", the number of the reference that counted. Default False.
     explain (bool): add "explanation": per row the word pieces, weights and character offsets of all texts.

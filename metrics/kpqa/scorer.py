@@ -43,6 +43,8 @@ class KpqaScorer(Scorer):
         idf: weigh the word pieces of BERTScore by their rarity, as the paper did: in the references of a call (True)
             or in texts of your own.
         negation: whether a keyphrase that a text denies matches only where the other denies it too, see `negation`.
+        clipped: whether a token of the reference matches one token of the prediction in BLEU-1-KPQA; False counts
+            every pair of equal tokens, eq. 1 as printed.
         values: whether BERTScore-KPQA knows that two numbers, or yes and no, exclude each other, see `values`.
         batch_tokens: word pieces of a batch at most, padding included.
         checkpoint, revision, device, dtype, embedding_model, embedding_layer, backend, base_model: see
@@ -58,13 +60,13 @@ class KpqaScorer(Scorer):
     presets = PRESETS
 
     @classmethod
-    def check(cls, beta=1.0, rouge_weights="both", idf=False, negation=True, values=True):
+    def check(cls, beta=1.0, rouge_weights="both", idf=False, negation=True, values=True, clipped=True):
         """Refuse bad settings; see `Scorer.check`."""
         checked_beta(beta)
         checked_rouge_weights(rouge_weights)
         if not isinstance(idf, bool):
             _checked_corpus(idf)
-        for name, value in (("negation", negation), ("values", values)):
+        for name, value in (("negation", negation), ("values", values), ("clipped", clipped)):
             if not isinstance(value, bool):
                 raise ValueError(f"{name}: expected True or False, got {value!r}")
 
@@ -95,11 +97,12 @@ class KpqaScorer(Scorer):
         idf: bool | Sequence[str] = False,
         negation: bool = True,
         values: bool = True,
+        clipped: bool = True,
     ) -> None:
         """Take settings of `compute`."""
         self.beta = checked_beta(beta)
         self.rouge_weights = checked_rouge_weights(rouge_weights)
-        self.negation, self.values = negation, values
+        self.negation, self.values, self.clipped = negation, values, clipped
         self._idf_of = idf if isinstance(idf, bool) else _checked_corpus(idf)
         self._frequencies: dict[int, float] | None = None
         self._idf_digest = "references" if idf is True else ""
@@ -114,6 +117,7 @@ class KpqaScorer(Scorer):
             "idf": self._idf_digest,
             "negation": "" if self.negation else "False",
             "values": "" if self.values else "False",
+            "clipped": "" if self.clipped else "False",
         }
         return {**self.models.facts, "beta": f"{self.beta:g}"} | {
             name: value for name, value in given.items() if value
@@ -171,7 +175,7 @@ class KpqaScorer(Scorer):
             tokens = [one._replace(values=None) for one in tokens]
         numbers = np.repeat(np.arange(rows), [len(row) for row in references])
         candidates = [tokens[n] for n in numbers]
-        pairs = pair_statistics(candidates, tokens[rows:], self.rouge_weights, self._frequencies)
+        pairs = pair_statistics(candidates, tokens[rows:], self.rouge_weights, self._frequencies, self.clipped)
         scores, winners = row_scores(pairs, numbers, self.beta)
         details = {f"{metric}_reference": winners[metric].tolist() for metric in METRICS}
         if explain:

@@ -107,6 +107,25 @@ def clipped_matches(candidates: np.ndarray, weights: np.ndarray, references: np.
     return matched
 
 
+def all_matches(candidates: np.ndarray, weights: np.ndarray, references: np.ndarray) -> np.ndarray:
+    """Return how many reference tokens equal each candidate token: I(i, j) summed over j, eq. 1 as printed.
+
+    A word that both texts repeat counts more than once, so that BLEU-1-KPQA can exceed 1.
+
+    Args:
+        candidates: (pairs, m) token ids, negative at padding.
+        weights: not used; the arguments are those of `clipped_matches`.
+        references: (pairs, n) token ids, padded with another negative number.
+
+    Returns:
+        (pairs, m) integers.
+
+    >>> all_matches(np.array([[7, 7, 8]]), np.ones((1, 3)), np.array([[7, 9, 7]]))
+    array([[2, 2, 0]])
+    """
+    return (candidates[:, :, None] == references[:, None, :]).sum(axis=2)
+
+
 def heaviest_common_subsequence(candidates: np.ndarray, weights: np.ndarray, references: np.ndarray) -> np.ndarray:
     """Return the weight of the common subsequence that carries most weight (eq. 5); swap the texts for the other side.
 
@@ -224,7 +243,11 @@ def _frequency_weights(texts: Sequence[Tokens], idf: Mapping[int, float]) -> np.
 
 
 def _block_statistics(
-    candidates: Sequence[Tokens], references: Sequence[Tokens], rouge_weights: str, idf: Mapping[int, float] | None
+    candidates: Sequence[Tokens],
+    references: Sequence[Tokens],
+    rouge_weights: str,
+    idf: Mapping[int, float] | None,
+    clipped: bool,
 ) -> np.ndarray:
     candidate_ids = _padded([np.asarray(t.ids, dtype=np.int64) for t in candidates], -1)
     reference_ids = _padded([np.asarray(t.ids, dtype=np.int64) for t in references], -2)
@@ -260,7 +283,8 @@ def _block_statistics(
     ):
         of_candidate, of_reference = of_texts
         candidate_sum, reference_sum = of_candidate.sum(axis=1), of_reference.sum(axis=1)
-        matched = (of_candidate * clipped_matches(ids[0], of_candidate, ids[1])).sum(axis=1)
+        matches = clipped_matches if clipped or of_texts is equal else all_matches
+        matched = (of_candidate * matches(ids[0], of_candidate, ids[1])).sum(axis=1)
         if rouge_weights == "code" and of_texts is keyphrase:
             common = common_in_reference = published_common_subsequence(*ids, of_reference)
         else:
@@ -283,6 +307,7 @@ def pair_statistics(
     references: Sequence[Tokens],
     rouge_weights: str = "both",
     idf: Mapping[int, float] | None = None,
+    clipped: bool = True,
 ) -> np.ndarray:
     """Return the statistics of pairs of a candidate and a reference, in the order of `PAIR_STATISTICS`.
 
@@ -291,6 +316,8 @@ def pair_statistics(
         references: the reference of every pair.
         rouge_weights: whose weights ROUGE-L-KPQA sums, see `ROUGE_WEIGHTS`.
         idf: weights of BERTScore without keyphrase weights, see `inverse_document_frequencies`; None for equal ones.
+        clipped: whether a token of the reference matches one token of the candidate in BLEU-1-KPQA; False is eq. 1 as
+            printed, see `all_matches`.
 
     Returns:
         (pairs, 10) floats; the last five are the first five with equal weights.
@@ -308,7 +335,7 @@ def pair_statistics(
             stop += 1
         block = order[start:stop]
         sides = [candidates[i] for i in block], [references[i] for i in block]
-        out[block] = _block_statistics(*sides, rouge_weights, idf)
+        out[block] = _block_statistics(*sides, rouge_weights, idf, clipped)
         start = stop
     return out
 
