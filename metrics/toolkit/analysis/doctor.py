@@ -23,6 +23,7 @@ from .slices import MAX_SLICES
 MAX_ROWS = 10_000  # that are read of each file
 FEW_VALUES = 20  # values of a column that makes slices
 MIN_SLICE = 5  # mean rows of a slice
+MIN_JUDGED = 10  # values of a column that may be scores
 MIN_AGREE = 3  # rows with a human score that `agree` needs
 LABELS = 100  # that are suggested
 CALIBRATE = 50  # labels from which a calibration is proposed
@@ -175,7 +176,7 @@ def _column(name: str, values: Sequence[object], facts: Facts) -> dict[str, Any]
     if all(number is not None for number in numbers):
         low, high = min(numbers), max(numbers)
         found["values"] = f"numbers from {low:g} to {high:g}, {len(texts):,} different"
-        if found["read_as"] is None and name not in RECORDED:
+        if found["read_as"] is None and name not in RECORDED and len(filled) >= MIN_JUDGED:
             found["use"] = "judge" if 0 <= low < high <= 1 else "scores"
         return found
     if few:
