@@ -1,5 +1,6 @@
 """`genqa-metrics compare`: which rows belong together, the numbers, what is written, what is said about bad input."""
 
+import base64
 import io
 import json
 import re
@@ -351,9 +352,14 @@ def test_html_is_self_contained_and_escaped(tmp_path):
     path = tmp_path / "page.html"
     run(tmp_path / "a.jsonl", tmp_path / "b & c.jsonl", "--resamples", 100, "--html", path)
     page = path.read_text()
-    assert "<script" not in page
+    [script] = re.findall("<script>(.*?)</script>", page, re.DOTALL)  # the one that filters and sorts, by its digest
+    assert "alert" not in script
+    assert page.count("<script") == 1
+    digest = base64.b64encode(sha256(script.encode()).digest()).decode()
+    assert f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'" in page
     assert "&lt;script&gt;" in page
     assert "b &amp; c" in page
+    assert page.count('<tr class="row"') == 4
     assert not re.search(r"(src|href)=", page)
     assert "http" not in page.replace('http-equiv="Content-Security-Policy"', "")
     assert "prefers-color-scheme: dark" in page
@@ -361,6 +367,19 @@ def test_html_is_self_contained_and_escaped(tmp_path):
     assert page.count("<svg") == page.count("</svg>") >= 3
     for tag in ("table", "div", "section", "details", "ul", "p", "h2", "h3"):
         assert len(re.findall(f"<{tag}[ >]", page)) == page.count(f"</{tag}>"), tag
+
+
+def test_a_wide_table_fits_a_narrow_terminal():
+    """Intervals go below their values, then columns into a second part; in a pipe every row stays one line."""
+    header = ["system", *(f"score_{i}" for i in range(8))]
+    wide = table.Table("t", header, [["a", *["0.500 [0.400, 0.610]"] * 8], ["b", *["0.300 [0.200, 0.410]"] * 8]])
+    for width in (80, 1000):
+        out = io.StringIO()
+        table.print_table(wide, Console(file=out, width=width))
+        lines = out.getvalue().splitlines()
+        assert max(map(len, lines)) <= min(width, 200)
+        assert out.getvalue().count("0.500") == out.getvalue().count("[0.400, 0.610]") == 8
+        assert (len([line for line in lines if line.startswith("a ")]) > 1) == (width == 80)
 
 
 def test_html_has_the_heat_maps_of_the_best_and_the_worst_answer(files, tmp_path):

@@ -53,6 +53,8 @@ def open_page(browser, tmp_path):
             page.on("request", lambda asked: asked.url.startswith((address, "data:")) or problems.append(asked.url))
             page.on("pageerror", lambda error: problems.append(str(error)))
             page.goto(address)
+            expect(page.get_by_role("button", name="Begin or resume")).to_be_visible()
+            assert page.locator("button.key:visible").count() == 0, "nobody labels without a name"
             page.get_by_label("Name").fill(rater)
             page.get_by_label("Name").press("Enter")
             return page
@@ -88,6 +90,8 @@ def test_raters_label_with_keys_and_resume(open_page, tmp_path):
     expect(asked).to_contain_text("1 of 4")
     assert "secretsystem" not in ann.content()
     expect(card).to_contain_text("four steps")
+    assert ann.get_by_role("progressbar").get_attribute("max") == "4"
+    expect(ann.get_by_role("button", name="y · correct")).to_be_visible()
     picture(ann, "label-desktop", tmp_path)
     first = card.text_content()
     for key, then in (("y", "2 of 4"), ("0", "3 of 4"), ("u", "2 of 4"), ("y", "3 of 4")):
@@ -96,11 +100,11 @@ def test_raters_label_with_keys_and_resume(open_page, tmp_path):
     third = card.text_content()
     ann.keyboard.press("s")  # this row comes last
     expect(card).not_to_have_text(third)
-    bob = window(375, "bob")
+    bob = window(390, "bob")
     expect(bob.locator("#asked")).to_contain_text("1 of 4")
     assert bob.locator("#task").text_content() == first
     picture(bob, "label-phone", tmp_path)
-    bob.get_by_role("button", name="n wrong").click()
+    bob.get_by_role("button", name="n · wrong").click()
     expect(bob.locator("#asked")).to_contain_text("2 of 4")
     again = window(1280, "ann")
     expect(again.locator("#asked")).to_contain_text("3 of 4")
@@ -112,8 +116,51 @@ def test_raters_label_with_keys_and_resume(open_page, tmp_path):
     assert [row["label"] for row in found if row["rater"] == "bob"] == [0]
 
 
+def test_comments_agreement_and_a_second_pass(open_page, tmp_path):
+    """Buttons are there from the name to the last row; rows that raters label differently come once more."""
+    window = open_page(ROWS[:2], "-n", "1")
+    for rater, keys in (("ann", "yy"), ("bob", "yn")):
+        page = window(390, rater)
+        for place, key in enumerate(keys, 1):
+            expect(page.locator("#asked")).to_contain_text(f"{place} of 2")
+            if rater == "bob" and place == 2:
+                page.keyboard.press("c")
+                page.keyboard.type("yes, but seven is wrong")
+                page.keyboard.press("Enter")
+            page.keyboard.press(key)
+        expect(page.locator("#asked")).to_contain_text("All 2 rows")
+        expect(page.get_by_role("button", name="y · correct")).to_be_hidden()
+    expect(page.get_by_text("Raters agree on 1 of 2 rows")).to_be_visible()
+    assert labels(tmp_path)[-1]["comment"] == "yes, but seven is wrong"
+    again = window(390, "ann")
+    again.get_by_role("button", name="1 row is labelled differently by another rater").click()
+    expect(again.locator("#asked")).to_contain_text("Second pass")
+    expect(again.locator("#task")).to_contain_text("bob: wrong · “yes, but seven is wrong”")
+    picture(again, "label-second-pass", tmp_path)
+    again.keyboard.press("n")
+    expect(again.locator("#asked")).to_contain_text("You have looked at all disagreements")
+    found = {(row["item"], row["rater"]): row for row in labels(tmp_path)}
+    assert len(found) == 4
+    [settled] = [row for row in found.values() if row.get("second_pass")]
+    assert (settled["rater"], settled["label"]) == ("ann", 0)
+
+
+def test_the_page_passes_axe_and_favours_no_verdict(open_page, tmp_path):
+    from tests.test_spaces_browser import check_accessibility
+
+    page = open_page(ROWS[:2], "-n", "1")(1280, "ann")
+    buttons = [page.get_by_role("button", name=name) for name in ("y · correct", "n · wrong")]
+    expect(buttons[0]).to_be_visible()
+    looks = [
+        button.evaluate("b => ['color', 'backgroundColor', 'borderColor'].map(name => getComputedStyle(b)[name])")
+        for button in buttons
+    ]
+    assert looks[0] == looks[1]
+    check_accessibility(page)
+
+
 def test_question_sets_are_asked_three_things(open_page, tmp_path):
-    page = open_page([SET], "--form", "questions")(375, "ann")
+    page = open_page([SET], "--form", "questions")(390, "ann")
     for name, key in (("relevance", "5"), ("fluency", "4"), ("variety", "2")):
         expect(page.locator("#asked")).to_contain_text(name)
         picture(page, f"label-{name}", tmp_path)

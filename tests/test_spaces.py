@@ -365,22 +365,46 @@ def test_compare_shows_no_interval_without_evidence_and_no_tie_as_a_vote(spaces)
     empty = [""] * 4
     same = ["Who wrote Hamlet?\nWhat do bees make?", "Shakespeare\nhoney", "a", "Shakespeare\nhoney"]
     for names in ([*empty, "", ""], ["b", "Shakespeare\nhoney", *empty]):
-        status, table, _, _, _, _, shown, *_ = app.page(lambda *_: None, *same, *names)
+        status, _, table, _, _, _, _, shown, *_ = app.page(lambda *_: None, *same, *names)
         for name in app.SCORES:  # only the judge's interval, which counts its errors, says something on two rows
-            assert ("(" in str(app.plot_of(name, shown))) == (name == "ava_accuracy" and bool(names[0])), name
+            plot = str(app.showing.plot_of(name, shown))
+            assert ("[" in plot) == (name == "ava_accuracy" and bool(names[0])), name
         assert " first" not in status
         if names[0]:
             assert "AVA: a and b are level." in status
             assert str(table).count(">tie<") == len(app.SCORES)
 
 
-def test_compare_draws_the_accuracy_that_its_table_lists(spaces):
+def test_compare_gives_one_accuracy_in_its_table_its_ranking_and_its_menu(spaces):
     app = load_app("compare")
-    _, table, _, plot, *_ = app.page(lambda *_: None, *app.EXAMPLES[1].values)
-    row = re.search(r"<tr><th[^>]*>AVA: accuracy.*?</tr>", str(table), re.DOTALL)[0]
-    values = re.findall(r"([01]\.\d{3})</td>", row)
+    status, panel, table, menu, plot, rows, *_ = app.page(lambda *_: None, *app.EXAMPLES[0].values)
+    row = re.search(r"<tr><th[^>]*>(AVA: accuracy.*?)</th>(.*?)</tr>", str(table), re.DOTALL)
+    values = re.findall(r"([01]\.\d{3})<", row[2])
     assert len(values) == 2
-    assert sorted(values) == sorted(re.findall(r">([01]\.\d{3}) \(", plot))
+    assert sorted(values) == sorted(re.findall(r">([01]\.\d{3}) \[", plot))
+    assert menu["choices"][0] == (html.unescape(row[1]), "ava_accuracy")
+    assert panel["open"] is False
+    # the judge leads, and related scores are one finding, not votes
+    assert "AVA: own words beats echo" in status
+    assert "<b>8 of 8</b> of own words and <b>0 of 8</b> of echo" in status
+    assert "(ROUGE-L, BERTScore and BLEU-1): echo first; with KPQA&#39;s weights: own words first" in status
+    assert str(rows).count('class="row"') == 8
+
+
+def test_a_link_is_short_and_never_unpacks_to_much(spaces):
+    """The opening examples of all demos fit; a bomb, a cut link and other JSON are not links."""
+    sharing = spaces.sharing
+    for name in ("compare", "ava", "kpqa", "f_meta", "aev"):
+        app = load_app(name)
+        for one in app.EXAMPLES:
+            values = [*one.values, *app.ADDRESS.first[len(one.values) :]]
+            assert len(sharing.packed(values)) < 2_000
+            assert sharing.unpacked(sharing.packed(values)) == values
+    bomb = sharing.packed(["a" * 10**6])
+    for bad in (bomb, sharing.packed(["a"])[:-3], "%%%", "e" * 9_000, sharing.packed([])[:1], "é"):
+        with pytest.raises(ValueError, match="not a link of this page"):
+            sharing.unpacked(bad)
+        assert load_app("ava").ADDRESS.parse({}, f"x={bad}") is None
 
 
 def test_messages_are_made_plain_in_linear_time(spaces):
@@ -394,8 +418,16 @@ def test_a_link_holds_what_was_scored(spaces):
     """The page reads the link from the result: what is typed during a run does not get into it."""
     app = load_app("aev")
     values = ('a <b> & "c"', "b", *app.ADDRESS.first[2:-1], True)
-    query = html.unescape(re.search(r'data-query="([^"]*)"', app.page(*values)[0])[1])
-    assert app.ADDRESS.parse(dict(parse_qsl(query))) == list(values)
+    link = html.unescape(re.search(r'data-link="([^"]*)"', app.page(*values)[0])[1])
+    assert link.startswith("a-b-c=")
+    assert app.ADDRESS.parse({}, link) == list(values)
+    assert app.ADDRESS.parse(dict(parse_qsl("answer=x&reference=y&alpha=0.3"))) == [
+        "x",
+        "y",
+        0.3,
+        *values[3:-1],
+        False,
+    ]
     assert app.ADDRESS.parse({"__theme": "dark"}) is None
     assert app.ADDRESS.parse({"answer": "x", "alpha": "7"}) == ["x", "", *app.ADDRESS.first[2:]]
 

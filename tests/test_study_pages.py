@@ -1,6 +1,7 @@
-"""The tables on the pages of results are those of the result files beside them."""
+"""Tables and recommendations of the pages are those of the result files."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -37,3 +38,38 @@ def test_the_table_is_that_of_the_result_file(folder, file, place, table):
     before, after = around_markers(results / "tables.md", place)
     shown = page[len(before) : len(page) - len(after)].strip()
     assert shown == table(json.loads((results / f"{file}.json").read_text(encoding="utf-8"))).strip()
+
+
+def test_which_metric_when_says_what_the_results_say(repository):
+    """The recommendations of the site and of the README hold of the measurements, number by number."""
+    path = repository / "training/studies/meta_evaluation/results/meta_evaluation.json"
+    sets = json.loads(path.read_text(encoding="utf-8"))["sets"]
+    found = {
+        data: {name: one["pearson"]["value"] for name, one in sets[data]["metrics"].items()}
+        for data in ("evouna_nq", "evouna_tq", "kpqa_marco", "scientsbank", "beetle", "mohler")
+    }
+    names = {"AVA": "AVA", "KPQA": "ROUGE-L-KPQA", "AEv": "AEv, content"}
+    names |= {name: name for name in ("ROUGE-L", "BERTScore")}
+    page = (repository / "spaces/docs/pages/explanation/1-which-metric.md").read_text(encoding="utf-8")
+    said = " ".join(page.partition("## What the measurements say")[2].split())
+
+    def numbers(pattern: str) -> list[float]:
+        return list(map(float, re.search(pattern, said).groups()))
+
+    evouna = [found["evouna_nq"], found["evouna_tq"]]
+    assert numbers(r"Pearson's r is (\S+) and (\S+) on EVOUNA") == [round(one["AVA"], 2) for one in evouna]
+    assert all(one["AVA"] == max(one[name] for name in names.values()) for one in evouna)
+    low, high = numbers(r"reach (\S+) to (\S+) there")
+    words = [round(one[name], 2) for one in evouna for name in ("ROUGE-L", "BERTScore")]
+    assert (low, high) == (min(words), max(words))
+    content = [round(one["AEv, content"], 2) for one in evouna]
+    assert numbers(r"reaches (\S+) and (\S+) without a model") == content
+    marco = [round(found["kpqa_marco"][name], 2) for name in ("ROUGE-L-KPQA", "AVA")]
+    assert numbers(r"leads the judge, (\S+) against (\S+)\. ") == marco
+    pupils = [found[data][name] for data in ("scientsbank", "beetle", "mohler") for name in names.values()]
+    assert numbers(r"no metric of this table reaches more than (0\.\d+)") == [round(max(pupils), 2)]
+    readme = (repository / "README.md").read_text(encoding="utf-8")
+    for label, name in names.items():
+        cells = re.search(rf"^\|[^|]*\| \[?{label}\b[^|]*\|([^|]*)\|([^|]*)\|", readme, re.MULTILINE).groups()
+        told = [float(cell.strip(" *")) for cell in cells]
+        assert told == [round(found[data][name], 2) for data in ("evouna_nq", "kpqa_marco")], label

@@ -1,4 +1,4 @@
-"""Demo of AEv: the evaluation plane of alpha and N, with BLEU and ROUGE in its corners."""
+"""Demo of AEv: a score between recall and precision, words and phrases, with BLEU and ROUGE as its corners."""
 
 import re
 import sys
@@ -11,8 +11,8 @@ from common import checks, events, html, server, sharing, uploads
 from genqa_metrics.aev import scoring
 from markupsafe import Markup
 
-TITLE = "AEv: from ROUGE to BLEU on one plane"
-ABOUT = "How much must an answer say, how much of it must be right, does wording count? From ROUGE to BLEU."
+TITLE = "AEv: what should an overlap score reward?"
+ABOUT = "Recall or precision, words or phrases: one score with BLEU and ROUGE among its settings."
 MAX_TEXT = 20_000  # characters
 MAX_ORDER = max(scoring.GRID_ORDERS)
 # Backgrounds of scores 0.0 to 1.0, and how many of them have black text.
@@ -24,7 +24,7 @@ EXAMPLES = sharing.read_examples(__file__)
 CORNERS = {
     "BLEU-4": (1, 4, 1, 2, False, True),
     "ROUGE-1 recall": (0, 1, 1, 2, True, True),
-    "Middle (default)": (0.5, 2, 1, 2, False, False),
+    "Ours: in between": (0.5, 2, 1, 2, False, False),
 }
 ADDRESS = sharing.Address(
     {
@@ -37,7 +37,7 @@ ADDRESS = sharing.Address(
         "unlimited": sharing.parse_query_flag,
         "plain": sharing.parse_query_flag,
     },
-    (*EXAMPLES[0].values, *CORNERS["Middle (default)"]),
+    (*EXAMPLES[0].values, *CORNERS["Ours: in between"]),
     2,
 )
 
@@ -70,8 +70,11 @@ def corner_of(settings) -> dict[tuple[float, int], str]:
 def plane_html(grid: dict, settings) -> Markup:
     """Return the plane as an HTML table of buttons; the cell of alpha and N is marked."""
     corners, place = corner_of(settings), (round(settings.alpha, 1), settings.max_order)
-    sides, units = {0.0: "recall", 1.0: "precision"}, {1: "words", MAX_ORDER: "wording"}
-    head = "".join(f'<th scope="col">N = {n}<small>{units.get(n, "&nbsp;")}</small></th>' for n in grid["max_order"])
+    sides = {0.0: "recall", 0.5: "both", 1.0: "precision"}
+    zeros = {n: not any(scores) for n, scores in zip(grid["max_order"], grid["aev"], strict=True)}
+    units = {n: "single words" if n == 1 else f"1 to {n} words" for n in grid["max_order"]}
+    units |= {n: f"no shared {'word' if n == 1 else f'phrase of {n}'}: 0" for n, zero in zeros.items() if zero}
+    head = "".join(f'<th scope="col">N = {n}<small>{units[n]}</small></th>' for n in grid["max_order"])
     rows = []
     for i, at in enumerate(grid["alpha"]):
         cells = []
@@ -89,8 +92,8 @@ def plane_html(grid: dict, settings) -> Markup:
         side = f"<small>{sides[at]}</small>" if at in sides else ""
         rows.append(f'<tr><th scope="row">{at:.1f}{side}</th>{"".join(cells)}</tr>')
     return Markup(
-        '<div class="wide"><table class="numbers plane"><caption>AEv(alpha, N): alpha down, N across; click a '
-        "cell</caption>"
+        '<div class="wide"><table class="numbers plane"><caption>The score with every setting, recall at the top and '
+        "precision at the bottom, words at the left and phrases at the right; click a cell</caption>"
         f'<thead><tr><th scope="col">alpha</th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
     )
 
@@ -101,32 +104,36 @@ CELLS = sharing.text_beside(__file__, "cells.js")
 
 
 def meaning(settings) -> str:
-    """Return a description of what these settings measure."""
+    """Return what these settings measure, for a reader who does not know the paper."""
     alpha, order = settings.alpha, settings.max_order
     if alpha in (0, 1):
         what = (
-            "only **precision** counts: does the reference support what the answer says? An answer may leave things "
-            "out; the brevity penalty limits that"
+            "Only **precision** counts: does the reference support what the answer says? Leaving things out costs "
+            "only the brevity penalty"
             if alpha
-            else "only **recall** counts: does the answer say what the reference says? It may say more; the wordiness "
-            "penalty limits that"
+            else "Only **recall** counts: does the answer say what the reference says? Extra text costs only the "
+            "wordiness penalty"
         )
     else:
-        lean = "both equally" if alpha == 0.5 else "precision more" if alpha > 0.5 else "recall more"
-        what = f"precision and recall count, {lean}"
-    how = "single words: **content**" if order == 1 else f"sequences of 1 to {order} words: content and **wording**"
-    text = f"With alpha = {alpha:g} {what}. With N = {order} it compares {how}."
+        lean = "equally" if alpha == 0.5 else "precision more" if alpha > 0.5 else "recall more"
+        what = f"**Recall and precision** count, {lean}"
+    how = (
+        "Single **words** are compared" if order == 1 else f"Words and **phrases** of up to {order} words are compared"
+    )
+    text = f"{what}. {how}."
     corner = corner_of(settings).get((float(alpha), order))
     if corner == "BLEU-4":
         text += " This is **BLEU-4**, without smoothing."
     elif corner:
         text += " This is the **recall of ROUGE-1**."
     elif (alpha, order) == (1, 4):
-        text += " This is close to **BLEU-4**, which leaves words unchanged and has B = 1; the button above sets that."
+        text += (
+            " This is close to **BLEU-4**, which leaves words unchanged and has B = 1; the button BLEU-4 sets that."
+        )
     elif (alpha, order) == (0, 1):
         text += (
             " This is close to the recall of **ROUGE-1**, which leaves words unchanged and has no limit on wordiness; "
-            "the button above sets that."
+            "the button ROUGE-1 recall sets that."
         )
     return text
 
@@ -150,19 +157,26 @@ def results(answers: list, references: list, settings, *more: str) -> list:
     total, rows = scoring.summed_statistics(answers, references, settings, MAX_ORDER), len(answers)
     found = {name: float(value) for name, value in scoring.scores(total, settings).items()}
     lengths = f"{found['prediction_length']:.0f} terms against {found['reference_length']:.0f}"
-    headline = f"AEv({settings.alpha:g}, {settings.max_order}) is **{found['aev']:.3f}**"
-    headline += f", over {rows:,} rows together." if rows > 1 else "."
+    headline = f"The score is **{found['aev']:.3f}**"
+    headline += f", over {rows:,} rows together." if rows > 1 else " on a scale from 0 to 1."
+    measured = f"AEv({settings.alpha:g}, {settings.max_order}): {meaning(settings)}"
     notes = [f"Note: {with_labels_of_the_page(note)}." for note in scoring.warnings_for(total, settings)]
     parts = html.bars(
         [
-            ("Precision side", [("PS(N)", found["aev_precision"]), ("brevity penalty", found["brevity_penalty"])]),
-            ("Recall side", [("RS(N)", found["aev_recall"]), ("wordiness penalty", found["wordiness_penalty"])]),
+            (
+                "Precision: how much of the answer is in the reference",
+                [("precision", found["aev_precision"]), ("brevity penalty", found["brevity_penalty"])],
+            ),
+            (
+                "Recall: how much of the reference is in the answer",
+                [("recall", found["aev_recall"]), ("wordiness penalty", found["wordiness_penalty"])],
+            ),
         ],
-        f"Parts of the score; lengths: {lengths}",
+        f"Parts of the score, penalties included (1 is no penalty); lengths: {lengths}",
         muted={"brevity penalty", "wordiness penalty"},
     )
     plane = plane_html(scoring.grid_scores(total, settings), settings)
-    return [html.headline(headline, *more), plane, "\n\n".join([meaning(settings), *notes]), parts]
+    return [html.headline(headline, measured, *notes, *more), plane, parts]
 
 
 def code_of(answer: str, reference: str, controls) -> Markup:
@@ -177,7 +191,7 @@ def page(answer, reference, *controls) -> list:
     """Return what the page shows for two texts."""
     settings, mark = settings_of(*controls), ADDRESS.mark(answer, reference, *controls)
     note = ""
-    if controls == CORNERS["Middle (default)"]:  # notes describe these settings only
+    if controls == CORNERS["Ours: in between"]:  # notes describe these settings only
         note = sharing.example_note(EXAMPLES, (answer, reference))
     answer = checks.text("Answer to be scored", answer, MAX_TEXT)
     reference = checks.text("Reference answer", reference, MAX_TEXT)
@@ -245,23 +259,42 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
         with gr.Column(min_width=280):
             area = events.results_area("Type two texts, or choose an example.")
             with area.results:
+                alpha = gr.Slider(
+                    0,
+                    1,
+                    0.5,
+                    step=0.1,
+                    label="Recall or precision (alpha)",
+                    info="0: recall alone; 1: precision alone",
+                )
+                order = gr.Slider(
+                    1,
+                    MAX_ORDER,
+                    2,
+                    step=1,
+                    label="Words or phrases (N)",
+                    info="1: single words; 4: phrases of up to 4",
+                )
                 with gr.Row():
                     corners = [(gr.Button(name, size="sm", min_width=90), values) for name, values in CORNERS.items()]
                 plane_table = gr.HTML(apply_default_css=False, js_on_load=CELLS)
-                explanation = gr.Markdown()
                 parts = gr.HTML(apply_default_css=False)
-                with gr.Accordion("Settings", open=True):
-                    alpha = gr.Slider(
-                        0, 1, 0.5, step=0.1, label="alpha", info="0: recall of the reference; 1: precision"
-                    )
-                    order = gr.Slider(
-                        1, MAX_ORDER, 2, step=1, label="N", info="longest word sequence that is compared"
-                    )
+                with gr.Accordion("More settings: length penalties, stop words", open=False):
                     brevity = gr.Slider(
-                        0.2, 5, 1, step=0.1, label="B", info="answers shorter than 1/B of the reference are penalised"
+                        0.2,
+                        5,
+                        1,
+                        step=0.1,
+                        label="Too short (B)",
+                        info="Answers shorter than 1/B of the reference are penalised.",
                     )
                     wordiness = gr.Slider(
-                        0.2, 5, 2, step=0.1, label="W", info="answers longer than W times the reference are penalised"
+                        0.2,
+                        5,
+                        2,
+                        step=0.1,
+                        label="Too long (W)",
+                        info="Answers longer than W times the reference are penalised.",
                     )
                     unlimited = gr.Checkbox(False, label="No limit on wordiness")
                     plain = gr.Checkbox(False, label="Leave words unchanged (keep stop words, no stemming)")
@@ -271,7 +304,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
     controls = [alpha, order, brevity, wordiness, unlimited, plain]
     fields = [answer, reference, *controls]
     inputs = [source, answer, reference, *picked.inputs, *controls]
-    outputs = [plane_table, explanation, parts, code]
+    outputs = [plane_table, parts, code]
     events.connect([texts_button.click, file_button.click], either_page, inputs, area, outputs)
     sharing.example_buttons(examples, EXAMPLES, fields[:2], either_page, inputs, area, outputs)
     quiet = {"scroll": False, "show_progress": "hidden"}

@@ -21,7 +21,7 @@ UNEXPECTED = "An error occurred on the server, not in your input. Please try aga
 # query, see `sharing.Address`. In a Space the page lies in a frame, and the page around it is told.
 LIVE = "element.setAttribute('role', 'status'); element.setAttribute('aria-live', 'polite');"
 _STATUS = LIVE + html.script("status.js")
-_SCROLL = html.script("scroll.js")
+SCROLL = html.script("scroll.js")  # shows the status if it is out of view
 
 
 class NothingToScore(Exception):
@@ -189,7 +189,7 @@ def connect(
     event = {**defaults, "trigger_mode": "always_last", "api_visibility": "private"} | event
     on = triggers.then if callable(getattr(triggers, "then", None)) else functools.partial(gr.on, triggers)
     if scroll:
-        on(None, None, None, js=_SCROLL, api_visibility="private")
+        on(None, None, None, js=SCROLL, api_visibility="private")
     started = on(run, inputs, [*area[:3], *outputs], **event)
     if long:
         area.stop.click(work.stop, None, None, queue=False, api_visibility="private")
@@ -197,9 +197,16 @@ def connect(
 
 
 def preset(area: Area, fields: Sequence, values: Sequence, outputs: Sequence, results: Sequence) -> None:
-    """Show an example when the page opens: the values of its fields, and as results its status and the outputs."""
+    """Show an example when the page opens: the values of its fields, and as results its status and the outputs.
+
+    Of an update (`gradio.update`) all properties are set.
+    """
     area.results.visible = True
     for component, value in zip((*fields, area.status, *outputs), (*values, *results), strict=True):
+        if isinstance(value, dict) and "__type__" in value:
+            for name in value.keys() - {"__type__", "value", "visible"}:
+                setattr(component, name, value[name])
+            value = value.get("value")
         if isinstance(component, gr.DownloadButton):
             value = component.postprocess(value)
             value = move_files_to_cache(value, component, postprocess=True, keep_in_cache=True)

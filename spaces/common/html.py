@@ -6,7 +6,7 @@ Every text becomes HTML in one place, `escaped`. Values of type `markupsafe.Mark
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
-from genqa_metrics.toolkit.reports.table import Table, html_table
+from genqa_metrics.toolkit.reports.table import Table, estimate, html_table, render
 from markupsafe import Markup, escape
 
 STYLE = Path(__file__).with_name("style.css")
@@ -66,13 +66,37 @@ def headline(text: str, *more: str) -> Markup:
     >>> headline("F is **0.5**.", "So <so>.")
     Markup('<p class="headline">F is <b>0.5</b>.</p><p>So &lt;so&gt;.</p>')
     """
+    return fill('<p class="headline">{text}</p>', text=_bold(text)) + paragraphs(*more)
 
-    def bold(sentence: str) -> Markup:
-        parts = escaped(sentence).split("**")
-        return joined(fill("<b>{part}</b>", part=part) if i % 2 else part for i, part in enumerate(parts))
 
-    first = fill('<p class="headline">{text}</p>', text=bold(text))
-    return first + joined(fill("<p>{text}</p>", text=bold(sentence)) for sentence in more if sentence)
+def paragraphs(*sentences: str) -> Markup:
+    """Return sentences that are not empty, one paragraph each; `**bold**` is the only mark-up in them.
+
+    >>> paragraphs("**a**", "")
+    Markup('<p><b>a</b></p>')
+    """
+    return joined(fill("<p>{text}</p>", text=_bold(sentence)) for sentence in sentences if sentence)
+
+
+def _bold(sentence: str) -> Markup:
+    parts = escaped(sentence).split("**")
+    return joined(fill("<b>{part}</b>", part=part) if i % 2 else part for i, part in enumerate(parts))
+
+
+def notes(sentences: Sequence[str]) -> Markup:
+    """Return notes on the numbers, folded under the number of them; "" for none.
+
+    >>> notes(["few rows"])
+    Markup('<details class="notes"><summary>A note on these numbers</summary><p>few rows.</p></details>')
+    """
+    if not sentences:
+        return Markup()
+    title = "A note on these numbers" if len(sentences) == 1 else f"{len(sentences)} notes on these numbers"
+    return fill(
+        '<details class="notes"><summary>{title}</summary>{text}</details>',
+        title=title,
+        text=paragraphs(*(f"{sentence.rstrip('.')}." for sentence in sentences)),
+    )
 
 
 def bars(
@@ -107,12 +131,13 @@ def bars(
     )
 
 
-def intervals(rows: Sequence[tuple[str, float, float | None, float | None]], caption: str) -> Markup:
+def intervals(rows: Sequence[tuple[str, float, float | None, float | None]], caption: str, metric: str = "") -> Markup:
     """Return a plot of values from 0 to 1 with their intervals: names at the left, an axis below.
 
     Args:
         rows: (name, value, lower end, upper end); ends are None where there is no interval.
         caption: what the plot shows.
+        metric: a class of the style sheet, which gives the colour.
     """
     lines = []
     for name, value, low, high in rows:
@@ -132,13 +157,14 @@ def intervals(rows: Sequence[tuple[str, float, float | None, float | None]], cap
                 name=name,
                 span="" if low is None else span,
                 middle=f"{middle:.2f}",
-                text=f"{value:.3f}" if low is None else f"{value:.3f} ({low:.3f} to {high:.3f})",
+                text=estimate({"value": value, "low": low, "high": high}).replace(", ", ",\u00a0"),
             )
         )
     ticks = joined(fill('<span style="left: {at}%">{tick}</span>', at=25 * i, tick=f"{i / 4:.2f}") for i in range(5))
     return fill(
-        '<table class="numbers bars intervals"><caption>{caption}</caption><tbody>{lines}'
+        '<table class="numbers bars intervals {metric}"><caption>{caption}</caption><tbody>{lines}'
         '<tr aria-hidden="true"><td></td><td><div class="axis">{ticks}</div></td><td></td></tr></tbody></table>',
+        metric=metric,
         caption=caption,
         lines=joined(lines),
         ticks=ticks,
@@ -157,8 +183,17 @@ def table(
         numbers: columns of numbers, from 0, which are aligned at the right.
     """
     texts = set(range(len(header))) - set(numbers)
-    found = html_table(Table(caption, list(header), list(map(list, rows))), text_columns=texts)
+    return of_a_report(html_table(Table(caption, list(header), list(map(list, rows))), text_columns=texts))
+
+
+def of_a_report(found: Markup) -> Markup:
+    """Return HTML of the toolkit's reports, without placeholders of Gradio's templates."""
     return Markup(found.translate(_TEMPLATE))
+
+
+def style() -> str:
+    """Return the style sheet of all demos."""
+    return STYLE.read_text(encoding="utf-8") + str(render("rows.css"))
 
 
 def marked_text(label: str, pieces: Iterable[tuple[str, str, str]]) -> Markup:

@@ -159,7 +159,7 @@ def launch(demo: gr.Blocks, app: str, description: str) -> None:
     demo.space_id = None  # otherwise the page requests a header from huggingface.co, which the policy forbids
     demo.queue(max_size=QUEUE, default_concurrency_limit=1).launch(
         theme=THEME,
-        css=html.STYLE.read_text(encoding="utf-8"),
+        css=html.style(),
         share=False,
         ssr_mode=False,
         pwa=False,

@@ -1,21 +1,25 @@
 """Examples with notes, links that show the same result, Python code with the visitor's inputs, the metric card."""
 
+import base64
+import json
 import re
 import tomllib
+import zlib
 from collections.abc import Callable, Sequence
 from importlib import resources
 from math import inf
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 import gradio as gr
 from markupsafe import Markup
 
 from . import events, html
 
-MAX_QUERY = 1_500  # characters of a link; results of longer texts have none
+MAX_LINK = 8_000  # characters of a link's fragment; results of longer texts have none
+MAX_UNPACKED = 200_000  # bytes of an unpacked link
 _COPY_LINK = html.script("copy_link.js")
+_FRAGMENT = "() => location.hash.slice(1)"
 _OPENED = "() => document.documentElement.classList.remove('opening')"
 
 
@@ -92,45 +96,101 @@ def example_buttons(
     return events.connect(made.load_input_event, function, inputs, area, outputs, **event)
 
 
+def packed(values: Sequence) -> str:
+    """Return values of fields in as few characters of an address as possible.
+
+    >>> unpacked(packed(["a" * 1000, 0.5])) == ["a" * 1000, 0.5], len(packed(["a" * 1000, 0.5]))
+    (True, 31)
+    """
+    text = json.dumps(list(values), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    shrink = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+    return base64.urlsafe_b64encode(shrink.compress(text) + shrink.flush()).decode().rstrip("=")
+
+
+def unpacked(text: str) -> list:
+    """Return the values that `packed` packed.
+
+    Raises:
+        ValueError: if it packed nothing like that, or too much.
+    """
+    if len(text) > MAX_LINK or not text.isascii():
+        raise ValueError("not a link of this page")
+    try:
+        data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        inflate = zlib.decompressobj(-zlib.MAX_WBITS)
+        found = inflate.decompress(data, MAX_UNPACKED)
+        values = json.loads(found) if inflate.eof else None
+    except (ValueError, zlib.error, RecursionError) as error:
+        raise ValueError("not a link of this page") from error
+    if not isinstance(values, list):
+        raise ValueError("not a link of this page")
+    return values
+
+
+def slug(text: str, most: int = 40) -> str:
+    """Return a short label for an address.
+
+    >>> slug("How many legs has an insect?"), slug("?")
+    ('how-many-legs-has-an-insect', 'result')
+    """
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:most].rstrip("-") or "result"
+
+
 class Address:
-    """The address of the page for given values of its fields.
+    """The address of the page for given values of its fields: a label and the packed values behind "#".
+
+    A browser does not send that part of an address to any server. Addresses with the names of fields in their query
+    are understood too.
 
     Args:
-        parsers: for every field its name in the address and a function that parses its value or raises ValueError.
-        first: the values that the page opens with; they need no query.
+        parsers: for every field its name in a query and a function that parses its value or raises ValueError.
+        first: the values that the page opens with; they need no address.
         texts: the number of leading fields that are texts; they are empty if the address does not have them.
     """
 
     def __init__(self, parsers: dict[str, Callable[[str], object]], first: Sequence, texts: int):
         self.parsers, self.first, self.texts = parsers, tuple(first), texts
 
-    def mark(self, *values: object) -> Markup:
-        """Return hidden HTML for the status: the query of these values; empty if it would be too long.
+    def mark(self, *values: object, label: str = "") -> Markup:
+        """Return hidden HTML for the status: the address of these values; empty if it would be too long.
+
+        Args:
+            *values: of all fields.
+            label: what the address begins with; default: the first text.
 
         >>> address = Address({"answer": str, "n": parse_query_number(1, 4)}, ("a", 2), 1)
-        >>> address.mark("a", 2), address.mark("b", 3), address.mark("b" * 2000, 3)
-        (Markup('<span hidden data-query=""></span>'), Markup('<span hidden data-query="answer=b&amp;n=3"></span>'), \
-Markup(''))
+        >>> address.mark("a", 2), address.parse({}, address.mark("An answer.", 3).split('"')[1])
+        (Markup('<span hidden data-link=""></span>'), ['An answer.', 3])
         """
-        texts = [str(value).lower() if isinstance(value, bool) else value for value in values]
-        query = "" if values == self.first else urlencode(dict(zip(self.parsers, texts, strict=True)))
-        return (
-            html.fill('<span hidden data-query="{query}"></span>', query=query)
-            if len(query) <= MAX_QUERY
-            else Markup()
-        )
+        if values == self.first:
+            return Markup('<span hidden data-link=""></span>')
+        link = f"{slug(label or str(values[0]))}={packed(values)}"
+        return html.fill('<span hidden data-link="{link}"></span>', link=link) if len(link) <= MAX_LINK else Markup()
 
-    def parse(self, query: dict[str, str]) -> list | None:
-        """Return the values of a query; None if it names no field. Values that cannot be parsed are as at first."""
+    def parse(self, query: dict[str, str], fragment: str = "") -> list | None:
+        """Return the values of an address; None if it names no field.
+
+        Values that cannot be parsed are as at first.
+
+        Args:
+            query: names and values behind "?".
+            fragment: the text behind "#".
+        """
+        try:
+            values = unpacked(fragment.partition("=")[2]) if "=" in fragment else []
+        except ValueError:
+            values = []
+        if values:
+            query = dict(zip(self.parsers, map(_as_query, values), strict=False))
         if not set(self.parsers) & set(query):
             return None
-        values = []
+        found = []
         for place, ((name, parser), first) in enumerate(zip(self.parsers.items(), self.first, strict=True)):
             try:
-                values.append(parser(query[name]))
+                found.append(parser(query[name]))
             except (KeyError, ValueError):
-                values.append("" if place < self.texts else first)
-        return values
+                found.append("" if place < self.texts else first)
+        return found
 
     def open(
         self, demo: gr.Blocks, fields: Sequence, function: Callable, area: events.Area, outputs: Sequence, **event
@@ -140,17 +200,24 @@ Markup(''))
         The function takes the values of the fields; for it and the other arguments see `events.connect`.
         """
         run = events.shown(function, area, len(outputs))
+        fragment = gr.Textbox(visible=False)  # only the browser knows it
 
-        def opened(request: gr.Request) -> list:
-            values = self.parse(dict(request.query_params) if request else {})
+        def opened(fragment: str, request: gr.Request) -> list:
+            values = self.parse(dict(request.query_params) if request else {}, fragment or "")
             if values is None:
                 return [gr.skip()] * (len(fields) + len(area[:3]) + len(outputs))
             return [*values, *run(*values)]
 
         event = {"concurrency_limit": 1, "concurrency_id": "page", "show_progress": "hidden"} | event
-        started = demo.load(opened, None, [*fields, *area[:3], *outputs], api_visibility="private", **event)
+        started = demo.load(
+            opened, fragment, [*fields, *area[:3], *outputs], js=_FRAGMENT, api_visibility="private", **event
+        )
         started.then(None, None, None, js=_OPENED, api_visibility="private")
         return started
+
+
+def _as_query(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def parse_query_number(low: float, high: float) -> Callable[[str], float]:

@@ -1,10 +1,9 @@
 watch('value', () => setTimeout(() => {
   if (!element.getClientRects().length || !element.querySelector('.headline, .problem')) return;
-  const linked = element.querySelector('[data-query]'), query = new URLSearchParams(linked?.dataset.query ?? '');
+  const linked = element.querySelector('[data-link]'), fragment = linked?.dataset.link ?? '';
   const theme = new URLSearchParams(location.search).get('__theme');
-  if (theme) query.set('__theme', theme);
   document.documentElement.dataset.linked = !!linked;
-  const text = query.toString();
-  history.replaceState(null, '', location.pathname + (text && '?' + text));
-  if (parent !== window) parent.postMessage({queryString: text, hash: ''}, 'https://huggingface.co');
+  const query = theme ? '?__theme=' + encodeURIComponent(theme) : '', hash = fragment && '#' + fragment;
+  history.replaceState(null, '', location.pathname + query + hash);
+  if (parent !== window) parent.postMessage({queryString: query.slice(1), hash}, 'https://huggingface.co');
 }, 50));

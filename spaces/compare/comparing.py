@@ -12,7 +12,6 @@ from genqa_metrics.toolkit.scoring import registry
 METRICS = ("kpqa", "ava")
 MAX_SYSTEMS = 4
 MAX_PASTED = 100  # pasted questions
-DISAGREEING = 8  # answers on which the metrics disagree
 # Score -> (metric, label); all of them are tested.
 SCORES = {
     "ava_accuracy": ("ava", "AVA: share judged right"),
@@ -22,11 +21,9 @@ SCORES = {
     "rougeL": ("kpqa", "ROUGE-L"),
     "bleu1": ("kpqa", "BLEU-1"),
 }
-OF_A_ROW = {
-    "ava_score": "AVA",
-    "rougeL_kpqa": "KPQA",
-    **{name: SCORES[name][1] for name in ("bertscore", "rougeL", "bleu1")},
-}
+# The scores of shared words are one kind of evidence, not five votes: they rise and fall together.
+PLAIN, WEIGHTED = ("rougeL", "bertscore", "bleu1"), ("rougeL_kpqa", "bertscore_kpqa")
+OF_A_ROW = {"ava_score": "AVA", "rougeL_kpqa": "ROUGE-L-KPQA", **{name: SCORES[name][1] for name in PLAIN}}
 
 
 @cache
@@ -89,7 +86,7 @@ def rows_of(items: Sequence) -> list[dict]:
 
 
 def compared(tick, rows: list[dict]):
-    """Return the report of `genqa-metrics compare` on at least two systems, and the run with its numbers."""
+    """Return the report of `genqa-metrics compare` on at least two systems, and all questions with their scores."""
 
     def progress(metric: str, done: int, of_all: int) -> None:
         tick({"kpqa": "Scoring", "ava": "Judging"}[metric], done, of_all)
@@ -97,47 +94,39 @@ def compared(tick, rows: list[dict]):
     run = analysis.CompareRun(rows, METRICS, on_error="skip")
     run.scorers["kpqa"].significance_scores = tuple(name for name, (metric, _) in SCORES.items() if metric == "kpqa")
     found = run.report(progress=progress)
-    return reports.CompareReport(found, lambda: analysis.explanations(run, found)), run
+    questions = analysis.scored_rows(run)
+    return reports.CompareReport(found, lambda: analysis.explanations(run, found), lambda: questions), questions
 
 
 def alone(tick, rows: list[dict]) -> tuple[dict[str, float], list[dict]]:
-    """Return the mean scores of one system, and its rows with their scores."""
+    """Return the mean scores of one system, and its questions as `analysis.scored_rows` returns them."""
     made = [
         Item(
             "rows", i, row["id"], row["system"], row["question"], [row["prediction"]], row["references"], (None, None)
         )
         for i, row in enumerate(rows, 1)
     ]
-    found, means = [dict(row) for row in rows], {}
+    scores: list[dict] = [{} for _ in rows]
+    means: dict[str, float] = {}
     for metric, what in (("kpqa", "Scoring"), ("ava", "Judging")):
         scorer = registry.make_scorer(metric, {})
         statistics, _ = uploads.scored(made, scorer, tick, what)
         means |= scorer.corpus_scores(statistics.sum(axis=0), len(rows))
-        for row, values in zip(found, statistics.tolist(), strict=True):
-            row |= dict(zip(scorer.row_names, values, strict=True))
-    return means, found
+        for found, values in zip(scores, statistics.tolist(), strict=True):
+            found |= dict(zip(scorer.row_names, values, strict=True))
+    keys = ("id", "question", "references")
+    return means, [
+        {"number": i, **{key: row[key] for key in keys}}
+        | {"answers": {row["system"]: {"prediction": row["prediction"], "scores": found}}}
+        for i, (row, found) in enumerate(zip(rows, scores, strict=True), 1)
+    ]
 
 
-def row_values(run) -> list[dict]:
-    """Return a row per answer: question, references, id, system, prediction, and a value per score."""
-    found = []
-    for q, question in enumerate(run.matched.rows):
-        for s, row in enumerate(question):
-            values = {}
-            for metric, scorer in run.scorers.items():
-                sums = run.statistics[metric][q, s]
-                values |= dict(zip(scorer.row_names, (sums[:-1] / sums[-1]).tolist(), strict=True))
-            asked = question[0].item
-            texts = {"question": asked.text, "references": asked.references, "id": asked.id}
-            found.append({**texts, "system": row.item.system, "prediction": row.item.predictions[0], **values})
-    return found
-
-
-def disagreements(values: Sequence[dict]) -> list[dict]:
-    """Return the answers on which the judge and scores of shared words differ most."""
-
-    def spread(row: dict) -> float:
-        scores = [row[name] for name in ("ava_score", "rougeL_kpqa", "rougeL")]
-        return max(scores) - min(scores)
-
-    return sorted(values, key=spread, reverse=True)[:DISAGREEING]
+def by_answer(questions: Sequence[dict]) -> list[dict]:
+    """Return a row per answer: id, system, question, prediction, references, and a value per score."""
+    return [
+        {"id": row["id"], "system": system, "question": row["question"], "prediction": answer["prediction"]}
+        | {"references": row["references"], **answer["scores"]}
+        for row in questions
+        for system, answer in row["answers"].items()
+    ]

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
+from genqa_metrics.toolkit.reports.charts import COLOURS, PALETTE
 from matplotlib.figure import Figure
 
 TRAINING = Path(__file__).resolve().parent.parent.parent / "training"
 TEXT = {"light": "#1f2328", "dark": "#e6e6e6"}
-# Okabe and Ito's colours, told apart by people with any colour vision, and a shape for each
 SERIES = {
-    "ROUGE-L": ("#999999", "s"),
-    "BERTScore": ("#56b4e9", "^"),
-    "AEv, content": ("#e69f00", "D"),
-    "ROUGE-L-KPQA": ("#d55e00", "v"),
-    "AVA": ("#009e73", "o"),
+    "ROUGE-L": (COLOURS["ROUGE-L"], "s"),
+    "BERTScore": (COLOURS["BERTScore"], "^"),
+    "AEv, content": (COLOURS["AEv"], "D"),
+    "ROUGE-L-KPQA": (COLOURS["KPQA"], "v"),
+    "AVA": (COLOURS["AVA"], "o"),
 }
 SETS = {
     "evouna_nq": "EVOUNA NQ",
@@ -95,23 +95,38 @@ def agreement(scheme: str) -> str:
 def systems(scheme: str) -> str:
     """Return estimates without labels against the accuracy by people, of the systems that the judge had not seen."""
     report = read("studies/accuracy/results/accuracy.json")
-    truths = [one["accuracy"] for one in report["systems"] if one["set"].endswith(".dev")]
+    unseen = [one for one in report["systems"] if one["set"].endswith(".dev")]
+    truths = [one["accuracy"] for one in unseen]
+    names = [f"{one['system']} ({one['set'].removeprefix('evouna_').removesuffix('.dev').upper()})" for one in unseen]
     found = report["without labels"]
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
-        ends = (min(one["low"] for one in found) - 0.02, 1)
+        ends = (min(one["low"] for one in found) - 0.12, 1.1)
         axes.plot(ends, ends, color="#999999", linewidth=1, linestyle="--")
-        for truth, one in zip(truths, found, strict=True):
+        places = sorted(range(len(found)), key=lambda i: truths[i])
+        for place, i in enumerate(places):
+            truth, one = truths[i], found[i]
             errors = [[one["accuracy"] - one["low"]], [one["high"] - one["accuracy"]]]
             axes.errorbar(truth, one["accuracy"], yerr=errors, fmt="o", color=SERIES["AVA"][0], linewidth=1.4)
+            above = place % 2  # neighbours' names at other ends of their intervals
+            axes.annotate(
+                names[i],
+                (truth, one["high" if above else "low"]),
+                (0, 4 if above else -4),
+                textcoords="offset points",
+                fontsize=8,
+                rotation=90,
+                ha="center",
+                va="bottom" if above else "top",
+            )
         axes.set(
             xlabel="accuracy by people", ylabel="accuracy by AVA, 95% interval", aspect="equal", xlim=ends, ylim=ends
         )
         axes.grid(alpha=0.25)
         axes.spines[["top", "right"]].set_visible(False)
 
-    return svg(draw, (5, 5), scheme)
+    return svg(draw, (6, 6), scheme)
 
 
 def plane(scheme: str) -> str:
@@ -135,7 +150,7 @@ def plane(scheme: str) -> str:
 
 def variety(scheme: str) -> str:
     """Return what a latent variable changes in the conventional score, recall and F of METEOR, one row a study."""
-    parts = {"conventional": ("#999999", "s"), "recall": ("#0072b2", "o"), "f": ("#d55e00", "D")}
+    parts = {"conventional": (PALETTE[-1], "s"), "recall": (PALETTE[0], "o"), "f": (PALETTE[1], "D")}
     found = [
         read(f"studies/question_generation/results/{name}")["several_references"]["differences"] for name in STUDIES
     ]

@@ -423,3 +423,41 @@ def explanations(run: CompareRun, report: Mapping) -> list[dict[str, Explanation
             }
         )
     return explained
+
+
+def scored_rows(run: CompareRun) -> list[dict]:
+    """Return every question of a run with the answers of all systems and their scores.
+
+    Args:
+        run: the run, after `report`.
+
+    Returns:
+        For every question "number" (from 1), "id", "question", "references", and "answers": system -> "prediction"
+        and "scores" (name of a row's score -> value).
+    """
+    scores: dict[str, np.ndarray] = {}
+    for metric, sums in run.statistics.items():
+        means = sums[..., :-1] / np.maximum(sums[..., -1:], 1)
+        flat, scorer = means.reshape(-1, means.shape[-1]), run.scorers.get(metric)
+        by_name = scorer.row_scores(flat) if scorer else {metric: flat[:, 0]}
+        scores |= {name: np.asarray(values).reshape(means.shape[:2]) for name, values in by_name.items()}
+    found = []
+    for q, rows in enumerate(run.matched.rows):
+        asked = rows[0].item
+        answers = {
+            system: {
+                "prediction": " | ".join(row.item.predictions),
+                "scores": {name: float(values[q, s]) for name, values in scores.items()},
+            }
+            for s, (system, row) in enumerate(zip(run.matched.systems, rows, strict=True))
+        }
+        found.append(
+            {
+                "number": q + 1,
+                "id": asked.id,
+                "question": asked.text,
+                "references": asked.references,
+                "answers": answers,
+            }
+        )
+    return found

@@ -273,8 +273,38 @@ class Session:
         waiting = [task for task in self.tasks if task.key not in done]
         return next((task for task in waiting if task.key not in behind), waiting[0] if waiting else None)
 
-    def label(self, task: Task, **values: int) -> None:
+    def compared(self) -> tuple[int, int]:
+        """Return the number of rows on which several raters agree, and of all rows that several have labelled."""
+        by_item: dict[str, list[tuple]] = {}
+        for row in self._rows():
+            by_item.setdefault(row["item"], []).append(tuple(row[name] for name in self.fields))
+        several = [values for values in by_item.values() if len(values) > 1]
+        return sum(len(set(values)) == 1 for values in several), len(several)
+
+    def disagreements(self) -> list[tuple[Task, list[dict]]]:
+        """Return tasks that another rater labels differently, with the rows of all raters, this one's first.
+
+        Without those that this rater has looked at in a second pass.
+        """
+        by_item: dict[str, list[dict]] = {}
+        for row in self._rows():
+            by_item.setdefault(row["item"], []).append(row)
+        found = []
+        for task in self.tasks:
+            rows = sorted(by_item.get(task.key, []), key=lambda row: row["rater"] != self.rater)
+            differ = len({tuple(row[name] for name in self.fields) for row in rows}) > 1
+            if differ and rows[0]["rater"] == self.rater and not rows[0].get("second_pass"):
+                found.append((task, rows))
+        return found
+
+    def label(self, task: Task, *, comment: str = "", second_pass: bool = False, **values: int) -> None:
         """Write the rater's label of a task; it replaces an earlier one.
+
+        Args:
+            task: the task.
+            comment: what the rater says about it.
+            second_pass: whether the rater has seen the labels of others.
+            **values: one for every field of the form.
 
         Raises:
             ValueError: if a value is missing or out of range.
@@ -293,6 +323,8 @@ class Session:
             **{name: int(values[name]) for name in self.fields},
             "probability": task.probability,
             "planned": task.planned,
+            **({"comment": comment.strip()} if comment.strip() else {}),
+            **({"second_pass": True} if second_pass else {}),
         }
         if self.form in OF_SETS:
             row["form"] = self.form

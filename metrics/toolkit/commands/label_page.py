@@ -1,4 +1,4 @@
-"""The page of `genqa-metrics label --web`: the same as in the terminal, with keys, for several raters."""
+"""The page of `genqa-metrics label --web`: guidelines, keys, comments, and a second pass over disagreements."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,11 +6,27 @@ from pathlib import Path
 from ..analysis.labelling import FORMS, OF_SETS, Session, Task, marked_words
 from ..reports.table import render
 
+MOST_COMMENT = 1_000  # characters
 
-def card(task: Task, sets: bool) -> str:
-    """Return a task as HTML; words of the answer that are not in the nearest reference are marked."""
+
+def card(task: Task, sets: bool, others: Sequence[dict] = ()) -> str:
+    """Return a task as HTML; words of the answer that are not in the nearest reference are underlined.
+
+    Args:
+        task: what is labelled.
+        sets: whether it is a set of questions.
+        others: rows of all raters, for the second pass.
+    """
     pieces = [[(text, True)] if sets else marked_words(text, task.references) for text in task.answers]
-    return str(render("label_card.html", task=task, answers=pieces, sets=sets))
+    said = [(row["rater"], _said(row), row.get("comment", "")) for row in others]
+    return str(render("label_card.html", task=task, answers=pieces, sets=sets, said=said))
+
+
+def _said(row: dict) -> str:
+    """Return a label in words."""
+    if "label" in row:
+        return "correct" if row["label"] else "wrong"
+    return ", ".join(f"{name} {row[name]}" for form in FORMS.values() for name in form if name in row)
 
 
 class State:
@@ -28,19 +44,32 @@ class State:
         self.skipped: list[str] = []
         self.values: dict[str, int] = {}
         self.task: Task | None = None
+        self.others: list[dict] = []
+        self.second_pass = False
 
     def start(self, rater: str) -> tuple[str, str]:
         """Begin or resume the labels of a rater."""
         if not rater.strip():
             raise ValueError("Name: write who labels, so that the labels of several people are kept apart")
         self.session = Session(self.output, self.tasks, rater.strip(), self.form)
-        self.skipped, self.values = [], {}
+        self.skipped, self.values, self.second_pass = [], {}, False
+        return self.advance()
+
+    def settle(self) -> tuple[str, str]:
+        """Begin the second pass: rows that another rater labels differently, with everybody's labels."""
+        self.skipped, self.values, self.second_pass = [], {}, True
         return self.advance()
 
     def advance(self, task: Task | None = None) -> tuple[str, str]:
-        """Go to a task, or to the next one without a label; return the card and what is asked."""
+        """Go to a task, or to the next one; return the card and what is asked."""
         assert self.session is not None
-        self.task = task or self.session.next(self.skipped)
+        self.others = []
+        if self.second_pass:
+            left = self.session.disagreements()
+            left = sorted(left, key=lambda found: found[0].key in self.skipped)
+            self.task, self.others = left[0] if left else (None, [])
+        else:
+            self.task = task or self.session.next(self.skipped)
         return self.shown()
 
     def shown(self) -> tuple[str, str]:
@@ -48,24 +77,29 @@ class State:
         if self.session is None:
             return "", "Write your name to begin."
         done, total = len(self.session.done), len(self.tasks)
+        if self.task is None and self.second_pass:
+            return "", "You have looked at all disagreements. Thank you: you can close this page."
         if self.task is None:
             return "", f"All {total:,} rows are labelled. Thank you: you can close this page."
         name = self.waiting()
-        asked = self.session.fields[name][0]
-        return card(self.task, self.form in OF_SETS), f"**{done + 1:,} of {total:,}** · {name}: {asked}"
+        asked = self.session.fields[name][0].removesuffix(" y yes, n no")
+        where = "Second pass: keep your label or change it" if self.second_pass else f"{done + 1:,} of {total:,}"
+        return card(self.task, self.form in OF_SETS, self.others), f"**{where}** · {name}: {asked}"
 
     def waiting(self) -> str:
         """Return the name of the value that is asked for next."""
         return next(name for name in FORMS[self.form] if name not in self.values)
 
-    def press(self, value: int) -> tuple[str, str]:
+    def press(self, value: int, comment: str = "") -> tuple[str, str]:
         """Take a value; with the last one of a task the label is written."""
         if self.session is None or self.task is None:
             return self.shown()
+        if len(comment) > MOST_COMMENT:
+            raise ValueError(f"Comment: {len(comment):,} characters are too many; the limit is {MOST_COMMENT:,}")
         self.values[self.waiting()] = value
         if len(self.values) < len(FORMS[self.form]):
             return self.shown()
-        self.session.label(self.task, **self.values)
+        self.session.label(self.task, comment=comment, second_pass=self.second_pass, **self.values)
         self.values = {}
         return self.advance()
 
@@ -77,13 +111,36 @@ class State:
         return self.advance()
 
     def undo(self) -> tuple[str, str]:
-        """Take back the last value or label."""
+        """Take back the last value or label; in the second pass only a value, so that no label is lost."""
         if self.session is None:
             return self.shown()
         if self.values:
             self.values.popitem()
             return self.shown()
+        if self.second_pass:
+            return self.shown()
         return self.advance(self.session.undo() or self.task)
+
+    def progress(self) -> str:
+        """Return how far the rater is and how far raters agree, as HTML; empty before the name is known."""
+        if self.session is None:
+            return ""
+        agreed, several = self.session.compared()
+        return str(
+            render(
+                "label_progress.html",
+                done=len(self.session.done),
+                total=len(self.tasks),
+                agreed=agreed,
+                several=several,
+            )
+        )
+
+    def disagreements(self) -> int:
+        """Return the number of rows for the second pass; 0 until all rows are labelled."""
+        if self.session is None or len(self.session.done) < len(self.tasks) or (self.second_pass and self.task):
+            return 0
+        return len(self.session.disagreements())
 
 
 def page(output: Path, tasks: Sequence[Task], form: str):
@@ -111,40 +168,71 @@ def page(output: Path, tasks: Sequence[Task], form: str):
         return states.setdefault(request.session_hash or "", State(output, tasks, form))
 
     low, high = next(iter(FORMS[form].values()))[1:]
-    names = {0: "n wrong", 1: "y correct"} if (low, high) == (0, 1) else {n: str(n) for n in range(low, high + 1)}
+    names = {1: "y · correct", 0: "n · wrong"} if (low, high) == (0, 1) else {n: str(n) for n in range(low, high + 1)}
     with gr.Blocks(title="Label answers", analytics_enabled=False) as blocks:
-        with gr.Row():
-            rater = gr.Textbox(label="Name", scale=4)
+        gr.Markdown("# Label answers")
+        with gr.Accordion("Guidelines", open=True) as guidelines:
+            gr.Markdown(str(render(f"label_{form}.md")))
+        with gr.Row() as naming:
+            rater = gr.Textbox(label="Name", info="Labels of several people are kept apart by it.", scale=4)
             begin = gr.Button("Begin or resume", variant="primary", scale=1)
+        progress = gr.HTML()
         asked = gr.Markdown("Write your name to begin.", elem_id="asked")
         shown = gr.HTML(elem_id="task")
-        with gr.Row():
-            for value, name in names.items():
-                button = gr.Button(name, elem_classes="key")
+        with gr.Column(visible=False) as answering:
+            with gr.Row():
+                values = [(gr.Button(name, elem_classes="key"), value) for value, name in names.items()]
+            comment = gr.Textbox(
+                label="Comment (c)", info="Optional; saved with the label.", elem_id="comment", max_lines=3
+            )
+            with gr.Row():
+                skip = gr.Button("s · skip for now", elem_classes="key", size="sm")
+        undo = gr.Button("u · undo the last label", elem_classes="key", size="sm", visible=False)
+        settle = gr.Button("", visible=False)
+        outputs = [shown, asked, progress, answering, undo, settle, comment, naming, guidelines]
 
-                def press(request: gr.Request, value=value):
-                    return of(request).press(value)
+        def view(state: State, found: tuple[str, str], keep_comment: bool = False) -> list:
+            """Return the values of all outputs."""
+            begun, differ = state.session is not None, state.disagreements()
+            more = f"{differ:,} rows are labelled differently by another rater: look at them again"
+            return [
+                *found,
+                state.progress(),
+                gr.update(visible=state.task is not None),
+                gr.update(visible=begun and not state.second_pass),
+                gr.update(visible=differ > 0, value=more if differ != 1 else more.replace("rows are", "row is")),
+                gr.skip() if keep_comment else "",
+                gr.update(visible=not begun),
+                gr.update(open=False) if begun and not state.session.done else gr.skip(),
+            ]
 
-                button.click(press, None, [shown, asked], api_name=False)
-        with gr.Row():
-            undo, skip = (gr.Button(name, elem_classes="key") for name in ("u undo", "s skip"))
+        def connect(event, change, inputs=None) -> None:
+            """Run a change of a rater's state at an event; a ValueError is a message on the page."""
 
-        def start(name: str, request: gr.Request):
-            try:
-                return of(request).start(name)
-            except ValueError as error:
-                raise gr.Error(str(error)) from error
+            def run(*given):
+                *given, request = given
+                state = of(request)
+                try:
+                    found = change(state, *given)
+                except ValueError as error:
+                    raise gr.Error(str(error)) from error
+                return view(state, found, keep_comment=bool(state.values))
 
-        def taken_back(request: gr.Request):
-            return of(request).undo()
+            def without_input(request: gr.Request):
+                return run(request)
 
-        def skipped(request: gr.Request):
-            return of(request).skip()
+            def with_input(given: str, request: gr.Request):
+                return run(given, request)
+
+            event(with_input if inputs else without_input, inputs, outputs, api_name=False)
 
         for event in (begin.click, rater.submit):
-            event(start, rater, [shown, asked], api_name=False)
-        undo.click(taken_back, None, [shown, asked], api_name=False)
-        skip.click(skipped, None, [shown, asked], api_name=False)
+            connect(event, State.start, rater)
+        for button, value in values:
+            connect(button.click, lambda state, said, value=value: state.press(value, said or ""), comment)
+        connect(undo.click, State.undo)
+        connect(skip.click, State.skip)
+        connect(settle.click, State.settle)
     return blocks
 
 
@@ -165,13 +253,19 @@ def serve(output: Path, tasks: Sequence[Task], form: str, port: int | None, open
     blocks = page(output, tasks, form)
     import gradio as gr
 
-    fonts = ["system-ui", "Segoe UI", "Roboto", "sans-serif"]  # gradio's own come from the network
+    fonts = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]  # gradio's own come from the network
     blocks.launch(
         server_port=port,
         inbrowser=open_browser,
         theme=gr.themes.Default(primary_hue="blue", font=fonts, font_mono=["ui-monospace", "monospace"]).set(
-            body_text_color_subdued="*neutral_600",  # gradio's grey is too pale to read
+            body_text_color_subdued="*neutral_600",  # gradio's greys are too pale to read
             body_text_color_subdued_dark="*neutral_300",
+            block_info_text_color="*neutral_600",
+            block_info_text_color_dark="*neutral_300",
+            block_title_text_color="*neutral_700",
+            button_primary_background_fill="*primary_700",
+            button_primary_background_fill_hover="*primary_800",
+            button_primary_background_fill_dark="*primary_700",
         ),
         css=str(render("label.css")),
         head=str(render("label_keys.html")),

@@ -216,7 +216,7 @@ def _worst(report: Mapping) -> list[Table]:
         header = ["question, answer [references]", name, "human"]
         said = "Answers whose verdict the humans do not share, the largest differences first; whole in JSON."
         if rows:
-            tables.append(Table(f"Where {name} and the humans differ most", header, rows, said))
+            tables.append(Table(f"Where {name} and the humans differ most", header, rows, said, wraps=True))
     return tables
 
 

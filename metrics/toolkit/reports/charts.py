@@ -5,16 +5,34 @@ from collections.abc import Mapping, Sequence
 
 from .table import estimate, number, render, visible
 
+# Okabe and Ito's colours, told apart by people with any colour vision; without black and yellow, which pages hide.
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999")
+# One colour for a metric in all pictures. "shared words": scores without weights.
+COLOURS = {
+    "AVA": "#009e73",
+    "KPQA": "#0072b2",
+    "AEv": "#e69f00",
+    "F-meta": "#cc79a7",
+    "BERTScore": "#56b4e9",
+    "ROUGE-L": "#999999",
+    "shared words": "#999999",
+}
+LINES = ("-", "--", ":", "-.")
+MARKERS = "os^Dv"
+
 
 def svg_of(figure):
-    """Return a figure as SVG (`markupsafe.Markup`), the same bytes for the same figure."""
+    """Return a figure as SVG (`markupsafe.Markup`), the same bytes for the same figure.
+
+    Its ground is the page's, and its black is the page's text colour, so that it follows a dark page.
+    """
     import matplotlib
     from markupsafe import Markup
 
     text = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": "genqa-metrics", "svg.fonttype": "none"}):
-        figure.savefig(text, format="svg", metadata={"Date": None}, bbox_inches="tight")
-    svg = text.getvalue()
+        figure.savefig(text, format="svg", metadata={"Date": None}, bbox_inches="tight", transparent=True)
+    svg = text.getvalue().replace("#000000", "currentColor")
     return Markup(svg[svg.index("<svg") :])
 
 
@@ -22,11 +40,35 @@ def _label(name: str) -> str:
     return visible(name).replace("$", r"\$")  # no formula
 
 
-def _colours(names: list[str]) -> dict[str, tuple]:
-    from matplotlib import colormaps
+def styles(names: Sequence[str]) -> dict[str, dict]:
+    """Return colour, line style and marker for names of scores, as arguments of matplotlib.
 
-    palette = [*colormaps["tab10"].colors, *colormaps["Dark2"].colors]
-    return {name: palette[place % len(palette)] for place, name in enumerate(names)}
+    A metric has its own colour; further scores of it have other lines and markers.
+
+    >>> {name: (style["color"], style["linestyle"]) for name, style in styles(["ava_score", "other", "ava"]).items()}
+    {'ava_score': ('#009e73', '-'), 'other': ('#0072b2', '-'), 'ava': ('#009e73', '--')}
+    """
+    own = {name: _own_colour(name) for name in names}
+    free = [colour for colour in PALETTE if colour not in own.values()] or list(PALETTE)
+    others = [name for name in names if own[name] is None]
+    own |= {name: free[place % len(free)] for place, name in enumerate(others)}
+    found: dict[str, dict] = {}
+    for name in names:
+        place = sum(style["color"] == own[name] for style in found.values())
+        found[name] = {
+            "color": own[name],
+            "linestyle": LINES[place % len(LINES)],
+            "marker": MARKERS[place % len(MARKERS)],
+        }
+    return found
+
+
+def _own_colour(name: str) -> str | None:
+    """Return the colour of the metric that a score belongs to; None if it has none."""
+    words = name.lower().replace("-", "").replace("_", " ").split()
+    known = {"ava": "AVA", "kpqa": "KPQA", "aev": "AEv", "meta": "F-meta", "bertscore": "BERTScore"}
+    known |= {"rougel": "ROUGE-L", "rouge": "ROUGE-L"}
+    return next((COLOURS[metric] for word, metric in known.items() if word in words), None)
 
 
 def forest_figure(metrics: Mapping, names: Sequence[str]):
@@ -46,7 +88,7 @@ def forest_figure(metrics: Mapping, names: Sequence[str]):
         for place, name in enumerate(names):
             found = metrics[name][kind]
             height = place + 0.24 * ((len(kinds) - 1) / 2 - step)
-            colour = ("#1f4e79", "#c55a11", "#548235")[step]
+            colour = PALETTE[step]
             if found["low"] is not None:
                 axes.plot([found["low"], found["high"]], [height] * 2, color=colour, linewidth=1.5)
             axes.plot(
@@ -55,7 +97,7 @@ def forest_figure(metrics: Mapping, names: Sequence[str]):
     axes.set_yticks(range(len(names)), map(_label, names))
     axes.axvline(0, color="#888888", linewidth=0.8)
     axes.set_xlabel("correlation with the humans, 95% intervals")
-    axes.grid(axis="x", color="#dddddd", linewidth=0.6)
+    axes.grid(axis="x", color="#999999", alpha=0.3, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(kinds), frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
@@ -75,7 +117,7 @@ def group_figure(groups: Mapping, names: list[str], kind: str = "pearson"):
     shown = {label: found for label, found in groups.items() if found["metrics"]}
     figure = Figure(figsize=(max(6.0, 1.1 + len(shown) * (0.5 + 0.13 * len(names))), 3.4))
     axes = figure.subplots()
-    colours = _colours(names)
+    looks, hatches = styles(names), dict(zip(LINES, ("", "//", "..", "xx"), strict=True))
     step = 0.8 / max(len(names), 1)
     for place, found in enumerate(shown.values()):
         for number_, name in enumerate(names):
@@ -85,13 +127,23 @@ def group_figure(groups: Mapping, names: list[str], kind: str = "pearson"):
             left = place - 0.4 + (number_ + 0.5) * step
             label = _label(name)
             label = None if label in axes.get_legend_handles_labels()[1] else label
-            axes.bar(left, value["value"], step * 0.9, color=colours[name], label=label)
+            look = looks[name]
+            axes.bar(
+                left,
+                value["value"],
+                step * 0.9,
+                color=look["color"],
+                hatch=hatches[look["linestyle"]],
+                edgecolor="#ffffff",
+                linewidth=0,
+                label=label,
+            )
             if value["low"] is not None:
-                axes.plot([left, left], [value["low"], value["high"]], color="#333333", linewidth=0.8)
+                axes.plot([left, left], [value["low"], value["high"]], color="#000000", linewidth=0.8)
     axes.set_xticks(range(len(shown)), [f"{_label(label)}\n({found['rows']})" for label, found in shown.items()])
     axes.set_ylabel("Pearson r" if kind == "pearson" else "Spearman rho")
     axes.axhline(0, color="#888888", linewidth=0.8)
-    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+    axes.grid(axis="y", color="#999999", alpha=0.3, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
@@ -104,18 +156,17 @@ def curves_figure(report: Mapping, names: list[str]):
 
     figure = Figure(figsize=(13, 4.2))
     roc, precision, calibrated = figure.subplots(1, 3)
-    colours = _colours(names)
-    for name in names:
+    for name, look in styles(names).items():
         found = report["metrics"][name]["classifier"]
-        roc.plot(*zip(*found["roc"], strict=True), color=colours[name], label=_label(name), linewidth=1.4)
-        precision.plot(*zip(*found["precision_recall"], strict=True), color=colours[name], linewidth=1.4)
+        line = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": 1.4}
+        roc.plot(*zip(*found["roc"], strict=True), label=_label(name), **line)
+        precision.plot(*zip(*found["precision_recall"], strict=True), **line)
         if found["calibration"]:
             bins = found["calibration"]["bins"]
             calibrated.plot(
                 [b["score"] for b in bins],
                 [b["correct"] for b in bins],
-                "o-",
-                color=colours[name],
+                **look,
                 markersize=3,
                 linewidth=1.2,
             )
@@ -125,7 +176,7 @@ def curves_figure(report: Mapping, names: list[str]):
         (calibrated, "Calibration", "mean score in the bin", "share of correct answers"),
     ):
         axes.set(title=title, xlabel=across, ylabel=up, xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-        axes.grid(color="#dddddd", linewidth=0.6)
+        axes.grid(color="#999999", alpha=0.3, linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
         if axes is not precision:
             axes.plot([0, 1], [0, 1], color="#888888", linewidth=0.8, linestyle="--")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.compare import CompareRun, explanations
+from ..analysis.compare import CompareRun, explanations, scored_rows
 from ..analysis.resampling import adjust_p_values
 from ..scoring.options import CompareOptions, bad_usage, takes
 from ..scoring.registry import SCORERS, scorer_class
@@ -13,6 +13,7 @@ from .changes import change_tables, summary
 from .charts import forest_chart, outcome_bar
 from .explanation import heat_map_html, heat_map_legend, heat_map_style
 from .report import Report, say
+from .rows_table import rows_table
 from .slices import MAX_ROWS, comparison_tables, reversals
 from .table import (
     Table,
@@ -236,12 +237,13 @@ def shown_answers(row: Mapping) -> list[tuple[str, str, str]]:
     ]
 
 
-def comparison_page(shown: "CompareReport", explained: Sequence[Mapping] = ()) -> str:
-    """Return a comparison as one HTML page that needs nothing else: no script, no outside resource.
+def comparison_page(shown: "CompareReport", explained: Sequence[Mapping] = (), rows: Sequence[Mapping] = ()) -> str:
+    """Return a comparison as one HTML page that needs no outside resource; one script filters and sorts its rows.
 
     Args:
         shown: the comparison.
         explained: heat maps for KPQA's rows, see `analysis.compare.explanations`.
+        rows: all questions, see `analysis.compare.scored_rows`.
     """
     sections = [_section(shown, metric, explained) for metric in shown.tests]
     body = render(
@@ -252,8 +254,22 @@ def comparison_page(shown: "CompareReport", explained: Sequence[Mapping] = ()) -
         most=MAX_NOTES,
         clusters=CLUSTERS,
         facts=shown.facts(),
+        rows=_all_rows(shown, rows) if rows else None,
     )
-    return page(shown.title, body, render("forest.css"), heat_map_style(), render("compare.css"))
+    styles = (render("forest.css"), heat_map_style(), render("compare.css"), render("rows.css"))
+    script = render("rows.js") + render("rows_connect.js") if rows else None
+    return page(shown.title, body, *styles, script=script)
+
+
+def _all_rows(shown: "CompareReport", rows: Sequence[Mapping]):
+    """Return the table of all questions, systems in the order of the first metric."""
+    report, metric = shown.to_dict(), next(iter(shown.tests))
+    known = next(iter(rows[0]["answers"].values()))["scores"]
+    labels = [name for name in known if name != "ava_label"]
+    first = "ava_score" if "ava_score" in known else labels[0]
+    labels = {name: name for name in sorted(labels, key=lambda name: name != first)}
+    words = "rougeL" if first == "ava_score" and "rougeL" in known else None
+    return rows_table(rows, ordered(report, metric, compared_scores(report, metric)[0]), labels, words)
 
 
 def _section(shown: "CompareReport", metric: str, explained: Sequence[Mapping]) -> dict:
@@ -333,6 +349,7 @@ class CompareReport(Report):
     Args:
         report: what `analysis.compare.CompareRun.report` returns.
         explain: makes the heat maps of KPQA's rows for the page, see `analysis.compare.explanations`.
+        all_rows: makes all questions for the page, see `analysis.compare.scored_rows`.
 
     Attributes:
         systems: names of the systems.
@@ -349,8 +366,13 @@ class CompareReport(Report):
         notes: what a reader must know before the numbers.
     """
 
-    def __init__(self, report: Mapping, explain: Callable[[], Sequence[Mapping]] = tuple):
-        self._report, self._explain = report, explain
+    def __init__(
+        self,
+        report: Mapping,
+        explain: Callable[[], Sequence[Mapping]] = tuple,
+        all_rows: Callable[[], Sequence[Mapping]] = tuple,
+    ):
+        self._report, self._explain, self._all_rows = report, explain, all_rows
         self.systems, self.questions, self.signatures = report["systems"], report["questions"], report["signatures"]
         self.notes = report["notes"]
         self.scores, self.tests, self.rows = (
@@ -491,8 +513,8 @@ class CompareReport(Report):
         say(console, self.findings, "bold")
 
     def to_html(self) -> str:
-        """Return the comparison as one HTML page that needs nothing else: no script, no outside resource."""
-        return comparison_page(self, self._explain())
+        """Return the comparison as one HTML page that needs no outside resource; see `comparison_page`."""
+        return comparison_page(self, self._explain(), self._all_rows())
 
 
 @takes(CompareOptions)
@@ -526,4 +548,4 @@ def compare(
     with bad_usage():
         run = CompareRun(systems, *given, **options)
     found = run.report(problem, progress)
-    return CompareReport(found, lambda: explanations(run, found))
+    return CompareReport(found, lambda: explanations(run, found), lambda: scored_rows(run))

@@ -6,7 +6,8 @@ from .table import Table, html_table, number, page, print_table, render, visible
 NAMES = {"bleu1": "BLEU-1", "rougeL": "ROUGE-L", "bertscore": "BERTScore"}
 # Lower end of a step of weights, and its background. All of middling brightness, so that a heavy piece catches the eye
 # more than a light one on a light as on a dark ground; black on them has a contrast of at least 4.5 (WCAG AA).
-STEPS = ((0.05, "#a8a29e"), (0.2, "#d6b36a"), (0.4, "#f5b82e"), (0.6, "#fb923c"), (0.8, "#f0625a"))
+# One hue that says neither right nor wrong: a weight is how much a word answers the question.
+STEPS = ((0.05, "#a8a29e"), (0.2, "#9fb4cc"), (0.4, "#86b9e8"), (0.6, "#56b4e9"), (0.8, "#2f9fe0"))
 
 
 def _step(weight: float) -> int:

@@ -4,12 +4,14 @@ import csv
 import io
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from ..rows.formats import marked
+
+GAP = 3  # characters between two columns in a terminal
 
 
 @dataclass
@@ -23,6 +25,7 @@ class Table:
         explanation: what stands below it.
         marked: numbers of the rows that stand out.
         bold: number of the column that is bold in a marked row, beside the first.
+        wraps: whether the first column is a long text, over several lines where the others need the room.
     """
 
     title: str
@@ -31,6 +34,7 @@ class Table:
     explanation: str = ""
     marked: set[int] = field(default_factory=set)
     bold: int = 1
+    wraps: bool = False
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -141,37 +145,87 @@ def _on_two_lines(name: str) -> str:
     return f"{name[:middle]}\n{name[middle:]}"
 
 
+def _narrow(text: str) -> str:
+    r"""Return a cell with its interval on a line of its own.
+
+    >>> _narrow("0.500 [0.400, 0.610]")
+    '0.500\n[0.400, 0.610]'
+    """
+    return visible(text).replace(" [", "\n[")
+
+
+def _blocks(widths: Sequence[int], width: int) -> list[list[int]]:
+    """Return which columns stand side by side: the first one in all blocks, the others as far as there is room.
+
+    Args:
+        widths: of the columns.
+        width: of the terminal.
+
+    >>> _blocks([10, 20, 20, 20], 60)
+    [[0, 1, 2], [0, 3]]
+    """
+    blocks, room = [[0]], width - widths[0]
+    for column, needed in enumerate(widths[1:], 1):
+        if needed + GAP > room and len(blocks[-1]) > 1:
+            blocks.append([0])
+            room = width - widths[0]
+        blocks[-1].append(column)
+        room -= needed + GAP
+    return blocks
+
+
+def _widths(columns: Sequence[Sequence[str]]) -> list[int]:
+    """Return how wide columns of cells with several lines are."""
+    from rich.cells import cell_len
+
+    return [max(cell_len(line) for cell in cells for line in cell.split("\n")) for cells in columns]
+
+
 def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
-    """Print one table.
+    """Print one table; where it is too wide for the terminal, with intervals below their values, and in parts.
 
     Args:
         table: the table.
         console: a `rich.console.Console`.
         broken: columns whose name goes over two lines, if it is long.
     """
-    import sys
-
     from rich import box
-    from rich.measure import Measurement
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-    for place, name in enumerate(table.header):
-        words = _on_two_lines(visible(name)) if name in broken else visible(name)
-        shown.add_column(Text(words), justify="right" if place else "left", vertical="bottom", no_wrap=True)
-    for place, row in enumerate(table.rows):
-        style = "bold green" if place in table.marked else ""
-        cells = enumerate(map(visible, row))
-        shown.add_row(*(Text(cell, style if column in (0, table.bold) else "") for column, cell in cells))
+    width = console.width
+    names = [_on_two_lines(visible(name)) if name in broken else visible(name) for name in table.header]
+    columns = [list(cells) for cells in zip(names, *(map(visible, row) for row in table.rows), strict=True)]
+    widths = _widths(columns)
+    blocks = [list(range(len(columns)))]
+    if sum(widths) + GAP * (len(columns) - 1) > width:
+        for place in blocks[0][1:]:
+            name = re.sub(r"_| (?=\S{3})", "\n", visible(table.header[place]))
+            columns[place] = [name, *map(_narrow, columns[place][1:])]
+        widths = _widths(columns)
+        if table.wraps:
+            widths[0] = min(widths[0], max(24, width - sum(widths[1:]) - GAP * (len(columns) - 1)))
+        blocks = _blocks(widths, width)
     if table.title:
         console.print(Text(visible(table.title), style="bold"))
-    # A table that is too wide for the terminal goes over the edge; cut numbers would be of no use.
-    width = console.width
-    needed = Measurement.get(console, console.options.update(max_width=sys.maxsize), shown).maximum
-    console.width = max(width, needed)
-    console.print(shown, crop=False)
-    console.width = width
+    for block in blocks:
+        shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+        for place in block:
+            shown.add_column(
+                Text(columns[place][0]),
+                justify="right" if place else "left",
+                vertical="bottom",
+                no_wrap=not (table.wraps and place == 0),
+                max_width=widths[place],
+            )
+        for number_, row in enumerate(zip(*(columns[place][1:] for place in block), strict=True)):
+            style = "bold green" if number_ in table.marked else ""
+            cells = zip(block, row, strict=True)
+            shown.add_row(*(Text(cell, style if place in (0, table.bold) else "") for place, cell in cells))
+        # What is still too wide goes over the edge; cut numbers would be of no use.
+        console.width = max(width, sum(widths[place] + GAP for place in block))
+        console.print(shown, crop=False)
+        console.width = width
     if table.explanation:
         # A signature, which has no spaces, is one line that can be copied.
         console.print(Text(visible(table.explanation), style="dim"), soft_wrap=" " not in table.explanation)
@@ -277,12 +331,20 @@ def render(name: str, **values):
     return Markup(_templates().get_template(name).render(values))
 
 
-def page(title: str, body, *styles) -> str:
-    """Return one HTML page that needs nothing else: no script, no outside resource.
+def page(title: str, body, *styles, script=None) -> str:
+    """Return one HTML page that needs no outside resource.
+
+    The browser runs no script but the given one, which the page's policy names by its SHA-256.
 
     Args:
         title: plain text.
         body: `markupsafe.Markup`; a plain string is escaped.
         *styles: CSS beside page.css, `markupsafe.Markup`.
+        script: JavaScript, `markupsafe.Markup`; None for none.
     """
-    return str(render("page.html", title=title, body=body, styles=[render("page.css"), *styles]))
+    import base64
+    import hashlib
+
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() if script else None
+    styles = [render("page.css"), *styles]
+    return str(render("page.html", title=title, body=body, styles=styles, script=script, digest=digest))

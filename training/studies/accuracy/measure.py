@@ -183,18 +183,19 @@ def groups_of(systems: list[dict]) -> dict[str, list[dict]]:
 
 def figure(systems: list[dict]):
     """Return the figure: the width of the intervals of every system, with the judge and without."""
+    from genqa_metrics.toolkit.reports.charts import PALETTE
     from matplotlib.figure import Figure
 
     drawn = Figure(figsize=(7, 0.32 * len(systems) + 1.2), layout="constrained")
     axes = drawn.add_subplot()
     order = sorted(systems, key=lambda system: system["these rows"]["active"]["width"])
-    for way, colour, mark in (("alone", "#78716c", "o"), ("chance", "#2563eb", "s"), ("active", "#ea580c", "D")):
+    for way, colour, mark in (("alone", PALETTE[-1], "o"), ("chance", PALETTE[0], "s"), ("active", PALETTE[1], "D")):
         widths = [100 * system["these rows"][way]["width"] for system in order]
         axes.plot(widths, range(len(order)), mark, color=colour, label=WAYS[way].replace("`", ""))
     axes.set_yticks(range(len(order)), [f"{system['set']}, {system['system']}" for system in order])
     axes.set_xlabel("width of the 95% interval, points")
     axes.set_xlim(left=0)
-    axes.grid(axis="x", color="#e7e5e4")
+    axes.grid(axis="x", color="#999999", alpha=0.3)
     axes.legend(frameon=False)
     return drawn
 

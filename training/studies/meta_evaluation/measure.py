@@ -18,7 +18,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from training.common import option, parsed
-from training.studies.meta_evaluation.page import FAMILIES, NAMES, RANK_GAP, heat_map, named, page
+from training.studies.meta_evaluation.page import FAMILIES, NAMES, RANK_GAP, named, page
+from training.studies.meta_evaluation.page import figures as figures_of
 
 HERE = Path(__file__).parent
 
@@ -282,7 +283,7 @@ def main() -> None:
     """Compute or read the scores, measure, write."""
     from genqa_metrics import __version__
     from genqa_metrics.toolkit.analysis.human_agreement import PERMUTATIONS, analyse
-    from genqa_metrics.toolkit.reports.charts import curves_figure, group_figure, svg_of
+    from genqa_metrics.toolkit.reports.charts import curves_figure, svg_of
     from genqa_metrics.toolkit.rows.files import digest as digest_of
     from genqa_metrics.toolkit.scoring.registry import SCORERS, make_scorer
 
@@ -330,15 +331,11 @@ def main() -> None:
 
     results = output / "results"
     results.mkdir(parents=True, exist_ok=True)
-    drawn = {"heat map": ("meta_heat_map.svg", heat_map(sets))}
-    for name, report in sets.items():
-        shown = [title for title in NAMES["in_figures"] if title in report["metrics"]]
-        types = {label: g for label, g in report["groups"].get("question type", {}).items() if g["metrics"]}
-        if len(types) > 1 and name in ("kpqa_marco", "evouna_nq"):
-            title = f"{named(name)} by question type"
-            drawn[title] = (f"meta_types_{name}.svg", group_figure(types, shown))
-        if name == "evouna_nq":
-            drawn[f"Curves of {named(name)}"] = (f"meta_curves_{name}.svg", curves_figure(report, shown))
+    drawn = figures_of(sets)
+    if "evouna_nq" in sets:
+        shown = [title for title in NAMES["in_figures"] if title in sets["evouna_nq"]["metrics"]]
+        figure = curves_figure(sets["evouna_nq"], shown)
+        drawn[f"Curves of {named('evouna_nq')}"] = ("meta_curves_evouna_nq.svg", figure)
     figures = {}
     for title, (file, figure) in drawn.items():
         (results / file).write_text(svg_of(figure), encoding="utf-8")

@@ -239,3 +239,17 @@ def page(facts: Mapping, sets: Mapping[str, dict], figures: Mapping[str, str]) -
         ),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def figures(sets: Mapping[str, dict]) -> dict[str, tuple]:
+    """Return the figures that the result file is enough for: title -> (file, figure)."""
+    from genqa_metrics.toolkit.reports.charts import group_figure
+
+    drawn = {"heat map": ("meta_heat_map.svg", heat_map(sets))}
+    for name in ("kpqa_marco", "evouna_nq"):
+        report = sets.get(name, {"groups": {}})
+        types = {label: g for label, g in report["groups"].get("question type", {}).items() if g["metrics"]}
+        if len(types) > 1:
+            shown = [title for title in NAMES["in_figures"] if title in report["metrics"]]
+            drawn[f"{named(name)} by question type"] = (f"meta_types_{name}.svg", group_figure(types, shown))
+    return drawn

@@ -1,0 +1,4 @@
+for (const root of document.querySelectorAll('.rows-root')) {
+  root.querySelector('.controls').hidden = false;
+  connectRows(root);
+}
