@@ -382,6 +382,23 @@ def test_a_wide_table_fits_a_narrow_terminal():
         assert (len([line for line in lines if line.startswith("a ")]) > 1) == (width == 80)
 
 
+def test_charts_follow_a_dark_page_and_share_one_palette():
+    """No ground of their own, text in the page's colour; AVA has one colour, further scores of it other lines."""
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    figure.subplots().plot([0, 1], color=charts.COLOURS["AVA"])
+    svg = str(charts.svg_of(figure))
+    assert "currentColor" in svg
+    assert "#ffffff" not in svg
+    assert "#000000" not in svg
+    looks = charts.styles(["ava_score", "rougeL_kpqa", "bleu1_kpqa", "rougeL", "mine", *"abcdefgh"])
+    assert looks["ava_score"]["color"] == charts.COLOURS["AVA"]
+    assert looks["rougeL_kpqa"]["color"] == looks["bleu1_kpqa"]["color"]
+    assert looks["mine"]["color"] not in (charts.COLOURS["AVA"], charts.COLOURS["KPQA"])
+    assert len({tuple(look.values()) for look in looks.values()}) == len(looks)
+
+
 def test_html_has_the_heat_maps_of_the_best_and_the_worst_answer(files, tmp_path):
     path = tmp_path / "page.html"
     run(*files[:2], "--metric", "kpqa", "--resamples", 100, "--rows", 2, "--html", path)

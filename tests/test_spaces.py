@@ -352,6 +352,7 @@ def test_the_headline_of_kpqa_says_what_the_numbers_show(spaces):
 
 def test_the_headline_of_f_meta_says_what_the_numbers_show(spaces):
     app = load_app("f_meta")
+    assert doctest.testmod(app.asking).failed == 0
     for generated, references in QUESTIONS:
         matrix, scores = app.results_of(generated.split("\n"), references.split("\n"), "ROUGE-L")
         said = " ".join(app.summary(scores, app.scoring.best_matches(matrix)))
@@ -384,6 +385,7 @@ def test_compare_gives_one_accuracy_in_its_table_its_ranking_and_its_menu(spaces
     assert sorted(values) == sorted(re.findall(r">([01]\.\d{3}) \[", plot))
     assert menu["choices"][0] == (html.unescape(row[1]), "ava_accuracy")
     assert panel["open"] is False
+    assert doctest.testmod(app.showing).failed == 0
     # the judge leads, and related scores are one finding, not votes
     assert "AVA: own words beats echo" in status
     assert "<b>8 of 8</b> of own words and <b>0 of 8</b> of echo" in status

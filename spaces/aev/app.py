@@ -72,7 +72,7 @@ def plane_html(grid: dict, settings) -> Markup:
     corners, place = corner_of(settings), (round(settings.alpha, 1), settings.max_order)
     sides = {0.0: "recall", 0.5: "both", 1.0: "precision"}
     zeros = {n: not any(scores) for n, scores in zip(grid["max_order"], grid["aev"], strict=True)}
-    units = {n: "single words" if n == 1 else f"1 to {n} words" for n in grid["max_order"]}
+    units = {n: "single words" if n == 1 else f"up to {n} words" for n in grid["max_order"]}
     units |= {n: f"no shared {'word' if n == 1 else f'phrase of {n}'}: 0" for n, zero in zeros.items() if zero}
     head = "".join(f'<th scope="col">N = {n}<small>{units[n]}</small></th>' for n in grid["max_order"])
     rows = []

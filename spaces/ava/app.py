@@ -10,6 +10,7 @@ import gradio as gr
 from common import checks, events, html, server, sharing, uploads, verdicts
 from genqa_metrics.ava.scorer import AvaScorer
 from genqa_metrics.toolkit.analysis import compare, judge_errors
+from genqa_metrics.toolkit.reports.table import estimate
 from genqa_metrics.toolkit.rows import formats
 
 TITLE = "AVA: is the answer right?"
@@ -41,9 +42,8 @@ def page(question: str, answer: str, references: str) -> list:
         *(f"Note: {text}." for text in verdict["warnings"]),
         sharing.example_note(EXAMPLES, values),
     )
-    chart = html.bars(
-        [("", [("probability", verdict["probability"]), ("threshold", threshold)])], "From 0 to 1", muted={"threshold"}
-    )
+    shown = [("", [("probability", verdict["probability"]), ("threshold", threshold)])]
+    chart = html.bars(shown, "From 0 to 1", {"threshold"}, "ava")
     words = verdicts.words_html("Answer", answer, verdict["words"])
     by_reference = html.table(
         ["accepted answer", "probability"],
@@ -171,7 +171,7 @@ def file_page(tick, path: str | None, *columns) -> list:
             [
                 str(found["rank"]) if best in (None, worst) else f"{best} to {worst}",
                 found["system"],
-                f"{found['accuracy']:.3f} ({found['low']:.3f} to {found['high']:.3f})",
+                estimate({**found, "value": found["accuracy"]}),
                 f"{found['judged_right']:,} of {found['answers']:,}",
             ]
         )
@@ -179,6 +179,7 @@ def file_page(tick, path: str | None, *columns) -> list:
     plot = html.intervals(
         [(found["system"], found["accuracy"], found["low"], found["high"]) for found in systems],
         "Accuracy with its 95% interval, from 0 to 1",
+        "ava",
     )
     scores = {name: [row[name] for row in report["verdicts"]] for name in ("ava_score", "ava_label")}
     many = "s" * (len(systems) > 1)

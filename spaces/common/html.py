@@ -100,7 +100,10 @@ def notes(sentences: Sequence[str]) -> Markup:
 
 
 def bars(
-    groups: Sequence[tuple[str, Sequence[tuple[str, float]]]], caption: str, muted: Collection[str] = ()
+    groups: Sequence[tuple[str, Sequence[tuple[str, float]]]],
+    caption: str,
+    muted: Collection[str] = (),
+    metric: str = "",
 ) -> Markup:
     """Return a chart of scores from 0 to 1 as an HTML table.
 
@@ -108,6 +111,7 @@ def bars(
         groups: (heading or "", [(label, score), ...]).
         caption: what the chart shows.
         muted: labels whose bars are grey.
+        metric: a class of the style sheet, which gives the colour.
     """
     rows = []
     for heading, values in groups:
@@ -125,7 +129,8 @@ def bars(
             for label, score in values
         ]
     return fill(
-        '<table class="numbers bars"><caption>{caption}</caption><tbody>{rows}</tbody></table>',
+        '<table class="numbers bars {metric}"><caption>{caption}</caption><tbody>{rows}</tbody></table>',
+        metric=metric,
         caption=caption,
         rows=joined(rows),
     )

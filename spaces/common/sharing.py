@@ -100,7 +100,7 @@ def packed(values: Sequence) -> str:
     """Return values of fields in as few characters of an address as possible.
 
     >>> unpacked(packed(["a" * 1000, 0.5])) == ["a" * 1000, 0.5], len(packed(["a" * 1000, 0.5]))
-    (True, 31)
+    (True, 24)
     """
     text = json.dumps(list(values), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     shrink = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
