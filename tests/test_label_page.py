@@ -57,6 +57,7 @@ def open_page(browser, tmp_path):
             assert page.locator("button.key:visible").count() == 0, "nobody labels without a name"
             page.get_by_label("Name").fill(rater)
             page.get_by_label("Name").press("Enter")
+            expect(page.locator("button.key").first).to_be_visible()  # from here on keys work
             return page
 
         address = f"http://127.0.0.1:{port}"

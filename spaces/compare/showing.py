@@ -31,7 +31,8 @@ def estimates(report) -> dict[str, list[tuple]]:
     for name, (metric, _) in SCORES.items():
         corrected = reports.corrected_accuracy(facts, "ava") if name == "ava_accuracy" else None
         values = corrected["systems"] if corrected else report.scores[metric][name]
-        rows = [(system, *map(values[system].get, ("value", "low", "high"))) for system in report.systems]
+        ends = ("accuracy" if corrected else "value", "low", "high")
+        rows = [(system, *(values[system][end] for end in ends)) for system in report.systems]
         rows = [row if row[2] != row[3] else (*row[:2], None, None) for row in rows]
         found[name] = sorted(rows, key=lambda row: -row[1])
     return found
