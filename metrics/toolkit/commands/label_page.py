@@ -84,7 +84,8 @@ class State:
         name = self.waiting()
         asked = self.session.fields[name][0].removesuffix(" y yes, n no")
         where = "Second pass: keep your label or change it" if self.second_pass else f"{done + 1:,} of {total:,}"
-        return card(self.task, self.form in OF_SETS, self.others), f"**{where}** · {name}: {asked}"
+        asked = asked if len(FORMS[self.form]) == 1 else f"{name}: {asked}"
+        return card(self.task, self.form in OF_SETS, self.others), f"**{where}** · {asked}"
 
     def waiting(self) -> str:
         """Return the name of the value that is asked for next."""
@@ -185,11 +186,11 @@ def page(output: Path, tasks: Sequence[Task], form: str):
             comment = gr.Textbox(
                 label="Comment (c)", info="Optional; saved with the label.", elem_id="comment", max_lines=3
             )
-            with gr.Row():
-                skip = gr.Button("s · skip for now", elem_classes="key", size="sm")
-        undo = gr.Button("u · undo the last label", elem_classes="key", size="sm", visible=False)
+        with gr.Row():
+            skip = gr.Button("s · skip for now", elem_classes="key", size="sm", visible=False)
+            undo = gr.Button("u · undo the last label", elem_classes="key", size="sm", visible=False)
         settle = gr.Button("", visible=False)
-        outputs = [shown, asked, progress, answering, undo, settle, comment, naming, guidelines]
+        outputs = [shown, asked, progress, answering, skip, undo, settle, comment, naming, guidelines]
 
         def view(state: State, found: tuple[str, str], keep_comment: bool = False) -> list:
             """Return the values of all outputs."""
@@ -198,7 +199,7 @@ def page(output: Path, tasks: Sequence[Task], form: str):
             return [
                 *found,
                 state.progress(),
-                gr.update(visible=state.task is not None),
+                *[gr.update(visible=state.task is not None)] * 2,
                 gr.update(visible=begun and not state.second_pass),
                 gr.update(visible=differ > 0, value=more if differ != 1 else more.replace("rows are", "row is")),
                 gr.skip() if keep_comment else "",
