@@ -273,8 +273,8 @@ def test_one_reference_needs_no_number():
 
 def test_with_colours_a_heat_map():
     out = printed(made(), force_terminal=True, color_system="truecolor")
-    assert "the \x1b[1;4;38;2;0;0;0;48;2;240;98;90mhypo\x1b[0m\x1b[38;2;0;0;0;48;2;214;179;106mthesis\x1b[0m\n" in out
-    assert "a \x1b[4;38;2;0;0;0;48;2;240;98;90mhypo\x1b[0m" in out  # found, but not in the common subsequence
+    assert "the \x1b[1;4;38;2;0;0;0;48;2;47;159;224mhypo\x1b[0m\x1b[38;2;0;0;0;48;2;159;180;204mthesis\x1b[0m\n" in out
+    assert "a \x1b[4;38;2;0;0;0;48;2;47;159;224mhypo\x1b[0m" in out  # found, but not in the common subsequence
     assert "(0.90" not in out
     for legend in (
         " 0.80 ",

@@ -39,7 +39,7 @@ def open_page(browser, tmp_path):
         command += ["-o", "labels.jsonl", "--web", "--port", str(port), "--uniform-share", "1", *arguments]
         log = (tmp_path / "log.txt").open("w")
         processes.append(subprocess.Popen(command, cwd=tmp_path, stdout=log, stderr=log))
-        for _ in range(TIMEOUT // 250):
+        for _ in range(TIMEOUT // 100):
             assert processes[-1].poll() is None, (tmp_path / "log.txt").read_text()
             with socket.socket() as tried:
                 if tried.connect_ex(("127.0.0.1", port)) == 0:
@@ -57,7 +57,7 @@ def open_page(browser, tmp_path):
             assert page.locator("button.key:visible").count() == 0, "nobody labels without a name"
             page.get_by_label("Name").fill(rater)
             page.get_by_label("Name").press("Enter")
-            expect(page.locator("button.key").first).to_be_visible()  # from here on keys work
+            expect(page.locator("button.key:visible").first).to_be_visible()  # from here on keys work
             return page
 
         address = f"http://127.0.0.1:{port}"
@@ -119,7 +119,7 @@ def test_raters_label_with_keys_and_resume(open_page, tmp_path):
 
 def test_comments_agreement_and_a_second_pass(open_page, tmp_path):
     """Buttons are there from the name to the last row; rows that raters label differently come once more."""
-    window = open_page(ROWS[:2], "-n", "1")
+    window = open_page(ROWS[:2], "-n", "2")
     for rater, keys in (("ann", "yy"), ("bob", "yn")):
         page = window(390, rater)
         for place, key in enumerate(keys, 1):
@@ -149,7 +149,7 @@ def test_comments_agreement_and_a_second_pass(open_page, tmp_path):
 def test_the_page_passes_axe_and_favours_no_verdict(open_page, tmp_path):
     from tests.test_spaces_browser import check_accessibility
 
-    page = open_page(ROWS[:2], "-n", "1")(1280, "ann")
+    page = open_page(ROWS[:2], "-n", "2")(1280, "ann")
     buttons = [page.get_by_role("button", name=name) for name in ("y · correct", "n · wrong")]
     expect(buttons[0]).to_be_visible()
     looks = [
