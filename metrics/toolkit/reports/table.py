@@ -198,7 +198,8 @@ def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
     columns = [list(cells) for cells in zip(names, *(map(visible, row) for row in table.rows), strict=True)]
     widths = _widths(columns)
     blocks = [list(range(len(columns)))]
-    if sum(widths) + GAP * (len(columns) - 1) > width:
+    narrow = sum(widths) + GAP * (len(columns) - 1) > width
+    if narrow:
         for place in blocks[0][1:]:
             name = re.sub(r"_| (?=\S{3})", "\n", visible(table.header[place]))
             columns[place] = [name, *map(_narrow, columns[place][1:])]
@@ -214,7 +215,7 @@ def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
             shown.add_column(
                 Text(columns[place][0]),
                 justify="right" if place else "left",
-                vertical="bottom",
+                vertical="top" if narrow else "bottom",
                 no_wrap=not (table.wraps and place == 0),
                 max_width=widths[place],
             )
