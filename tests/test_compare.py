@@ -399,6 +399,42 @@ def test_charts_follow_a_dark_page_and_share_one_palette():
     assert len({tuple(look.values()) for look in looks.values()}) == len(looks)
 
 
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_rows_of_the_page_filter_sort_and_open(width, scheme, browser, tmp_path):
+    """The one script does its work under the page's own policy; axe finds nothing serious."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    asked = [{"question": question, "references": references} for question, references in QUESTIONS]
+    rows = [
+        row | {"system": system, "prediction": said}
+        for system in ("good", "bad")
+        for row, said in zip(asked, ANSWERS[system], strict=True)
+    ]
+    path = tmp_path / "page.html"
+    path.write_text(genqa_metrics.compare(rows, ["aev"], resamples=100).to_html(), encoding="utf-8")
+    page, problems = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme), []
+    page.on("console", lambda message: problems.append(message.text))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.goto(path.as_uri())
+    shown = page.locator("tr.row:visible")
+    assert shown.count() == 4
+    page.get_by_label("Find").fill("Zürich")
+    assert shown.count() == 1
+    shown.first.get_by_role("button").click()
+    assert "Accepted: in Switzerland or Switzerland, in Europe" in page.locator("tr.detail:visible").inner_text()
+    page.get_by_label("Find").fill("")
+    page.get_by_label("Sort by").select_option("first")
+    assert "how many steps" in shown.first.inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert problems == []
+    page.close()
+    page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme, bypass_csp=True)
+    page.goto(path.as_uri())
+    found = Axe().run(page).response["violations"]
+    assert not [one["id"] for one in found if one["impact"] in ("serious", "critical")]
+    page.close()
+
+
 def test_html_has_the_heat_maps_of_the_best_and_the_worst_answer(files, tmp_path):
     path = tmp_path / "page.html"
     run(*files[:2], "--metric", "kpqa", "--resamples", 100, "--rows", 2, "--html", path)

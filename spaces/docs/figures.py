@@ -120,9 +120,9 @@ def systems(scheme: str) -> str:
                 ha="center",
                 va="bottom" if above else "top",
             )
-        axes.set(
-            xlabel="accuracy by people", ylabel="accuracy by AVA, 95% interval", aspect="equal", xlim=ends, ylim=ends
-        )
+        axes.set(xlabel="accuracy by people", ylabel="accuracy by AVA, 95% interval", ylim=ends)
+        axes.set_xlim(min(truths) - 0.04, max(truths) + 0.04)
+        axes.set_yticks([tick / 10 for tick in range(4, 11)])
         axes.grid(alpha=0.25)
         axes.spines[["top", "right"]].set_visible(False)
 
@@ -140,7 +140,7 @@ def plane(scheme: str) -> str:
         for row, values in enumerate(cells):
             for column, value in enumerate(values):
                 colour = "white" if abs(value) > 0.75 else "black"
-                axes.text(column, row, f"{100 * value:.0f}", ha="center", va="center", fontsize=9, color=colour)
+                axes.text(column, row, round(100 * value), ha="center", va="center", fontsize=9, color=colour)
         axes.set_xticks(range(len(report["alpha"])), [f"{alpha:g}" for alpha in report["alpha"]])
         axes.set_yticks(range(len(report["max_order"])), report["max_order"])
         axes.set(xlabel="alpha: 0 recall, 1 precision", ylabel="N")
