@@ -26,7 +26,8 @@ def _said(row: dict) -> str:
     """Return a label in words."""
     if "label" in row:
         return "correct" if row["label"] else "wrong"
-    return ", ".join(f"{name} {row[name]}" for form in FORMS.values() for name in form if name in row)
+    names = dict.fromkeys(name for form in FORMS.values() for name in form)
+    return ", ".join(f"{name} {row[name]}" for name in names if name in row)
 
 
 class State:

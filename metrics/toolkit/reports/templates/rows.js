@@ -21,7 +21,6 @@ function connectRows(root, opened = () => {}) {
     view.querySelector('.count').textContent = `${shown} of ${rows.length} questions`;
   }
   root.addEventListener('input', event => event.target.closest('.controls') && update());
-  root.addEventListener('change', event => event.target.closest('.controls') && update());
   root.addEventListener('click', event => {
     const row = event.target.closest('tr.row');
     if (!row || getSelection().toString()) return;
