@@ -225,7 +225,8 @@ def test_few_rows_and_few_questions(tmp_path, rows):
         ).report()
     assert three["rows"] == 3
     few = AgreeRun([str(write(tmp_path / "few.jsonl", rows[:12]))], score_columns=["good"], resamples=100).report()
-    assert any(note.startswith("only 6 questions: intervals and permutations draw rows") for note in few["notes"])
+    assert "only 6 questions: too few for intervals, which need 10" in few["notes"]
+    assert few["metrics"]["good"]["pearson"]["low"] is None
     assert few["rank_pairs"]["metrics"]["good"]["low"] is None
 
 
@@ -250,12 +251,12 @@ def test_scores_outside_0_to_1_have_no_calibration(tmp_path, rows):
     assert report["metrics"]["good"]["classifier"]["calibration"]["ece"] > 0
 
 
-def test_questions_of_several_files_are_not_mixed(tmp_path, rows):
+def test_a_question_in_several_files_is_one(tmp_path, rows):
     a, b = (write(tmp_path / f"{name}.jsonl", [dict(row) for row in rows]) for name in "ab")
     for row in rows:
         del row["source"]
     report = AgreeRun([str(write(a, rows)), str(write(b, rows))], score_columns=["good"], resamples=100).report()
-    assert (report["rows"], report["questions"]) == (160, 80)
+    assert (report["rows"], report["questions"]) == (160, 40)
     assert set(report["groups"]["source"]) == {"a", "b"}
 
 

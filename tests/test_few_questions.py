@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from genqa_metrics.aev import scoring
 from genqa_metrics.core.scorer import Scorer
-from genqa_metrics.toolkit.analysis import jackknife, resampling
+from genqa_metrics.toolkit.analysis import correlation, jackknife, resampling
 from genqa_metrics.toolkit.analysis.system_comparison import Column, analyse
 from scipy import stats
 
@@ -186,3 +186,46 @@ def test_systems_that_are_right_everywhere_may_differ():
     both = (1.0, 0.59, 1.0)
     low, high = jackknife.difference_interval(both, both, np.ones(8), np.ones(8), 8)
     assert (low, high) == pytest.approx((-0.41, 0.41))
+
+
+def judged(rng, questions, alike, binary):
+    """Return (rows,) human scores and scores of a metric, which correlate by .7; `alike` is of rows of a question."""
+    mixed = np.linalg.cholesky([[1, 0.7], [0.7, 1]]).T
+    of_question, own = (rng.standard_normal((size, 2)) @ mixed for size in (questions.max() + 1, len(questions)))
+    human, metric = (np.sqrt(alike) * of_question[questions] + np.sqrt(1 - alike) * own).T
+    return ((human > -0.5).astype(float) if binary else human), metric
+
+
+def agreement(number, rows, alike, binary, repeats):
+    """Return the shares of intervals of Pearson's and Spearman's correlation that hold the truth."""
+    kinds = ("pearson", "spearman")
+    large = judged(np.random.default_rng(99), np.arange(200_000), 0.0, binary)
+    truth = {kind: getattr(correlation, kind)(*large) for kind in kinds}
+    questions, held = repeated(number, rows), {kind: [] for kind in kinds}
+    for seed in range(repeats):
+        human, metric = judged(np.random.default_rng([seed, number]), questions, alike, binary)
+        draw = jackknife.Resampler(questions, 200, seed)
+        sampled = {
+            kind: lambda counts, kind=kind: getattr(correlation, f"resampled_{kind}")(human, metric, counts)
+            for kind in kinds
+        }
+        for kind, samples in draw.values(sampled).items():
+            low, high = draw.limits("correlation", getattr(correlation, kind)(human, metric), samples)
+            held[kind].append(low <= truth[kind] <= high)
+    shares = {kind: np.mean(found) for kind, found in held.items()}
+    print(f"\n{number} questions, {rows} rows of each, alike {alike}, binary {binary}: {shares}")
+    return shares
+
+
+@pytest.mark.parametrize(("number", "rows"), [(10, 10), (20, 5), (40, 3)])
+def test_intervals_of_correlations_hold_with_repeated_questions(number, rows):
+    """By rows 55 to 60% of the intervals held."""
+    assert min(agreement(number, rows, 0.5, False, 60).values()) >= 0.88
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("alike", [0.0, 0.5, 0.9])
+@pytest.mark.parametrize(("number", "rows"), [(10, 10), (20, 5), (29, 3)])
+def test_few_questions_hold_correlations(number, rows, alike, binary):
+    assert min(agreement(number, rows, alike, binary, 400).values()) >= 0.9

@@ -114,6 +114,7 @@ class AgreeRun:
             correct=correct,
             scores={name: values[finite] for name, values in scores.items()},
             questions=[(row.file, row.question or number, row.references) for number, row in enumerate(kept)],
+            texts=[row.question for row in kept],
             systems=[row.system or "(none)" for row in kept] if any(row.system for row in kept) else None,
             groups=self._groups(kept),
             system_scores=system_scores if finite.all() else {},
@@ -125,7 +126,7 @@ class AgreeRun:
             "genqa_metrics": __version__,
             "inputs": inputs_of(self.sources, skips),
             "rows": len(kept),
-            "questions": len(set(judgments.questions)),
+            "questions": int(judgments.clusters.max()) + 1,
             "left_out": {
                 "bad rows": skips.skipped,
                 "without a human score": len(rows) - len(judged),

@@ -2,22 +2,29 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
 
 from . import correlation, thresholds
-from .inputs import rounded
-from .resampling import INTERVAL, adjust_p_values, bootstrap, interval
+from .inputs import question_numbers, rounded
+from .jackknife import FEW, Resampler
+from .resampling import adjust_p_values
 
 LENGTHS = ((3, "1 to 3 words"), (10, "4 to 10 words"), (25, "11 to 25 words"), (math.inf, "26 words or more"))
 MIN_ROWS = 10  # of a group, below which no correlation is given
-MIN_QUESTIONS = 10  # below which rows are resampled instead of questions
-FEW_QUESTIONS = 30  # below which a note calls intervals rough
+MIN_QUESTIONS = 10  # below which no interval is given: of 5 questions 81% of them hold at worst
+FEW_INTERVALS = "intervals by jackknife and Student's t"
+NO_INTERVALS = f"too few for intervals, which need {MIN_QUESTIONS}"
 MAX_GROUPS = 50
 CURVE_POINTS = 100
 PERMUTATIONS = 10  # per resample: many pairs of metrics, corrected for their number, need small p-values
+
+
+def _numbered(values: Sequence) -> np.ndarray:
+    numbers: dict = {}
+    return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)
 
 
 @dataclass
@@ -28,7 +35,9 @@ class Judgments:
         human: (rows,) human scores, all finite.
         correct: (rows,) booleans, which answers humans accept.
         scores: name -> (rows,) scores of a metric, all finite.
-        questions: (rows,) what makes rows answers to the same question.
+        questions: (rows,) what makes rows answers to the same question with the same references.
+        texts: (rows,) text of the question, None where there is none: rows with the same text are resampled together;
+            None: as `questions` says.
         systems: (rows,) names of systems; None where rows have none.
         groups: name of a grouping -> (rows,) group of every row.
         system_scores: name -> system -> score of all its answers, for metrics where that is not the mean of its rows.
@@ -39,51 +48,41 @@ class Judgments:
     correct: np.ndarray
     scores: dict[str, np.ndarray]
     questions: list
+    texts: list[str | None] | None = None
     systems: list[str] | None = None
     groups: dict[str, list[str]] = field(default_factory=dict)
     system_scores: dict[str, dict[str, float]] = field(default_factory=dict)
     thresholds: dict[str, float] = field(default_factory=dict)
 
-
-def _numbered(values: Sequence) -> np.ndarray:
-    numbers: dict = {}
-    return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)
-
-
-def _clusters(questions: Sequence) -> tuple[np.ndarray, bool]:
-    """Return the number of every row's question, and True; of every row, and False, where questions are too few."""
-    clusters = _numbered(questions)
-    if clusters.max() + 1 < min(MIN_QUESTIONS, len(clusters)):
-        return np.arange(len(clusters)), False
-    return clusters, True
+    @property
+    def clusters(self) -> np.ndarray:
+        """(rows,) number of every row's question."""
+        return _numbered(self.questions) if self.texts is None else question_numbers(self.texts)
 
 
-def _estimate(value: float, samples: np.ndarray | None, clusters: np.ndarray | None) -> dict[str, float | None]:
-    if samples is None or not math.isfinite(value):
+def _estimate(kind: str, value: float, samples: np.ndarray, draw: Resampler) -> dict[str, float | None]:
+    if not math.isfinite(value):
         return {"value": value, "low": None, "high": None}
-    low, high = interval(samples, int(clusters.max()) + 1)
+    low, high = draw.limits(kind, value, samples)
     return {"value": value, "low": float(low), "high": float(high)}
 
 
 def _correlations(
     scores: Mapping[str, np.ndarray],
     human: np.ndarray,
-    questions: Sequence,
     kinds: Sequence[str],
-    number: int,
-    seed: int,
+    draw: Resampler,
 ) -> tuple[dict[str, dict], dict[str, np.ndarray]]:
     """Return metric -> kind -> estimate, and the samples behind the intervals by "kind metric"."""
-    clusters, _ = _clusters(questions)
 
     def sampled(kind: str, values: np.ndarray) -> Callable:
         return lambda counts: getattr(correlation, f"resampled_{kind}")(values, human, counts)
 
     wanted = {f"{kind} {name}": sampled(kind, values) for name, values in scores.items() for kind in kinds}
-    samples = bootstrap(wanted, clusters, number, seed)
+    samples = draw.values(wanted)
     estimates = {
         name: {
-            kind: _estimate(getattr(correlation, kind)(values, human), samples[f"{kind} {name}"], clusters)
+            kind: _estimate("correlation", getattr(correlation, kind)(values, human), samples[f"{kind} {name}"], draw)
             for kind in kinds
         }
         for name, values in scores.items()
@@ -98,15 +97,11 @@ def _thinned(*columns: np.ndarray) -> list[list[float]]:
     return points[kept].tolist()
 
 
-def _as_classifier(
-    scores: np.ndarray, correct: np.ndarray, clusters: np.ndarray, number: int, seed: int
-) -> dict[str, object]:
+def _as_classifier(scores: np.ndarray, correct: np.ndarray, draw: Resampler) -> dict[str, object]:
     """Return how well a score tells answers that humans accept from the others; both kinds must be there."""
     from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
-    samples = bootstrap(
-        {"auc": lambda counts: correlation.resampled_auc(scores, correct, counts)}, clusters, number, seed
-    )["auc"]
+    samples = draw.values({"auc": lambda counts: correlation.resampled_auc(scores, correct, counts)})["auc"]
     false, hits, _ = roc_curve(correct, scores)
     precision, recall, _ = precision_recall_curve(correct, scores)
     chosen = {}
@@ -115,11 +110,11 @@ def _as_classifier(
         chosen[criterion] = {
             "threshold": threshold if math.isfinite(threshold) else None,
             "value": value,
-            "held_out": thresholds.held_out(scores, correct, clusters, criterion, seed),
+            "held_out": thresholds.held_out(scores, correct, draw.questions, criterion, draw.seed),
         }
     in_range = scores.min() >= -1e-6 and scores.max() <= 1 + 1e-6  # a cosine of 1 may come out a little above it
     return {
-        "auc": _estimate(float(roc_auc_score(correct, scores)), samples, clusters),
+        "auc": _estimate("share", float(roc_auc_score(correct, scores)), samples, draw),
         "average_precision": float(average_precision_score(correct, scores)),
         "thresholds": chosen,
         "calibration": thresholds.calibration(np.clip(scores, 0, 1), correct) if in_range else None,
@@ -128,16 +123,14 @@ def _as_classifier(
     }
 
 
-def _verdicts(
-    scores: np.ndarray, correct: np.ndarray, threshold: float, clusters: np.ndarray, number: int, seed: int
-) -> dict[str, object]:
+def _verdicts(scores: np.ndarray, correct: np.ndarray, threshold: float, draw: Resampler) -> dict[str, object]:
     """Return how good a judge's own verdicts are: threshold, accuracy, the counts of `confusion`, and their shares."""
     right = ((scores >= threshold) == correct).astype(float)
-    means = bootstrap({"accuracy": lambda counts: counts @ right / counts.sum(axis=1)}, clusters, number, seed)
+    means = draw.values({"accuracy": lambda counts: counts @ right / counts.sum(axis=1)})
     found = thresholds.confusion(scores, correct, threshold)
     return {
         "threshold": threshold,
-        "accuracy": _estimate(float(right.mean()), means["accuracy"], clusters),
+        "accuracy": _estimate("share", float(right.mean()), means["accuracy"], draw),
         **found,
         "sensitivity": found["accepted"] / n if (n := found["accepted"] + found["missed"]) else None,
         "specificity": found["rejected"] / n if (n := found["rejected"] + found["let_through"]) else None,
@@ -158,9 +151,7 @@ def differing(judgments: Judgments, name: str, count: int) -> list[int]:
     return wrong[np.argsort(-np.abs(scores - human)[wrong], kind="stable")][:count].tolist()
 
 
-def _differences(
-    judgments: Judgments, estimates: Mapping, samples: Mapping, clusters: np.ndarray, number: int, seed: int
-) -> list[dict]:
+def _differences(judgments: Judgments, estimates: Mapping, samples: Mapping, draw: Resampler) -> list[dict]:
     """Return the tests of every pair of metrics, for Pearson's and for Spearman's correlation."""
     from scipy.stats import rankdata
 
@@ -179,12 +170,13 @@ def _differences(
         if not pairs:
             continue
         x, y = (np.stack([scores[pair[side]] for pair in pairs]) for side in (0, 1))
-        p_values = correlation.permutation_p(x, y, human, clusters, PERMUTATIONS * number, seed)
+        p_values = correlation.permutation_p(x, y, human, draw.questions, PERMUTATIONS * draw.samples, draw.seed)
         holm = adjust_p_values(p_values, "holm")
         for place, (entry, (first, second)) in enumerate(zip(found, pairs, strict=True)):
             r1, r2 = (estimates[name][kind]["value"] for name in (first, second))
             r12 = correlation.pearson(x[place], y[place])
-            entry[kind] = _estimate(r1 - r2, samples[f"{kind} {first}"] - samples[f"{kind} {second}"], clusters)
+            apart = samples[f"{kind} {first}"] - samples[f"{kind} {second}"]
+            entry[kind] = _estimate("difference", r1 - r2, apart, draw)
             entry[kind]["williams_t"], entry[kind]["williams_p"] = correlation.williams(r1, r2, r12, rows)
             entry[kind]["steiger_z"], entry[kind]["steiger_p"] = correlation.steiger(r1, r2, r12, rows)
             entry[kind]["permutation_p"] = float(p_values[place])
@@ -192,7 +184,7 @@ def _differences(
     return found
 
 
-def _rank_pairs(judgments: Judgments, gap: float, clusters: np.ndarray | None, number: int, seed: int) -> dict:
+def _rank_pairs(judgments: Judgments, gap: float, draw: Resampler) -> dict:
     """Return the share of answer pairs that each metric ranks as humans do; None where there are no pairs."""
     better, worse = correlation.answer_pairs(judgments.questions, judgments.systems, judgments.human, gap)
     shares: dict[str, dict | None] = {}
@@ -202,20 +194,17 @@ def _rank_pairs(judgments: Judgments, gap: float, clusters: np.ndarray | None, n
             shares[name] = None
             continue
         right = (scores[better] > scores[worse]).astype(float)
-        samples = None
-        if clusters is not None:
-            of_row, all_of_row = np.bincount(better, right, rows), np.bincount(better, minlength=rows)
+        of_row, all_of_row = np.bincount(better, right, rows), np.bincount(better, minlength=rows)
 
-            def share(counts: np.ndarray, of_row=of_row, all_of_row=all_of_row) -> np.ndarray:
-                pairs = counts @ all_of_row
-                return np.divide(counts @ of_row, pairs, out=np.full(len(counts), np.nan), where=pairs > 0)
+        def share(counts: np.ndarray, of_row=of_row, all_of_row=all_of_row) -> np.ndarray:
+            pairs = counts @ all_of_row
+            return np.divide(counts @ of_row, pairs, out=np.full(len(counts), np.nan), where=pairs > 0)
 
-            samples = bootstrap({"share": share}, clusters, number, seed)["share"]
-        shares[name] = _estimate(float(right.mean()), samples, clusters)
+        shares[name] = _estimate("share", float(right.mean()), draw.values({"share": share})["share"], draw)
     return {"gap": gap, "pairs": len(better), "metrics": shares}
 
 
-def _systems(judgments: Judgments, clusters: np.ndarray, number: int, seed: int) -> dict | None:
+def _systems(judgments: Judgments, draw: Resampler) -> dict | None:
     """Return the scores of systems, and for how many pairs each metric has the order of the humans."""
     if judgments.systems is None or len(set(judgments.systems)) < 2:
         return None
@@ -237,10 +226,10 @@ def _systems(judgments: Judgments, clusters: np.ndarray, number: int, seed: int)
         rows = counts @ masks.T
         return np.divide(counts @ (masks * judgments.human).T, rows, out=np.full(rows.shape, np.nan), where=rows > 0)
 
-    samples = bootstrap({"human": human_means}, clusters, number, seed)["human"]
+    samples = draw.values({"human": human_means})["human"]
     clear = []
     for i, j in zip(*np.triu_indices(len(names), 1), strict=True):
-        low, high = interval(samples[:, i] - samples[:, j], int(clusters.max()) + 1)
+        low, high = draw.limits("difference", human[i] - human[j], samples[:, i] - samples[:, j])
         if low > 0 or high < 0:
             clear.append((i, j))
     pairs = {}
@@ -256,7 +245,7 @@ def _systems(judgments: Judgments, clusters: np.ndarray, number: int, seed: int)
     }
 
 
-def _groups(judgments: Judgments, number: int, seed: int) -> tuple[dict, list[str]]:
+def _groups(judgments: Judgments, draw: Resampler) -> tuple[dict, list[str]]:
     """Return the correlations within groups, and notes about them."""
     found: dict[str, dict] = {}
     notes = []
@@ -272,12 +261,13 @@ def _groups(judgments: Judgments, number: int, seed: int) -> tuple[dict, list[st
         found[grouping] = {}
         for label in order:
             rows = np.flatnonzero([other == label for other in labels])
-            questions = [judgments.questions[row] for row in rows]
-            entry: dict = {"rows": len(rows), "questions": len(set(questions)), "metrics": None}
+            questions = np.unique(draw.questions[rows], return_inverse=True)[1]
+            entry: dict = {"rows": len(rows), "questions": int(questions.max()) + 1, "metrics": None}
             if len(rows) >= MIN_ROWS:
                 scores = {name: values[rows] for name, values in judgments.scores.items()}
                 kinds = ("pearson", "spearman")
-                entry["metrics"], _ = _correlations(scores, judgments.human[rows], questions, kinds, number, seed)
+                own = replace(draw, questions=questions)
+                entry["metrics"], _ = _correlations(scores, judgments.human[rows], kinds, own)
             found[grouping][label] = entry
     return found, notes
 
@@ -301,16 +291,15 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
     """
     human, correct = judgments.human, judgments.correct
     notes = []
-    clusters, by_question = _clusters(judgments.questions)
-    questions = len(set(judgments.questions))
-    if not by_question:
-        notes.append(
-            f"only {questions} questions: intervals and permutations draw rows, as if answers to one question were "
-            "not alike; the truth is less certain than they say"
-        )
-    elif questions < FEW_QUESTIONS:
-        notes.append(f"only {questions} questions: intervals are rough")
-    elif questions < len(human):
+    draw = Resampler(judgments.clusters, number, seed, MIN_QUESTIONS)
+    questions = int(draw.questions.max()) + 1
+    if draw.number < FEW:
+        said = f"only {questions} questions"
+        if draw.number < questions - 1:
+            said = f"some questions have many rows: all count as {draw.number:.0f} equal questions"
+        rough = draw.number >= MIN_QUESTIONS
+        notes.append(f"{said}: {FEW_INTERVALS if rough else NO_INTERVALS}")
+    if questions < len(human):
         notes.append(
             "answers to one question are alike: intervals and permutations draw whole questions; Williams' t and "
             "Steiger's Z take rows for independent and find differences too easily here"
@@ -320,28 +309,26 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
     for name, values in judgments.scores.items():
         if not np.ptp(values):
             notes.append(f"{name}: all its scores are equal: no correlation is defined")
-    estimates, samples = _correlations(
-        judgments.scores, human, judgments.questions, ("pearson", "spearman", "kendall"), number, seed
-    )
+    estimates, samples = _correlations(judgments.scores, human, ("pearson", "spearman", "kendall"), draw)
     metrics: dict[str, dict] = {name: dict(found) for name, found in estimates.items()}
     if correct.any() and not correct.all():
         for name, values in judgments.scores.items():
-            metrics[name]["classifier"] = _as_classifier(values, correct, clusters, number, seed)
+            metrics[name]["classifier"] = _as_classifier(values, correct, draw)
             if metrics[name]["classifier"]["calibration"] is None:
                 notes.append(f"{name}: has scores outside 0 to 1: no calibration")
     else:
         notes.append("humans accept all or none of the answers: no thresholds and no ROC")
     for name, limit in judgments.thresholds.items():
-        metrics[name]["verdicts"] = _verdicts(judgments.scores[name], correct, limit, clusters, number, seed)
+        metrics[name]["verdicts"] = _verdicts(judgments.scores[name], correct, limit, draw)
     if gap is None:
         gap = float(np.ptp(human)) / 2
-    groups, group_notes = _groups(judgments, number, seed)
+    groups, group_notes = _groups(judgments, draw)
     report = {
-        "interval": INTERVAL.format("questions" if by_question else "rows"),
+        "interval": draw.interval,
         "metrics": metrics,
-        "differences": _differences(judgments, estimates, samples, clusters, number, seed),
-        "rank_pairs": _rank_pairs(judgments, gap, clusters if by_question else None, number, seed),
-        "systems": _systems(judgments, clusters, number, seed),
+        "differences": _differences(judgments, estimates, samples, draw),
+        "rank_pairs": _rank_pairs(judgments, gap, draw),
+        "systems": _systems(judgments, draw),
         "groups": groups,
         "notes": [*notes, *group_notes],
     }

@@ -4,10 +4,13 @@ The standard error is that of the jackknife (Efron & Tibshirani 1993, "An Introd
 with Student's t for the number of questions. `tests/test_few_questions.py` measures how often the intervals hold.
 """
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
+from . import resampling
 from .estimation import newcombe
 from .resampling import CONFIDENCE, MIN_ROWS
 
@@ -174,3 +177,54 @@ def difference_interval(first, second, without_first: np.ndarray, without_second
     size = np.sqrt((parts[0] ** 2).sum() * (parts[1] ** 2).sum())
     correlation = np.clip((parts[0] * parts[1]).sum() / max(size, 1e-12), -1, 1)
     return newcombe(first, second, correlation)[1:]
+
+
+LIMITS = {"correlation": correlation_interval, "share": share_interval, "difference": mean_interval}
+
+
+@dataclass(frozen=True)
+class Resampler:
+    """Resamples whole questions: a bootstrap, or where they are few a jackknife.
+
+    Attributes:
+        questions: (rows,) number of every row's question: 0, 1, ... without gaps.
+        samples: number of bootstrap samples.
+        seed: the same seed gives the same samples.
+        least: number of questions below which there are no limits.
+    """
+
+    questions: np.ndarray
+    samples: int
+    seed: int
+    least: int = MIN_ROWS
+
+    @property
+    def number(self) -> float:
+        """Effective number of questions."""
+        return effective_clusters(np.bincount(self.questions))
+
+    @property
+    def interval(self) -> str:
+        """Name of the method."""
+        return (INTERVAL if is_few(self.number) else resampling.INTERVAL).format("questions")
+
+    def values(self, statistics: Mapping[str, Callable[[np.ndarray], np.ndarray]]) -> dict[str, np.ndarray]:
+        """Return the values of statistics in every sample, see `resampling.bootstrap`."""
+        if is_few(self.number):
+            counts = left_out(self.questions)
+            return {name: values(counts) for name, values in statistics.items()}
+        return resampling.bootstrap(statistics, self.questions, self.samples, self.seed)
+
+    def limits(self, kind: str, value, samples: np.ndarray):
+        """Return lower and upper limit of a statistic, NaN for too few questions.
+
+        Args:
+            kind: a key of `LIMITS`.
+            value: the statistic of all rows.
+            samples: what `values` returns for it.
+        """
+        if self.number < self.least:
+            return np.nan, np.nan
+        if is_few(self.number):
+            return LIMITS[kind](value, samples, self.number)
+        return resampling.interval(samples, self.number)
