@@ -206,7 +206,9 @@ def agreement(number, rows, alike, binary, repeats):
         human, metric = judged(np.random.default_rng([seed, number]), questions, alike, binary)
         draw = jackknife.Resampler(questions, 200, seed)
         sampled = {
-            kind: lambda counts, kind=kind: getattr(correlation, f"resampled_{kind}")(human, metric, counts)
+            kind: lambda counts, kind=kind, pair=(human, metric): getattr(correlation, f"resampled_{kind}")(
+                *pair, counts
+            )
             for kind in kinds
         }
         for kind, samples in draw.values(sampled).items():

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import stats
 
 MEASURES = ("p_at_1", "map", "mrr")
+DIGITS = 12  # of measures: sums of the same numbers in another order differ after them, and are ties
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def rank_agreement(estimated: Sequence[float], true: Sequence[float]) -> RankAgr
         if len(bad):
             raise ValueError(f"{name}, row {bad[0]}: expected a number, got {values[bad[0]]}; leave the system out")
     errors = np.abs(estimated - true)
-    tau = stats.kendalltau(estimated, true)
+    tau = stats.kendalltau(estimated.round(DIGITS), true.round(DIGITS))
     return RankAgreement(
         float(np.sqrt((errors**2).mean())), float(errors.std()), float(tau.statistic), float(tau.pvalue)
     )
@@ -110,7 +111,8 @@ def resampled_agreement(estimated: np.ndarray, true: np.ndarray) -> dict[str, np
         "rmse" and "tau", (samples,) each; tau is NaN where one side has all systems equal.
     """
     first, second = np.triu_indices(estimated.shape[1], 1)
-    signs = [np.sign((side[:, first] - side[:, second]).round(12)) for side in (estimated, true)]
+    sides = [side.round(DIGITS) for side in (estimated, true)]
+    signs = [np.sign(side[:, first] - side[:, second]) for side in sides]
     ordered = np.prod([(own != 0).sum(axis=1) for own in signs], axis=0)
     with np.errstate(invalid="ignore"):
         tau = (signs[0] * signs[1]).sum(axis=1) / np.sqrt(ordered)
