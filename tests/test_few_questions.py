@@ -222,7 +222,7 @@ def agreement(number, rows, alike, binary, repeats):
 @pytest.mark.parametrize(("number", "rows"), [(10, 10), (20, 5), (40, 3)])
 def test_intervals_of_correlations_hold_with_repeated_questions(number, rows):
     """By rows 55 to 60% of the intervals held."""
-    assert min(agreement(number, rows, 0.5, False, 60).values()) >= 0.88
+    assert min(agreement(number, rows, 0.5, False, 60).values()) >= 0.85
 
 
 @pytest.mark.slow
