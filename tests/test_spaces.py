@@ -455,7 +455,7 @@ def test_a_matrix_of_20_questions_is_narrow(spaces):
 def packed(name: str, folder: Path) -> Path:
     """Write a Space as `python -m training.publish` does, with the checkpoints that the Hub has otherwise."""
     publish_space.write_space(name, "ns", "v0", folder)
-    for metric in ("ava", "kpqa"):
+    for metric in publish_space.WITH_CHECKPOINT:
         shutil.copytree(ROOT / "metrics" / metric / "checkpoint", folder / "genqa_metrics" / metric / "checkpoint")
     return folder
 
