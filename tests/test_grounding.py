@@ -237,3 +237,16 @@ def test_a_row_without_passages_can_be_skipped():
     good = {"prediction": "The bridge is 120 metres long.", "contexts": PASSAGES}
     found = genqa_metrics.score([good, good | {"contexts": []}], on_error="skip")
     assert (found.rows, found.skipped) == ({"rows": 1}, {"rows": 1})
+
+
+@pytest.mark.slow
+def test_8_bit_integers_change_little(grounding, tmp_path, monkeypatch):
+    """The commands export the checkpoint once, into the cache."""
+    pytest.importorskip("onnxruntime")
+    monkeypatch.setenv("GENQA_CACHE", str(tmp_path))
+    rows = [{"prediction": "The bridge is 120 metres long. It was painted by Ann Lee.", "contexts": PASSAGES}]
+    fast = genqa_metrics.score(rows, settings={"grounding": {"backend": "onnx"}})
+    assert "backend:onnx" in fast.signatures["grounding"]
+    assert fast.systems["rows"]["grounding"] == 0.5
+    whole = genqa_metrics.score(rows, "grounding").systems["rows"]["grounding_score"]
+    assert fast.systems["rows"]["grounding_score"] == pytest.approx(whole, abs=0.1)

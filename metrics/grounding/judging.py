@@ -19,7 +19,7 @@ VERBATIM = 4  # words from which a sentence that stands in a passage needs no ju
 CERTAIN = 8.0  # logit of such a sentence
 MOST_CHANGES = 8  # changed forms of a sentence that are judged to find a contradiction
 CLEAR = 0.2  # rise of the probability that a change must bring
-_NOT = re.compile(r"(?i)\s+(?:not|never)\b|(?<=\w)n['’]t\b")
+_NOT = re.compile(r"(?i)\s(?:not|never)\b|(?<=\w)n['’]t\b")
 _VERB = re.compile(r"(?i)\b(?:is|are|was|were|has|have|had|can|could|will|would|does|did|do|may|should)\b")
 
 

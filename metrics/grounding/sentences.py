@@ -9,8 +9,8 @@ from ..core.answers import declines
 MOST_CITED = 50  # passages of a range such as [1-50]
 _LINE = re.compile(r"[^\n]+(?:\n+(?=[a-z])[^\n]+)*")  # a line that goes on in lower case is one text
 _CITATION = re.compile(
-    r"(?i)\s*(?:\[\^?|【)(?:(?:doc(?:ument)?|source|passage|context|chunk)s?\s*)?"
-    r"(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)(?:\^?\]|】)"
+    r"(?i)\s{0,3}(?:\[\^?|【)(?:(?:doc(?:ument)?|source|passage|context|chunk)s?\s{0,3})?"
+    r"(\d{1,3}(?:\s{0,3}[,;–-]\s{0,3}\d{1,3})*)(?:\^?\]|】)"
 )
 _MARK = re.compile(r"^\s*(?:#{1,6}\s|[-*•–+]\s|\(?\d{1,2}[.)]\s|>\s)\s*")  # of a list, a heading or a quotation
 _EMPHASIS = re.compile(r"\*\*|__|`")
@@ -21,9 +21,10 @@ _CHAT = re.compile(
     | (?:sure(?:\ thing)?|certainly|of\ course|absolutely|no\ problem|gladly
         |(?:that['’]s\ a\ )?(?:great|good)\ question)
       (?:,?\ (?:i\ can|i['’]d\ be|i['’]ll|here)\b[\w\ ,'’]{0,60})?
-    | (?:i\ )?hope\ (?:this|that|it)\b.* | (?:please\ )?(?:let\ me\ know|feel\ free)\b.*
-    | (?:i['’]?d|i\ would|i['’]m|i\ am)\ (?:be\ )?(?:happy|glad)\ to\b.* | happy\ to\ help\b.*
-    | if\ you\ (?:have|need|want|would\ like|['’]?d\ like)\b.*\b(?:let\ me|ask|i\ can|feel\ free|happy|glad)\b.*
+    | (?:i\ )?hope\ (?:this|that|it)\b.{0,200} | (?:please\ )?(?:let\ me\ know|feel\ free)\b.{0,200}
+    | (?:i['’]?d|i\ would|i['’]m|i\ am)\ (?:be\ )?(?:happy|glad)\ to\b.{0,200} | happy\ to\ help\b.{0,200}
+    | if\ you\ (?:have|need|want|would\ like|['’]?d\ like)\b.{0,200}
+      \b(?:let\ me|ask|i\ can|feel\ free|happy|glad)\b.{0,200}
     | here(?:['’]s|\ is|\ are)\ (?:a|an|the|some|what|your)\b[\w\ ,'’-]{0,70}
     | (?:based\ on|according\ to)\ the\ [\w\ ]{0,40}(?:context|passages?|documents?|sources?)
     )[\s.!:,]*\Z"""
@@ -106,7 +107,8 @@ def states_something(text: str) -> bool:
     bare = text.strip().rstrip("\"'”’)* ")
     if not any(letter.isalnum() for letter in bare) or bare.endswith(("?", ":")) or bare.startswith("#"):
         return False
-    return not declines(claim_of(text)) and not _CHAT.match(claim_of(text))
+    claim = claim_of(text)
+    return not declines(claim) and not _CHAT.match(claim)
 
 
 def sentences_of(answer: str) -> list[Sentence]:

@@ -25,7 +25,7 @@ from playwright.sync_api import Page, sync_playwright
 from tests.conftest import TOOLS
 
 SPACES = Path(__file__).resolve().parents[2] / "spaces"
-NAMES = ("compare", "ava", "kpqa", "f_meta", "aev")
+NAMES = ("compare", "ava", "grounding", "kpqa", "f_meta", "aev")
 PREVIEW = {"width": 1200, "height": 630}
 WIDTHS = {"desktop": 1280, "phone": 390}
 SHOWN = """() => [...document.querySelectorAll('.status, .results table, .results .marked')]

@@ -311,7 +311,7 @@ def _notes(facts: Facts, guessed: Mapping[str, str]) -> list[str]:
     if repeated and not facts.kind.sets:
         notes.append(f"{repeated:,} rows repeat a question of the same system: such rows are not independent")
     if facts.contexts:
-        notes.append(f"{facts.contexts:,} rows have the passages that were retrieved")
+        notes.append(f"{facts.contexts:,} rows have the passages that were retrieved; score also reads those")
     if set(RECORDED) & set(facts.columns):
         notes.append("the rows have scores of an earlier run: compare OLD/ NEW/ compares two runs")
     if len(facts.systems) > MAX_SLICES:
