@@ -1,6 +1,7 @@
 """The documentation site: what its pages show is what happens, it builds without a warning, and it stands alone."""
 
 import contextlib
+import importlib
 import re
 import subprocess
 import sys
@@ -93,9 +94,19 @@ def test_troubleshooting_quotes_messages_that_there_are(repository):
     assert [message for message in quoted if message not in said] == []
 
 
-def test_every_column_of_the_glossary_is_on_the_page():
-    sys.path.insert(0, str(PAGES.parent))
-    import conf
+@pytest.fixture
+def conf(monkeypatch):
+    """The settings of the site."""
+    monkeypatch.syspath_prepend(str(PAGES.parent))
+    return importlib.import_module("conf")
+
+
+def test_a_busy_machine_has_time_for_a_cell_of_a_notebook(conf):
+    """A cell takes a minute; this machine may be thirty times as slow under other work."""
+    assert conf.nb_execution_timeout >= 1800
+
+
+def test_every_column_of_the_glossary_is_on_the_page(conf):
     from genqa_metrics.toolkit.reports.glossary import QUANTITIES
 
     lines = conf.columns().splitlines()

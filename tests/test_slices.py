@@ -6,8 +6,8 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.toolkit.analysis import resampling
-from genqa_metrics.toolkit.rows.files import files_of_runs
 from genqa_metrics.toolkit.rows.formats import FileError
+from genqa_metrics.toolkit.rows.runs import files_of_runs
 
 from tests.factories.files import run, save
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from ...core.scorer import Scorer
-from ..rows.files import files_of_runs
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowKind, RowReader
 from ..rows.reading import AnySource, Skips, check_columns, good_rows, inputs_of
+from ..rows.runs import files_of_runs
 from ..scoring.options import CompareOptions
 from ..scoring.pipeline import item_statistics
 from ..scoring.selection import checked_columns, default_metrics, length_note, make_scorers, needed_columns

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ...core.scorer import Scorer
-from ..rows.files import recorded_signatures
 from ..rows.formats import FileError
 from ..rows.items import RowError
 from ..rows.reading import AnySource
+from ..rows.runs import recorded_signatures
 from .matching import Matched
 from .system_comparison import row_scores
 

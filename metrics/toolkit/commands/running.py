@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from ..rows.files import files_of_runs
 from ..rows.formats import InputWarning
+from ..rows.runs import files_of_runs
 from . import console, options
 
 
