@@ -125,7 +125,7 @@ def ranking(tick, path: str | None, columns: Mapping) -> tuple[dict, uploads.Row
         system: verdicts.share_right([items[i] for i in places], values[places, 0])
         for system, places in by_system.items()
     }
-    accuracy = judge_errors.judged_systems(rates, scorer(), ignore_judge_errors=False)
+    accuracy = judge_errors.judged_systems(rates, scorer(), ignore_judge_errors=False, rows=counts)
     ranks, note = possible_ranks(items, labels) if len(by_system) > 1 else ({}, "")
     order = sorted(by_system, key=lambda system: -accuracy["systems"][system]["accuracy"])
     systems = []

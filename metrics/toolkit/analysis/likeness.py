@@ -44,7 +44,7 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
     Rows of a part of the measured data are like them; only what is rare there counts.
 
     Args:
-        measured: the counts of `ava.profile` of the measured rows.
+        measured: the counts of `ava.profile` of the measured rows; without "unsure" where no row was judged for them.
         rows: those of other rows.
 
     >>> measured = {"profiled": 100, "unsure": 10, "answer_words:1": 60, "answer_words:3": 40}
@@ -65,7 +65,9 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
         )
         if unknown > RARE_SHARE * size:
             found.append(f"{unknown / size:.0%} of the {what} have a length that is rare there")
-    unsure, usual = rows.get("unsure", 0) / size, measured.get("unsure", 0) / base
+    if "unsure" not in measured:
+        return found
+    unsure, usual = rows.get("unsure", 0) / size, measured["unsure"] / base
     low, _ = wilson(unsure, size, Z)
     _, high = wilson(usual, base, Z)
     if low > high and unsure > usual + 0.1:

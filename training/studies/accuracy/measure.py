@@ -49,9 +49,7 @@ class Arguments:
     scores: str | None = option("folder of verdicts, kept and reused; OUTPUT/scores", None)
     dtype: str = option("torch type that the judge runs in", "float32")
     measured: bool = option("write measured.json beside the checkpoint, from sets it has not seen", False)
-    profile: int = option(
-        "only add to measured.json what those sets are like; so many questions of each are judged", 0
-    )
+    profile: bool = option("only add to measured.json the lengths of answers and references of those sets", False)
 
 
 def read(folder: Path, name: str, questions: int) -> tuple[list[dict], str]:
@@ -61,14 +59,9 @@ def read(folder: Path, name: str, questions: int) -> tuple[list[dict], str]:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     if questions:
-        rows = first_questions(rows, questions)
+        kept = set(list(dict.fromkeys(row["question"] for row in rows))[:questions])
+        rows = [row for row in rows if row["question"] in kept]
     return rows, digest
-
-
-def first_questions(rows: list[dict], number: int) -> list[dict]:
-    """Return the rows of the first questions."""
-    kept = set(list(dict.fromkeys(row["question"] for row in rows))[:number])
-    return [row for row in rows if row["question"] in kept]
 
 
 def columns_of(rows: list[dict]) -> dict[str, list]:
@@ -251,22 +244,24 @@ def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str]]:
     return systems, data
 
 
-def profiled(args: Arguments, scorer) -> dict[str, float]:
-    """Return what the sets that the judge has not seen are like, see `ava.profile`: lengths of all rows.
+def profiled(args: Arguments, scorer=None) -> dict[str, float]:
+    """Return what the sets that the judge has not seen are like, see `ava.profile`.
 
-    The share of rows of which the judge is unsure is that of the first `args.profile` questions of every set.
+    Args:
+        args: the arguments.
+        scorer: the judge, to count the rows of which it is unsure; None counts lengths alone, and judges no row.
     """
-    found, judged_rows = Counter(), Counter()
+    found: Counter = Counter()
     for name in (name for name in args.sets if not name.endswith(".train")):
         rows, _ = read(Path(args.judgments), name, args.questions)
-        columns, some = columns_of(rows), first_questions(rows, args.profile)
-        found += profile(columns["references"], columns["predictions"], np.zeros(len(rows)))
-        if some:
-            numbers = judged(some, scorer, Path(args.scores or f"{args.output}/scores"))[:, 1]
-            of_some = columns_of(some)
-            judged_rows += profile(of_some["references"], of_some["predictions"], numbers)
-    unsure = judged_rows["unsure"] / judged_rows["profiled"] * found["profiled"]
-    return dict(sorted({**found, "unsure": round(unsure, 2)}.items()))
+        numbers = np.zeros(len(rows))
+        if scorer is not None:
+            numbers = judged(rows, scorer, Path(args.scores or f"{args.output}/scores"))[:, 1]
+        columns = columns_of(rows)
+        found.update(profile(columns["references"], columns["predictions"], numbers))
+    if scorer is None:
+        del found["unsure"]
+    return dict(sorted(found.items()))
 
 
 def measured(systems: list[dict], data: dict[str, str], scorer, command: str) -> dict:
@@ -324,12 +319,12 @@ def main() -> None:
     from genqa_metrics.toolkit.scoring.registry import make_scorer
 
     args = parsed(Arguments)
-    scorer = make_scorer("ava", {"checkpoint": args.checkpoint, "dtype": args.dtype})
     file = checkpoint_folder(args.checkpoint) / MEASURED_FILE
     if args.profile:
-        facts = json.loads(file.read_text(encoding="utf-8")) | {"profile": profiled(args, scorer)}
+        facts = json.loads(file.read_text(encoding="utf-8")) | {"profile": profiled(args)}
         file.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
         return
+    scorer = make_scorer("ava", {"checkpoint": args.checkpoint, "dtype": args.dtype})
     systems, data = studied(args, scorer)
     command = f"python -m training.studies.accuracy.measure {shlex.join(sys.argv[1:])}"
     named = ((args.judgments, "DATA/judgments"), (args.scores, "SCORES"), (args.output, "OUTPUT"))
@@ -354,7 +349,6 @@ def main() -> None:
     (results / "accuracy.svg").write_text(svg_of(figure(systems)), encoding="utf-8")
     (results / "tables.md").write_text(page(report), encoding="utf-8")
     if args.measured:
-        args.profile = sys.maxsize  # all questions: their verdicts are there
         facts = measured(systems, data, scorer, command) | {"profile": profiled(args, scorer)}
         file.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
