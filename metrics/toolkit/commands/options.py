@@ -84,8 +84,7 @@ Column = repeated(
     "--column",
     "-c",
     metavar="NAME=COLUMN",
-    help="Where a column has another name, once for each: prediction=choices.0.text. NAME: question, context, "
-    "contexts, prediction, references, system, id, score, label. Nothing after '=': leave it unread.",
+    help="Where a column has another name, once for each: prediction=choices.0.text. Nothing after '=': unread.",
 )
 From = _reading(
     "--from",
@@ -93,11 +92,9 @@ From = _reading(
     "What wrote the files: ragas, lm-eval, squad, openai-evals, inspect, promptfoo, deepeval, langfuse, langsmith or "
     "mlflow. Default: detected.",
 )
-RowsAt = _reading("--rows-at", "PATH", "Where rows stand in a JSON document: data.items, runs[*].items.")
-Sheet = _reading("--sheet", "NAME", "Sheet of a workbook, by name or number from 1. Default: 1.")
-SplitReferences = _reading(
-    "--split-references", "TEXT", "What stands between several references in one text, such as '|'. Default: nothing."
-)
+RowsAt = _reading("--rows-at", "PATH", "Where the rows stand in JSON: runs[*].items.")
+Sheet = _reading("--sheet", "NAME", "Sheet of a workbook, by name or number.")
+SplitReferences = _reading("--split-references", "TEXT", "What separates references in one text, such as '|'.")
 Systems = _reading("--systems", "A,B", "Columns with the answers of one system each.")
 Encoding = _reading(
     "--encoding",
@@ -129,20 +126,23 @@ SettingsFile = Annotated[
 ]
 Json = _file("--json", "everything, with all tests, as JSON")
 Markdown = _file("--markdown", "the tables as Markdown")
-Latex = _file("--latex", "the tables as LaTeX (booktabs)")
-Html = _file("--html", "tables and charts as one self-contained HTML page")
+Latex = _file("--latex", "LaTeX (booktabs)")
+Html = _file("--html", "one HTML page")
 SamePage = _file("--html", "the same as one HTML page")
-SkipOrFail = _on_error("A bad row: fail at the first one, or report, count and skip them.")
+SkipOrFail = _on_error("A bad row: fail at the first, or count and skip them.")
 SkipOrFailAll = _on_error(
     "A bad row, or a question that not all systems answer: fail at the first one, or report, count and skip them."
 )
-PrintAs = Annotated[Format, typer.Option("--format", "-f", help="How to print the result.", rich_help_panel=OUTPUT)]
+PrintAs = Annotated[
+    Format,
+    typer.Option("--format", "-f", metavar="FORM", help="table, json or markdown.", rich_help_panel=OUTPUT),
+]
 
 
 FailUnder = repeated(
     "--fail-under",
     metavar="NAME=VALUE",
-    help="Exit with status 3 if NAME is below VALUE for any system; once for each.",
+    help="Exit status 3 if NAME is below VALUE for any system.",
     group=OUTPUT,
 )
 _SHARED = {  # option of a command -> its declaration and default, in the order of --help

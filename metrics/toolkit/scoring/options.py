@@ -95,10 +95,7 @@ def _ignore_judge_errors() -> Any:
 
 
 def _calibration() -> Any:
-    help = (
-        "With ava: what `calibrate` found on labels of yours: scale, threshold and error rates. Default: "
-        "calibration.json in the folder of the checkpoint, if there is one."
-    )
+    help = "With ava: FILE of `calibrate`. Default: calibration.json in the folder of the checkpoint, if there is one."
     return option(None, help, "--calibration", metavar="FILE", group="Metrics")
 
 
