@@ -444,9 +444,10 @@ def test_a_judge_is_measured_at_its_own_threshold(judged):
     assert counts == {"accepted": 17, "missed": 0, "rejected": 18, "let_through": 1}
     assert verdicts["threshold"] == 0.5
     assert verdicts["specificity"] == pytest.approx(18 / 19, abs=1e-5)
-    low, value, high = (verdicts["accuracy"][end] for end in ("low", "value", "high"))
+    low, value, high = (verdicts["agreement"][end] for end in ("low", "value", "high"))
     assert low < value < high
     assert value == pytest.approx(35 / 36, abs=1e-5)
+    assert verdicts["kappa"] == pytest.approx((35 / 36 - 0.5) / 0.5, abs=1e-5)  # half of the answers are accepted
     (worst,) = found.worst["ava_score"]
     assert (worst["question"], worst["prediction"], worst["human"]) == ("What is the capital in text 3?", "Bern", 0)
     assert "| What is the capital in text 3? Bern [Bern] |" in found.to_markdown()

@@ -246,16 +246,16 @@ def test_no_ceiling_where_no_context_has_two_references(tmp_path):
 @pytest.mark.parametrize(
     "row",
     [
-        {"question": "q", "context": "c", "references": ["r1", "r2"], "answer": "a"},
-        {"question": "q", "references": ["r1", "r2"], "answer": "a"},
-        {"references": ["r1", "r2"], "answer": "a"},
+        {"question": "q", "context": "c", "references": ["r1", "r2"], "response": "a"},
+        {"question": "q", "references": ["r1", "r2"], "response": "a"},
+        {"references": ["r1", "r2"], "response": "a"},
     ],
 )
 def test_a_row_without_prediction_never_falls_back(tmp_path, row):
     _, said = run("score", save(tmp_path / "a.jsonl", [row]), status=2)
     assert "line 1: no prediction" in said
-    assert "answer" in said.split("columns found:")[1]
-    assert "--column prediction=answer" in said
+    assert "response" in said.split("columns found:")[1]
+    assert "--column prediction=response" in said
     if "question" not in row and "context" not in row:
         return
     mapped = {"context": "c", "references": ["r1", "r2"]}
@@ -313,7 +313,7 @@ def test_a_bad_row_is_reported_with_file_line_reason_and_fix(tmp_path, line, pro
 @pytest.mark.parametrize(
     ("cell", "problem"),
     [
-        ("['a', 'b']", "a cell that starts with '[' must be a JSON list"),
+        ("['a', 1]", "a cell that starts with '[' must be a JSON list"),
         ("[1] a source", "a cell that starts with '[' must be a JSON list"),
         ("[]", "expected at least one reference, got none"),
         ("", "expected at least one reference, got none"),
@@ -484,7 +484,7 @@ def test_formats_of_the_result(answers):
         ["B", "3"],
     ]
     markdown, _ = run("score", answers, "-m", "aev", "--format", "markdown")
-    assert "| system | answers | aev | precision | recall |" in markdown
+    assert "| system | answers | aev | aev_precision | aev_recall |" in markdown
     assert "\n| A | 2 | " in markdown
     whole = json.loads(run("score", answers, "-m", "aev", "--format", "json")[0])
     assert set(whole["systems"]["A"]) > {"rows", "predictions", "aev", "prediction_length"}

@@ -13,6 +13,7 @@ from ...core.answers import attempts
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowReader
 from ..rows.reading import Skips, good_rows, inputs_of
+from ..scoring.confusion import CONFUSION, agreement, confusion_counts
 from ..scoring.options import AccuracyOptions
 from ..scoring.registry import make_scorer
 from ..scoring.selection import checked_columns
@@ -57,11 +58,10 @@ class AccuracyRun:
         self.judge_column = self.columns.pop("judge", None)
         if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
             raise ValueError(f"confidence: expected a number between 0 and 1, got {confidence!r}; 0.95 is usual")
-        if self.finite and labels is None:
-            raise ValueError("finite_population: needs labels; give some with labels")
         if self.judge_column and self.settings:
             raise ValueError("settings: the judge is a column, which has no settings; drop one of the two")
         self.sources = digested_sources(rows)
+        self._plans: list[tuple[float | None, float | None]] = []  # probability and plan of labels in the rows
         self.label_sources = None if labels is None else digested_sources(labels, "labels")
 
     def report(
@@ -78,7 +78,8 @@ class AccuracyRun:
         Returns:
             "systems": {system: "rows", "questions", "labelled", "judged", "accuracy", "low", "high", "method",
             "declined", "wrong" (shares), "accuracy_given_attempted" ("value", "low", "high", or None), and with labels
-            "effective_sample_size", "agreement", "needed" ...}, "differences" of every pair, "notes", "judge",
+            "effective_sample_size", "agreement", "kappa", "confusion", "needed" ...}, "differences" of every pair,
+            "notes", "judge",
             "inputs", "settings", "worst" rows, and "slices": None, or "column" and "values", {slice: systems}.
 
         Raises:
@@ -90,8 +91,12 @@ class AccuracyRun:
         items, given, slices = self._items(skips)
         inputs = inputs_of(self.sources, skips)
         notes: list[str] = []
+        if self.finite and not self.label_sources and all(item.human[1] is None for item in items):
+            raise FileError(
+                "finite_population: needs labels; give some with labels, or in a column 'label' of the rows"
+            )
         judged, verdicts, judge, measured = self._judge(items, given, progress, notes)
-        labels = self._labels(items, skips, notes) if self.label_sources else None
+        labels = self._labels(items, skips, notes)
         systems: dict[str, dict] = {}
         estimates: dict[str, Any] = {}
         places = defaultdict(list)
@@ -112,7 +117,7 @@ class AccuracyRun:
         return {
             "genqa_metrics": __version__,
             "inputs": inputs,
-            "labels": inputs_of(self.label_sources, skips) if self.label_sources else None,
+            "labels": inputs_of(self.label_sources, skips) if self.label_sources else [] if labels else None,
             "judge": judge,
             "settings": {
                 "confidence": self.options.confidence,
@@ -137,20 +142,23 @@ class AccuracyRun:
     def _items(self, skips: Skips, judged: bool = True) -> tuple[list[Item], list[float], list[str]]:
         """Return the answers, the judge's numbers from a column, and the slices that the answers belong to."""
         items, given, slices, readers = [], [], [], {}
+        self._plans.clear()
         asked = {"question": "ava", "references": "ava"} if judged and self.judge_column is None else {}
 
-        def convert(source, row: Row) -> list[tuple[Item, float, str]]:
+        def convert(source, row: Row) -> list[tuple[Item, float, str, tuple]]:
             reader = readers.setdefault(source.name, RowReader(source, self.columns, lambda kind: asked))
             if reader.row_kind(row.values).sets:
                 raise RowError("prediction: expected one answer, got a set; accuracy is of answers")
             value = self._given(row.values)
             name = slice_of(self.options.by, row.values) if self.options.by else ""
-            return [(item, value, name) for item in reader.read(row)]
+            plan = tuple(_optional_number(row.values, column) for column in ("probability", "planned"))
+            return [(item, value, name, plan) for item in reader.read(row)]
 
         for _, _, converted in good_rows(self.sources, convert, skips):
             items += [item for item, *_ in converted]
-            given += [value for _, value, _ in converted]
-            slices += [name for *_, name in converted]
+            self._plans += [plan for *_, plan in converted]
+            given += [value for _, value, *_ in converted]
+            slices += [name for *_, name, _ in converted]
         if not items:
             names = ", ".join(source.name for source in self.sources)
             raise FileError(f"{names}: no rows with an answer; is this the right file?")
@@ -176,18 +184,83 @@ class AccuracyRun:
         measured = measured_for(scorer)
         return judged, verdicts, scorer.signature, measured and measured.on(counts["ava"])
 
-    def _labels(self, items: Sequence[Item], skips: Skips, notes: list[str]) -> dict[str, np.ndarray]:
-        """Return (items,) mean labels and probabilities, NaN where there are none, and numbers of labels."""
-        place_of: dict[str, list[int]] = defaultdict(list)
-        for place, item in enumerate(items):
-            place_of[key_of(item)].append(place)
-            place_of[item_key("", item.text, item.predictions[0])].append(place)
-        readers: dict = {}
-        label_skips = Skips(skips.skip, skips.problem)
+    def _labels(self, items: Sequence[Item], skips: Skips, notes: list[str]) -> dict[str, np.ndarray] | None:
+        """Return (items,) mean labels and probabilities, NaN where there are none, and numbers of labels.
+
+        The labels are those of files, and without such files those in the rows; None where there are none.
+        """
         labels_of: dict[int, list[float]] = defaultdict(list)
         odds: dict[int, float | None] = {}
         plans: dict[str, dict[str, float | None]] = defaultdict(dict)
+        if self.label_sources:
+            self._read_labels(items, skips, notes, (labels_of, odds, plans))
+        else:
+            self._own_labels(items, notes, (labels_of, odds, plans))
+        if not labels_of:
+            return None
+        drawn = [place for place, probability in odds.items() if probability is not None]
+        if drawn and len(drawn) < len(odds):
+            notes.append(f"{len(odds) - len(drawn):,} labels have no probability of being drawn; they were left out")
+        elif not drawn:
+            if len(odds) < len(items):
+                notes.append(
+                    "the labels have no column 'probability': they are taken to be drawn by chance from all rows of a "
+                    "system; if they were chosen otherwise, the interval can miss the truth"
+                )
+            systems = Counter(item.system for item in items)
+            labelled = Counter(items[place].system for place in odds)
+            odds = {place: labelled[items[place].system] / systems[items[place].system] for place in odds}
+            drawn = list(odds)
+        else:
+            self._scale_early_stop(odds, items, plans, notes)
+        mean, share, number = np.full(len(items), np.nan), np.full(len(items), np.nan), np.zeros(len(items))
+        for place in drawn:
+            mean[place], share[place], number[place] = np.mean(labels_of[place]), odds[place], len(labels_of[place])
+        return {"mean": mean, "probability": share, "number": number}
+
+    def _own_labels(self, items: Sequence[Item], notes: list[str], found: tuple[dict, dict, dict]) -> None:
+        """Add the labels that stand in the rows."""
+        labels_of, odds, plans = found
+        given = {place: item.human[1] for place, item in enumerate(items) if item.human[1] is not None}
+        if not all(0 <= label <= 1 for label in given.values()):
+            notes.append(
+                "the column label has values outside 0 to 1, which are no labels of people; they were not used"
+            )
+            return
+        if not given:
+            return
+        notes.append(f"{len(given):,} of {len(items):,} rows have a label in the file, which were used")
+        for place, label in given.items():
+            labels_of[place].append(label)
+            odds[place], plans[items[place].system][str(place)] = self._plans[place]
+
+    def _read_labels(
+        self, items: Sequence[Item], skips: Skips, notes: list[str], collected: tuple[dict, dict, dict]
+    ) -> None:
+        """Add the labels of files, matched by question, prediction and system, or by id."""
+        labels_of, odds, plans = collected
+        place_of: dict[str, list[int]] = defaultdict(list)
+        by_id: dict[str, list[int]] = defaultdict(list)
+        for place, item in enumerate(items):
+            place_of[key_of(item)].append(place)
+            place_of[item_key("", item.text, item.predictions[0])].append(place)
+            if item.id is not None:
+                by_id[item.id].append(place)
+        readers: dict = {}
+        label_skips = Skips(skips.skip, skips.problem)
         lost = 0
+
+        def with_id(ident: object, system: object) -> list[int]:
+            places = by_id.get(str(ident), [])
+            if system is not None:
+                return [place for place in places if items[place].system == str(system)]
+            systems = {items[place].system: None for place in places}
+            if len(systems) > 1:
+                raise RowError(
+                    f"id: {str(ident)!r:.40} is that of answers of {len(systems)} systems, such as "
+                    f"{', '.join(list(systems)[:2])}; add a column 'system'"
+                )
+            return places
 
         def convert(source, row: Row) -> tuple[list[int], float, float | None]:
             if source.name not in readers:  # columns of other names, where the labels have them too
@@ -197,16 +270,23 @@ class AccuracyRun:
             texts = {name: reader.optional(row.values, name) for name in ("question", "prediction", "system")}
             given = (reader.optional(row.values, name) for name in ("label", "score"))
             value = next((label for label in given if label is not None), None)
-            if value is None or texts["prediction"] is None:
-                raise RowError("expected a label: question, prediction, and label 0 or 1 (or score from 0 to 1)")
-            key = item_key(str(texts["system"] or ""), texts["question"], texts["prediction"])
+            ident = reader.optional(row.values, "id")
+            if value is None or (texts["prediction"] is None and ident is None):
+                raise RowError(
+                    "expected a label: label 0 or 1 (or score from 0 to 1), and id, or question and prediction"
+                )
+            if texts["prediction"] is None:
+                places, key = with_id(ident, texts["system"]), str(ident)
+            else:
+                key = item_key(str(texts["system"] or ""), texts["question"], texts["prediction"])
+                places = place_of.get(key, [])
             probability = _optional_number(row.values, "probability")
             if probability is not None and not 0 < probability <= 1:
                 raise RowError(f"probability: expected a number above 0, at most 1, got {probability:g}")
             planned = _optional_number(row.values, "planned")
             if planned is not None and not planned >= 1:
                 raise RowError(f"planned: expected a number of rows, at least 1, got {planned:g}")
-            if places := place_of.get(key, []):
+            if places:
                 plans[items[places[0]].system][key] = planned
             return places, _share("label", value), probability
 
@@ -220,29 +300,11 @@ class AccuracyRun:
         names = ", ".join(source.name for source in self.label_sources)
         if not labels_of:
             raise FileError(
-                f"{names}: none of the {label_skips.counts['good']:,} labels is of one of the rows; question, "
-                "prediction and system must be those of the rows"
+                f"{names}: none of the {label_skips.counts['good']:,} labels is of one of the rows; id, or question "
+                "and prediction, and system must be those of the rows"
             )
         if lost:
             notes.append(f"{lost:,} labels are of answers that are not among the rows; they were left out")
-        drawn = [place for place, probability in odds.items() if probability is not None]
-        if drawn and len(drawn) < len(odds):
-            notes.append(f"{len(odds) - len(drawn):,} labels have no probability of being drawn; they were left out")
-        elif not drawn:
-            notes.append(
-                "the labels have no column 'probability': they are taken to be drawn by chance from all rows of a "
-                "system; if they were chosen otherwise, the interval can miss the truth"
-            )
-            systems = Counter(item.system for item in items)
-            labelled = Counter(items[place].system for place in odds)
-            odds = {place: labelled[items[place].system] / systems[items[place].system] for place in odds}
-            drawn = list(odds)
-        else:
-            self._scale_early_stop(odds, items, plans, notes)
-        mean, share, number = np.full(len(items), np.nan), np.full(len(items), np.nan), np.zeros(len(items))
-        for place in drawn:
-            mean[place], share[place], number[place] = np.mean(labels_of[place]), odds[place], len(labels_of[place])
-        return {"mean": mean, "probability": share, "number": number}
 
     @staticmethod
     def _scale_early_stop(odds: dict, items: Sequence[Item], plans: Mapping, notes: list[str]) -> None:
@@ -325,7 +387,7 @@ class AccuracyRun:
             found |= _limits(result.value, result.low, result.high)
             number = int(known.sum())
             weights = (known / odds)[known]
-            agrees = (verdicts[known] == (human[known] >= 0.5)).astype(float)
+            cases = confusion_counts(verdicts[known], human[known])
             needed = {
                 f"{points:g}": labels_needed(result, number, len(mine), points, self.finite, self.options.confidence)
                 for points in POINTS
@@ -337,7 +399,8 @@ class AccuracyRun:
                 ),
                 "labels_alone": {"low": float(alone.low), "high": float(alone.high)},
                 "gain": float(alone.error**2 / max(result.error**2, 1e-12)) if alone.error > 0 else 1.0,
-                "agreement": float((weights * agrees).sum() / weights.sum()),
+                **agreement((weights[:, None] * cases).sum(axis=0)),
+                "confusion": dict(zip(CONFUSION, cases.sum(axis=0).astype(int).tolist(), strict=True)),
                 "needed": needed,
             }
             whole = np.zeros(questions)

@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
+from ..scoring.confusion import CONFUSION, agreement
 from . import correlation, thresholds
 from .inputs import question_numbers, rounded
 from .jackknife import FEW, Resampler
@@ -124,16 +125,15 @@ def _as_classifier(scores: np.ndarray, correct: np.ndarray, draw: Resampler) -> 
 
 
 def _verdicts(scores: np.ndarray, correct: np.ndarray, threshold: float, draw: Resampler) -> dict[str, object]:
-    """Return how good a judge's own verdicts are: threshold, accuracy, the counts of `confusion`, and their shares."""
+    """Return how good a judge's own verdicts are: threshold, agreement, kappa, the counts of `confusion`, shares."""
     right = ((scores >= threshold) == correct).astype(float)
-    means = draw.values({"accuracy": lambda counts: counts @ right / counts.sum(axis=1)})
+    means = draw.values({"agreement": lambda counts: counts @ right / counts.sum(axis=1)})
     found = thresholds.confusion(scores, correct, threshold)
     return {
         "threshold": threshold,
-        "accuracy": _estimate("share", float(right.mean()), means["accuracy"], draw),
+        **agreement([found[name] for name in CONFUSION]),
+        "agreement": _estimate("share", float(right.mean()), means["agreement"], draw),
         **found,
-        "sensitivity": found["accepted"] / n if (n := found["accepted"] + found["missed"]) else None,
-        "specificity": found["rejected"] / n if (n := found["rejected"] + found["let_through"]) else None,
     }
 
 

@@ -42,9 +42,6 @@ def score(inputs: list[str], **given: Any) -> None:
 
     - `genqa-metrics score answers.jsonl --fail-under ava_accuracy=0.8`
 
-    `--fail-under` takes the names of the table: `ava_accuracy`, `aev` and so on; with ava also `accuracy`, and `low`,
-    the lower end of its interval.
-
     **Exit status**: 0 done, 1 failed, 2 bad usage, 3 a --fail-under was missed.
     """
     after = partial(_say_what_happened, bool(given["output"]))

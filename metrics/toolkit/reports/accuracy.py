@@ -5,6 +5,7 @@ from typing import Any
 
 from ..analysis.accuracy_run import AccuracyRun
 from ..analysis.judge_errors import measured_fact
+from ..scoring.confusion import CONFUSION
 from ..scoring.options import AccuracyOptions, bad_usage, takes
 from .report import Report
 from .slices import accuracy_table
@@ -52,6 +53,8 @@ class AccuracyReport(Report):
     def tables(self) -> list[Table]:
         """Return the tables."""
         found = [self._systems()]
+        if any("confusion" in values for values in self.systems.values()):
+            found.append(self._agreement())
         found += [table] if (table := accuracy_table(self._report)) else []
         if any("needed" in values for values in self.systems.values()):
             found.append(self._needed())
@@ -86,6 +89,20 @@ class AccuracyReport(Report):
         if labelled:
             said += " Effective rows: this many random labels would give as narrow an interval without the judge."
         return Table("Accuracy of the systems", header, rows, said)
+
+    def _agreement(self) -> Table:
+        rows = []
+        for system, found in self.systems.items():
+            if "confusion" in found:
+                counts = [f"{found['confusion'][name]:,}" for name in CONFUSION]
+                rows.append(
+                    [system, f"{found['labelled']:,}", number(found["agreement"]), number(found["kappa"]), *counts]
+                )
+        said = (
+            "Verdicts of the judge beside the labels; agreement and Cohen's kappa are weighted by the probability of "
+            "being drawn. Missed: correct but rejected; let through: wrong but accepted."
+        )
+        return Table("Judge and people", ["system", "labelled", "agreement", "kappa", *CONFUSION], rows, said)
 
     def _needed(self) -> Table:
         points = next(found["needed"] for found in self.systems.values() if "needed" in found)

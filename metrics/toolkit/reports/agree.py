@@ -189,16 +189,17 @@ def _verdicts(report: Mapping) -> Table | None:
             [
                 name,
                 f"{found['threshold']:.3g}",
-                _estimate(found["accuracy"]),
+                _estimate(found["agreement"]),
+                number(found["kappa"]),
                 f"{found['accepted']:,} of {accepts:,} ({number(found['sensitivity'])})",
                 f"{found['rejected']:,} of {rejects:,} ({number(found['specificity'])})",
             ]
         )
     return Table(
         "Verdicts of the judge",
-        ["judge", "correct from", "accuracy", "accepted of those humans accept", "rejected of the others"],
+        ["judge", "correct from", "agreement", "kappa", "accepted of those humans accept", "rejected of the others"],
         rows,
-        "At the judge's own threshold, which was not chosen on these rows; accuracy with 95% interval.",
+        "At the judge's own threshold, which was not chosen on these rows; agreement with 95% interval.",
     )
 
 

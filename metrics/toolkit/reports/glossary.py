@@ -47,7 +47,7 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "ava_accuracy_given_attempted": Quantity("`ava_accuracy` of the answers that are not declined.", _SCORES),
     "ava_label": Quantity("AVA's verdict of one answer: 1 correct, 0 not. Its mean is `ava_accuracy`.", ("score",)),
-    "labelled": Quantity("Rows with a label of a person.", ("accuracy",)),
+    "labelled": Quantity("Rows with a label of a person.", ("score", "accuracy")),
     "effective_sample_size": Quantity(
         "Labels drawn by chance that would give as narrow an interval without the judge.",
         ("accuracy",),
@@ -135,6 +135,10 @@ QUANTITIES: dict[str, Quantity] = {
         "Cohen's kappa: agreement of judge and people beyond chance; 1 is full agreement, 0 is chance.",
         ("score", "accuracy", "agree"),
     ),
+    "accepted": Quantity("Answers that people and judge call correct.", ("score", "accuracy", "agree")),
+    "missed": Quantity("Answers that people call correct and the judge rejects.", ("score", "accuracy", "agree")),
+    "rejected": Quantity("Answers that people and judge call wrong.", ("score", "accuracy", "agree")),
+    "let_through": Quantity("Answers that people call wrong and the judge accepts.", ("score", "accuracy", "agree")),
     "sensitivity": Quantity(
         "Share of the answers right by people's labels that the judge accepts.",
         ("score", "accuracy", "agree", "calibrate"),

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..rows.formats import FileError
 from ..scoring.cells import CELLS, TOGETHER
+from ..scoring.confusion import CONFUSION, LABELLED, agreement
 from ..scoring.options import ScoreOptions, bad_usage, takes
 from ..scoring.registry import scorer_class
 from ..scoring.run import Run, Scores
 from .report import Report, say
-from .table import Table, estimate, markdown, markdown_code, markdown_table, print_table, visible
+from .table import Table, estimate, markdown, markdown_code, markdown_table, number, print_table, visible
 
 if TYPE_CHECKING:
     import pandas
@@ -136,6 +137,8 @@ class ScoreReport(Report):
     def tables(self) -> list[Table]:
         """Return one table per metric; of ava the best systems are marked, see `best`."""
         tables = [self._table(metric) for metric in self.found.scores]
+        if self.found.labelled:
+            tables.append(self._labels())
         if self.found.cells:
             rows = [
                 [system, *(f"{share:.4f}" for share in shares.values())] for system, shares in self.found.cells.items()
@@ -181,6 +184,27 @@ class ScoreReport(Report):
         found = [system for system in ends if newcombe(ends[first], ends[system])[1] <= 0 or system == first]
         return found if len(found) < len(ends) else []
 
+    @property
+    def labels(self) -> dict[str, dict]:
+        """{system: how AVA's verdicts agree with the labels in its rows}, see `confusion.agreement`."""
+        return {
+            system: {**dict(zip(CONFUSION, map(int, counts), strict=True)), **agreement(counts)}
+            for system, counts in self.found.labelled.items()
+        }
+
+    def _labels(self) -> Table:
+        header = ["system", "labelled", "agreement", "kappa", *CONFUSION]
+        rows = []
+        for system, found in self.labels.items():
+            counts = [found[name] for name in CONFUSION]
+            shares = [number(found["agreement"]), number(found["kappa"])]
+            rows.append([system, f"{sum(counts):,}", *shares, *(f"{count:,}" for count in counts)])
+        said = (
+            "AVA's verdicts beside the labels in the rows. Missed: correct but rejected; let through: wrong but "
+            "accepted. `accuracy` corrects the estimate with these labels"
+        )
+        return Table(LABELLED, header, rows, said)
+
     def facts(self) -> list[str]:
         """Return the signatures, and how the intervals of the accuracy were made."""
         return [*self.signatures.values(), *self._remarks()]
@@ -208,6 +232,7 @@ class ScoreReport(Report):
             "skipped_rows": self.found.skipped,
             "contexts_without_a_second_reference": self.found.single,
             "notes": self.notes,
+            **({"labels": self.labels} if self.found.labelled else {}),
             **({"accuracy": self.accuracy} if self.accuracy else {}),
         }
 

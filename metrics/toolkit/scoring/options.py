@@ -231,8 +231,8 @@ class AccuracyOptions(_Checked):
 
     labels: Any = option(
         None,
-        "Labels of people for some of the rows, as `label` writes them: question, prediction, system, label, and the "
-        "probability of being drawn.",
+        "Labels of people for some of the rows, as `label` writes them: label with question and prediction, or with "
+        "id; system; the probability of being drawn. Default: those in a column label of the rows.",
         "--labels",
         "-l",
         metavar="FILE",

@@ -14,6 +14,7 @@ from ..rows.formats import FileError
 from ..rows.items import Item, RowKind
 from ..rows.reading import characters_of
 from .cells import TOGETHER, cell_counts
+from .confusion import LABELLED, counts_of_rows
 
 # Predictions that are scored at once, by device: a model sorts them by length, and batches for a GPU are large. They
 # depend on the rows alone, never on the number of threads, so that every machine gives the same numbers.
@@ -133,7 +134,7 @@ class Tally:
         rows: {system: rows that were scored}.
         predictions: {system: predictions that were scored}.
         sums: {metric: {system: (k + 1,) sums of its statistics, the last one their number}}; for `cells.TOGETHER`
-            {system: (4,) numbers of answers}.
+            and `confusion.LABELLED` {system: (4,) numbers of answers}.
         warning_counts: {metric: counts of what to warn of, see `Scorer.statistics`}.
     """
 
@@ -203,6 +204,9 @@ def scored(items: Sequence[Item], row_kind: RowKind, scorers: Mapping[str, Score
     cells = cell_counts(columns)
     if cells is not None:
         tally.sums[TOGETHER] = {system: cells[owners == i].sum(axis=0) for i, system in enumerate(systems)}
+    cases = counts_of_rows(columns)
+    if cases is not None:
+        tally.sums[LABELLED] = {system: cases[owners == i].sum(axis=0) for i, system in enumerate(systems)}
     return columns, tally
 
 

@@ -18,6 +18,7 @@ from ..rows.items import RowKind
 from ..rows.reading import Reading, Skips, check_columns, skipped_by_system
 from ..rows.writing import Writer
 from .cells import TOGETHER, cell_shares
+from .confusion import LABELLED
 from .options import ScoreOptions
 from .parts import Parts, is_folder
 from .pipeline import (
@@ -55,6 +56,7 @@ class Scores:
         columns: {column: values} of the rows with their scores, as they are written; None where they are not kept.
         cells: with ava and grounding, {system: shares of its answers}, see `cells.cell_shares`.
         counts: {metric: counts of its rows, see `Scorer.statistics`}.
+        labelled: with ava, {system: the four counts of its rows with labels of people, see `confusion.CONFUSION`}.
     """
 
     sets: bool
@@ -71,6 +73,7 @@ class Scores:
     notes: list[str]
     columns: dict[str, list] | None = field(default=None, repr=False)
     cells: dict[str, dict[str, float]] = field(default_factory=dict)
+    labelled: dict[str, list[float]] = field(default_factory=dict)
     counts: dict[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
 
     @property
@@ -323,5 +326,8 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: Mappi
         warnings=warnings,
         notes=[note for note in notes if note],
         cells=cell_shares(together),
+        labelled={
+            system: counts.tolist() for system, counts in overall.sums.get(LABELLED, {}).items() if counts.any()
+        },
         counts=dict(overall.warning_counts),
     )

@@ -1,0 +1,89 @@
+"""Labels of people that stand in the rows, or in files with ids alone: accuracy, score and agree use them."""
+
+import genqa_metrics
+import pytest
+
+from tests.factories.files import lines, run
+
+QUESTIONS = [f"What is the capital in text {n}?" for n in range(40)]
+
+
+@pytest.fixture
+def rows():
+    """40 rows of two systems; people call 3 of 4 answers correct, and the judge in column `by` errs on every tenth."""
+    return [
+        {"id": f"r{n}", "system": system, "question": asked, "prediction": "Bern", "references": "Bern",
+         "label": int(n % 4 != 0), "by": int((n % 4 != 0) != (n % 10 == 0))}
+        for system in ("one", "two")
+        for n, asked in enumerate(QUESTIONS)
+    ]  # fmt: skip
+
+
+def without_labels(rows):
+    return [{name: value for name, value in row.items() if name != "label"} for row in rows]
+
+
+def test_accuracy_uses_the_labels_in_the_rows(rows):
+    """All rows are labelled: the estimate is their share, 30 of 40. The judge errs on 0, 10, 20, 30 of the numbers."""
+    found = genqa_metrics.accuracy(rows, columns={"judge": "by"})
+    one = found.systems["one"]
+    assert one["labelled"] == 40
+    assert one["accuracy"] == pytest.approx(0.75, abs=0.01)
+    # 0 and 20 are wrong answers that it accepts; 10 and 30 correct ones that it rejects.
+    assert one["confusion"] == {"accepted": 28, "missed": 2, "rejected": 8, "let_through": 2}
+    assert one["agreement"] == pytest.approx(0.9)
+    # Expected agreement: .75 * .75 + .25 * .25 = .625
+    assert one["kappa"] == pytest.approx((0.9 - 0.625) / (1 - 0.625))
+    assert "80 of 80 rows have a label in the file, which were used" in found.notes
+    assert "people's labels" in one["method"]
+    assert "| one | 40 | 0.900 | 0.733 | 28 | 2 | 8 | 2 |" in found.to_markdown()
+
+
+def test_labels_in_some_rows_are_those_of_a_file(rows):
+    some = [row if place % 2 else without_labels([row])[0] for place, row in enumerate(rows)]
+    labels = [row for row in some if "label" in row]
+    inside = genqa_metrics.accuracy(some, columns={"judge": "by"}).systems["one"]
+    beside = genqa_metrics.accuracy(without_labels(rows), labels, columns={"judge": "by"}).systems["one"]
+    assert inside == beside
+    assert inside["labelled"] == 20
+    (finite,) = {
+        genqa_metrics.accuracy(some, columns={"judge": "by"}, finite_population=True).systems["one"]["method"]
+    }
+    assert finite == inside["method"]
+
+
+def test_labels_outside_0_to_1_are_not_used(rows):
+    found = genqa_metrics.accuracy([row | {"label": 4} for row in rows], columns={"judge": "by"})
+    assert found.systems["one"]["labelled"] == 0
+    assert any("values outside 0 to 1" in note for note in found.notes)
+
+
+def test_a_file_of_labels_with_ids_alone(rows, tmp_path):
+    one, bare = [row for row in rows if row["system"] == "one"], [{"id": "r3", "label": 1}, {"id": "r4", "label": 0}]
+    found = genqa_metrics.accuracy(without_labels(one), bare, columns={"judge": "by"}).systems["one"]
+    assert (found["labelled"], found["confusion"]["accepted"], found["confusion"]["rejected"]) == (2, 1, 1)
+    with pytest.raises(ValueError, match=r"id: 'r3' is that of answers of 2 systems, such as one, two; add a column"):
+        genqa_metrics.accuracy(without_labels(rows), bare, columns={"judge": "by"})
+    named = [label | {"system": "two"} for label in bare]
+    found = genqa_metrics.accuracy(without_labels(rows), named, columns={"judge": "by"}).systems
+    assert (found["one"]["labelled"], found["two"]["labelled"]) == (0, 2)
+    (tmp_path / "rows.jsonl").write_text(lines(without_labels(one)))
+    (tmp_path / "labels.jsonl").write_text(lines([{"id": "r3"}]))
+    told = run("accuracy", tmp_path / "rows.jsonl", "-l", tmp_path / "labels.jsonl", "-c", "judge=by", status=1)[1]
+    assert "expected a label: label 0 or 1 (or score from 0 to 1), and id, or question and prediction" in told
+
+
+def test_score_says_how_the_judge_agrees_with_labels_in_the_rows():
+    rows = [
+        {"question": asked, "prediction": text, "references": "Bern", "label": label}
+        for asked, text, label in zip(QUESTIONS[:4], ("Bern", "Rome", "Bern", "Rome"), (1, 0, 0, None), strict=True)
+    ]
+    report = genqa_metrics.score(rows, "ava")
+    assert report.labels["rows"]["accepted"] + report.labels["rows"]["let_through"] == 2
+    found = {name: report.labels["rows"][name] for name in ("accepted", "missed", "rejected", "let_through")}
+    assert found == {"accepted": 1, "missed": 0, "rejected": 1, "let_through": 1}
+    assert report.to_dict()["labels"]["rows"]["agreement"] == pytest.approx(2 / 3)
+    # Of 3 answers 1 is correct and 2 are accepted: expected 1/3 * 2/3 + 2/3 * 1/3 = 4/9.
+    assert report.labels["rows"]["kappa"] == pytest.approx((2 / 3 - 4 / 9) / (1 - 4 / 9))
+    assert "labels of people" in report.to_markdown()
+    assert not genqa_metrics.score([row | {"label": None} for row in rows], "ava").labels
