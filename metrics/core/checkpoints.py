@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from .checkpoint_validation import WEIGHTS, file_digest, read_digest, read_json
+from .origin import loaded_from
 
 _PINNED: dict[tuple[str, str | None], Path] = {}  # folders already resolved on the Hub in this process
 
@@ -89,10 +90,13 @@ def bundled_checkpoints(code: Path, size: str = "small") -> list[Path]:
     """Return the folders in which a metric's own checkpoint may lie.
 
     Args:
-        code: folder of the metric's files. Where `evaluate` has copied them there, a JSON file says where from.
+        code: folder of the metric's files. Where `evaluate` has copied them there, they come from the folder that it
+            loads now, see `origin`, or from the one that a JSON file names.
         size: a key of `SIZES`.
     """
-    folders = [code / SIZES[size]]
+    folders, script = [code / SIZES[size]], loaded_from()
+    if script is not None and script.parent != code:
+        folders.append(script.parent / SIZES[size])
     for note in sorted(code.glob("*.json")):
         origin = read_json(note).get("original file path")
         folders += [Path(origin).parent / SIZES[size]] if isinstance(origin, str) else []

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .origin import loaded_from
 from .scorer import Scorer, column_sums, shown, unknown_name_message
 
 
@@ -76,6 +77,7 @@ class CheckedModule:
         self.settings = {name: value for name, value in own.items() if name not in loading}
         self.progress = progress
         self._arguments = kwargs | {"settings": settings, "progress": progress}
+        self._script = loaded_from()
         self._lock = threading.RLock()
         self._rows: dict[threading.Thread, dict[str, list]] = {}
         self._last = threading.local()
@@ -116,7 +118,10 @@ class CheckedModule:
         if self.num_process > 1 and len(self):
             raise TypeError(f"{self.name}: rows of several processes cannot be copied; compute first")
         given = {name: value for name, value in self._arguments.items() if value is not None and name != "hash"}
-        loaded_by = self.loaded_by or partial(evaluate.load, sys.modules[type(self).__module__].__file__, **given)
+        script = (
+            self._script if self._script and self._script.is_file() else sys.modules[type(self).__module__].__file__
+        )
+        loaded_by = self.loaded_by or partial(evaluate.load, str(script), **given)
         with self._lock:
             parts = list(self._rows.values())
         names = self._input_names() if parts else ()
