@@ -71,6 +71,7 @@ lock: $(BIN)/python  # uv.lock from setup.cfg, then constraints.txt from uv.lock
 	$(PIP) install --quiet -c constraints.txt uv
 	$(BIN)/uv lock --quiet $(UPGRADE)
 	$(BIN)/uv export --frozen --quiet --extra test --no-emit-project --no-hashes --no-annotate --no-header | sed 's/ ;.*//' > constraints.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-annotate --no-header -c constraints.txt .github/release.in -o .github/release.txt
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

@@ -63,3 +63,26 @@ def test_what_ci_installs_has_hashes_and_leaves_pytorch_to_make(repository):
     assert all("--hash=sha256:" in entry for entry in entries)
     assert not any(re.match(r"(torch|triton)==|nvidia-|cuda-", entry) for entry in entries)
     assert "--prune torch" in (repository / ".ci" / "run").read_text()
+
+
+def test_workflows_run_only_what_is_pinned_by_hash(repository):
+    """Tags of actions can be moved; `make lock` writes the hashes of the programs."""
+    used = 0
+    for path in sorted((repository / ".github/workflows").glob("*.yml")):
+        text = path.read_text()
+        for action in re.findall(r"uses: (.*)", text):
+            used += 1
+            assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", action), f"{path.name}: {action}"
+        for command in re.findall(r"run: (.*pip install.*)", text):
+            assert "--require-hashes -r .github/release.txt" in command, f"{path.name}: {command}"
+    assert used >= 7
+    locked = (repository / ".github/release.txt").read_text().removeprefix("#").split("\n", 1)[1]
+    blocks = [block for block in re.split(r"\n(?=\S)", locked) if block.strip()]
+    assert all("--hash=sha256:" in block for block in blocks)
+    versions = dict(re.match(r"([\w.-]+)==([\w.]+)", block).groups() for block in blocks)
+    wanted = {Requirement(line).name for line in (repository / ".github/release.in").read_text().split("\n") if line}
+    assert wanted <= set(versions)
+    constraints = dict(line.split("==") for line in (repository / "constraints.txt").read_text().splitlines())
+    assert {name: versions[name] for name in set(versions) & set(constraints)} == {
+        name: constraints[name] for name in set(versions) & set(constraints)
+    }, "run make lock"

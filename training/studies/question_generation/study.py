@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from training.common import option, parsed
+from training.common import json_rows, option, parsed
 from training.studies.question_generation.measures import (
     BASES,
     MODELS,
@@ -82,7 +82,7 @@ def known_questions(path: Path, contexts: Sequence, models: Mapping[str, Path]) 
     newest = max((folder / "model.safetensors").stat().st_mtime for folder in models.values())
     if not path.is_file() or path.stat().st_mtime < newest:
         return None
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = list(json_rows(path))
     wanted = [(context.text, list(context.references), set(models)) for context in contexts]
     if [(row["context"], row["references"], set(row["predictions"])) for row in rows] != wanted:
         return None
