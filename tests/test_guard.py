@@ -2,9 +2,15 @@
 
 import asyncio
 import tracemalloc
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from genqa_metrics.toolkit.analysis.labelling import Task
 from genqa_metrics.toolkit.commands import guard
+from genqa_metrics.toolkit.commands.label_page import State
+from genqa_metrics.toolkit.commands.rater_links import RaterLinks
+
+from tests.factories.files import made_rows, run, save
 
 
 @pytest.fixture(autouse=True)
@@ -128,3 +134,34 @@ def test_memory_stays_level():
         assert tracemalloc.get_traced_memory()[0] - before < 100_000
     finally:
         tracemalloc.stop()
+
+
+def test_no_rater_can_take_the_name_of_another(tmp_path):
+    """Where other machines reach the page, a name works with the token of its own link only."""
+    links = RaterLinks(["ann", "bob"])
+    task = Task("1", 1.0, "Who?", ["Ann"], ["Bo"])
+    state = State(tmp_path / "labels.jsonl", [task], "verdict", links)
+    for name, query in (
+        ("ann", {}),
+        ("ann", {"token": links.tokens["bob"]}),
+        ("carl", {"token": links.tokens["bob"]}),
+        ("carl", {"token": ""}),
+        ("ann", {"token": "é"}),
+    ):
+        state.query = query
+        with pytest.raises(ValueError, match="Name: it belongs to another link; open the link that you were given"):
+            state.start(name)
+        assert state.session is None
+    state.query = {"token": links.tokens["ann"]}
+    assert "Who?" in state.start("ann")[0]
+    first, second = links.links("0.0.0.0", 7860)
+    assert dict(parse_qsl(urlsplit(first).query)) == {"rater": "ann", "token": links.tokens["ann"]}
+    assert links.tokens["ann"] not in second
+    assert RaterLinks(["ann"]).tokens != {"ann": links.tokens["ann"]}
+
+
+def test_raters_on_other_machines_must_be_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRADIO_SERVER_NAME", "0.0.0.0")
+    path = save(tmp_path / "rows.jsonl", made_rows(3))
+    _, said = run("label", path, "-o", tmp_path / "labels.jsonl", "--web", status=2)
+    assert "--rater: name the raters, --rater ann,bob: each gets a link of their own" in said

@@ -11,6 +11,7 @@ import typer
 
 from ..scoring.options import LabelOptions, option
 from . import console, options
+from .guard import only_here
 
 UNDO, SKIP, QUIT = "u", "s", "q"
 VERDICTS = {"y": 1, "n": 0, "1": 1, "0": 0}
@@ -21,11 +22,16 @@ class _Options(LabelOptions):
     output: Path = option(  # noqa: RUF009
         ..., "File for the labels. If it exists, labelling continues.", "--output", "-o", metavar="FILE.jsonl"
     )
-    rater: str | None = option(None, "Who labels. Default: your user name.", "--rater", metavar="NAME")
+    rater: str | None = option(
+        None,
+        "Who labels. Default: your user name. With --web several names with commas between them.",
+        "--rater",
+        metavar="NAME",
+    )
     web: bool = option(
         False,
         "A page in the browser instead of the terminal, where raters enter their names. For raters on other machines "
-        "set GRADIO_SERVER_NAME=0.0.0.0.",
+        "set GRADIO_SERVER_NAME=0.0.0.0 and name them with --rater: each gets a link, and no name works without it.",
         "--web",
     )
     port: int | None = option(None, "Port of the page.", "--port", metavar="N")
@@ -55,6 +61,9 @@ def label(inputs: list[str], *, output: Path, rater: str | None, web: bool, port
         console.check_outputs({"--output": output}, inputs)
         given["settings"] = options.read_settings(None, given.pop("set_"), ["ava"]).get("ava", {})
         given["columns"] = options.name_values("--column", given.pop("column"))
+        names = [name.strip() for name in (rater or "").split(",") if name.strip()]
+        if web and not names and not only_here():
+            raise ValueError("--rater: name the raters, --rater ann,bob: each gets a link of their own")
         if not web and not rater:
             rater = getpass.getuser()
     with console.failures():
@@ -64,7 +73,7 @@ def label(inputs: list[str], *, output: Path, rater: str | None, web: bool, port
             from .label_page import serve
 
             try:
-                serve(output, tasks, given["form"], port, sys.stdout.isatty())
+                serve(output, tasks, given["form"], port, sys.stdout.isatty(), names)
             except OSError as error:
                 raise ValueError(f"--port: {error}") from error
             return

@@ -5,7 +5,10 @@ from pathlib import Path
 
 from ..analysis.labelling import FORMS, OF_SETS, Session, Task, marked_words
 from ..reports.table import render
+from .guard import Guard, only_here
+from .rater_links import RaterLinks
 
+MOST_BROWSERS = 1_000  # whose places are kept; of more the one that came first writes its name again
 MOST_COMMENT = 1_000  # characters
 
 
@@ -37,10 +40,15 @@ class State:
         output: the file of labels.
         tasks: what to label.
         form: a key of `FORMS`.
+        links: the links of raters, where a name needs its link.
+
+    Attributes:
+        query: what the link has behind its question mark.
     """
 
-    def __init__(self, output: Path, tasks: Sequence[Task], form: str):
-        self.output, self.tasks, self.form = output, tasks, form
+    def __init__(self, output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | None = None):
+        self.output, self.tasks, self.form, self.links = output, tasks, form, links
+        self.query: dict[str, str] = {}
         self.session: Session | None = None
         self.skipped: list[str] = []
         self.values: dict[str, int] = {}
@@ -52,6 +60,8 @@ class State:
         """Begin or resume the labels of a rater."""
         if not rater.strip():
             raise ValueError("Name: write who labels, so that the labels of several people are kept apart")
+        if self.links is not None:
+            self.links.check(rater.strip(), self.query)
         self.session = Session(self.output, self.tasks, rater.strip(), self.form)
         self.skipped, self.values, self.second_pass = [], {}, False
         return self.advance()
@@ -145,13 +155,14 @@ class State:
         return len(self.session.disagreements())
 
 
-def page(output: Path, tasks: Sequence[Task], form: str):
+def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | None = None):
     """Return the page (`gradio.Blocks`).
 
     Args:
         output: the file of labels.
         tasks: what to label.
         form: a key of `FORMS`.
+        links: the links of raters, where a name needs its link.
 
     Raises:
         ImportError: if gradio is not installed.
@@ -167,7 +178,14 @@ def page(output: Path, tasks: Sequence[Task], form: str):
     states: dict[str, State] = {}
 
     def of(request) -> State:
-        return states.setdefault(request.session_hash or "", State(output, tasks, form))
+        state = states.setdefault(request.session_hash or "", State(output, tasks, form, links))
+        state.query = dict(request.query_params)
+        if len(states) > MOST_BROWSERS:
+            del states[next(iter(states))]
+        return state
+
+    def named(request: gr.Request) -> str:
+        return dict(request.query_params).get("rater", "")
 
     low, high = next(iter(FORMS[form].values()))[1:]
     names = {1: "y · correct", 0: "n · wrong"} if (low, high) == (0, 1) else {n: str(n) for n in range(low, high + 1)}
@@ -235,11 +253,16 @@ def page(output: Path, tasks: Sequence[Task], form: str):
         connect(undo.click, State.undo)
         connect(skip.click, State.skip)
         connect(settle.click, State.settle)
+        blocks.load(named, None, rater, api_name=False)
     return blocks
 
 
-def serve(output: Path, tasks: Sequence[Task], form: str, port: int | None, open_browser: bool) -> None:
+def serve(
+    output: Path, tasks: Sequence[Task], form: str, port: int | None, open_browser: bool, raters: Sequence[str] = ()
+) -> None:
     """Serve the page until it is stopped, to this machine alone unless GRADIO_SERVER_NAME says otherwise.
+
+    Where other machines can reach it, every rater has a link, which is printed, and no name can be used without it.
 
     Args:
         output: the file of labels.
@@ -247,13 +270,16 @@ def serve(output: Path, tasks: Sequence[Task], form: str, port: int | None, open
         form: a key of `FORMS`.
         port: of the page; None for a free one from 7860 on.
         open_browser: open it in a browser.
+        raters: names of the raters, for their links.
 
     Raises:
         ImportError: if gradio is not installed.
         OSError: if the port is taken.
     """
-    blocks = page(output, tasks, form)
+    links = None if only_here() else RaterLinks(raters)
+    blocks = page(output, tasks, form, links)
     import gradio as gr
+    from starlette.middleware import Middleware
 
     fonts = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]  # gradio's own come from the network
     blocks.launch(
@@ -274,4 +300,9 @@ def serve(output: Path, tasks: Sequence[Task], form: str, port: int | None, open
         share=False,
         ssr_mode=False,
         footer_links=[],
+        app_kwargs={"middleware": [Middleware(Guard, uploads=0)]},
+        prevent_thread_lock=True,
     )
+    for link in [] if links is None else links.links(blocks.server_name, blocks.server_port):
+        print(link, flush=True)
+    blocks.block_thread()
