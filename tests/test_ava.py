@@ -10,7 +10,7 @@ import pytest
 import torch
 from genqa_metrics.ava import judging, loading
 from genqa_metrics.ava.judging import Judge, aggregated, joined_references
-from genqa_metrics.core import checkpoints, judge_loading, judge_model, judge_reading
+from genqa_metrics.core import checkpoints, devices, judge_loading, judge_model, judge_reading
 from genqa_metrics.core.judge_model import CONFIGURATIONS
 
 from tests.factories.ava import linear_judge, load, random_rows, saved
@@ -276,6 +276,26 @@ def test_verdicts_do_not_depend_on_batches_or_neighbours(ava, judges, repository
     shuffled = {name: [column[i] for i in order] for name, column in rows.items()}
     found = load(repository, judges(), batch_tokens=batch_tokens).compute(**shuffled, per_example=True)
     assert found["ava_score_per_example"] == pytest.approx([alone[i] for i in order], abs=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_short_floats_state_how_far_verdicts_depend_on_neighbours(judges, repository, dtype):
+    """A row alone and beside a long one, whose length it is padded to."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a processor that only emulates them
+        ava = load(repository, judges(), dtype=dtype)
+        rows = random_rows(20)
+        alone = [
+            ava.compute(**{name: [column[i]] for name, column in rows.items()})["ava_score"]
+            for i in range(len(rows["questions"]))
+        ]
+        rows["questions"].append("who?")
+        rows["predictions"].append("seven " * 40)
+        rows["references"].append(rows["references"][0])
+        beside = ava.compute(**rows, per_example=True)["ava_score_per_example"][:-1]
+    tolerance = devices.TOLERANCES[dtype]
+    assert f"|dtype:{dtype}|tolerance:{tolerance:g}|" in ava.signature()
+    assert np.abs(np.array(alone) - beside).max() <= tolerance
 
 
 @pytest.mark.parametrize(("how", "read"), [("max", []), ("mean", [("who?", "Bob", '"ann".')]), ("joined", [])])
