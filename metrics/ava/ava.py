@@ -29,6 +29,8 @@ Args:
         rule, and read one passage of a long answer. Default True; False, as in the paper, also turns the next off.
     quantity_guard (bool): an answer whose number, date, time or amount conflicts with the references is wrong,
         whatever the model says. Default True.
+    calibration (str): a file of `genqa-metrics calibrate`: scale and threshold from labels of your own. Default:
+        calibration.json beside the checkpoint, if there is one; False for none.
     per_example (bool): add "ava_score_per_example", "ava_label_per_example" and "ava_declined_per_example". Default
         False.
     explain (bool): add "explanation": per row {"reference": number of the one that decided, "probability",
