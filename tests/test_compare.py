@@ -359,7 +359,7 @@ def test_html_is_self_contained_and_escaped(tmp_path):
     assert f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'" in page
     assert "&lt;script&gt;" in page
     assert "b &amp; c" in page
-    assert page.count('<tr class="row"') == 4
+    assert page.count('<tr class="asked"') == 4
     assert not re.search(r"(src|href)=", page)
     assert "http" not in page.replace('http-equiv="Content-Security-Policy"', "")
     assert "prefers-color-scheme: dark" in page
@@ -416,7 +416,7 @@ def test_rows_of_the_page_filter_sort_and_open(width, scheme, browser, tmp_path)
     page.on("console", lambda message: problems.append(message.text))
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.goto(path.as_uri())
-    shown = page.locator("tr.row:visible")
+    shown = page.locator("tr.asked:visible")
     assert shown.count() == 4
     page.get_by_label("Find").fill("Zürich")
     assert shown.count() == 1

@@ -390,7 +390,7 @@ def test_compare_gives_one_accuracy_in_its_table_its_ranking_and_its_menu(spaces
     assert "AVA: own words beats echo" in status
     assert "<b>8 of 8</b> of own words and <b>0 of 8</b> of echo" in status
     assert "(ROUGE-L, BERTScore and BLEU-1): echo first; with KPQA&#39;s weights: own words first" in status
-    assert str(rows).count('class="row"') == 8
+    assert str(rows).count('class="asked"') == 8
 
 
 def test_a_link_is_short_and_never_unpacks_to_much(spaces):

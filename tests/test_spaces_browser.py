@@ -325,7 +325,7 @@ def test_systems_are_compared(view, visit, screenshots):
 
 def look_at_rows(page, width):
     """Filter, sort, find; a click opens a row, with the explanation right below it."""
-    rows = page.locator("tr.row:visible")
+    rows = page.locator("tr.asked:visible")
     expect(rows).to_have_count(8)
     for cell in rows.first.locator("td").all():  # verdicts are seen without scrolling sideways
         box = cell.bounding_box()

@@ -8,7 +8,7 @@ function connectRows(root, opened = () => {}) {
     if (!view) return;
     const [kind, order, find] = ['filter', 'sort', 'find'].map(name => view.querySelector(`[data-${name}]`).value);
     const wanted = find.trim().toLowerCase();
-    const rows = [...view.querySelectorAll('tr.row')].map(row => [row, details(row)]);
+    const rows = [...view.querySelectorAll('tr.asked')].map(row => [row, details(row)]);
     let shown = 0;
     for (const [row, more] of rows) {
       const fits = (!kind || row.dataset.kinds.split(' ').includes(kind)) && row.textContent.toLowerCase().includes(wanted);
@@ -22,7 +22,7 @@ function connectRows(root, opened = () => {}) {
   }
   root.addEventListener('input', event => event.target.closest('.controls') && update());
   root.addEventListener('click', event => {
-    const row = event.target.closest('tr.row');
+    const row = event.target.closest('tr.asked');
     if (!row || getSelection().toString()) return;
     const open = button(row).getAttribute('aria-expanded') !== 'true';
     button(row).setAttribute('aria-expanded', open);
