@@ -4,13 +4,15 @@ import json
 import os
 import signal
 from contextlib import nullcontext
+from types import SimpleNamespace
 
+import pyarrow
 import pyarrow.parquet as pq
 import pytest
 import ray
-from genqa_metrics.toolkit.rows.files import FileError
+from genqa_metrics.toolkit.rows.files import FileError, digest
 from genqa_metrics.toolkit.scoring.parts import MANIFEST, verify
-from genqa_metrics.toolkit.scoring.ray_run import CLAIM, RayRun, check_unchanged, claimed, listed
+from genqa_metrics.toolkit.scoring.ray_run import CLAIM, NOTE, PartsDatasink, RayRun, check_unchanged, claimed, listed
 from genqa_metrics.toolkit.scoring.run import Run
 
 from tests.factories.files import QUESTIONS, made_rows, run, save
@@ -195,6 +197,22 @@ def test_two_runs_cannot_write_into_one_folder(tmp_path):
     second = RayRun([str(path)], ["aev"], output=output)
     with claimed(output), pytest.raises(FileError, match="another run is writing"):  # it began in between
         second.score()
+
+
+def test_the_manifest_has_the_digest_of_every_part(tmp_path):
+    """A task that ran twice counts once, with the bytes of its last attempt; one without rows has no part."""
+    sink = PartsDatasink(str(tmp_path), {"a": "b"}, 10)
+    schema = pyarrow.schema([("score", pyarrow.float64()), (NOTE, pyarrow.string())])
+    tables = [
+        pyarrow.Table.from_pylist(rows, schema=schema)
+        for rows in ([{"score": 0.5}, {NOTE: '{"counts": {"x": 1}}'}], [{NOTE: '{"counts": {"y": 2}}'}])
+    ]
+    returns = [sink.write([table], SimpleNamespace(task_idx=n)) for n, table in enumerate(tables)]
+    assert sink.write([tables[0]], SimpleNamespace(task_idx=0)) == returns[0]
+    sink.on_write_complete(SimpleNamespace(write_returns=returns[::-1]))
+    assert sink.notes == [{"counts": {"x": 1}}, {"counts": {"y": 2}}]
+    assert sink.parts == {"part-000000.parquet": digest(tmp_path / "part-000000.parquet")}
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_input_that_changes_is_noticed(tmp_path, monkeypatch):
