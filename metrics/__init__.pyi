@@ -363,6 +363,7 @@ def accuracy(
     *,
     finite_population: bool = False,
     by: str | None = None,
+    rater_error: float | None = None,
     confidence: float = 0.95,
     ignore_judge_errors: bool = False,
     calibration: str | None = None,

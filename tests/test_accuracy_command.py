@@ -112,6 +112,62 @@ def test_several_labels_of_a_row_count_once(judged):
         assert twice.systems["a"][end] == pytest.approx(once.systems["a"][end])
 
 
+def test_a_rater_labels_a_row_once(judged):
+    rows, labels = judged
+    with pytest.raises(ValueError, match="row 161: rater 'ann' has labelled this row before, at labels, row 1; keep"):
+        genqa_metrics.accuracy(rows, [*labels, labels[0]], columns={"judge": "judge"})
+    nobody = [{name: value for name, value in row.items() if name != "rater"} for row in labels]
+    with pytest.raises(ValueError, match="the labels name no rater, labelled this row before"):
+        genqa_metrics.accuracy(rows, [*nobody, nobody[0]], columns={"judge": "judge"})
+
+
+def second(labels, wrong):
+    """Return the labels of a second rater, who contradicts in every `wrong`-th row."""
+    return [row | {"rater": "bob", "label": row["label"] ^ (n % wrong == 0)} for n, row in enumerate(labels)]
+
+
+def test_the_disagreement_of_raters_is_in_the_interval(judged):
+    """Raters who contradict each other on every row say nothing."""
+    rows, labels = judged
+    options = {"columns": {"judge": "judge"}}
+    never = genqa_metrics.accuracy(rows, labels + second(labels, 1), **options)
+    assert (never.systems["a"]["low"], never.systems["a"]["high"]) == (0, 1)
+    assert never.to_dict()["raters"]["agreement"] == 0
+    assert never.to_dict()["raters"]["kappa"] == pytest.approx(-1)
+    mean = [row | {"label": (row["label"] + (row["label"] ^ (n % 10 == 0))) / 2} for n, row in enumerate(labels)]
+    sure = genqa_metrics.accuracy(rows, mean, **options)
+    some = genqa_metrics.accuracy(rows, labels + second(labels, 10), **options)
+    error = some.to_dict()["settings"]["rater_error"]
+    assert error == pytest.approx(0.05, abs=0.02)
+    assert some.systems["b"]["low"] == pytest.approx(sure.systems["b"]["low"] - error)
+    assert some.systems["b"]["high"] == pytest.approx(sure.systems["b"]["high"] + error)
+    assert any("several raters, who agree in 9" in note and "kappa 0." in note for note in some.notes)
+    given = genqa_metrics.accuracy(rows, labels, rater_error=0.1, **options)
+    once = genqa_metrics.accuracy(rows, labels, **options)
+    assert given.systems["b"]["low"] == pytest.approx(once.systems["b"]["low"] - 0.1)
+    assert given.differences[0]["difference"]["low"] == pytest.approx(once.differences[0]["difference"]["low"] - 0.2)
+    low = genqa_metrics.accuracy(rows, labels + second(labels, 10), rater_error=0.001, **options)
+    assert any(note.startswith("rater_error is 0.1%, but raters disagree as if") for note in low.notes)
+    assert "one of every row; wrong labels are not in the intervals" in " ".join(once.facts())
+
+
+def test_labels_that_look_selected_are_noted(judged):
+    rows, labels = judged
+    options = {"columns": {"judge": "judge"}}
+    planned = [row | {"planned": 80} for row in labels]
+    found = genqa_metrics.accuracy(rows, planned, **options)
+    assert not any("selected" in note or "stand for" in note for note in found.notes)
+    right = [row for row in planned if row["label"]]
+    assert any(
+        note.startswith("b: the labels look selected") for note in genqa_metrics.accuracy(rows, right, **options).notes
+    )
+    half = [row for row in rows if int(row["question"].split()[1][:-1]) < 100]
+    notes = genqa_metrics.accuracy(
+        half, [row | {"probability": row["probability"] / 16} for row in labels], **options
+    ).notes
+    assert any("the sum of 1 / probability, but there are 100" in note for note in notes)
+
+
 def test_labels_without_probabilities_are_taken_to_be_drawn_by_chance(judged):
     rows, labels = judged
     bare = [{name: value for name, value in row.items() if name != "probability"} for row in labels]
@@ -153,6 +209,8 @@ def test_bad_arguments_are_named(judged):
         ({"columns": {"jugde": "judge"}}, "column: expected one of"),
         ({"confidence": 95}, "confidence: expected a number between 0 and 1, got 95"),
         ({"finite_population": True}, "finite_population: needs labels"),
+        ({"rater_error": 0.1}, "rater_error: needs labels"),
+        ({"rater_error": 10}, "rater_error: expected a share of wrong labels, 0 to below 0.5, got 10"),
         ({"columns": {"judge": "judge"}, "settings": {"threshold": 0.4}}, "the judge is a column"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -105,6 +105,52 @@ def test_these_rows_alone(labels, active):
     checked(f"these rows alone, {labels} labels, active {active}", coverage(labels, active, finite=True))
 
 
+@pytest.mark.parametrize("finite", [False, True])
+def test_labelling_that_stopped_early(finite):
+    """50 of 200 planned labels, in random order: probabilities scaled by 50 / 200 give 95% again, 75% as they were."""
+    rng, found = np.random.default_rng(50), []
+    for judge in JUDGES[::2]:
+        for accuracy in ACCURACIES:
+            truth, judged, _ = world(rng, accuracy, judge)
+            known, odds = chosen(rng, judged, 200, True)
+            known &= ranked(np.where(known, rng.random(known.shape), 2.0), 50)
+            result = prediction_powered(judged, np.where(known, truth, np.nan), odds / 4, None, finite)
+            found.append(held(truth.mean(axis=1) if finite else accuracy, result.low, result.high).mean())
+    print(f"\nstopped early, these rows {finite}: {np.mean(found):.3f}")
+    assert abs(np.mean(found) - 0.95) < 0.02
+
+
+@pytest.mark.parametrize("labels", [100, 300])
+def test_wrong_labels(labels):
+    """One label in ten is wrong: the intervals hold again when they are made wider by that share."""
+    rng, found = np.random.default_rng(labels), {0.0: [], 0.1: []}
+    for accuracy in (0.9, 0.95):
+        truth, judged, _ = world(rng, accuracy, (0.9, 0.9))
+        known, odds = chosen(rng, judged, labels, False)
+        said = np.where(rng.random(truth.shape) < 0.1, 1 - truth, truth)
+        result = prediction_powered(judged, np.where(known, said, np.nan), odds)
+        for error, shares in found.items():
+            shares.append(held(accuracy, result.low - error, np.minimum(result.high + error, 1)).mean())
+    print(f"\n{labels} labels, one in ten wrong, accuracy 0.9 and 0.95: {np.round(found[0.0], 3).tolist()}")
+    print(f"made wider by 0.1: {np.round(found[0.1], 3).tolist()}")
+    assert np.mean(found[0.0]) < 0.7
+    assert min(found[0.1]) > 0.95
+
+
+@pytest.mark.parametrize("questions", [8, 12, 20])
+def test_few_questions(questions):
+    """Ten answers to each question, all labelled."""
+    rng, found = np.random.default_rng(questions), []
+    clusters = np.repeat(np.arange(questions), 10)
+    for accuracy in (0.3, 0.5, 0.7):
+        whole = np.repeat(rng.random((REPEATS, questions)) < accuracy, 10, axis=1)
+        truth = np.where(rng.random(whole.shape) < ALIKE, whole, rng.random(whole.shape) < accuracy).astype(float)
+        result = prediction_powered(truth, truth, np.ones(len(clusters)), clusters)
+        found.append(held(accuracy, result.low, result.high).mean())
+    print(f"\n{questions} questions with ten answers: {np.round(found, 3).tolist()}")
+    assert min(found) > 0.87
+
+
 @pytest.mark.parametrize("labels", [30, 100, 300])
 def test_two_systems(labels):
     """Systems whose answers to a question are alike in 70%; labels of the same questions where both were drawn."""

@@ -1,7 +1,7 @@
 """Rows of systems, a judge, and labels of people where there are some -> the accuracy of each system as one object."""
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -26,15 +26,15 @@ from .estimation import (
     newcombe,
     paired_difference,
     prediction_powered,
+    wider,
 )
-from .inputs import digested_sources
+from .inputs import digested_sources, question_numbers
 from .judge_errors import METHODS, Measured, effective_sample_size, from_rate, measured_for, method_text, notes_of
-from .labelling import item_key, key_of
+from .labels import Labels, optional_number, read_labels, selection_notes, share_of
 from .slices import places_of, slice_notes, slice_of
 
 POINTS = (0.01, 0.02, 0.05)
 FEW_LABELS = 30
-COMPLETE = 0.9  # 1 / probability of the labels sums to at least this share of the rows when labelling was finished
 HELPFUL = 1.1  # gain in effective labels, below which a note says that the judge does not help
 MAX_PAIRS_OF = 30  # systems, above which differences are left out
 
@@ -58,6 +58,10 @@ class AccuracyRun:
         self.judge_column = self.columns.pop("judge", None)
         if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
             raise ValueError(f"confidence: expected a number between 0 and 1, got {confidence!r}; 0.95 is usual")
+        error = self.options.rater_error
+        number = isinstance(error, int | float) and not isinstance(error, bool)
+        if error is not None and not (number and 0 <= error < 0.5):
+            raise ValueError(f"rater_error: expected a share of wrong labels, 0 to below 0.5, got {error!r}")
         if self.judge_column and self.settings:
             raise ValueError("settings: the judge is a column, which has no settings; drop one of the two")
         self.sources = digested_sources(rows)
@@ -79,8 +83,8 @@ class AccuracyRun:
             "systems": {system: "rows", "questions", "labelled", "judged", "accuracy", "low", "high", "method",
             "declined", "wrong" (shares), "accuracy_given_attempted" ("value", "low", "high", or None), and with labels
             "effective_sample_size", "agreement", "kappa", "confusion", "needed" ...}, "differences" of every pair,
-            "notes", "judge",
-            "inputs", "settings", "worst" rows, and "slices": None, or "column" and "values", {slice: systems}.
+            "notes", "judge", "inputs", "settings", "raters" (see `labels.rater_agreement`), "worst" rows, and
+            "slices": None, or "column" and "values", {slice: systems}.
 
         Raises:
             FileError: if a file cannot be read, a row is bad, or no label is of one of the rows.
@@ -91,26 +95,28 @@ class AccuracyRun:
         items, given, slices = self._items(skips)
         inputs = inputs_of(self.sources, skips)
         notes: list[str] = []
-        if self.finite and not self.label_sources and all(item.human[1] is None for item in items):
-            raise FileError(
-                "finite_population: needs labels; give some with labels, or in a column 'label' of the rows"
-            )
+        if not self.label_sources and all(item.human[1] is None for item in items):
+            for name, given_one in (("finite_population", self.finite), ("rater_error", self.options.rater_error)):
+                if given_one:
+                    raise FileError(f"{name}: needs labels; give some with labels, or in a column 'label' of the rows")
         judged, verdicts, judge, measured = self._judge(items, given, progress, notes)
-        labels = self._labels(items, skips, notes)
+        rater_error = self.options.rater_error
+        labels = read_labels(self.label_sources, items, self._plans, self.columns, skips, notes, rater_error)
         systems: dict[str, dict] = {}
         estimates: dict[str, Any] = {}
         places = defaultdict(list)
         for place, item in enumerate(items):
             places[item.system].append(place)
-        questions = {name: number for number, name in enumerate(dict.fromkeys(map(_question, items)))}
-        asked = np.array([questions[_question(item)] for item in items])
+        asked = question_numbers([_question(item) for item in items])
         tried = np.array(
             [bool(verdict) or attempts(item.predictions[0]) for item, verdict in zip(items, verdicts, strict=True)]
         )
-        rows = judged, verdicts, asked, labels, measured, len(questions)
+        rows = judged, verdicts, asked, labels, measured, int(asked.max()) + 1
         for system, mine in places.items():
             mine = np.array(mine)
             systems[system], estimates[system] = self._system(mine, *rows)
+            if labels:
+                notes += selection_notes(system, judged[mine], labels.probability[mine], asked[mine])
             systems[system] |= self._abstention(systems[system], mine, tried, rows)
         self._notes(systems, labels, measured, notes)
         sliced = self._slices(slices, places, tried, rows, notes) if self.options.by else None
@@ -122,8 +128,10 @@ class AccuracyRun:
             "settings": {
                 "confidence": self.options.confidence,
                 "truth": "these rows" if self.finite else "questions like these",
+                "rater_error": labels.error if labels else None,
                 "columns": self.columns | ({"judge": self.judge_column} if self.judge_column else {}),
             },
+            "raters": labels.raters if labels else None,
             "measured": dict(measured.facts) if measured else None,
             "unlike": list(measured.unlike) if measured else [],
             "systems": systems,
@@ -151,7 +159,7 @@ class AccuracyRun:
                 raise RowError("prediction: expected one answer, got a set; accuracy is of answers")
             value = self._given(row.values)
             name = slice_of(self.options.by, row.values) if self.options.by else ""
-            plan = tuple(_optional_number(row.values, column) for column in ("probability", "planned"))
+            plan = tuple(optional_number(row.values, column) for column in ("probability", "planned"))
             return [(item, value, name, plan) for item in reader.read(row)]
 
         for _, _, converted in good_rows(self.sources, convert, skips):
@@ -169,7 +177,7 @@ class AccuracyRun:
             return math.nan
         if self.judge_column not in values:
             raise RowError(f"no column {self.judge_column!r}, which is to have the judge's verdicts")
-        return _share(self.judge_column, values[self.judge_column])
+        return share_of(self.judge_column, values[self.judge_column])
 
     def _judge(self, items, given, progress, notes) -> tuple[np.ndarray, np.ndarray, str, Measured | None]:
         if self.judge_column is not None:
@@ -183,150 +191,6 @@ class AccuracyRun:
         notes += scorer.warnings({"all": sums["ava"].sum(axis=0)[:-1]}, counts["ava"])
         measured = measured_for(scorer)
         return judged, verdicts, scorer.signature, measured and measured.on(counts["ava"])
-
-    def _labels(self, items: Sequence[Item], skips: Skips, notes: list[str]) -> dict[str, np.ndarray] | None:
-        """Return (items,) mean labels and probabilities, NaN where there are none, and numbers of labels.
-
-        The labels are those of files, and without such files those in the rows; None where there are none.
-        """
-        labels_of: dict[int, list[float]] = defaultdict(list)
-        odds: dict[int, float | None] = {}
-        plans: dict[str, dict[str, float | None]] = defaultdict(dict)
-        if self.label_sources:
-            self._read_labels(items, skips, notes, (labels_of, odds, plans))
-        else:
-            self._own_labels(items, notes, (labels_of, odds, plans))
-        if not labels_of:
-            return None
-        drawn = [place for place, probability in odds.items() if probability is not None]
-        if drawn and len(drawn) < len(odds):
-            notes.append(f"{len(odds) - len(drawn):,} labels have no probability of being drawn; they were left out")
-        elif not drawn:
-            if len(odds) < len(items):
-                notes.append(
-                    "the labels have no column 'probability': they are taken to be drawn by chance from all rows of a "
-                    "system; if they were chosen otherwise, the interval can miss the truth"
-                )
-            systems = Counter(item.system for item in items)
-            labelled = Counter(items[place].system for place in odds)
-            odds = {place: labelled[items[place].system] / systems[items[place].system] for place in odds}
-            drawn = list(odds)
-        else:
-            self._scale_early_stop(odds, items, plans, notes)
-        mean, share, number = np.full(len(items), np.nan), np.full(len(items), np.nan), np.zeros(len(items))
-        for place in drawn:
-            mean[place], share[place], number[place] = np.mean(labels_of[place]), odds[place], len(labels_of[place])
-        return {"mean": mean, "probability": share, "number": number}
-
-    def _own_labels(self, items: Sequence[Item], notes: list[str], found: tuple[dict, dict, dict]) -> None:
-        """Add the labels that stand in the rows."""
-        labels_of, odds, plans = found
-        given = {place: item.human[1] for place, item in enumerate(items) if item.human[1] is not None}
-        if not all(0 <= label <= 1 for label in given.values()):
-            notes.append(
-                "the column label has values outside 0 to 1, which are no labels of people; they were not used"
-            )
-            return
-        if not given:
-            return
-        notes.append(f"{len(given):,} of {len(items):,} rows have a label in the file, which were used")
-        for place, label in given.items():
-            labels_of[place].append(label)
-            odds[place], plans[items[place].system][str(place)] = self._plans[place]
-
-    def _read_labels(
-        self, items: Sequence[Item], skips: Skips, notes: list[str], collected: tuple[dict, dict, dict]
-    ) -> None:
-        """Add the labels of files, matched by question, prediction and system, or by id."""
-        labels_of, odds, plans = collected
-        place_of: dict[str, list[int]] = defaultdict(list)
-        by_id: dict[str, list[int]] = defaultdict(list)
-        for place, item in enumerate(items):
-            place_of[key_of(item)].append(place)
-            place_of[item_key("", item.text, item.predictions[0])].append(place)
-            if item.id is not None:
-                by_id[item.id].append(place)
-        readers: dict = {}
-        label_skips = Skips(skips.skip, skips.problem)
-        lost = 0
-
-        def with_id(ident: object, system: object) -> list[int]:
-            places = by_id.get(str(ident), [])
-            if system is not None:
-                return [place for place in places if items[place].system == str(system)]
-            systems = {items[place].system: None for place in places}
-            if len(systems) > 1:
-                raise RowError(
-                    f"id: {str(ident)!r:.40} is that of answers of {len(systems)} systems, such as "
-                    f"{', '.join(list(systems)[:2])}; add a column 'system'"
-                )
-            return places
-
-        def convert(source, row: Row) -> tuple[list[int], float, float | None]:
-            if source.name not in readers:  # columns of other names, where the labels have them too
-                own = {name: column for name, column in self.columns.items() if column.split(".")[0] in row.values}
-                readers[source.name] = RowReader(source, own)
-            reader = readers[source.name]
-            texts = {name: reader.optional(row.values, name) for name in ("question", "prediction", "system")}
-            given = (reader.optional(row.values, name) for name in ("label", "score"))
-            value = next((label for label in given if label is not None), None)
-            ident = reader.optional(row.values, "id")
-            if value is None or (texts["prediction"] is None and ident is None):
-                raise RowError(
-                    "expected a label: label 0 or 1 (or score from 0 to 1), and id, or question and prediction"
-                )
-            if texts["prediction"] is None:
-                places, key = with_id(ident, texts["system"]), str(ident)
-            else:
-                key = item_key(str(texts["system"] or ""), texts["question"], texts["prediction"])
-                places = place_of.get(key, [])
-            probability = _optional_number(row.values, "probability")
-            if probability is not None and not 0 < probability <= 1:
-                raise RowError(f"probability: expected a number above 0, at most 1, got {probability:g}")
-            planned = _optional_number(row.values, "planned")
-            if planned is not None and not planned >= 1:
-                raise RowError(f"planned: expected a number of rows, at least 1, got {planned:g}")
-            if places:
-                plans[items[places[0]].system][key] = planned
-            return places, _share("label", value), probability
-
-        for _, _, (found, value, probability) in good_rows(self.label_sources, convert, label_skips):
-            lost += not found
-            for place in found:
-                labels_of[place].append(value)
-                odds[place] = probability
-        skips.counts["skipped"] += label_skips.skipped
-        skips.good.update(label_skips.good)
-        names = ", ".join(source.name for source in self.label_sources)
-        if not labels_of:
-            raise FileError(
-                f"{names}: none of the {label_skips.counts['good']:,} labels is of one of the rows; id, or question "
-                "and prediction, and system must be those of the rows"
-            )
-        if lost:
-            notes.append(f"{lost:,} labels are of answers that are not among the rows; they were left out")
-
-    @staticmethod
-    def _scale_early_stop(odds: dict, items: Sequence[Item], plans: Mapping, notes: list[str]) -> None:
-        """Scale the probabilities of systems with fewer labels than planned, in place.
-
-        Labels come in random order, so a row was labelled with its probability times labelled / planned. Files without
-        "planned" show it, too: 1 / probability sums to about the number of rows when all planned labels are there.
-        """
-        for system, by_key in plans.items():
-            mine = [place for place, p in odds.items() if p is not None and items[place].system == system]
-            if planned := max((number for number in by_key.values() if number is not None), default=0):
-                share = len(by_key) / planned
-            else:
-                rows = sum(item.system == system for item in items)
-                share = sum(1 / odds[place] for place in mine) / rows
-                share = 1.0 if share >= COMPLETE else share
-            if mine and share < 1:
-                odds.update({place: odds[place] * share for place in mine})
-                notes.append(
-                    f"{system}: labelling stopped early, at {share:.0%} of the planned labels; probabilities are "
-                    "scaled down, which makes intervals of these rows wider"
-                )
 
     def _slices(self, slices, places: Mapping, tried: np.ndarray, rows: tuple, notes: list[str]) -> dict[str, Any]:
         """Return the accuracy of every system on the rows of every slice."""
@@ -376,20 +240,22 @@ class AccuracyRun:
         }
         if self.judge_column is None:
             found["ava_accuracy"] = found["judged"]  # the name of the same share in `score` and `compare`
-        human = labels["mean"][mine] if labels else np.full(len(mine), np.nan)
+        human = labels.mean[mine] if labels else np.full(len(mine), np.nan)
         known = ~np.isnan(human)
-        found["labelled"], found["labels"] = int(known.sum()), int(labels["number"][mine].sum()) if labels else 0
+        found["labelled"], found["labels"] = int(known.sum()), int(labels.number[mine].sum()) if labels else 0
         if known.sum() >= 2:
-            odds = np.where(known, labels["probability"][mine], 1)
+            odds = np.where(known, labels.probability[mine], 1)
             options = {"clusters": clusters, "finite": self.finite, "confidence": self.options.confidence}
             result = prediction_powered(judged, human, odds, **options)
             alone = prediction_powered(judged, human, odds, **options, trusted=False)
-            found |= _limits(result.value, result.low, result.high)
+            found |= _limits(result.value, *wider(result.low, result.high, labels.error))
             number = int(known.sum())
             weights = (known / odds)[known]
             cases = confusion_counts(verdicts[known], human[known])
             needed = {
-                f"{points:g}": labels_needed(result, number, len(mine), points, self.finite, self.options.confidence)
+                f"{points:g}": labels_needed(
+                    result, number, len(mine), points - labels.error, self.finite, self.options.confidence
+                )
                 for points in POINTS
             }
             found |= {
@@ -397,7 +263,7 @@ class AccuracyRun:
                 "effective_sample_size": float(
                     min(result.effective_sample_size, len(mine) if not self.finite else np.inf)
                 ),
-                "labels_alone": {"low": float(alone.low), "high": float(alone.high)},
+                "labels_alone": dict(zip(("low", "high"), wider(alone.low, alone.high, labels.error), strict=True)),
                 "gain": float(alone.error**2 / max(result.error**2, 1e-12)) if alone.error > 0 else 1.0,
                 **agreement((weights[:, None] * cases).sum(axis=0)),
                 "confusion": dict(zip(CONFUSION, cases.sum(axis=0).astype(int).tolist(), strict=True)),
@@ -410,7 +276,7 @@ class AccuracyRun:
         alone = from_rate(rate, size, None if self.options.ignore_judge_errors else measured, self.options.confidence)
         return found | alone | {"method": method_text(str(alone["method"]), measured)}, None
 
-    def _notes(self, systems: Mapping[str, Mapping], labels: Mapping | None, measured, notes: list[str]) -> None:
+    def _notes(self, systems: Mapping[str, Mapping], labels: Labels | None, measured, notes: list[str]) -> None:
         for system, found in systems.items():
             if labels and not found["labelled"] >= 2:
                 notes.append(f"{system}: no labels, or only one; its interval is that of the judge")
@@ -436,6 +302,7 @@ class AccuracyRun:
             shared = len(np.intersect1d(asked[places[first]], asked[places[second]]))
             if isinstance(one, Estimate) and isinstance(other, Estimate):
                 value, low, high = self._paired(places[first], places[second], rows) or difference(one, other)
+                low, high = wider(low, high, 2 * rows[3].error, -1.0)
             else:
                 ends = ([systems[name][end] for end in ("accuracy", "low", "high")] for name in (first, second))
                 value, low, high = newcombe(*ends)
@@ -456,7 +323,7 @@ class AccuracyRun:
         one, other = (asked[mine] for mine in pair)
         if len(np.unique(one)) < len(one) or not np.array_equal(one, other):
             return None
-        human, odds = (np.stack([labels[name][mine] for mine in pair]) for name in ("mean", "probability"))
+        human, odds = (np.stack([getattr(labels, name)[mine] for mine in pair]) for name in ("mean", "probability"))
         if not np.array_equal(*np.isnan(human)) or not np.allclose(*odds, equal_nan=True):
             return None
         judges = np.stack([judged[mine] for mine in pair])
@@ -471,32 +338,14 @@ def _question(item: Item) -> str:
     return item.text if item.text else (item.id or f"{item.file}:{item.line}")
 
 
-def _optional_number(values: Mapping, name: str) -> float | None:
-    value = values.get(name)
-    try:
-        return None if value in (None, "") else float(value)
-    except (TypeError, ValueError):
-        raise RowError(f"{name}: expected a number, got {value!r:.40}; label with genqa-metrics label") from None
-
-
-def _share(name: str, value: object) -> float:
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = math.nan
-    if not 0 <= number <= 1:
-        raise RowError(f"{name}: expected a number from 0 to 1, got {value!r:.40}; scale it, or name another column")
-    return number
-
-
-def _worst(judged: np.ndarray, labels: Mapping | None, number: int = 10) -> list[int]:
+def _worst(judged: np.ndarray, labels: Labels | None, number: int = 10) -> list[int]:
     """Return the rows most likely to be wrong: by their labels, and without one by the judge."""
-    value = judged if labels is None else np.where(np.isnan(labels["mean"]), judged, labels["mean"] * 1.001 - 0.001)
+    value = judged if labels is None else np.where(np.isnan(labels.mean), judged, labels.mean * 1.001 - 0.001)
     return np.argsort(value, kind="stable")[:number].tolist()
 
 
-def _shown(item: Item, judged: float, labels: Mapping | None, place: int) -> dict[str, Any]:
-    label = None if labels is None or np.isnan(labels["mean"][place]) else float(labels["mean"][place])
+def _shown(item: Item, judged: float, labels: Labels | None, place: int) -> dict[str, Any]:
+    label = None if labels is None or np.isnan(labels.mean[place]) else float(labels.mean[place])
     return {
         "system": item.system,
         "place": f"{item.file}:{item.line}",

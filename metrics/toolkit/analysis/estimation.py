@@ -122,10 +122,12 @@ def prediction_powered(
     misses = np.maximum(weights * np.abs(rest - center_rest[..., None]), 1e-12)
     heavy = (1 + (weights * misses).sum(axis=-1) / misses.sum(axis=-1)) / 2
     added_variance = heavy * added_squares / total**2
-    error = np.sqrt((influence**2).sum(axis=-1) + added_variance * (share if finite else 1))
-
-    kish = number**2 / (weights**2).sum(axis=-1)
+    # Few questions with many rows: degrees of freedom are those of the questions.
+    rows_kish, kish = (number**2 / (sums**2).sum(axis=-1) for sums in (weights, cluster_sums(weights, clusters)))
     freedom = np.maximum(kish - 1, 1)
+    few = kish / freedom * np.maximum(rows_kish - 1, 1) / rows_kish
+    error = np.sqrt((influence**2).sum(axis=-1) * few + added_variance * (share if finite else 1))
+
     variance = center * (1 - center)
     size = variance / np.maximum(error, 1e-9) ** 2
     z, t = NormalDist().inv_cdf((1 + confidence) / 2), stdtrit(freedom, (1 + confidence) / 2)
@@ -212,7 +214,7 @@ def paired_difference(
     >>> judged = np.array([np.tile([1.0, 1, 0, 1], 50), np.tile([1.0, 0, 0, 0], 50)])
     >>> labels = np.where(np.arange(200) < 40, judged, np.nan)
     >>> [round(float(end), 2) for end in paired_difference(judged, labels, np.full(200, 0.2))]
-    [0.5, 0.41, 0.58]
+    [0.5, 0.39, 0.6]
     """
     scaled = ((first - second + 1) / 2 for first, second in (judged, labels))  # from -1 to 1 -> from 0 to 1
     found = prediction_powered(*scaled, probabilities, finite=finite, confidence=confidence)
@@ -233,6 +235,15 @@ def newcombe(first, second, correlation=0.0) -> tuple[np.ndarray, np.ndarray, np
     return a - b, a - b - half(a - a_low, b_high - b), a - b + half(a_high - a, b - b_low)
 
 
+def wider(low, high, error: float, least: float = 0.0) -> tuple[float, float]:
+    """Return limits that also hold where a share of the labels is wrong, whichever ones: wider by it on both sides.
+
+    >>> [round(end, 2) for end in wider(0.7, 0.95, 0.1)]
+    [0.6, 1.0]
+    """
+    return max(least, float(low) - error), min(1.0, float(high) + error)
+
+
 def labels_needed(found: Estimate, labels: int, rows: int, half_width: float, finite: bool, confidence=0.95):
     """Return how many more labels, drawn by chance, make the interval about +- `half_width`; None if no number does.
 
@@ -245,6 +256,8 @@ def labels_needed(found: Estimate, labels: int, rows: int, half_width: float, fi
         confidence: as for `prediction_powered`.
     """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
+    if half_width <= 0:
+        return None
     allowed = (half_width / z) ** 2 - (0 if finite else float(found.spread) / rows)
     if allowed <= 0:
         return None

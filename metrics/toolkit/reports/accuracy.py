@@ -5,6 +5,7 @@ from typing import Any
 
 from ..analysis.accuracy_run import AccuracyRun
 from ..analysis.judge_errors import measured_fact
+from ..analysis.labels import agreement_fact
 from ..scoring.confusion import CONFUSION
 from ..scoring.options import AccuracyOptions, bad_usage, takes
 from .report import Report
@@ -116,7 +117,7 @@ class AccuracyReport(Report):
             if "needed" in found
         ]
         said = "About how many more rows, drawn by chance, to label for such an interval. "
-        said += "'more questions': even with every row labelled the questions are too few."
+        said += "'more questions': even with every row labelled the questions are too few, or too many labels wrong."
         return Table("How many more labels", header, rows, said)
 
     def _differences(self) -> Table:
@@ -138,6 +139,10 @@ class AccuracyReport(Report):
         """Return what the numbers rest on, one sentence or line each."""
         report = self._report
         facts = [*self._inputs(), f"judge: {self.judge}"]
+        if report["raters"]:
+            facts.append(agreement_fact(report["raters"]))
+            if error := report["settings"]["rater_error"]:
+                facts.append(f"wrong labels: {error:.1%}, added to the intervals on both sides")
         if report["measured"]:
             facts.append(measured_fact(report["measured"]))
         if report["bad_rows"]:

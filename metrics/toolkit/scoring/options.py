@@ -251,6 +251,13 @@ class AccuracyOptions(_Checked):
         "--finite-population",
     )
     by: str | None = _by()
+    rater_error: float | None = option(
+        None,
+        "Share of the labels that are wrong, 0.05 for 5%: intervals are wider by it on both sides. Default: what the "
+        "disagreement of several raters shows; 0 where every row has one label.",
+        "--rater-error",
+        metavar="SHARE",
+    )
     confidence: float = option(0.95, "Probability that an interval holds the truth.", "--confidence", metavar="P")
     ignore_judge_errors: bool = _ignore_judge_errors()
     calibration: str | None = _calibration()
