@@ -215,10 +215,33 @@ def test_a_word_of_the_reference_is_not_blamed():
     question, reference, answer = "Which colours?", "red, blue, yellow", "red, yellow and green"
     words = [["red", 0.0, 0, 3], ["yellow", -0.3, 5, 11], ["and", 0.0, 12, 15], ["green", -0.1, 16, 21]]
     reason = explaining.reason(question, reference, answer, 0.2, words, 0.5)
-    assert reason == "'green' counts against it; accepted: 'red, blue, yellow'."
+    assert reason == "Missing: 'blue'; 'green' counts against it; accepted: 'red, blue, yellow'."
     words[3][1] = 0.0
     reason = explaining.reason(question, reference, answer, 0.2, words, 0.5)
     assert reason == "Missing: 'blue'; accepted: 'red, blue, yellow'."
+
+
+def test_a_word_of_the_reference_has_no_effect_against_an_answer():
+    """Without "yellow" this judge would be surer, but yellow is accepted."""
+
+    def probabilities(questions, references, predictions):
+        return np.array([0.1 + 0.3 * ("yellow" not in text) + 0.2 * ("green" not in text) for text in predictions])
+
+    row = ["Which colours?"], [["red, blue, yellow"]], ["red, yellow, green"]
+    (found,) = explaining.explanations(*row, probabilities, 0.9)
+    effects = {word: round(effect, 6) for word, effect, *_ in found["words"]}
+    assert effects == {"red": 0.0, "yellow": 0.0, "green": -0.2}
+
+
+def test_the_sentence_that_decides_comes_first_in_a_long_answer():
+    answer = (
+        "The tower is a landmark of the town. It has many visitors. " * 4 + "It was built in 1944. Come and see it."
+    )
+    place = answer.index("1944")
+    words = [["landmark", -0.05, 15, 23], ["1944", -0.5, place, place + 4]]
+    reason = explaining.reason("When?", "1945", answer, 0.1, words, 0.5)
+    assert reason == "In 'It was built in 1944': '1944' counts against it; accepted: '1945'."
+    assert explaining.deciding_sentence("", [], True) == ""
 
 
 def test_the_number_of_the_reference_is_named():

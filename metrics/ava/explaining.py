@@ -18,6 +18,11 @@ from .quantity_guard import Conflict
 UNCERTAIN = 0.1  # a probability closer to the threshold is called uncertain
 STRONG = 0.02  # smaller effects are not named in the reason
 NAMED = 2  # the most words that a reason names
+LONG_ANSWER = 40  # words of an answer from which a reason begins with the sentence that decides
+SHOWN = 25  # words of that sentence that are shown
+ITEM = 4  # the most words of an item of a list
+_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+(?!\s|\Z)[^.!?\n]*)*")
+_BETWEEN_ITEMS = re.compile(r" ?(?:[,;](?: ?(?:and|or)\b)?|\b(?:and|or)\b|&) ?")
 _NEGATION = re.compile(r"(?i)\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b")
 
 Probabilities = Callable[[Sequence[str], Sequence[Sequence[str]], Sequence[str]], np.ndarray]
@@ -54,8 +59,8 @@ def explanations(
 
     Returns:
         Per row `reference` (number of the one that decided: the likest by the judge), `probability` (of the row, with
-        all its references), `words` ([word, effect, start, end], in order; effects as of the deciding reference) and
-        `reason` (a sentence).
+        all its references), `words` ([word, effect, start, end], in order; effects as of the deciding reference; a
+        word of that reference does not count against an answer) and `reason` (a sentence).
     """
     rows = [(i, number) for i, given in enumerate(references) for number in range(len(given))]
     single = probabilities(
@@ -85,7 +90,10 @@ def explanations(
     )
     words: list[list] = [[] for _ in predictions]
     for (i, (start, end)), probability in zip(places, left_out, strict=True):
-        words[i].append([predictions[i][start:end], best[i] - float(probability), start, end])
+        effect = best[i] - float(probability)
+        if whole[i] < threshold and _stands_in(predictions[i][start:end], references[i][deciding[i]]):
+            effect = max(effect, 0.0)  # what is accepted is not to blame
+        words[i].append([predictions[i][start:end], effect, start, end])
 
     def why(i: int) -> str:
         if conflicts and conflicts[i]:
@@ -131,6 +139,9 @@ def reason(
     blamed = words if right else [word for word in words if not _stands_in(word[0], reference)]
     named = strongest(blamed, probability, threshold, NAMED)
     named = [word for word in named if abs(word[1]) >= max(STRONG, abs(named[0][1]) / 2)]
+    missing = "" if right else _missing_items(reference, answer)
+    if named and len(answer.split()) >= LONG_ANSWER:
+        start += f"in {_short(deciding_sentence(answer, blamed, right), SHOWN)}: "
     if not words:
         text = "the answer has no words"
     elif right and named:
@@ -138,13 +149,34 @@ def reason(
     elif right:
         text = f"no single word decides; it matches the accepted answer {_short(reference)}"
     elif named:
-        text = f"{_quoted(named)} {_verb(named, 'count')} against it; {_contrast(reference, answer, named)}"
+        text = f"missing: {missing}; " if missing else ""
+        text += f"{_quoted(named)} {_verb(named, 'count')} against it; {_contrast(reference, answer, named)}"
     else:
-        missing = _missing(reference, f"{question} {answer}")
+        missing = missing or _missing(reference, f"{question} {answer}")
         text = f"missing: {missing}; accepted: " if missing else "it does not match the accepted answer "
         text += _short(reference)
     text = start + text
     return text[:1].upper() + text[1:] + "."
+
+
+def deciding_sentence(answer: str, words: Sequence[Sequence], right: bool) -> str:
+    """Return the sentence of an answer whose words have the largest effect on the verdict.
+
+    Args:
+        answer: the answer.
+        words: [word, effect, start, end], see `explanations`.
+        right: whether it is judged correct.
+
+    >>> deciding_sentence("It is old. It was built in 1944.", [["old", 0.1, 6, 9], ["1944", -0.8, 27, 31]], False)
+    'It was built in 1944'
+    """
+
+    def effect(sentence: re.Match) -> float:
+        inside = (word[1] for word in words if sentence.start() <= word[2] < sentence.end())
+        return sum(value for value in inside if (value > 0) == right)
+
+    sentences = [found for found in _SENTENCE.finditer(answer) if found[0].strip()]
+    return max(sentences, key=lambda found: abs(effect(found)))[0].strip() if sentences else answer
 
 
 def conflict_reason(conflict: Conflict) -> str:
@@ -203,6 +235,19 @@ def _contrast(reference: str, answer: str, words: Sequence[Sequence]) -> str:
 
 def _list(texts: Sequence[str]) -> str:
     return " and ".join(f"'{text}'" for text in texts)
+
+
+def _missing_items(reference: str, answer: str) -> str:
+    """Return up to three items of a list that an answer lacks, in quotes; "" if the reference is none, or all lack.
+
+    >>> _missing_items("red, blue and yellow", "red, yellow and green"), _missing_items("in 1944", "in 1945")
+    ("'blue'", '')
+    """
+    items = [item for item in _BETWEEN_ITEMS.split(" ".join(reference.split()).rstrip(".")) if item]
+    if len(items) < 2 or any(len(item.split()) > ITEM for item in items):
+        return ""
+    lacking = [item for item in items if not _stands_in(item, answer)]
+    return ", ".join(f"'{item}'" for item in lacking[:3]) if len(lacking) < len(items) else ""
 
 
 def _missing(reference: str, answer: str) -> str:
