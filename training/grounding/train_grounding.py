@@ -59,7 +59,9 @@ def main() -> None:
     from training.ava import train_ava
 
     parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0], epilog="Further options are those of training.ava.train_ava."
+        description=__doc__.splitlines()[0],
+        epilog="Further options are those of training.ava.train_ava.",
+        allow_abbrev=False,
     )
     parser.add_argument("--data", type=Path, required=True, help="folder with grounding, sentence_pairs and span_qa")
     parser.add_argument("--output_dir", type=Path, required=True, help="folder that is written")
