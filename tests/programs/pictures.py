@@ -1,7 +1,7 @@
 """Renew the pictures of the demos: `python -m tests.programs.pictures [NAME ...] [--views FOLDER]`.
 
 Each demo is started, opened in Chromium and photographed as it opens. `spaces/NAME/preview.png` is the picture that a
-link shows; its metadata hold the text on it, which `tests/test_pictures.py` compares with what the demo computes.
+link shows; its metadata hold the text on it.
 `--views` also writes the whole pages at desktop and phone width, light and dark, for looking at.
 """
 
