@@ -34,6 +34,7 @@ class AevModule(_Module, Protocol):
         tokenizer: str | Callable[[str], list[str]] = "word",
         reference_recall: str = "all",
         stop_words_orders: str = "all",
+        effective_order: bool = True,
         per_example: bool = False,
         grid: bool = False,
     ) -> dict[str, Any]: ...
@@ -182,6 +183,7 @@ def load(
     tokenizer: str | Callable[[str], list[str]] = "word",
     reference_recall: str = "all",
     stop_words_orders: str = "all",
+    effective_order: bool = True,
     per_example: bool = False,
     grid: bool = False,
     config_name: str | None = None,

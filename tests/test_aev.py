@@ -3,7 +3,9 @@
 import math
 import random
 import warnings
+from dataclasses import replace
 
+import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.aev.scoring import (
@@ -23,7 +25,7 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu import corpus_bleu
 
-PLAIN = {"stop_words": None, "stemmer": None, "tokenizer": str.split}
+PLAIN = {"stop_words": None, "stemmer": None, "tokenizer": str.split, "effective_order": False}
 FIGURE_1 = ("There are seven steps involved in a hypothesis test.", "Four steps are involved in a hypothesis test.")
 
 # few words, so that n-grams are repeated within and between the texts
@@ -240,7 +242,21 @@ def test_rows_of_one_word():
     chosen = Settings(**PLAIN)
     rows = statistics(["seven", "seven", "four steps"], [["seven"], ["four"], ["four steps"]], chosen)
     assert scores(rows, chosen, effective_order=True)["aev"].tolist() == [1.0, 0.0, 1.0]
+    assert scores(rows, replace(chosen, effective_order=True))["aev"].tolist() == [1.0, 0.0, 1.0]
     assert scores(rows, chosen)["aev"].tolist() == [0.0, 0.0, 1.0]
+
+
+def test_a_corpus_of_one_word_answers_is_scored_by_words():
+    """2 of 4 words: PS(1) = RS(1) = .5. There are no bigrams, so that the paper's formula gives 0."""
+    texts = {"predictions": ["Paris", "Rome", "Oslo", "Bern"], "references": ["Paris", "Rome", "Lima", "Riga"]}
+    metric = genqa_metrics.load("aev")
+    assert metric.compute(**texts)["aev"] == pytest.approx(0.5)
+    assert "|orders:effective|" in metric.signature()
+    paper = genqa_metrics.load("aev", settings="paper")
+    assert paper.compute(**texts)["aev"] == metric.compute(**texts, effective_order=False)["aev"] == 0
+    assert "|orders:all|" in paper.signature()
+    with pytest.raises(ValueError, match="effective_order: expected True or False, got 'no'"):
+        metric.compute(**texts, effective_order="no")
 
 
 @pytest.mark.parametrize(
@@ -328,9 +344,11 @@ def test_warnings_say_what_cannot_be_scored():
     def warned(predictions, references, **values):
         return warnings_for(summed_statistics(predictions, references, Settings(**values)), Settings(**values))
 
-    wordless, too_long = warned(["Paris", "nothing here"], [["It is what it is"], ["Rome"]])
+    texts = ["Paris", "nothing here"], [["It is what it is"], ["Rome"]]
+    wordless, too_long = warned(*texts)
     assert wordless.startswith("1 row(s) can only score 0")
-    assert "no 2-grams" in too_long
+    assert "the texts have no 2-grams, which are left out: this is AEv with N = 1" in too_long
+    assert "no 2-grams, so the corpus score is 0" in warned(*texts, effective_order=False)[1]
     assert warned(["four steps"], [["four steps"]]) == []
     (unmatched,) = warned(["red car", "blue bus"], [["car red"], ["bus"]])
     assert unmatched.startswith("no 2-gram of an answer is in its reference, so the corpus score is 0 though words")

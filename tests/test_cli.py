@@ -643,6 +643,7 @@ def test_warnings_of_a_metric_are_passed_on(tmp_path):
     path = tmp_path / "words.jsonl"
     path.write_text(lines([{"prediction": "Paris", "references": ["Paris"]}]))
     out, said = run("score", path)
-    assert "warning: aev: words: the texts have no 2-grams, so the corpus score is 0; use a max_order below 2" in said
-    assert "0.0000" in out
+    assert "warning: aev: words: the texts have no 2-grams, which are left out: this is AEv with N = 1" in said
+    assert "1.0000" in out
+    assert "0.0000" in run("score", path, "--set", "aev.effective_order=false")[0]
     assert "warning" not in run("score", path, "--set", "aev.max_order=1")[1]

@@ -9,6 +9,8 @@ import numpy as np
 from ..core.scorer import Scorer, column_sums
 from .scoring import GRID_ORDERS, Settings, grid_scores, scores, statistics, terms_function, warnings_for
 
+PRESETS = {"paper": {"effective_order": False}}  # section 3: every order counts, also one without n-grams
+
 
 class AevScorer(Scorer):
     """AEv(alpha, N) of Soricut & Brill (2004); the arguments are those of `scoring.Settings`."""
@@ -24,6 +26,7 @@ class AevScorer(Scorer):
         "prediction_length",
         "reference_length",
     )
+    presets = PRESETS
     shown = ("aev_precision", "aev_recall", "brevity_penalty", "wordiness_penalty")
 
     def configure(
@@ -38,6 +41,7 @@ class AevScorer(Scorer):
         tokenizer: str | Callable[[str], list[str]] = Settings.tokenizer,
         reference_recall: str = Settings.reference_recall,
         stop_words_orders: str = Settings.stop_words_orders,
+        effective_order: bool = Settings.effective_order,
     ) -> None:
         """Take settings of `compute`."""
         self.settings = Settings(
@@ -51,6 +55,7 @@ class AevScorer(Scorer):
             tokenizer=tokenizer,
             reference_recall=reference_recall,
             stop_words_orders=stop_words_orders,
+            effective_order=effective_order,
         )
         # The same terms, from a function that caches stems between calls.
         self._counted = replace(self.settings, tokenizer=terms_function(self.settings), stop_words=None, stemmer=None)

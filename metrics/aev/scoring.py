@@ -64,6 +64,8 @@ class Settings:
             the one reference with the highest recall, for references that are alternatives of each other.
         stop_words_orders: "all" leaves stop words out before n-grams are formed; "unigrams" leaves them out of the
             unigrams only, as section 4.1 says in passing, and longer n-grams have them. Lengths count unigrams.
+        effective_order: leave out the orders of which a whole corpus has no n-gram, such as the bigrams of one-word
+            answers; False gives 0 then, as the paper's formula does.
 
     Raises:
         ValueError: if a value is out of range; names the setting, what was expected and what came.
@@ -79,6 +81,7 @@ class Settings:
     tokenizer: str | Callable[[str], list[str]] = "word"
     reference_recall: str = "all"
     stop_words_orders: str = "all"
+    effective_order: bool = True
 
     def __post_init__(self):
         def check(setting: str, good: bool, expected: str) -> None:
@@ -107,6 +110,7 @@ class Settings:
         good = callable(self.tokenizer) or self.tokenizer in ("word", "13a")
         check("tokenizer", good, "'word', '13a' or a function from text to tokens")
         check("reference_recall", self.reference_recall in ("all", "best"), "'all' or 'best'")
+        check("effective_order", isinstance(self.effective_order, bool), "True or False")
         check("stop_words_orders", self.stop_words_orders in ("all", "unigrams"), "'all' or 'unigrams'")
 
     def facts(self) -> dict[str, str]:
@@ -128,6 +132,7 @@ class Settings:
             "stem": str(self.stemmer),
             "tok": str(tokenizer),
             "recall": self.reference_recall,
+            "orders": "effective" if self.effective_order else "all",
         }
         return facts | ({} if self.stop_words_orders == "all" else {"stop_orders": self.stop_words_orders})
 
@@ -311,21 +316,22 @@ def _penalty(good: np.ndarray, ratio: np.ndarray) -> np.ndarray:
     return np.where(good, 1.0, np.exp(1.0 - ratio))
 
 
-def scores(statistics: np.ndarray, settings: Settings, effective_order: bool = False) -> dict[str, np.ndarray]:
+def scores(statistics: np.ndarray, settings: Settings, effective_order: bool | None = None) -> dict[str, np.ndarray]:
     """Return AEv(alpha, N) and its parts from statistics.
 
     Args:
         statistics: ... x (3 + 4 orders), as `statistics` returns them or summed over rows; orders >= `max_order`.
         settings: alpha, N, B, W and weights.
-        effective_order: leave out the orders that a side is too short to have, and scale the other weights up. False
-            for the score of a corpus, as in the paper; True for single rows, as in sacrebleu's sentence BLEU, because
-            there an answer of one word has no bigrams at all.
+        effective_order: leave out the orders that a side is too short to have, and scale the other weights up. None
+            for the settings' own, for the score of a corpus; True for single rows, as in sacrebleu's sentence BLEU,
+            because there an answer of one word has no bigrams at all.
 
     Returns:
         Arrays of the leading shape: aev, aev_precision (PS), aev_recall (RS), brevity_penalty, wordiness_penalty (all
         in [0, 1]), prediction_length, reference_length (in terms).
     """
     statistics = np.asarray(statistics, dtype=np.float64)
+    effective_order = settings.effective_order if effective_order is None else effective_order
     order = settings.max_order
     weights = np.full(order, 1.0 / order) if settings.weights is None else np.asarray(settings.weights, dtype=float)
     candidate, reference = statistics[..., 0], statistics[..., 1]
@@ -371,7 +377,14 @@ def warnings_for(statistics: np.ndarray, settings: Settings) -> list[str]:
     matches, totals = unused | (counts[:, [0, 2]].all(axis=1)), unused | (counts[:, [1, 3]].all(axis=1))
     if statistics[0] and not totals.all():
         order = int(np.argmin(totals)) + 1
-        found.append(f"the texts have no {order}-grams, so the corpus score is 0; use a max_order below {order}")
+        left = f"the texts have no {order}-grams"
+        if settings.effective_order:
+            left += (
+                f", which are left out: this is AEv with N = {order - 1}; effective_order=False gives 0 as the paper"
+            )
+        else:
+            left += f", so the corpus score is 0; use a max_order below {order}, or effective_order=True"
+        found.append(left)
     elif matches[0] and not matches.all():
         order = int(np.argmin(matches)) + 1
         found.append(
