@@ -11,7 +11,7 @@ from training.common import around_markers
 from training.kpqa import evaluate_kpqa
 from training.studies.answer_ranking import error_tables, rank_systems
 from training.studies.ava_configurations import compare, data_statistics
-from training.studies.judges import attacks, choose, compare_judges
+from training.studies.judges import attacks, choose, compare_judges, quantity_precision
 from training.studies.question_generation.measures import BASES
 from training.studies.question_similarity import against_people, check_bases
 
@@ -27,6 +27,7 @@ TABLES = [  # folder of results, result file, place on the page, its table
     ("studies/judges", "attacks", "attacks", lambda r: attacks.table(r["results"])),
     ("studies/judges", "choices", "choices", lambda r: choose.table(r["results"])),
     ("studies/judges", "judges", "judges", lambda r: compare_judges.table(r["results"])),
+    ("studies/judges", "quantities", "quantities", lambda r: quantity_precision.table(r["results"])),
     ("studies/question_similarity", "bases", "bases", lambda r: check_bases.tables(r, BASES)),
     ("studies/question_similarity", "people", "people", against_people.tables),
 ]

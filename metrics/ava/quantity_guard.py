@@ -34,7 +34,7 @@ _WHEN = re.compile(
 )
 _HOW = re.compile(
     r"(?i)\bhow (?:many|much|long|far|old|tall|high|deep|wide|big|fast|large|hot|cold|heavy|warm|often|thick|late|few|"
-    r"loud|small)\b|\b(?:what|which|whats|what's)\b.{0,60}\b(?:numbers?|percent|percentage|share|proportion|price|"
+    r"loud|small)\b|\b(?:what(?:['’]?s)?|which)\b.{0,60}\b(?:numbers?|percent|percentage|share|proportion|price|"
     r"costs?|fee|rate|temperature|height|length|width|depth|speed|age|population|distance|amount|total|weight|mass|"
     r"size|area|ratio|salary|limit|duration|score|balance|capacity|pressure|revenue|income|deposit|budget|dose|voltage|"
     r"frequency|wavelength|minimum|maximum|sum|value|product|port|code|root|fine|rent|wage|tax|profit|expense|interest"
@@ -55,7 +55,7 @@ _DENIED = re.compile(
     r"[^.;!?]{0,40}\Z"
 )
 _LOSS = re.compile(
-    r"(?i)\b(?:loss|lost|decreas\w*|declin\w*|drop\w*|fell|fall\w*|below|negative|minus|deficit|under|reduc\w*|change\w*|"
+    r"(?i)\b(?:loss|lost|decrease\w*|decreasing|declin\w*|drop\w*|fell|fall\w*|below|negative|minus|deficit|under|reduc\w*|change\w*|"
     r"difference)\b"
 )
 _NOUN = re.compile(r"(?i)[ -]?([a-z][a-z'’-]*)")
