@@ -51,7 +51,7 @@ _DENIAL = re.compile(
 _ASKED_AND_DENIED = re.compile(r"(?i)([^.?!\n]{1,60})\?\s{1,3}(?:no|nope)\b[.,!]?")
 # Between sentences, and before parts of a sentence that deny or are in contrast.
 _PIECE = re.compile(
-    r"(?i)(?<=[.!?;])\s+|\n+|,\s+(?=(?:but|it is|it was|it['’]s|(?:and )?(?:not|isn['’]t|wasn['’]t|nor))\b)"
+    r"(?i)(?<=[.!?;])\s+|\n+|,\s+(?=(?:but|it is|it was|it['’]s|(?:and )?(?:not|(?:is|was)n['’]t|nor))\b)"
 )
 _CONTRAST = re.compile(r"(?i)\b(?:but|only|just|because|since|until|before|after|if|unless)\b")
 # What an answer says to the grader, or about its own marks, says nothing about the question.
