@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from tests.factories.spaces import check_accessibility
+
 TIMEOUT = 120_000  # milliseconds; the machine may be busy
 ROWS = [
     {"question": f"How many steps has a test of hypothesis {n}?", "prediction": said, "system": system}
@@ -147,8 +149,6 @@ def test_comments_agreement_and_a_second_pass(open_page, tmp_path):
 
 
 def test_the_page_passes_axe_and_favours_no_verdict(open_page, tmp_path):
-    from tests.test_spaces_browser import check_accessibility
-
     page = open_page(ROWS[:2], "-n", "2")(1280, "ann")
     buttons = [page.get_by_role("button", name=name) for name in ("y · correct", "n · wrong")]
     expect(buttons[0]).to_be_visible()

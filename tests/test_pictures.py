@@ -6,8 +6,8 @@ import re
 import pytest
 from PIL import Image
 
+from tests.factories.spaces import load_app
 from tests.programs.pictures import PREVIEW, SPACES
-from tests.test_spaces import load_app
 
 NUMBER = re.compile(r"\d+\.\d+")
 

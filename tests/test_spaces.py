@@ -12,7 +12,6 @@ import itertools
 import json
 import os
 import re
-import runpy
 import shutil
 import subprocess
 import sys
@@ -28,7 +27,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.factories.spaces import BASES, CALLS, assert_same_scores
+from tests.factories.spaces import BASES, CALLS, assert_same_scores, load_app
 from training.publish import space as publish_space
 from training.question_generation.ask import load
 
@@ -331,11 +330,6 @@ QUESTIONS = [
     ("the the the the", "Who won the 2014 world cup?"),
 ]
 CLAIMS = re.compile(r"\b(right|correct|wrong|covered|never asked|answers the question|close to|good|bad)\b")
-
-
-def load_app(name):
-    sys.path.append(str(ROOT / "spaces" / name))
-    return SimpleNamespace(**runpy.run_path(str(ROOT / "spaces" / name / "app.py"), run_name="demo"))
 
 
 def test_the_headline_of_kpqa_says_what_the_numbers_show(spaces):

@@ -19,7 +19,7 @@ from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 from playwright.sync_api import Page, expect
 
-from tests.factories.spaces import CALLS, assert_same_scores
+from tests.factories.spaces import CALLS, assert_same_scores, check_accessibility
 
 TIMEOUT = 120_000  # milliseconds; the machine may be busy
 expect.set_options(timeout=TIMEOUT)
@@ -194,20 +194,6 @@ def is_dark(page: Page) -> bool:
 
 
 # Gradio pales a message while it waits, and it comes back in 150 ms; till then its colours are not those that stay.
-STILL = "() => !document.querySelector('.pending') && !document.getAnimations().some(a => a instanceof CSSTransition)"
-
-
-def check_accessibility(page: Page) -> None:
-    """What axe finds serious or critical; the rest is Gradio's own."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    page.wait_for_function(STILL)
-    found = Axe().run(page).response["violations"]
-    serious = [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found
-               if one["impact"] in ("serious", "critical")]  # fmt: skip
-    assert not serious
-
-
 @pytest.fixture(params=VIEWS)
 def view(request):
     return request.param

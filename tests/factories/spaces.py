@@ -1,5 +1,10 @@
 """One call of every demo, and what the module says to it."""
 
+import runpy
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
 import genqa_metrics
 import pytest
 
@@ -66,3 +71,24 @@ def assert_same_scores(name: str, scores: dict, arguments: tuple = ()) -> None:
         assert scores[key] == pytest.approx(expected[key], abs=1e-6), key
     if name == "aev":
         assert scores["aev_grid"]["aev"] == [pytest.approx(row) for row in expected["aev_grid"]["aev"]]
+
+
+def load_app(name: str) -> SimpleNamespace:
+    """What the app of a demo defines."""
+    folder = Path(__file__).parents[2] / "spaces" / name
+    sys.path.append(str(folder))
+    return SimpleNamespace(**runpy.run_path(str(folder / "app.py"), run_name="demo"))
+
+
+STILL = "() => !document.querySelector('.pending') && !document.getAnimations().some(a => a instanceof CSSTransition)"
+
+
+def check_accessibility(page) -> None:
+    """What axe finds serious or critical on an open page; the rest is Gradio's own."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    page.wait_for_function(STILL)
+    found = Axe().run(page).response["violations"]
+    serious = [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found
+               if one["impact"] in ("serious", "critical")]  # fmt: skip
+    assert not serious
