@@ -10,8 +10,15 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-_VERBS = ("accuracy", "agree", "calibrate", "compare", "score")  # of the toolkit, imported where they are used
-__all__ = ["METRICS", "__version__", "accuracy", "agree", "calibrate", "compare", "load", "score"]
+_VERBS = (
+    "accuracy",
+    "agree",
+    "calibrate",
+    "compare",
+    "explain",
+    "score",
+)  # of the toolkit, imported where they are used
+__all__ = ["METRICS", "__version__", "accuracy", "agree", "calibrate", "compare", "explain", "load", "score"]
 
 try:
     __version__ = version("genqa-metrics")

@@ -303,7 +303,7 @@ def load(
 def score(
     rows: Any,
     metrics: str | Sequence[str] | None = None,
-    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    settings: Mapping[str, Any] | None = None,
     *,
     columns: Mapping[str, str] | None = None,
     output: str | None = None,
@@ -323,7 +323,7 @@ def score(
 def compare(
     systems: object,
     metrics: str | Sequence[str] | None = None,
-    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    settings: Mapping[str, Any] | None = None,
     seed: int = 0,
     *,
     columns: Mapping[str, str] | None = None,
@@ -343,7 +343,7 @@ def agree(
     rows: object,
     human: str = "score",
     metrics: str | Sequence[str] | None = None,
-    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    settings: Mapping[str, Any] | None = None,
     seed: int = 0,
     *,
     columns: Mapping[str, str] | None = None,
@@ -383,3 +383,12 @@ def calibrate(
     problem: Callable[[str], None] = ...,
     progress: Callable[[str, int, int], None] = ...,
 ) -> CalibrateReport: ...
+def explain(
+    question: str,
+    prediction: str,
+    references: str | Sequence[str],
+    metric: str = "ava",
+    settings: Mapping[str, Any] | None = None,
+    *,
+    progress: bool = False,
+) -> dict[str, Any]: ...

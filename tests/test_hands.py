@@ -271,9 +271,19 @@ def test_the_stub_is_what_the_code_declares():
 
 
 def test_only_public_names_are_listed():
-    public = ["METRICS", "__version__", "accuracy", "agree", "compare", "load", "score"]
+    public = ["METRICS", "__version__", "accuracy", "agree", "compare", "explain", "load", "score"]
     assert dir(genqa_metrics) == sorted(genqa_metrics.__all__) == public
     assert all(hasattr(genqa_metrics, name) for name in public)
+
+
+@pytest.mark.parametrize("metric", ["ava", "kpqa"])
+def test_one_answer_is_explained_in_python(metric):
+    found = genqa_metrics.explain("How many legs has an insect?", "Eight.", "six legs", metric)
+    module = genqa_metrics.load(metric, progress=False)
+    row = {"questions": ["How many legs has an insect?"], "predictions": ["Eight."], "references": ["six legs"]}
+    assert found["explanation"] == module.compute(**row, explain=True)["explanation"][0]
+    with pytest.raises(ValueError, match="metric: expected one of ava, kpqa, got 'aev'"):
+        genqa_metrics.explain("Who?", "Ann", "Ann", "aev")
 
 
 @pytest.mark.parametrize("name", list(SCORERS))

@@ -163,3 +163,22 @@ def test_no_number_of_threads_changes_a_byte(tmp_path):
         assert done.returncode == 0, done.stderr
         found.append(done.stdout)
     assert found[0] == found[1]
+
+
+def test_errors_in_python_name_the_argument_of_python():
+    rows = [{"question": "who?", "response": "Ann", "references": "Ann"}]
+    with pytest.raises(ValueError, match=r'say which one it is with columns=\{"prediction": "response"\}'):
+        genqa_metrics.score(rows, "aev")
+    with pytest.raises(ValueError, match="no column 'reply', which columns names for 'prediction'"):
+        genqa_metrics.score(rows, "aev", columns={"prediction": "reply"})
+
+
+def test_settings_of_the_only_metric():
+    rows = [{"prediction": "a b c", "references": "a b"}]
+    found, named = (
+        genqa_metrics.score(rows, "aev", settings) for settings in ({"alpha": 0.3}, {"aev": {"alpha": 0.3}})
+    )
+    assert found.systems == named.systems
+    assert "|alpha:0.3|" in found.signatures["aev"]
+    with pytest.raises(ValueError, match="alpa"):
+        genqa_metrics.score(rows, "aev", {"alpa": 0.3})

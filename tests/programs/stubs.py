@@ -20,7 +20,7 @@ from genqa_metrics.core.scorer import Scorer
 from genqa_metrics.toolkit.scoring.registry import scorer_class
 
 STUB = Path(genqa_metrics.__file__).with_name("__init__.pyi")
-VERBS = ("score", "compare", "agree", "accuracy", "calibrate")
+VERBS = ("score", "compare", "agree", "accuracy", "calibrate", "explain")
 HEAD = '''\
 """Types of genqa_metrics, for editors and type checkers; made by python -m tests.programs.stubs --write."""
 

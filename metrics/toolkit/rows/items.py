@@ -154,7 +154,8 @@ class RowReader:
         if value is MISSING and is_path(column):
             value = value_at(values, column)
         if value is MISSING:
-            raise ColumnError(f"no column {column!r}, which --column names for {name!r}; {self._found(values)}")
+            option = "columns names" if self.source.path is None else "--column names"
+            raise ColumnError(f"no column {column!r}, which {option} for {name!r}; {self._found(values)}")
         return column, value
 
     def _recognized(self, values: dict) -> Mapping[str, str]:
@@ -166,6 +167,12 @@ class RowReader:
                     column = self._roles[role]
                     self.source.note(f"column {column!r} was read as the {role}; another one: --column {role}=NAME")
         return self._roles
+
+    def _fix(self, name: str, guess: str, wide: str) -> str:
+        """Return how a column is named: by an argument for rows in memory, else by an option of the command line."""
+        if self.source.path is None:
+            return f'say which one it is with columns={{"{name}": "{guess}"}}'
+        return f"say which one it is with --column {name}={guess}{wide}"
 
     @staticmethod
     def _found(values: dict) -> str:
@@ -179,7 +186,7 @@ class RowReader:
             wide = ", or where each system has a column, with --systems A,B" if name == "prediction" else ""
             raise ColumnError(
                 f"no {name} (a column named {' or '.join(COLUMNS[name])}); {self._found(values)}; "
-                f"say which one it is with --column {name}={guess}{wide}"
+                + self._fix(name, guess, wide)
             )
         return column, value
 

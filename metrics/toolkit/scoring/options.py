@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ..rows.formats import MissingPackageError, UsageError
 from .parts import PART_ROWS
 
-Settings = Mapping[str, Mapping[str, Any]]
+Settings = Mapping[str, Any]  # {metric: {setting: value}}, or {setting: value} of the only metric
 _ROWS = """a list of dicts, a `pandas.DataFrame`, a `datasets.Dataset`, a path or a list of paths. A row has
             "prediction" and "references", and where it has them "question", "system", "id", "score" and "label"; or
             "context", "predictions" and "references"."""
@@ -61,7 +61,7 @@ def _metrics() -> Any:
 
 
 def _settings() -> Any:
-    return option(None, "{metric: {setting: value}}.")
+    return option(None, "{metric: {setting: value}}, or {setting: value} of the only metric.")
 
 
 def _columns() -> Any:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from ...core.scorer import Scorer
 from ..rows.columns import COLUMNS
 from ..rows.items import RowKind
-from .registry import make_scorer, scorer_class
+from .registry import SCORERS, make_scorer, scorer_class
 
 LONG = 2.0  # ratio of lengths, or its inverse, from which a note is shown
 
@@ -31,7 +31,7 @@ def make_scorers(metrics: Sequence[str], settings: Mapping[str, Mapping] | None 
 
     Args:
         metrics: names of metrics; none for those that have settings.
-        settings: {metric: {setting: value}}.
+        settings: {metric: {setting: value}}, or {setting: value} of the only metric.
 
     Raises:
         ValueError: if there is no such metric or setting, a value is bad, or a metric with settings is not computed.
@@ -42,6 +42,8 @@ def make_scorers(metrics: Sequence[str], settings: Mapping[str, Mapping] | None 
     ValueError: f_meta: has settings but is not computed; add --metric f_meta or drop them
     """
     settings = settings or {}
+    if len(metrics) == 1 and settings and not set(settings) & {*SCORERS}:
+        settings = {metrics[0]: settings}  # those of the only metric
     for metric in settings:
         if metrics and metric not in metrics:
             raise ValueError(f"{metric}: has settings but is not computed; add --metric {metric} or drop them")

@@ -1,0 +1,44 @@
+"""Why a metric scored one answer as it did: what `genqa_metrics.explain` returns."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+METRICS = ("ava", "kpqa")  # the metrics that explain one answer
+
+
+def explain(
+    question: str,
+    prediction: str,
+    references: str | Sequence[str],
+    metric: str = "ava",
+    settings: Mapping[str, Any] | None = None,
+    *,
+    progress: bool = False,
+) -> dict[str, Any]:
+    """Explain the score of one answer, as `genqa-metrics explain` does; no file is needed.
+
+    Args:
+        question: the question.
+        prediction: the answer.
+        references: one or several right answers.
+        metric: "ava" (the words that count for and against the answer) or "kpqa" (weights and matches).
+        settings: settings of the metric, such as checkpoint.
+        progress: whether progress is shown.
+
+    Returns:
+        The scores of the answer, and "explanation", as on the metric's card.
+
+    Raises:
+        ValueError: if the metric does not explain an answer, or a text or setting is bad.
+
+    >>> found = explain("Who won?", "It was Ann.", "Ann")
+    >>> sorted(found["explanation"])
+    ['probability', 'reason', 'reference', 'words']
+    """
+    from ... import load
+
+    if metric not in METRICS:
+        raise ValueError(f"metric: expected one of {', '.join(METRICS)}, got {metric!r}")
+    made = load(metric, progress=progress, **(settings or {}))
+    found = made.compute(questions=[question], predictions=[prediction], references=[references], explain=True)
+    return {**found, "explanation": found["explanation"][0]}
