@@ -399,7 +399,7 @@ def test_the_page_is_built(judged, tmp_path):
     tasks = tasks_of(judged[0], "verdict", 2, uniform_share=1)
     blocks = page(tmp_path / "labels.jsonl", tasks, "grade")
     buttons = [block.value for block in blocks.blocks.values() if type(block).__name__ == "Button"]
-    assert buttons == ["Begin or resume", "1", "2", "3", "4", "5", "u undo", "s skip"]
+    assert buttons == ["Begin or resume", *"12345", "s · skip for now", "u · undo the last label", ""]
 
 
 pytest_plugins = ["pytester"]

@@ -14,6 +14,7 @@ from genqa_metrics.core import checkpoints, devices, judge_loading, judge_model,
 from genqa_metrics.core.judge_model import CONFIGURATIONS
 
 from tests.factories.ava import linear_judge, load, random_rows, saved
+from tests.factories.kpqa import WORDS
 
 
 def test_segments_are_those_of_the_paper():
@@ -337,9 +338,8 @@ def test_chunks_give_what_the_whole_gives(ava, judges, repository, monkeypatch):
 
 
 def test_long_answers_lose_their_end_with_one_warning(ava):
-    rows = random_rows(4)
-    rows["predictions"][1] = "four " * 100
-    rows["predictions"][2] = "seven " * 100
+    rows, source = random_rows(4), random.Random(0)  # words in random order: repetitions are read once
+    rows["predictions"][1:3] = [" ".join(source.choices(WORDS, k=100)) for _ in range(2)]
     rows["references"][1:3] = [["four"], ["seven", "four", "it"]]
     with pytest.warns(UserWarning, match=r"ava: 4 answers are longer than the model reads .*\(64 word") as caught:
         ava.compute(**rows)
@@ -347,7 +347,7 @@ def test_long_answers_lose_their_end_with_one_warning(ava):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         question, reference = "who ?", "four"
-        answer = "seven " * (64 - 3 - 3)  # with [CLS] and two [SEP] exactly what the model reads
+        answer = " ".join(source.choices(WORDS, k=64 - 3 - 3))  # with [CLS] and two [SEP] exactly what the model reads
         ava.compute(questions=[question], predictions=[answer], references=[reference])
 
 
