@@ -536,7 +536,7 @@ def test_wrong_arguments_are_named(monkeypatch, files, tiny_encoder, tmp_path, m
 
 def test_stopping_early_needs_dev_rows():
     with pytest.raises(ValueError, match="patience: stopping early needs dev rows; name a file with --dev"):
-        train_ava.check(train_ava.Arguments(patience=2))
+        train_ava.check(train_ava.Arguments(configuration="a1-r_qt", patience=2))
 
 
 def test_calibration_error_by_hand():
