@@ -81,8 +81,8 @@ def citations(text: str) -> tuple[int, ...]:
     """
     found: dict[int, None] = {}
     for group in _CITATION.findall(text):
-        for part in re.split(r"\s*[,;]\s*", group):
-            first, *last = map(int, re.split(r"\s*[–-]\s*", part))
+        for part in re.split("[,;]", group):
+            first, *last = map(int, re.split("[–-]", part))
             found |= dict.fromkeys(range(first, min(last[-1] if last else first, first + MOST_CITED) + 1))
     return tuple(found)
 
