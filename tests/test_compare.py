@@ -12,6 +12,7 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.aev import scoring
+from genqa_metrics.core.scorer import Scorer
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.toolkit.analysis import jackknife, resampling
 from genqa_metrics.toolkit.analysis.compare import CompareRun, explanations
@@ -25,6 +26,7 @@ from genqa_metrics.toolkit.scoring.pipeline import item_statistics
 from genqa_metrics.toolkit.scoring.registry import make_scorer
 from genqa_metrics.toolkit.scoring.run import Run
 from rich.console import Console
+from scipy.stats import beta, norm, t
 from typer.testing import CliRunner
 
 QUESTIONS = [
@@ -130,6 +132,13 @@ def test_pairs_and_outcomes(files):
         assert pair["difference"]["value"] == pytest.approx(value, abs=1e-5)
 
 
+def few_limits(mean, deviation, number):
+    """Clopper and Pearson's limits with the effective sample size and Student's t, by scipy."""
+    size = mean * (1 - mean) / (deviation**2 / number) * (norm.ppf(0.975) / t.ppf(0.975, number - 1)) ** 2
+    right, wrong = mean * size, (1 - mean) * size
+    return beta.ppf(0.025, right, wrong + 1), beta.ppf(0.975, right + 1, wrong)
+
+
 def test_given_scores_are_held_against_the_exact_test(tmp_path):
     """Five questions, all won by 0.1: 2 of the 32 exchanges are as extreme, p = 1/16."""
     for system, plus in (("a", 0.1), ("b", 0.0)):
@@ -140,8 +149,10 @@ def test_given_scores_are_held_against_the_exact_test(tmp_path):
     assert entry["scores"]["f1"]["a"]["value"] == pytest.approx(0.3)
     (pair,) = entry["tests"]["f1"]["pairs"]
     assert pair["permutation_p"] == pytest.approx(1 / 16, abs=0.006)
-    # Equal differences show no error: the limits are those of the two scores, 0.3 and 0.2, which move together.
-    assert pair["difference"] == pytest.approx({"value": 0.1, "low": 0.008238, "high": 0.186747}, rel=1e-4)
+    # Equal differences show no error: the limits are put together from those of the two scores, which move together.
+    (low_a, high_a), (low_b, high_b) = (few_limits(mean, np.std(np.arange(5) / 10, ddof=1), 5) for mean in (0.3, 0.2))
+    low, high = 0.1 - abs((0.3 - low_a) - (high_b - 0.2)), 0.1 + abs((high_a - 0.3) - (0.2 - low_b))
+    assert pair["difference"] == pytest.approx({"value": 0.1, "low": low, "high": high}, abs=1e-6)
     assert (pair["wins"], pair["first_better_in"]) == (5, None)
     assert found["notes"] == ["only 5 questions: intervals by jackknife and Student's t; no bootstrap test below 30"]
 
@@ -248,9 +259,8 @@ def test_blocks_make_no_difference(files, monkeypatch):
 
 
 def test_statistics_of_equal_answers_are_computed_once(files):
-    class Counting:
-        takes_sets = needs_question = False
-        device = None
+    class Counting(Scorer):
+        name = "counting"
         seen = 0
 
         def statistics(self, columns):

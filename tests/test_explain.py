@@ -344,7 +344,7 @@ def assert_safe(page):
     allowed = "html head meta title style body h1 h2 h3 p span ruby rp rt ul li div table thead tbody tr th td".split()
     assert set(page.tags) <= set(allowed)
     assert {name for name, _ in page.attributes} <= {
-        *("lang", "charset", "http-equiv", "content", "name", "class", "title", "dir", "scope")
+        *("lang", "charset", "http-equiv", "content", "name", "class", "title", "dir", "scope", "tabindex")
     }
     assert not any(word in page.styles for word in ("url(", "http", "@import", "expression", "<"))
 
@@ -449,7 +449,7 @@ def test_an_empty_prediction_is_explained(command):
         (0, " \n", "QUESTION: expected a text, got an empty one"),
         (4, "", "--reference: expected a text, got an empty one"),
         (6, " ", "--reference: expected a text, got an empty one"),
-        (8, "", "--checkpoint: expected a folder or a name"),
+        (10, "", "--checkpoint: expected a folder or a name"),
         (0, "caf\udce9", "QUESTION: expected valid Unicode text"),
         (2, "caf\udce9", "--prediction: expected valid Unicode text"),
         (6, "caf\udce9", "--reference: expected valid Unicode text"),

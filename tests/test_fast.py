@@ -4,7 +4,6 @@ import json
 import shutil
 import warnings
 from dataclasses import replace
-from importlib import import_module
 from threading import Thread
 
 import numpy as np
@@ -13,11 +12,12 @@ import pytest
 import torch
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
-from genqa_metrics.core import devices, judge_model
+from genqa_metrics.core import devices, judge_loading, judge_model
 from genqa_metrics.core import scorer as core_scorer
 from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import signature_digest
 from genqa_metrics.core.onnx_backend import FAST_FILE, FastModel, FastTokenizer
+from genqa_metrics.kpqa import loading as kpqa_loading
 from genqa_metrics.kpqa.embedder import EMBEDDINGS_FILE, FastEmbedder
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import load_models, load_token_classifier
@@ -332,14 +332,14 @@ def test_products_of_integers_do_not_overflow_on_older_processors(fast_ava):
     assert options.get_session_config_entry("session.x64quantprecision") == "1"
 
 
-@pytest.mark.parametrize("name", ["ava", "kpqa"])
-def test_a_processor_that_emulates_a_floating_type_is_warned_of(name, monkeypatch):
+@pytest.mark.parametrize(("name", "loading"), [("ava", judge_loading), ("kpqa", kpqa_loading)])
+def test_a_processor_that_emulates_a_floating_type_is_warned_of(name, loading, monkeypatch):
     for emulated in (True, False):
         monkeypatch.setattr(devices, "is_emulated", lambda dtype, emulated=emulated: emulated)
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             make_scorer(name, {"dtype": "float32"})
-            import_module(f"genqa_metrics.{name}.loading")._loaded.cache_clear()
+            loading._loaded.cache_clear()
             make_scorer(name, {"dtype": "bfloat16"})
         about = [str(one.message) for one in said if str(one.message).startswith("dtype")]
         text = "dtype: this processor only emulates bfloat16, slower than float32; use dtype='float32'"
