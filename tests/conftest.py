@@ -67,9 +67,9 @@ def chromium():
     return needed("Chromium")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(chromium):
-    """Chromium, started once: Playwright cannot be started a second time on the same worker."""
+    """Chromium, for one module: as long as Playwright is started, `asyncio.run` fails in the tests of this worker."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

@@ -1,4 +1,4 @@
-"""The tools of the tests: a program that is not installed costs one loud line, a group of tests is on one worker."""
+"""Tools of the tests: missing programs cost one loud line, a group has one worker, a browser ends with its module."""
 
 import os
 import subprocess
@@ -72,3 +72,27 @@ def test_a_group_is_on_one_worker(tmp_path):
     workers = [path.read_text() for path in tmp_path.glob("*.worker")]
     assert len(workers) == 6
     assert len(set(workers)) == 1
+
+
+BROWSED = """
+def test_page(browser):
+    browser.new_page().set_content("<p>one</p>")
+"""
+
+
+@pytest.mark.needs("Chromium")
+def test_the_browser_of_a_module_is_gone_in_the_next(tmp_path, repository):
+    (tmp_path / "conftest.py").write_text("from tests.conftest import browser, chromium\n")
+    (tmp_path / "test_1.py").write_text(BROWSED)
+    (tmp_path / "test_2.py").write_text(BROWSED)
+    (tmp_path / "test_3.py").write_text("import asyncio\n\ndef test_loop():\n    asyncio.run(asyncio.sleep(0))\n")
+    options = ["-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(tmp_path)]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(repository)},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
