@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import genqa_metrics
 import numpy as np
@@ -400,6 +401,17 @@ def test_the_page_is_built(judged, tmp_path):
     blocks = page(tmp_path / "labels.jsonl", tasks, "grade")
     buttons = [block.value for block in blocks.blocks.values() if type(block).__name__ == "Button"]
     assert buttons == ["Begin or resume", *"12345", "s · skip for now", "u · undo the last label", ""]
+
+
+def test_a_name_that_is_typed_while_the_page_loads_stays(judged, tmp_path):
+    """Only a link with a name fills in the field."""
+    gradio = pytest.importorskip("gradio")
+    from genqa_metrics.toolkit.commands.label_page import page
+
+    blocks = page(tmp_path / "labels.jsonl", tasks_of(judged[0], "verdict", 2, uniform_share=1), "verdict")
+    [named] = [event.fn for event in blocks.fns.values() if event.targets[0][1] == "load"]
+    assert named(SimpleNamespace(query_params={"rater": "ann"})) == "ann"
+    assert named(SimpleNamespace(query_params={})) == gradio.skip()
 
 
 pytest_plugins = ["pytester"]

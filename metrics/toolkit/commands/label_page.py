@@ -184,8 +184,9 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
             del states[next(iter(states))]
         return state
 
-    def named(request: gr.Request) -> str:
-        return dict(request.query_params).get("rater", "")
+    def named(request: gr.Request):
+        """Return the name in the link; without one, what somebody has typed by now stays."""
+        return dict(request.query_params).get("rater") or gr.skip()
 
     low, high = next(iter(FORMS[form].values()))[1:]
     names = {1: "y · correct", 0: "n · wrong"} if (low, high) == (0, 1) else {n: str(n) for n in range(low, high + 1)}
