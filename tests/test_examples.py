@@ -159,7 +159,8 @@ def test_the_demo_fits_in_100_columns_and_its_commands_do_the_same(folder, repos
         assert "warning" not in again.stderr
         tables = [line.rstrip() for line in again.stdout.splitlines() if line.strip() and "─" not in line]
         shown = {line.rstrip() for line in done.stdout.splitlines()}
-        assert set(tables) <= shown
+        flowing = " ".join(done.stdout.split())  # where a sentence below a table goes over several lines
+        assert [line for line in tables if line not in shown and not (len(line) > 100 and line in flowing)] == []
 
 
 def test_every_metric_that_exists_is_in_the_demo():

@@ -132,15 +132,17 @@ def markdown_code(text: str) -> str:
     return f"{fence}{text}{fence}" if fence == "`" else f"{fence} {text} {fence}"
 
 
-def _on_two_lines(name: str) -> str:
-    r"""Return a long name with a line break behind one of its underscores, near the middle.
+def _on_lines(name: str) -> str:
+    r"""Return a long name with a line break behind one of its underscores, near the middle; behind all if very long.
 
-    >>> _on_two_lines("brevity_penalty"), _on_two_lines("ava_score")
-    ('brevity_\npenalty', 'ava_score')
+    >>> _on_lines("brevity_penalty"), _on_lines("aev"), _on_lines("ava_accuracy_given_attempted")
+    ('brevity_\npenalty', 'aev', 'ava_\naccuracy_\ngiven_\nattempted')
     """
     breaks = [place + 1 for place, letter in enumerate(name) if letter == "_"]
-    if not breaks or len(name) < 10:
+    if not breaks or len(name) < 9:
         return name
+    if len(name) > 24:
+        return name.replace("_", "_\n")
     middle = min(breaks, key=lambda place: abs(place - len(name) / 2))
     return f"{name[:middle]}\n{name[middle:]}"
 
@@ -187,14 +189,14 @@ def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
     Args:
         table: the table.
         console: a `rich.console.Console`.
-        broken: columns whose name goes over two lines, if it is long.
+        broken: columns whose name goes over several lines, if it is long.
     """
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text
 
     width = console.width
-    names = [_on_two_lines(visible(name)) if name in broken else visible(name) for name in table.header]
+    names = [_on_lines(visible(name)) if name in broken else visible(name) for name in table.header]
     columns = [list(cells) for cells in zip(names, *(map(visible, row) for row in table.rows), strict=True)]
     widths = _widths(columns)
     blocks = [list(range(len(columns)))]
