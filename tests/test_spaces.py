@@ -479,6 +479,8 @@ def assert_installed(files, space):
 @pytest.mark.parametrize("name", DEMOS)
 def test_a_space_alone_gives_the_numbers_of_the_module(name, tmp_path):
     space = packed(name, tmp_path / "space")
+    clash = {path.stem for path in space.iterdir()} & sys.stdlib_module_names
+    assert not clash, f"{clash}: the folder of an app is the first on its path, so others would import these files"
     (tmp_path / "bin").mkdir()
     environment = {**os.environ, "PATH": str(tmp_path / "bin")}  # no java there
     function, _, arguments = CALLS[name]

@@ -17,7 +17,7 @@ from .calibration import AGAIN, CALIBRATION_FILE, read_calibration
 from .explaining import explanations
 from .judging import READING, Judge
 from .loading import checked_early_stop, load_judge
-from .profile import profile
+from .row_profile import profile
 from .rules import Rules
 
 PRESETS = {"paper": {"rules": False, "reference_aggregation": "mean"}}  # the model alone, section 4 of the paper

@@ -5,7 +5,8 @@ under which weights, threshold and way with references. `python -m training.stud
 it. It changes no score; the signature has its digest, for intervals depend on it. A calibration of the user's own
 (`genqa-metrics calibrate`) takes its place where there is one.
 
-Both say what the data were like (`ava.profile`). Where other rows are unlike them, the interval is wider and says so.
+Both say what the data were like (`ava.row_profile`). Where other rows are unlike them, the interval is wider and says
+so.
 """
 
 import json
@@ -81,7 +82,7 @@ class Measured:
         return "unlike" if self.unlike else "calibrated" if "labels" in self.facts else "measured"
 
     def on(self, rows: Mapping[str, float]) -> "Measured":
-        """Return the same for rows of which the counts of `ava.profile`, and of labels in them, are known."""
+        """Return the same for rows of which the counts of `ava.row_profile`, and of labels in them, are known."""
         totals = {name: sum(getattr(group, name) for group in self.groups) for name in COUNTS}
         return replace(self, unlike=[*disagreements(totals, rows), *differences(_profile(self.facts), rows)])
 
@@ -226,7 +227,7 @@ def judged_systems(
         rates: {system: share of the answers judged correct, effective sample size}.
         scorer: the judge.
         ignore_judge_errors: ignore its errors.
-        rows: counts of `ava.profile` of the rows, which show whether they are like those of the measurement.
+        rows: counts of `ava.row_profile` of the rows, which show whether they are like those of the measurement.
 
     Returns:
         "method" in words, "errors_counted", "confidence", "measured" in one line or None, "unlike", "note", and

@@ -1,4 +1,4 @@
-"""Whether rows are like those that a judge's errors were measured on, by counts of `ava.profile`."""
+"""Whether rows are like those that a judge's errors were measured on, by counts of `ava.row_profile`."""
 
 from collections.abc import Mapping
 
@@ -44,7 +44,8 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
     Rows of a part of the measured data are like them; only what is rare there counts.
 
     Args:
-        measured: the counts of `ava.profile` of the measured rows; without "unsure" where no row was judged for them.
+        measured: the counts of `ava.row_profile` of the measured rows; without "unsure" where no row was judged for
+            them.
         rows: those of other rows.
 
     >>> measured = {"profiled": 100, "unsure": 10, "answer_words:1": 60, "answer_words:3": 40}

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.ava.profile import profile
+from genqa_metrics.ava.row_profile import profile
 
 from training.common import option, parsed
 
@@ -245,7 +245,7 @@ def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str]]:
 
 
 def profiled(args: Arguments, scorer=None) -> dict[str, float]:
-    """Return what the sets that the judge has not seen are like, see `ava.profile`.
+    """Return what the sets that the judge has not seen are like, see `ava.row_profile`.
 
     Args:
         args: the arguments.
