@@ -294,7 +294,7 @@ def test_no_more_is_read_ahead_than_the_workers_need():
 def test_workers_give_the_numbers_of_none(tmp_path, monkeypatch, metric):
     monkeypatch.setitem(WINDOWS, "cpu", 20)
     rows = made_rows(80)
-    rows[7]["prediction"] = "sea " * 700
+    rows[7]["prediction"] = " ".join(row["prediction"] for row in made_rows(200))  # repetitions are read once
     path = save(tmp_path / "a.jsonl", rows)
     singles, reports = [], []
     for workers in (0, 3):

@@ -203,6 +203,8 @@ class CheckedModule:
     def compute(self, **inputs_and_settings) -> dict | None:
         """Check everything, then compute on the rows given and added; see `evaluate.Metric.compute`."""
         names = self._input_names()
+        if "references" in inputs_and_settings and inputs_and_settings["references"] is None:
+            del inputs_and_settings["references"]  # `evaluate.combine` passes None to metrics that have none
         settings = {**self.settings, **{k: v for k, v in inputs_and_settings.items() if k not in names}}
         known = [*self.scorer_class.compute_settings, *self.flags]
         for name in settings:
