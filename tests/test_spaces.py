@@ -370,6 +370,12 @@ def test_compare_shows_no_interval_without_evidence_and_no_tie_as_a_vote(spaces)
             assert str(table).count(">tie<") == len(app.SCORES)
 
 
+def test_scripts_of_the_comparison_are_not_escaped(spaces):
+    app = load_app("compare")
+    for script in (app.ROWS, app.MOVE):
+        assert not re.search("&(gt|lt|amp|quot|#3[49]);", script)
+
+
 def test_compare_gives_one_accuracy_in_its_table_its_ranking_and_its_menu(spaces):
     app = load_app("compare")
     status, panel, table, menu, plot, rows, *_ = app.page(lambda *_: None, *app.EXAMPLES[0].values)

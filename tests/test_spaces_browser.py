@@ -139,6 +139,9 @@ def visit(browser, address):
             "request", lambda request: request.url.startswith(local) or problems.append(f"asked for {request.url}")
         )
         page.on("pageerror", lambda error: problems.append(f"page error {error}"))
+        page.on(
+            "console", lambda said: "js_on_load" not in said.text or problems.append(said.text)
+        )  # Gradio catches them
         page.on("dialog", lambda dialog: (problems.append(f"dialog {dialog.message}"), dialog.dismiss()))
         page.goto(address(name))
         page.get_by_role("heading", level=1).wait_for()

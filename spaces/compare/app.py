@@ -66,7 +66,7 @@ def explained(shown: dict | None, event: gr.EventData) -> Markup:
     return html.fill('<div data-explains="{number}">{parts}</div>', number=row["number"], parts=html.joined(parts))
 
 
-ROWS = render("rows.js") + sharing.text_beside(__file__, "rows.js")
+ROWS = str(render("rows.js")) + sharing.text_beside(__file__, "rows.js")
 MOVE = sharing.text_beside(__file__, "move.js")
 
 
