@@ -54,7 +54,7 @@ def folds_of(groups: Sequence[str], number: int = FOLDS) -> np.ndarray:
     """Return (answers,) the fold of each; answers to one question are in one fold, and folds have as many questions.
 
     >>> folds_of(["a", "b", "a", "c"], 2).tolist()
-    [0, 1, 0, 0]
+    [1, 0, 1, 0]
     """
     names = list(dict.fromkeys(groups))
     order = np.argsort(hash_uniform(names, 0), kind="stable")
