@@ -523,9 +523,16 @@ def test_nothing_typed_or_uploaded_is_read_as_html(name, visit, tmp_path):
     assert page.locator("main .texts b, main .marked b, main script").count() == 0
     page.get_by_role("tab").nth(1).click()
     said = [NASTY] if name == "f_meta" else NASTY
-    row = {NASTY: NASTY, "system": NASTY, "question": NASTY, "prediction": said, "references": [NASTY]}
+    row = {
+        NASTY: NASTY,
+        "system": NASTY,
+        "question": NASTY,
+        "prediction": said,
+        "references": [NASTY],
+        "contexts": [NASTY],
+    }
     good = tmp_path / "<img src=x onerror=window.hacked=1>.jsonl"
-    good.write_text(json.dumps(row) + "\n" + json.dumps({**row, "references": []}) + "\n")
+    good.write_text(json.dumps(row) + "\n" + json.dumps({**row, "references": [], "contexts": []}) + "\n")
     upload(page, good)
     expect(page.get_by_role("table", name="The first rows of the file")).to_contain_text("<script>")
     page.locator("button.primary:visible").click()
