@@ -64,7 +64,7 @@ _TO_GRADER = re.compile(
     r"|\A\W*(?:system|verdict|evaluation|label)\s*[:=][^.!?\n]{0,40}\b(?:correct|right)\b|\bscore\s*[:=]\s*1\b"
 )
 _BULLET = re.compile(r"(?m)^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+")
-_OR = re.compile(r"(?i)\bor\b|/")
+_OR = re.compile(r"(?i)\bor\b|(?<!\d)/|/(?!\d)")  # 11/11/1918 is one date
 _COMMA = re.compile(r"(?i)[;\n،、|•]|,(?!\d{3}\b)|\bor\b|\s\d{1,2}[.)]\s|\s[–-]\s")
 # Words around the alternatives of a list.
 _AROUND = COMMON | set(
@@ -193,6 +193,8 @@ def _only_lists(answer: str, question: str, references: Sequence[str]) -> bool:
     False
     >>> _only_lists("Lyon or Nice or Paris", "Capital of France?", ["Paris"])
     True
+    >>> _only_lists("11/11/1918", "When did it end?", ["11 November 1918"])
+    False
     """
     if len(answer) > MOST_CHARACTERS or _SEVERAL.search(question):
         return False
