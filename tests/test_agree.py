@@ -464,6 +464,11 @@ def test_the_rows_that_are_listed_can_be_fewer(judged):
         genqa_metrics.agree(judged, metrics="ava", worst=-1)
 
 
+def test_metrics_in_the_place_of_the_human_column_are_refused(rows):
+    with pytest.raises(ValueError, match=r"human: expected the name of a column, got \['aev'\]; metrics are named by"):
+        genqa_metrics.agree(rows, ["aev"])
+
+
 def test_a_metric_without_verdicts_lists_no_rows(report):
     assert report["worst"] == {}
     assert "verdicts" not in report["metrics"]["good"]

@@ -221,6 +221,10 @@ class AgreeOptions(_Checked):
 
     def __post_init__(self):
         super().__post_init__()
+        if not isinstance(self.human, str):
+            raise ValueError(
+                f"human: expected the name of a column, got {self.human!r}; metrics are named by keyword: metrics=..."
+            )
         human = {} if self.human == "score" else {"score": self.human}
         object.__setattr__(self, "columns", {**human, **(self.columns or {})})
 
