@@ -153,3 +153,26 @@ def test_help_imports_nothing_slow():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("verb", ["accuracy", "calibrate", "label"])
+def test_settings_of_a_metric_that_is_not_computed_are_refused(verb, tmp_path):
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(lines(ROWS))
+    more = ["--output", str(tmp_path / "labels.jsonl")] if verb == "label" else []
+    result = CliRunner().invoke(app, [verb, str(rows), "--set", "aev.alpha=0.3", *more])
+    assert result.exit_code == 2
+    told = " ".join(result.stderr.split())
+    assert "--set: expected ava.SETTING=VALUE, got a setting of aev, which is not computed here" in told
+
+
+def test_label_reads_what_the_other_commands_read(tmp_path):
+    """Rows inside a document, which `doctor` proposes to label."""
+    (tmp_path / "runs.json").write_text(
+        json.dumps({"runs": [{"items": [row | {"question": "How many?"} for row in ROWS]}]})
+    )
+    labels = tmp_path / "labels.jsonl"
+    more = ["--rows-at", "runs[*].items", "--number", "2", "--uniform-share", "1", "--output", str(labels)]
+    result = CliRunner().invoke(app, ["label", str(tmp_path / "runs.json"), *more], input="y\nn\n")
+    assert result.exit_code == 0, result.output
+    assert len(labels.read_text().splitlines()) == 2

@@ -3,7 +3,7 @@
 import genqa_metrics
 import pytest
 
-from tests.factories.files import lines, run
+from tests.factories.files import lines, run, save
 
 QUESTIONS = [f"What is the capital in text {n}?" for n in range(40)]
 
@@ -56,6 +56,37 @@ def test_labels_outside_0_to_1_are_not_used(rows):
     found = genqa_metrics.accuracy([row | {"label": 4} for row in rows], columns={"judge": "by"})
     assert found.systems["one"]["labelled"] == 0
     assert any("values outside 0 to 1" in note for note in found.notes)
+
+
+def test_labels_may_be_words_as_pandas_and_people_write_them(rows, tmp_path):
+    """A CSV of pandas has True and False; both words and numbers give the same numbers."""
+    numbers = genqa_metrics.accuracy(rows, columns={"judge": "by"}).systems
+    for right, wrong in (("correct", "Wrong"), ("True", "False"), ("yes", "no"), (True, False)):
+        words = [row | {"label": right if row["label"] else wrong} for row in rows]
+        assert genqa_metrics.accuracy(words, columns={"judge": "by"}).systems == numbers
+        beside = genqa_metrics.accuracy(without_labels(rows), words, columns={"judge": "by"}).systems
+        assert beside == numbers
+    words = save(tmp_path / "words.csv", [row | {"label": str(bool(row["label"]))} for row in rows])
+    told = run("agree", words, "--metric", "aev")
+    assert "column label, from 0 to 1" in told[0]
+    assert "label: words such as 'False' were read as labels, 1 for correct and 0 for wrong" in told[1]
+
+
+def test_labels_that_are_no_verdicts_are_counted(rows):
+    found = genqa_metrics.accuracy(
+        [row | {"label": "partly"} for row in rows[:10]] + rows[10:], columns={"judge": "by"}
+    )
+    assert found.systems["one"]["labelled"] == 30
+    assert any(
+        note.startswith("10 values of score or label are no numbers, nor words such as") for note in found.notes
+    )
+
+
+def test_the_judge_is_not_compared_with_itself(rows):
+    with pytest.raises(ValueError, match="judge: column 'label' has the labels of people"):
+        genqa_metrics.accuracy(rows, columns={"judge": "label"})
+    found = genqa_metrics.accuracy(rows, columns={"judge": "label", "label": ""})
+    assert found.systems["one"]["labelled"] == 0
 
 
 def test_a_file_of_labels_with_ids_alone(rows, tmp_path):

@@ -36,7 +36,7 @@ def test_a_folder_as_it_was_written_is_verified(folder):
             lambda folder: shutil.copy(folder / "part-000000.parquet", folder / "part-000001.parquet"),
             "part-000001.parquet has changed",
         ),
-        (lambda folder: (folder / MANIFEST).unlink(), "_manifest.json: cannot be read"),
+        (lambda folder: (folder / MANIFEST).unlink(), "_manifest.json: cannot be read, there is none; name"),
         (lambda folder: shutil.rmtree(folder), "is no folder"),
     ],
 )

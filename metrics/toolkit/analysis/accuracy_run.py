@@ -64,7 +64,13 @@ class AccuracyRun:
             raise ValueError(f"rater_error: expected a share of wrong labels, 0 to below 0.5, got {error!r}")
         if self.judge_column and self.settings:
             raise ValueError("settings: the judge is a column, which has no settings; drop one of the two")
+        if self.judge_column and labels is None and self.judge_column == self.columns.get("label", "label"):
+            raise ValueError(
+                f"judge: column {self.judge_column!r} has the labels of people, with which the judge is compared; "
+                "name another column, or leave the labels unread by naming no column for label (label=)"
+            )
         self.sources = digested_sources(rows)
+        self._not_numbers = 0  # values of score and label that are no labels
         self._plans: list[tuple[float | None, float | None]] = []  # probability and plan of labels in the rows
         self.label_sources = None if labels is None else digested_sources(labels, "labels")
 
@@ -95,6 +101,11 @@ class AccuracyRun:
         items, given, slices = self._items(skips)
         inputs = inputs_of(self.sources, skips)
         notes: list[str] = []
+        if self._not_numbers:
+            notes.append(
+                f"{self._not_numbers:,} values of score or label are no numbers, nor words such as correct or wrong; "
+                "they were not used"
+            )
         if not self.label_sources and all(item.human[1] is None for item in items):
             for name, given_one in (("finite_population", self.finite), ("rater_error", self.options.rater_error)):
                 if given_one:
@@ -167,6 +178,7 @@ class AccuracyRun:
             self._plans += [plan for *_, plan in converted]
             given += [value for _, value, *_ in converted]
             slices += [name for *_, name, _ in converted]
+        self._not_numbers = sum(reader.not_numbers for reader in readers.values())
         if not items:
             names = ", ".join(source.name for source in self.sources)
             raise FileError(f"{names}: no rows with an answer; is this the right file?")

@@ -11,6 +11,7 @@ import numpy as np
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowReader
 from ..rows.reading import AnySource, Skips, good_rows
+from ..rows.values import verdict_of
 from .estimation import cluster_sums
 from .labelling import item_key, key_of
 from .raters import COLUMNS
@@ -207,7 +208,8 @@ def _read_files(
         planned = optional_number(row.values, "planned")
         if planned is not None and not planned >= 1:
             raise RowError(f"planned: expected a number of rows, at least 1, got {planned:g}")
-        label = share_of("label", value)
+        word = verdict_of(value)
+        label = share_of("label", value) if word is None else word
         rater = next((str(row.values[name]) for name in COLUMNS["rater"] if row.values.get(name)), "")
         for place in places:
             if (rater, place) in collected.seen:

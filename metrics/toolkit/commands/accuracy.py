@@ -18,6 +18,7 @@ _COLUMN = (
     "ROWS",
     "Files as for `score`, one answer a row.",
     (*_SHARED, "fail_under", "form"),
+    set_=options.SetOfAva,
     column=options.repeated("--column", "-c", metavar="NAME=COLUMN", help=_COLUMN),
 )
 def accuracy(inputs: list[str], **given: Any) -> None:

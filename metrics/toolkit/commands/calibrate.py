@@ -14,6 +14,7 @@ _SHARED = ("set_", "column", "from_", "encoding", "on_error", "json", "markdown"
     "ROWS",
     "Files of `genqa-metrics label`, or files as for `score` with a column `label`: 0 or 1, or empty.",
     _SHARED,
+    set_=options.SetOfAva,
 )
 def calibrate(inputs: list[str], **given: Any) -> None:
     """Calibrate AVA on 50 to 100 labels of your own: its scale, its threshold, and how often it errs on your data.

@@ -37,7 +37,9 @@ class _Options(LabelOptions):
     port: int | None = option(None, "Port of the page.", "--port", metavar="N")
 
 
-@options.takes(_Options, "ROWS", "Files as for `score`.", ("set_", "column", "on_error"))
+@options.takes(
+    _Options, "ROWS", "Files as for `score`.", ("set_", "column", "encoding", "on_error"), set_=options.SetOfAva
+)
 def label(inputs: list[str], *, output: Path, rater: str | None, web: bool, port: int | None, **given: Any) -> None:
     """Select rows to label, and collect people's verdicts.
 
@@ -59,7 +61,8 @@ def label(inputs: list[str], *, output: Path, rater: str | None, web: bool, port
         if output.suffix not in (".jsonl", ".json", ".ndjson"):
             raise ValueError(f"--output: expected a name that ends in .jsonl, got {output}; labels are JSON lines")
         console.check_outputs({"--output": output}, inputs)
-        given["settings"] = options.read_settings(None, given.pop("set_"), ["ava"]).get("ava", {})
+        sources = options.read_inputs(inputs, *(given.pop(name) for name in options.READING))
+        given["settings"] = options.read_ava_settings(given.pop("set_"))
         given["columns"] = options.name_values("--column", given.pop("column"))
         names = [name.strip() for name in (rater or "").split(",") if name.strip()]
         if web and not names and not only_here():
@@ -68,7 +71,7 @@ def label(inputs: list[str], *, output: Path, rater: str | None, web: bool, port
             rater = getpass.getuser()
     with console.failures():
         with console.skipped_rows() as problem, console.progress_bars() as progress:
-            tasks = tasks_of(inputs, **given, problem=problem, progress=progress)
+            tasks = tasks_of(sources, **given, problem=problem, progress=progress)
         if web:
             from .label_page import serve
 

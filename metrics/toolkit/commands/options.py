@@ -115,6 +115,13 @@ Set = repeated(
     help="METRIC.SETTING=VALUE, once for each: aev.alpha=0.3, f_meta.base=bleu. VALUE is JSON or a string.",
     group=METRIC,
 )
+SetOfAva = repeated(
+    "--set",
+    "-s",
+    metavar="KEY=VALUE",
+    help="ava.SETTING=VALUE, once for each: ava.checkpoint=base, ava.threshold=0.6. VALUE is JSON or a string.",
+    group=METRIC,
+)
 SettingsFile = Annotated[
     Path | None,
     typer.Option(
@@ -308,6 +315,22 @@ def read_settings(file: Path | None, pairs: Sequence[str] | None, metrics: Seque
             )
         settings.setdefault(metric, {})[setting] = _value(text)
     return settings
+
+
+def read_ava_settings(pairs: Sequence[str] | None) -> dict[str, Any]:
+    """Return the settings of --set for a command that computes ava alone.
+
+    Raises:
+        ValueError: if a pair is not of that form, or is a setting of another metric.
+
+    >>> read_ava_settings(["ava.threshold=0.6"])
+    {'threshold': 0.6}
+    """
+    settings = read_settings(None, pairs, ["ava"])
+    other = next((metric for metric in settings if metric != "ava"), None)
+    if other is not None:
+        raise ValueError(f"--set: expected ava.SETTING=VALUE, got a setting of {other}, which is not computed here")
+    return settings.get("ava", {})
 
 
 def _settings_of(file: Path, metrics: Sequence[str]) -> dict[str, dict]:

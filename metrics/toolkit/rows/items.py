@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from .columns import COLUMNS, LIKELY, is_guess, recognized
 from .files import MemorySource, Source
 from .formats import FileError, PlainCell, Row
-from .values import MISSING, is_path, printed_list, value_at
+from .values import MISSING, is_path, printed_list, value_at, verdict_of
 
 SPLIT_HALF = "human (split half)"
 MAX_SCORE = 1e10  # of what a person or another metric gave; sums of larger ones would lose their digits
@@ -418,9 +418,14 @@ class RowReader:
         return by_system
 
     def _number(self, values: dict, name: str) -> float | None:
-        value = self._value(values, name)[1]
+        column, value = self._value(values, name)
         if value is MISSING or value is None or value == "":
             return None
+        if name == "label" and (verdict := verdict_of(value)) is not None:
+            self.source.note(
+                f"{column}: words such as {value!r:.20} were read as labels, 1 for correct and 0 for wrong"
+            )
+            return verdict
         try:
             number = float(value)
         except (ValueError, TypeError, OverflowError):

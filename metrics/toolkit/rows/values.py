@@ -12,6 +12,22 @@ _SEPARATOR = re.compile(r"\s*,\s*|\s+|\Z")
 _STRING = re.compile(r"""\s*(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
 
 
+# What people write in a column of labels in place of 1 and 0.
+_VERDICTS = {
+    **dict.fromkeys(("correct", "right", "true", "yes", "y", "pass", "passed"), 1.0),
+    **dict.fromkeys(("incorrect", "wrong", "false", "no", "n", "fail", "failed"), 0.0),
+}
+
+
+def verdict_of(value: object) -> float | None:
+    """Return the label that a word stands for, 1 for correct and 0 for wrong; None for what is no such word.
+
+    >>> verdict_of("Correct"), verdict_of("FALSE"), verdict_of("partly"), verdict_of(1)
+    (1.0, 0.0, None, None)
+    """
+    return _VERDICTS.get(value.strip().lower()) if isinstance(value, str) else None
+
+
 def value_at(value: object, path: str) -> object:
     """Return what a path says of a value: keys, numbers of items from 0, and `[*]` for all items of a list.
 
