@@ -12,7 +12,7 @@ from genqa_metrics.toolkit.analysis.human_agreement import Judgments, analyse
 from genqa_metrics.toolkit.analysis.question_types import question_type
 from genqa_metrics.toolkit.cli import app
 from genqa_metrics.toolkit.reports.agree import AgreeReport, against_best, ordered
-from genqa_metrics.toolkit.rows.files import FileError
+from genqa_metrics.toolkit.rows.formats import FileError
 from typer.testing import CliRunner
 
 

@@ -13,7 +13,7 @@ import genqa_metrics
 import pyarrow.parquet as pq
 import pytest
 from genqa_metrics.toolkit.rows.columns import COLUMNS
-from genqa_metrics.toolkit.rows.files import FileError
+from genqa_metrics.toolkit.rows.formats import FileError
 from genqa_metrics.toolkit.scoring.pipeline import WINDOWS
 from genqa_metrics.toolkit.scoring.run import Run
 

@@ -20,7 +20,7 @@ from genqa_metrics.toolkit.analysis.system_comparison import most_different
 from genqa_metrics.toolkit.cli import app
 from genqa_metrics.toolkit.reports import charts, table
 from genqa_metrics.toolkit.reports.compare import CompareReport
-from genqa_metrics.toolkit.rows.files import FileError
+from genqa_metrics.toolkit.rows.formats import FileError
 from genqa_metrics.toolkit.rows.reading import Skips
 from genqa_metrics.toolkit.scoring.pipeline import item_statistics
 from genqa_metrics.toolkit.scoring.registry import make_scorer

@@ -6,7 +6,7 @@ import shlex
 import pytest
 from genqa_metrics.toolkit.analysis.doctor import diagnose
 from genqa_metrics.toolkit.reports.doctor import DoctorReport
-from genqa_metrics.toolkit.rows.files import MemorySource
+from genqa_metrics.toolkit.rows.sources import MemorySource
 
 from tests.factories.files import run, save
 

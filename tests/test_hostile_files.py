@@ -8,9 +8,10 @@ import resource
 
 import pytest
 from genqa_metrics.toolkit.rows import formats
-from genqa_metrics.toolkit.rows.files import Source, sources_of
+from genqa_metrics.toolkit.rows.files import Source
 from genqa_metrics.toolkit.rows.formats import FileError
 from genqa_metrics.toolkit.rows.items import RowReader
+from genqa_metrics.toolkit.rows.sources import sources_of
 from genqa_metrics.toolkit.rows.writing import Writer
 
 from tests.factories.files import lines, made_rows, run, save, scores

@@ -8,8 +8,10 @@ import sys
 
 import pyarrow.parquet as pq
 import pytest
-from genqa_metrics.toolkit.rows.files import FileError, Source, sources_of
+from genqa_metrics.toolkit.rows.files import Source
+from genqa_metrics.toolkit.rows.formats import FileError
 from genqa_metrics.toolkit.rows.reading import Reading
+from genqa_metrics.toolkit.rows.sources import sources_of
 from genqa_metrics.toolkit.rows.writing import Writer
 from genqa_metrics.toolkit.scoring import run as scoring_run
 from genqa_metrics.toolkit.scoring.parts import MANIFEST, STATE
@@ -241,7 +243,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, ending):
     code = """
 import random, resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-from genqa_metrics.toolkit.rows.files import FileError
+from genqa_metrics.toolkit.rows.formats import FileError
 from genqa_metrics.toolkit.rows.writing import Writer
 text = random.Random(0).randbytes(40_000).hex()
 try:

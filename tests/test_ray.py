@@ -10,7 +10,8 @@ import pyarrow
 import pyarrow.parquet as pq
 import pytest
 import ray
-from genqa_metrics.toolkit.rows.files import FileError, digest
+from genqa_metrics.toolkit.rows.files import digest
+from genqa_metrics.toolkit.rows.formats import FileError
 from genqa_metrics.toolkit.scoring.parts import MANIFEST, verify
 from genqa_metrics.toolkit.scoring.ray_run import CLAIM, NOTE, PartsDatasink, RayRun, check_unchanged, claimed, listed
 from genqa_metrics.toolkit.scoring.run import Run

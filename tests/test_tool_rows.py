@@ -5,9 +5,9 @@ import json
 import pandas
 import pytest
 from genqa_metrics.toolkit.rows.columns import recognized
-from genqa_metrics.toolkit.rows.files import files, sources_of
 from genqa_metrics.toolkit.rows.formats import FileError, InputWarning
 from genqa_metrics.toolkit.rows.items import RowReader
+from genqa_metrics.toolkit.rows.sources import files, sources_of
 from genqa_metrics.toolkit.rows.values import printed_list
 
 from tests.factories.files import lines, run, save, scores, workbook

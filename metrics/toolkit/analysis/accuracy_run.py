@@ -43,7 +43,7 @@ class AccuracyRun:
     """Reads rows and labels, judges the rows, and estimates the accuracy of every system.
 
     Args:
-        rows: paths, a list of dicts, a DataFrame or a Dataset; see `files.sources_of`.
+        rows: paths, a list of dicts, a DataFrame or a Dataset; see `sources.sources_of`.
         *given, **options: see `AccuracyOptions`.
 
     Raises:

@@ -10,7 +10,8 @@ import numpy as np
 from ...core.scorer import require_extra
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowReader
-from ..rows.reading import AnySource, Skips, good_rows, inputs_of
+from ..rows.reading import Skips, good_rows, inputs_of
+from ..rows.sources import AnySource
 from ..scoring.options import AgreeOptions
 from ..scoring.pipeline import item_statistics
 from ..scoring.selection import checked_columns, make_scorers, needed_columns
@@ -47,7 +48,7 @@ class AgreeRun:
     """Reads rows with human scores, scores them, and measures the agreement.
 
     Args:
-        inputs: names of files, not standard input; or rows in memory, see `files.sources_of`.
+        inputs: names of files, not standard input; or rows in memory, see `sources.sources_of`.
         *given, **options: see `AgreeOptions`; without metrics and score columns aev is computed.
 
     Raises:

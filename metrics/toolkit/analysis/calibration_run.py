@@ -37,7 +37,7 @@ class CalibrationRun:
     """Reads labelled rows, judges them, and fits the judge's scale to the labels.
 
     Args:
-        rows: paths, a list of dicts, a DataFrame or a Dataset; see `files.sources_of`.
+        rows: paths, a list of dicts, a DataFrame or a Dataset; see `sources.sources_of`.
         *given, **options: see `CalibrateOptions`.
 
     Raises:

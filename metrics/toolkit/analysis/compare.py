@@ -10,8 +10,9 @@ import numpy as np
 from ...core.scorer import Scorer
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowKind, RowReader
-from ..rows.reading import AnySource, Skips, check_columns, good_rows, inputs_of
+from ..rows.reading import Skips, check_columns, good_rows, inputs_of
 from ..rows.runs import files_of_runs
+from ..rows.sources import AnySource
 from ..scoring.options import CompareOptions
 from ..scoring.pipeline import item_statistics
 from ..scoring.selection import checked_columns, default_metrics, length_note, make_scorers, needed_columns
@@ -30,7 +31,7 @@ class CompareRun:
     """Reads what several systems answered to the same questions, scores it, and compares the systems.
 
     Args:
-        inputs: names of files, not standard input; or rows in memory with a column `system`, see `files.sources_of`;
+        inputs: names of files, not standard input; or rows in memory with a column `system`, see `sources.sources_of`;
             or {name of a system: its files or rows}.
         *given, **options: see `CompareOptions`.
 

@@ -16,7 +16,7 @@ from ...core.answers import attempts
 from ..rows.columns import COLUMNS, LIKELY
 from ..rows.formats import FileError
 from ..rows.items import RowError, RowReader
-from ..rows.reading import AnySource
+from ..rows.sources import AnySource
 from ..scoring.selection import LONG, default_metrics
 from .slices import MAX_SLICES
 

@@ -5,16 +5,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..rows.files import sources_of
 from ..rows.items import MAX_SCORE, RowError, RowReader
-from ..rows.reading import AnySource
+from ..rows.sources import AnySource, sources_of
 
 
 def digested_sources(rows: object, name: str = "rows") -> list[AnySource]:
     """Return the sources of a report, which names their digests.
 
     Args:
-        rows: see `files.sources_of`.
+        rows: see `sources.sources_of`.
         name: of rows in memory.
 
     Raises:

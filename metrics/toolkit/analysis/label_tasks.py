@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..rows.files import sources_of
 from ..rows.formats import FileError, Row
 from ..rows.items import RowError, RowReader
 from ..rows.reading import Skips, good_rows
+from ..rows.sources import sources_of
 from ..scoring.options import LabelOptions
 from .labelling import OF_SETS, Task, plan
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowReader
-from ..rows.reading import AnySource, Skips, good_rows
+from ..rows.reading import Skips, good_rows
+from ..rows.sources import AnySource
 from .labelling import key_of
 
 

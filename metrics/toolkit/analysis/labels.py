@@ -10,7 +10,8 @@ import numpy as np
 
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowReader
-from ..rows.reading import AnySource, Skips, good_rows
+from ..rows.reading import Skips, good_rows
+from ..rows.sources import AnySource
 from ..rows.values import verdict_of
 from .estimation import cluster_sums
 from .labelling import item_key, key_of

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..rows.files import FileError, Source
+from ..rows.files import Source
+from ..rows.formats import FileError
 from ..rows.items import Item
 
 

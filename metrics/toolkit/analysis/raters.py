@@ -12,9 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.scorer import require_extra
-from ..rows.formats import FileError, PlainCell, Row
+from ..rows.csv_cells import PlainCell
+from ..rows.formats import FileError, Row
 from ..rows.items import MAX_SCORE, RowError
-from ..rows.reading import AnySource, Skips, good_rows, inputs_of
+from ..rows.reading import Skips, good_rows, inputs_of
+from ..rows.sources import AnySource
 from ..rows.writing import Writer
 from .inputs import digested_sources, rounded
 
@@ -136,7 +138,7 @@ class RatersRun:
     """Reads ratings, filters them, and measures how far the raters agree.
 
     Args:
-        inputs: names of files, not standard input; or rows in memory, see `files.sources_of`.
+        inputs: names of files, not standard input; or rows in memory, see `sources.sources_of`.
         columns: names of columns in the files, by "item", "rater" and "score".
         limit: z-scores above this are noise; infinity keeps all.
         at_most: number of ratings of an item that may be dropped.

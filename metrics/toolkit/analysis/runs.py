@@ -12,8 +12,8 @@ import numpy as np
 from ...core.scorer import Scorer
 from ..rows.formats import FileError
 from ..rows.items import RowError
-from ..rows.reading import AnySource
 from ..rows.runs import recorded_signatures
+from ..rows.sources import AnySource
 from .matching import Matched
 from .system_comparison import row_scores
 

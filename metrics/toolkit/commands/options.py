@@ -250,7 +250,7 @@ def read_inputs(
     sheet: str | None = None,
     split_references: str | None = None,
 ) -> list:
-    """Return the sources of the paths, see `rows.files.files`.
+    """Return the sources of the paths, see `rows.sources.files`.
 
     Args:
         inputs: the paths.
@@ -264,7 +264,7 @@ def read_inputs(
     Raises:
         ValueError: if a value is bad, or a file does not exist.
     """
-    from ..rows.files import files
+    from ..rows.sources import files
 
     names = [name.strip() for name in (systems or "").split(",") if name.strip()]
     if systems and len(set(names)) < max(len(names), 1):

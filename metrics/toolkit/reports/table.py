@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from ..rows.formats import marked
+from ..rows.csv_cells import marked
 
 GAP = 3  # characters between two columns in a terminal
 

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from .columns import COLUMNS, LIKELY, is_guess, recognized
-from .files import MemorySource, Source
-from .formats import FileError, PlainCell, Row
+from .csv_cells import PlainCell
+from .formats import FileError, Row
+from .sources import AnySource
 from .values import MISSING, is_path, printed_list, value_at, verdict_of
 
 SPLIT_HALF = "human (split half)"
@@ -129,7 +130,7 @@ class RowReader:
 
     def __init__(
         self,
-        source: Source | MemorySource,
+        source: AnySource,
         columns: Mapping[str, str],
         asks: Callable[[RowKind], Mapping[str, str]] = lambda kind: {},
         kind: RowKind | None = None,

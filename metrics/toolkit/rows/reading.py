@@ -14,13 +14,12 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .files import MemorySource, Source
 from .formats import FileError, InputWarning, Row
 from .items import SPLIT_HALF, ColumnError, Item, RowError, RowKind, RowReader
+from .sources import AnySource
 
 _Converted = TypeVar("_Converted")
 FIRST_ROWS = 20  # that show whether a column is missing everywhere
-AnySource = Source | MemorySource
 
 
 class Skips:

@@ -5,8 +5,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from .files import MemorySource, Source, printable
+from .files import printable
 from .formats import COMPRESSIONS, READABLE, FileError
+from .sources import AnySource
 from .tables import is_dataset
 
 
@@ -46,7 +47,7 @@ def files_of_runs(paths: object) -> dict[str, list[str]] | None:
     return found
 
 
-def recorded_signatures(source: Source | MemorySource) -> dict[str, str]:
+def recorded_signatures(source: AnySource) -> dict[str, str]:
     """Return what the scores in a Parquet file that `score --output` wrote depend on, by metric; none elsewhere."""
     if source.format != "Parquet" or source.path is None or "://" in source.path:
         return {}

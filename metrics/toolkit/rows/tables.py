@@ -1,16 +1,51 @@
-"""Binary tables: Arrow files, Excel workbooks, logs of Inspect, folders of `datasets`."""
+"""Binary tables: Parquet and Arrow files, Excel workbooks, logs of Inspect, folders of `datasets`."""
 
 import json
 import os
 import struct
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from .formats import FileError, Row
+from .formats import FileError, Row, check_columns, plain_name
 
 ZSTD = 93  # number of the method in zip files
+
+
+def parquet_rows(raw: BinaryIO, path: str, columns: Sequence[str] | None, after: int, progress: list) -> Iterator[Row]:
+    """Yield the rows of Parquet behind row `after`; `progress[0]` is the share that was read."""
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        file = pyarrow.parquet.ParquetFile(raw, pre_buffer=False)
+        names = file.schema_arrow.names
+        check_columns(names, path)
+        plain = None if columns is None else {plain_name(name) for name in columns}
+        wanted = (
+            None
+            if plain is None
+            else [
+                name for name in names if not plain.isdisjoint((plain_name(name), plain_name(name.partition(".")[0])))
+            ]
+        )
+        # Leaving out columns must not hide them from a message that lists the columns found.
+        unread = dict.fromkeys(name for name in names if wanted is not None and name not in wanted)
+        number, groups = 0, list(range(file.num_row_groups))
+        while groups and number + file.metadata.row_group(groups[0]).num_rows <= after:
+            number += file.metadata.row_group(groups.pop(0)).num_rows
+        for batch in file.iter_batches(batch_size=500, row_groups=groups, columns=wanted):
+            if number + len(batch) <= after:
+                number += len(batch)
+                continue
+            for values in batch.to_pylist(maps_as_pydicts="strict") if batch.num_columns else [{}] * batch.num_rows:
+                number += 1
+                if number > after:
+                    yield Row(number, {**values, **unread} if unread else values)
+            progress[0] = number / max(file.metadata.num_rows, 1)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise FileError(f"{path}: not a Parquet file that can be read: {error}") from error
 
 
 def arrow_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:

@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from .formats import FileError, format_of, marked, marked_list
+from .csv_cells import marked, marked_list
+from .formats import FileError, format_of
 
 TEMPORARY = ".genqa-metrics-{}.part"  # unique, beside the file
 ROW_GROUP_BYTES = 2**25  # of text in memory before a Parquet row group is written

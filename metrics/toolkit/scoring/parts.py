@@ -278,7 +278,7 @@ class Parts:
 
         Args:
             part: its number.
-            columns: see `files.Writer`.
+            columns: see `writing.Writer`.
             metadata: facts about the file.
             rows: one list per column.
 

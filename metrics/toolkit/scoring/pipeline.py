@@ -265,7 +265,7 @@ def map_in_order(function: Callable, windows: Iterable, workers: int) -> Iterato
 
 
 def output_columns(row_kind: RowKind, scorers: Mapping[str, Scorer]) -> dict[str, str]:
-    """Return the columns of the output and their types, see `files.Writer`."""
+    """Return the columns of the output and their types, see `writing.Writer`."""
     columns = {"file": "text", "line": "integer", "id": "text", "system": "text"}
     columns |= {row_kind.text: "text", **({"predictions": "texts"} if row_kind.sets else {"prediction": "text"})}
     columns |= {"references": "texts", **({"contexts": "texts"} if row_kind.has_contexts else {})}

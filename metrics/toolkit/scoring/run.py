@@ -12,10 +12,10 @@ from typing import Any
 from ... import __version__
 from ...core.scorer import Scorer
 from ..rows.columns import COLUMNS
-from ..rows.files import sources_of
 from ..rows.formats import FileError
 from ..rows.items import RowKind
 from ..rows.reading import Reading, Skips, check_columns, skipped_by_system
+from ..rows.sources import sources_of
 from ..rows.writing import Writer
 from .cells import TOGETHER, cell_shares
 from .confusion import LABELLED
@@ -122,7 +122,7 @@ class Run:
     """Scores the rows of files, in memory that does not grow with them.
 
     Args:
-        inputs: names of files, or "-" for JSON lines on standard input; or rows in memory, see `files.sources_of`.
+        inputs: names of files, or "-" for JSON lines on standard input; or rows in memory, see `sources.sources_of`.
         *given, **options: see `ScoreOptions`; rows are not kept unless that is asked for.
 
     Raises:
