@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.factories.question_generation import TINY
+from tests.factories.question_generation import TINY, WORDS, examples, generator
 from training.question_generation import contexts as data
-from training.studies.question_generation import differences, measures, study, tables
+from training.studies.question_generation import appendix_d, differences, measures, study, tables
 from training.studies.question_similarity import check_bases
 
 FOLDER = Path(__file__).parent.parent / "training/question_generation"
@@ -243,6 +243,40 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
     config.write_text(config.read_text() + " --hidden 8", encoding="utf-8")
     with pytest.raises(ValueError, match=r"work: .*baseline_1 was trained with another hidden; choose another folder"):
         study.main()
+
+
+def test_appendix_d_asks_about_its_contexts(tmp_path, monkeypatch, capsys):
+    """Every system asks as many questions as there are references, the baseline one; whole contexts are not stored."""
+
+    class Tiny:
+        def __init__(self, name):
+            self.examples = examples([*WORDS, "ann", "bob"])
+            self.model = generator(self.examples.words, latent=4 if name == "diverse" else 0)
+
+    rows = [
+        {"context": "ann won in may .", "references": ["who won ?", "when did ann win ?"]},
+        {"context": "bob lost in june .", "references": ["who lost ?", "when did bob lose ?", "who did ?"]},
+        {"context": "bob slept .", "references": ["who slept ?"]},
+    ]
+    text = "".join(json.dumps({**row, "tokenized": True}) + "\n" for row in rows)
+    (tmp_path / "own.jsonl").write_text(text, encoding="utf-8")
+    monkeypatch.setattr("training.question_generation.ask.load", Tiny)
+    words = ["appendix_d.py", "--data_dir", str(tmp_path), "--source", "own", "--results", str(tmp_path / "out.json")]
+    monkeypatch.setattr(sys, "argv", [*words, "--starts", "ann won", "bob lost"])
+    appendix_d.main()
+    found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    for context, count in zip(found["contexts"], (2, 3), strict=True):
+        asked = {system: len(questions) for system, questions in context["questions"].items()}
+        assert asked == {"baseline": 1, "CVAE": count, "baseline + RBS": count, "CVAE + RBS": count}
+    assert "in may" not in json.dumps(found)
+    printed = capsys.readouterr().out
+    assert 'D.2: "bob lost ..."' in printed
+    assert "|  | question 1 | question 2 | question 3 |" in printed
+
+    for starts, error in ((["bob"], "starts, row 0: .* got 'bob' of 2"), (["ann", "cy"], "row 1: .* 'cy' of 0")):
+        monkeypatch.setattr(sys, "argv", [*words, "--starts", *starts])
+        with pytest.raises(ValueError, match=error):
+            appendix_d.main()
 
 
 def test_each_difference_is_trained_and_measured_once(made_up, tiny_encoder, tmp_path, monkeypatch, capsys):

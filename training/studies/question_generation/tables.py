@@ -204,9 +204,10 @@ def write_page(folder: Path) -> Path:
     """Write tables.md from the result files of a folder, and return its path.
 
     Args:
-        folder: holds those of `STUDIES`, held_out.json and differences.json; missing ones are left out.
+        folder: holds those of `STUDIES`, held_out.json, appendix_d.json and differences.json; what is missing is
+            left out.
     """
-    from training.studies.question_generation import differences, held_out
+    from training.studies.question_generation import appendix_d, differences, held_out
 
     def read(name: str) -> dict:
         path = folder / name
@@ -235,6 +236,14 @@ def write_page(folder: Path) -> Path:
             f"{results['questions']} questions about each of {results['contexts']} contexts of the dev part; "
             "differences are to the first row.",
             held_out.table(results["runs"]),
+        ]
+    if results := read("appendix_d.json"):
+        parts += [
+            "## Appendix D: questions of the bundled generators",
+            "About the four contexts of the paper's appendix D, of which the first words are shown. Every system asks "
+            "as many questions as the context has references, the baseline asks one. These are the first draws (seed "
+            f"{results['seed']}), none was chosen. Command: `{results['command']}`.",
+            appendix_d.tables(results),
         ]
     if results := read("differences.json"):
         parts += [
