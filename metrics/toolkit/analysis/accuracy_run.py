@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core.answers import attempts
+from ..rows.callbacks import Message, Progress, ignore
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowReader
 from ..rows.reading import Skips, good_rows, inputs_of
@@ -74,11 +75,7 @@ class AccuracyRun:
         self._plans: list[tuple[float | None, float | None]] = []  # probability and plan of labels in the rows
         self.label_sources = None if labels is None else digested_sources(labels, "labels")
 
-    def report(
-        self,
-        problem: Callable[[str], None] = lambda message: None,
-        progress: Callable[[str, int, int], None] = lambda name, done, rows: None,
-    ) -> dict[str, Any]:
+    def report(self, problem: Message = ignore, progress: Progress = ignore) -> dict[str, Any]:
         """Read, judge and estimate.
 
         Args:

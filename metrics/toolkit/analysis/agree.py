@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from ...core.scorer import require_extra
+from ..rows.callbacks import Message, Progress, ignore
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowReader
 from ..rows.reading import Skips, good_rows, inputs_of
@@ -71,11 +72,7 @@ class AgreeRun:
             if column in names:
                 raise ValueError(f"column: {column!r} is also the name of a score of --metric; rename the column")
 
-    def report(
-        self,
-        problem: Callable[[str], None] = lambda message: None,
-        progress: Callable[[str, int, int], None] = lambda metric, done, rows: None,
-    ) -> dict[str, object]:
+    def report(self, problem: Message = ignore, progress: Progress = ignore) -> dict[str, object]:
         """Read, score and measure.
 
         Args:

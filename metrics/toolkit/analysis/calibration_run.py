@@ -1,7 +1,6 @@
 """Labelled rows of a user's own, and a judge -> the judge's scale, threshold and errors on such rows."""
 
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from ...ava.calibration import Calibration, content_digest
 from ...ava.row_profile import profile
 from ...core.scorer import Scorer
+from ..rows.callbacks import Message, Progress, ignore
 from ..rows.formats import FileError
 from ..rows.reading import Skips, inputs_of
 from ..rows.writing import output_path
@@ -59,11 +59,7 @@ class CalibrationRun:
                 raise ValueError(f"output: {error}") from error
         self.scorer = make_scorer("ava", settings | {"calibration": False})
 
-    def report(
-        self,
-        problem: Callable[[str], None] = lambda message: None,
-        progress: Callable[[str, int, int], None] = lambda name, done, rows: None,
-    ) -> dict[str, Any]:
+    def report(self, problem: Message = ignore, progress: Progress = ignore) -> dict[str, Any]:
         """Read, judge and fit.
 
         Args:

@@ -2,12 +2,13 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ...core.scorer import Scorer
+from ..rows.callbacks import Message, Progress, ignore
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowKind, RowReader
 from ..rows.reading import Skips, check_columns, good_rows, inputs_of
@@ -68,11 +69,7 @@ class CompareRun:
             if any(column == metric or column in scorer.names for metric, scorer in self.scorers.items()):
                 raise ValueError(f"column: {column!r} is also a score of --metric; rename the column")
 
-    def report(
-        self,
-        problem: Callable[[str], None] = lambda message: None,
-        progress: Callable[[str, int, int], None] = lambda metric, done, rows: None,
-    ) -> dict[str, object]:
+    def report(self, problem: Message = ignore, progress: Progress = ignore) -> dict[str, object]:
         """Read, score and compare.
 
         Args:

@@ -1,8 +1,9 @@
 """Rows of files -> the tasks of people who label them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from ..rows.callbacks import Message, Progress, ignore
 from ..rows.formats import FileError, Row
 from ..rows.items import RowError, RowReader
 from ..rows.reading import Skips, good_rows
@@ -14,8 +15,8 @@ from .labelling import OF_SETS, Task, plan
 def tasks_of(
     rows: Any,
     *given: Any,
-    problem: Callable[[str], None] = lambda message: None,
-    progress: Callable[[str, int, int], None] = lambda name, done, rows: None,
+    problem: Message = ignore,
+    progress: Progress = ignore,
     **options: Any,
 ) -> Sequence[Task]:
     """Return what people are asked about.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.scorer import require_extra
+from ..rows.callbacks import Message, ignore
 from ..rows.csv_cells import PlainCell
 from ..rows.formats import FileError, Row
 from ..rows.items import MAX_SCORE, RowError
@@ -226,9 +227,7 @@ class RatersRun:
         items, raters, scores = zip(*found, strict=True)
         return Ratings(list(items), list(raters), np.array(scores), passed)
 
-    def report(
-        self, skip_bad_rows: bool = False, problem: Callable[[str], None] = lambda message: None
-    ) -> dict[str, object]:
+    def report(self, skip_bad_rows: bool = False, problem: Message = ignore) -> dict[str, object]:
         """Read, filter, measure, and write the items.
 
         Args:

@@ -1,11 +1,12 @@
 """The accuracy of systems with intervals that count the judge's errors: what `genqa-metrics accuracy` prints."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ..analysis.accuracy_run import AccuracyRun
 from ..analysis.judge_errors import measured_fact
 from ..analysis.labels import agreement_fact
+from ..rows.callbacks import Message, Progress, ignore
 from ..scoring.confusion import CONFUSION
 from ..scoring.options import AccuracyOptions, bad_usage, takes
 from .report import Report
@@ -158,8 +159,8 @@ def _interval(found: Mapping) -> str:
 def accuracy(
     rows: Any,
     *given: Any,
-    problem: Callable[[str], None] = lambda message: None,
-    progress: Callable[[str, int, int], None] = lambda name, done, rows: None,
+    problem: Message = ignore,
+    progress: Progress = ignore,
     **options: Any,
 ) -> AccuracyReport:
     """Estimate how many answers of each system are correct, as `genqa-metrics accuracy` does.

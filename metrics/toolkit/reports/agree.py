@@ -1,12 +1,13 @@
 """How well metrics agree with human scores: what `genqa-metrics agree` prints and `genqa_metrics.agree` returns."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ..analysis.agree import AgreeRun
 from ..analysis.resampling import adjust_p_values
+from ..rows.callbacks import Message, Progress, ignore
 from ..scoring.options import AgreeOptions, bad_usage, takes
 from .charts import curves_figure, forest_figure, group_figure, svg_of
 from .report import Report
@@ -317,8 +318,8 @@ class AgreeReport(Report):
 def agree(
     rows: object,
     *given: Any,
-    problem: Callable[[str], None] = lambda message: None,
-    progress: Callable[[str, int, int], None] = lambda name, done, rows: None,
+    problem: Message = ignore,
+    progress: Progress = ignore,
     **options: Any,
 ) -> AgreeReport:
     """Measure how well metrics agree with human scores: correlations, pairs, groups, thresholds.

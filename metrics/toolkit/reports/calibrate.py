@@ -1,12 +1,13 @@
 """A judge's scale, threshold and errors on a user's own data: what `genqa-metrics calibrate` prints and writes."""
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ..analysis.calibration_run import CalibrationRun, signed
 from ..analysis.judge_errors import measured_fact
+from ..rows.callbacks import Message, Progress, ignore
 from ..rows.writing import write_text
 from ..scoring.options import CalibrateOptions, bad_usage, takes
 from .report import Report
@@ -88,8 +89,8 @@ class CalibrateReport(Report):
 def calibrate(
     rows: Any,
     *given: Any,
-    problem: Callable[[str], None] = lambda message: None,
-    progress: Callable[[str, int, int], None] = lambda name, done, rows: None,
+    problem: Message = ignore,
+    progress: Progress = ignore,
     **options: Any,
 ) -> CalibrateReport:
     """Calibrate AVA on labels of your own, as `genqa-metrics calibrate` does.

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..analysis.compare import CompareRun, explanations, scored_rows
 from ..analysis.resampling import adjust_p_values
+from ..rows.callbacks import Message, Progress, ignore
 from ..scoring.options import CompareOptions, bad_usage, takes
 from ..scoring.registry import SCORERS, scorer_class
 from .changes import change_tables, summary
@@ -411,8 +412,8 @@ class CompareReport(Report):
 def compare(
     systems: object,
     *given: Any,
-    problem: Callable[[str], None] = lambda message: None,
-    progress: Callable[[str, int, int], None] = lambda name, done, rows: None,
+    problem: Message = ignore,
+    progress: Progress = ignore,
     **options: Any,
 ) -> CompareReport:
     """Compare systems on the same questions: scores with intervals, tests of all pairs, ranks.

@@ -5,6 +5,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from ..rows.callbacks import Message, ignore
 from ..rows.formats import FileError
 from ..scoring.cells import CELLS, TOGETHER
 from ..scoring.confusion import CONFUSION, LABELLED, agreement
@@ -25,9 +26,9 @@ _WIDTH = 80  # letters, above which the names of columns go over several lines
 def score(
     rows: Any,
     *given: Any,
-    notify: Callable[[str], None] = lambda message: None,
-    problem: Callable[[str], None] = lambda message: None,
-    progress: Callable[[str, int, int | None], None] = lambda name, done, size: None,
+    notify: Message = ignore,
+    problem: Message = ignore,
+    progress: Callable[[str, int, int | None], None] = ignore,
     **options: Any,
 ) -> "ScoreReport":
     """Score rows; the numbers are those of `genqa-metrics score`.

@@ -14,6 +14,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
+from .callbacks import Message, ignore
 from .formats import FileError, InputWarning, Row
 from .items import SPLIT_HALF, ColumnError, Item, RowError, RowKind, RowReader
 from .sources import AnySource
@@ -35,7 +36,7 @@ class Skips:
         row: number of the last row that was read, of its source.
     """
 
-    def __init__(self, skip: bool = False, problem: Callable[[str], None] = lambda message: None):
+    def __init__(self, skip: bool = False, problem: Message = ignore):
         self.skip, self.problem = skip, problem
         self.counts: Counter[str] = Counter()
         self.good: Counter[str] = Counter()
@@ -224,7 +225,7 @@ class Reading:
         sources: Sequence[AnySource],
         columns: Mapping[str, str],
         skips: Skips | None = None,
-        notify: Callable[[str], None] = lambda message: None,
+        notify: Message = ignore,
         asks: Callable[[RowKind], Mapping[str, str]] = lambda row_kind: {},
     ):
         self.sources = sources

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...core.scorer import Scorer
+from ..rows.callbacks import Progress, ignore
 from ..rows.formats import FileError
 from ..rows.items import Item, RowKind
 from ..rows.reading import characters_of
@@ -20,8 +21,6 @@ from .confusion import LABELLED, counts_of_rows
 # depend on the rows alone, never on the number of threads, so that every machine gives the same numbers.
 WINDOWS = {None: 1000, "cpu": 256, "cuda": 10_000, "mps": 10_000}
 WINDOW_CHARACTERS = 2**20
-
-Progress = Callable[[str, int, int], None]
 
 
 def window_predictions(scorers: Iterable[Scorer]) -> int:
@@ -81,7 +80,7 @@ def label_counts(items: Sequence[Item], verdicts: np.ndarray) -> Counter:
 
 
 def item_statistics(
-    items: Sequence[Item], scorers: Mapping[str, Scorer], progress: Progress = lambda metric, done, items: None
+    items: Sequence[Item], scorers: Mapping[str, Scorer], progress: Progress = ignore
 ) -> tuple[dict[str, np.ndarray], dict[str, Counter]]:
     """Return the statistics of items, with threads.
 

@@ -25,6 +25,7 @@ from pyarrow import fs
 from ray.data import ActorPoolStrategy, DataContext, Datasink, Datasource, ReadTask
 from ray.data.block import BlockMetadata
 
+from ..rows.callbacks import Message, ignore
 from ..rows.files import Source
 from ..rows.formats import FORMATS, FileError, format_of
 from ..rows.items import Item, RowKind
@@ -391,10 +392,7 @@ class RayRun(Run):
         self.stamps = stamps(self.files)
 
     def score(
-        self,
-        notify: Callable[[str], None] = lambda message: None,
-        problem: Callable[[str], None] = lambda message: None,
-        progress: Callable[[int, int | None], None] = lambda done, size: None,
+        self, notify: Message = ignore, problem: Message = ignore, progress: Callable[[int, int | None], None] = ignore
     ) -> Scores:
         """Read, score and write, see `run.Run.score`; skipped rows are reported at the end.
 

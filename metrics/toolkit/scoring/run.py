@@ -11,6 +11,7 @@ from typing import Any
 
 from ... import __version__
 from ...core.scorer import Scorer
+from ..rows.callbacks import Message, ignore
 from ..rows.columns import COLUMNS
 from ..rows.formats import FileError
 from ..rows.items import RowKind
@@ -179,10 +180,7 @@ class Run:
         return json.loads(named)
 
     def score(
-        self,
-        notify: Callable[[str], None] = lambda message: None,
-        problem: Callable[[str], None] = lambda message: None,
-        progress: Callable[[int, int | None], None] = lambda done, size: None,
+        self, notify: Message = ignore, problem: Message = ignore, progress: Callable[[int, int | None], None] = ignore
     ) -> Scores:
         """Read, score and write.
 
