@@ -60,7 +60,7 @@ def load(name: str, **kwargs: Any) -> Any:
     """
     from .toolkit.scoring.registry import SCORERS
 
-    if name not in SCORERS:
+    if not isinstance(name, str) or name not in SCORERS:
         raise ValueError(f"name: expected one of {', '.join(SCORERS)}, got {name!r}")
     import evaluate
 

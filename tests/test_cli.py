@@ -12,7 +12,6 @@ import tracemalloc
 import genqa_metrics
 import pyarrow.parquet as pq
 import pytest
-from genqa_metrics.toolkit.rows.columns import COLUMNS
 from genqa_metrics.toolkit.rows.formats import FileError
 from genqa_metrics.toolkit.scoring.pipeline import WINDOWS
 from genqa_metrics.toolkit.scoring.run import Run
@@ -430,7 +429,7 @@ def test_a_file_name_that_is_not_utf8(tmp_path):
         (("{}", "-s", "f_meta.base=bleu", "-s", "f_meta.base_key=x"), "f_meta.base_key: only for a module"),
         (("{}", "-s", 'f_meta.base_kwargs={"lang": 1}'), "f_meta.base_kwargs: 'lang' is no setting of base 'rouge'"),
         (("{}", "-m", "aev", "-s", "f_meta.base=bleu"), "f_meta: has settings but is not computed"),
-        (("{}", "-c", "answer=x"), f"column: expected one of {', '.join(COLUMNS)} before the '=', got 'answer'"),
+        (("{}", "-c", "answer=x"), "label as the name, got 'answer'"),
         (("{}", "-c", "prediction"), "--column: expected NAME=VALUE"),
         (("{}", "--settings", "missing.json"), "--settings: missing.json cannot be read as JSON"),
         (("{}", "--format", "xml"), "Invalid value"),

@@ -8,7 +8,7 @@ from genqa_metrics.toolkit.analysis.doctor import diagnose
 from genqa_metrics.toolkit.reports.doctor import DoctorReport
 from genqa_metrics.toolkit.rows.sources import MemorySource
 
-from tests.factories.files import run, save
+from tests.factories.files import run, save, workbook
 
 
 def row(number, system="a", **more):
@@ -70,9 +70,61 @@ def test_systems_without_a_common_question():
 def test_other_names_are_guessed_and_that_is_said():
     rows = [{"query": f"q{n}?", "response": "x", "ground_truth": "y"} for n in range(3)]
     report = found(rows)
-    assert report["assumed"] == {"question": "query", "prediction": "response", "references": "ground_truth"}
+    assert report["assumed"] == {"question": "query", "prediction": "response"}  # ground_truth is read as references
     assert "--column prediction=response" in report["can"][0]["command"]
     assert any("column 'response' is taken for prediction" in note for note in report["notes"])
+
+
+def test_columns_of_other_spelling_are_what_score_reads():
+    """`Label` is people's labels: neither another judge nor a score to compare with them, nor `System` a topic."""
+    rows = [
+        {"System": system, "Question": f"q{n}?", "Answer": "x", "Expected": "y", "Label": n % 2}
+        for n in range(20)
+        for system in ("a", "b")
+    ]
+    report = found(rows)
+    roles = {column["name"]: column["read_as"] for column in report["columns"]}
+    assert roles == {
+        "System": "system",
+        "Question": "question",
+        "Answer": "prediction",
+        "Expected": "references",
+        "Label": "label",
+    }
+    assert verbs(report) == ["score", "compare", "accuracy", "agree"]
+    assert not any("--column" in entry["command"] or "--by" in entry["command"] for entry in report["can"])
+    assert any("column 'Answer' was read as the prediction" in note for note in report["notes"])
+
+
+def test_rows_without_references_have_no_ratio_of_lengths():
+    report = found([{"question": "Who?", "prediction": "Ann", "contexts": ["Ann won."]}])
+    assert not any("times as long" in note for note in report["notes"])
+
+
+def test_labels_alone_are_named_as_such():
+    report = found([{"id": "r1", "label": 1}])
+    assert "these are labels; name the answers that they are of: genqa-metrics accuracy ANSWERS" in missing(report)
+
+
+def test_the_proposed_commands_read_the_file_as_it_was_read_here(tmp_path):
+    """A sheet and a place in a document are in the commands; where they are not named, the message names them."""
+    (tmp_path / "runs.json").write_text(json.dumps({"data": {"runs": [{"items": [row(n) for n in range(4)]}]}}))
+    out = run("doctor", tmp_path / "runs.json")[0]
+    assert "rows stand at data.runs[*].items: add --rows-at 'data.runs[*].items'" in out
+    assert "runs.json: JSON, 1 row\n" in out
+    report = json.loads(run("doctor", tmp_path / "runs.json", "--rows-at", "data.runs[*].items", "-f", "json")[0])
+    assert report["can"]
+    assert all("--rows-at 'data.runs[*].items'" in entry["command"] for entry in report["can"])
+    run(*shlex.split(report["can"][0]["command"])[1:], "--metric", "aev")
+    book = tmp_path / "book.xlsx"
+    sheet = [["prediction", "references", "system"], ["a", "a", "x"], ["a", "b", "x"]]
+    book.write_bytes(workbook(About=[["note"], ["mine"]], Answers=sheet))
+    assert "the workbook has the sheets About, Answers: name another one with --sheet NAME" in run("doctor", book)[0]
+    assert "another one with --sheet NAME" in run("score", book, status=2)[1]
+    assert (
+        "--sheet Answers"
+        in json.loads(run("doctor", book, "--sheet", "Answers", "-f", "json")[0])["can"][0]["command"]
+    )
 
 
 def test_bad_rows_are_counted_and_the_commands_skip_them():

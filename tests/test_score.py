@@ -173,6 +173,55 @@ def test_errors_in_python_name_the_argument_of_python():
         genqa_metrics.score(rows, "aev", columns={"prediction": "reply"})
 
 
+WRONG = [
+    (genqa_metrics.score, {"metrics": 3}, "metrics: expected a name or a list of names, got int 3"),
+    (genqa_metrics.score, {"settings": "paper"}, r"settings: expected \{setting: value\}, or .* got str 'paper'"),
+    (genqa_metrics.score, {"settings": [1]}, "settings: expected .* got list"),
+    (genqa_metrics.score, {"columns": ["out"]}, r"columns: expected \{name: column\}, got list"),
+    (genqa_metrics.compare, {"seed": "x"}, "seed: expected a number of at least 0, got 'x'"),
+    (genqa_metrics.compare, {"resamples": True}, "resamples: expected a number of at least 100, got True"),
+    (genqa_metrics.compare, {"by": ["topic"]}, "by: expected the name of a column, got"),
+    (genqa_metrics.agree, {"human": "aev"}, "human: expected the column of human scores, got the metric 'aev'"),
+    (genqa_metrics.accuracy, {"labels": 3}, "labels: expected a path"),
+]
+
+
+@pytest.mark.parametrize(("verb", "arguments", "message"), WRONG)
+def test_arguments_of_a_wrong_type_are_named(verb, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        verb(ROWS, **arguments)
+
+
+def test_unknown_arguments_and_no_systems_are_named():
+    with pytest.raises(TypeError, match="setings: not an argument of score; did you mean settings"):
+        genqa_metrics.score(ROWS, setings={})
+    with pytest.raises(ValueError, match=r"systems: expected \{name: rows\} of at least two systems, got none"):
+        genqa_metrics.compare({})
+    with pytest.raises(ValueError, match="b: expected a path"):
+        genqa_metrics.compare({"a": ROWS, "b": 3})
+    with pytest.raises(ValueError, match=r"name: expected one of .*, got \['aev'\]"):
+        genqa_metrics.load(["aev"])
+
+
+def test_errors_in_python_name_no_option_of_the_command_line(tmp_path):
+    """The same message, of rows in memory and of a file; the command names its own options."""
+    one = [row for row in ROWS if row["system"] == "a"]
+    path = save(tmp_path / "a.jsonl", one)
+    for rows in (one, path):
+        with pytest.raises(ValueError, match=r'the column with the system with columns=\{"system": "NAME"\}'):
+            genqa_metrics.compare(rows, "aev")
+        with pytest.raises(ValueError, match=r'name another with columns=\{"score": "NAME"\}'):
+            genqa_metrics.agree(rows, metrics="aev")
+        with pytest.raises(ValueError, match="add kpqa to metrics or drop them"):
+            genqa_metrics.score(rows, "aev", {"kpqa": {"beta": 1}})
+    assert "with --column system=NAME" in run("compare", path, "-m", "aev", status=1)[1]
+
+
+def test_tuples_are_lists():
+    rows = [row | {"references": tuple(row["references"])} for row in ROWS]
+    assert genqa_metrics.score(rows, "aev").systems == genqa_metrics.score(ROWS, "aev").systems
+
+
 def test_settings_of_the_only_metric():
     rows = [{"prediction": "a b c", "references": "a b"}]
     found, named = (

@@ -72,6 +72,7 @@ def test_a_slice_that_is_the_other_way_round_is_a_finding(sliced):
 def test_every_form_of_the_report_has_the_slices(sliced):
     for text in (str(sliced), sliced.to_markdown(), sliced.to_html(), sliced.to_latex()):
         assert "aev by topic" in text
+        assert "below 30 questions of a jackknife" in text
         assert "art: b - a" in text or "art: a - b" in text or "art: a -- b" in text
     assert json.loads(sliced.to_json())["slices"]["column"] == "topic"
 

@@ -15,6 +15,7 @@ from ..rows.reading import Skips, good_rows, inputs_of
 from ..rows.sources import AnySource
 from ..scoring.options import AgreeOptions
 from ..scoring.pipeline import item_statistics
+from ..scoring.registry import SCORERS
 from ..scoring.selection import checked_columns, make_scorers, needed_columns
 from .human_agreement import LENGTHS, PERMUTATIONS, Judgments, analyse, differing
 from .inputs import digested_sources, optional_texts, rounded, score_in_column
@@ -61,6 +62,11 @@ class AgreeRun:
         require_extra("agree", "matplotlib", "sklearn")
         self.options = AgreeOptions(*given, **options)
         self.columns, self.score_columns = checked_columns(self.options.columns), tuple(self.options.score_columns)
+        if self.options.human in SCORERS:
+            raise ValueError(
+                f"human: expected the column of human scores, got the metric {self.options.human!r}; metrics are "
+                f"named by keyword: metrics={self.options.human!r}"
+            )
         gap = self.options.gap
         if gap is not None and not 0 <= gap < math.inf:
             raise ValueError(f"gap: expected a number of at least 0, got {gap}")

@@ -289,6 +289,8 @@ class CompareRun:
 def _named_sources(inputs: object) -> tuple[list[AnySource], dict[int, str]]:
     """Return sources, and by the `id` of each the system of rows that name none."""
     if isinstance(inputs, Mapping):
+        if not inputs:
+            raise ValueError("systems: expected {name: rows} of at least two systems, got none")
         named = {str(name): digested_sources(rows, str(name)) for name, rows in inputs.items()}
         sources = [source for found in named.values() for source in found]
         return sources, {id(source): name for name, found in named.items() for source in found}

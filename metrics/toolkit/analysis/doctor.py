@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from ...core.answers import attempts
-from ..rows.columns import COLUMNS, LIKELY
+from ..rows.columns import COLUMNS, LIKELY, recognized
 from ..rows.formats import FileError
 from ..rows.items import RowError, RowReader
 from ..rows.sources import AnySource
@@ -68,12 +68,15 @@ class Facts:
     kind: Any = None
 
 
-def diagnose(sources: Sequence[AnySource], columns: Mapping[str, str] | None = None) -> dict[str, Any]:
+def diagnose(
+    sources: Sequence[AnySource], columns: Mapping[str, str] | None = None, reading: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return what files support.
 
     Args:
         sources: the files.
         columns: where a column has another name, see `items.RowReader`.
+        reading: the options with which the files are read, as words of a command, such as "--sheet", "Answers".
 
     Returns:
         "files" (name, format, rows), "rows", "bad_rows", "first_bad", "columns" (name, "read_as", "filled", "values"),
@@ -88,7 +91,8 @@ def diagnose(sources: Sequence[AnySource], columns: Mapping[str, str] | None = N
     facts, files = Facts(), []
     for source in sources:
         rows = list(islice(source.rows(), MAX_ROWS))
-        files.append({"name": source.name, "format": source.form or source.format, "rows": len(rows)})
+        form = "JSON" if source.name.endswith(".json") else source.format
+        files.append({"name": source.name, "format": source.form or form, "rows": len(rows)})
         if not rows:
             raise FileError(f"{source.name}: no rows; is this the right file?")
         good = [row for row in rows if row.values is not None]
@@ -96,7 +100,7 @@ def diagnose(sources: Sequence[AnySource], columns: Mapping[str, str] | None = N
         _read(source, rows, named | guessed, facts)
     shown = [_column(name, values, facts) for name, values in facts.columns.items()]
     names = [source.path or source.name for source in sources]
-    given = [word for pair in (named | guessed).items() for word in ("--column", "=".join(pair))]
+    given = [word for pair in (named | guessed).items() for word in ("--column", "=".join(pair))] + [*reading]
     can, cannot = _supported(facts, names, given, shown)
     return {
         "files": files,
@@ -108,16 +112,16 @@ def diagnose(sources: Sequence[AnySource], columns: Mapping[str, str] | None = N
         "assumed": guessed,
         "can": can,
         "cannot": cannot,
-        "notes": _notes(facts, guessed),
+        "notes": [*(f"{source.name}: {one}" for source in sources for one in source.notices), *_notes(facts, guessed)],
     }
 
 
 def _guessed(values: Mapping[str, object], named: Mapping[str, str]) -> dict[str, str]:
     """Return columns that are probably meant by names that a row lacks."""
-    found = {}
+    found: dict[str, str] = {}
+    known = recognized(tuple(values))
     for name, often in LIKELY.items():
-        known = [column.lower() for column in COLUMNS[name]]
-        if name in named or any(column.lower() in known for column in values):
+        if name in named or name in known:
             continue
         match = next((column for column in values if column.lower() in often), None)
         if match is not None and match not in named.values():
@@ -141,7 +145,7 @@ def _read(source: AnySource, rows: Sequence, columns: Mapping[str, str], facts: 
             facts.first_bad = facts.first_bad or f"{source.name}, {source.unit} {row.number}: {error}"
             continue
         for name in COLUMNS:
-            column = columns.get(name) or next((known for known in COLUMNS[name] if known in row.values), None)
+            column = columns.get(name) or recognized(tuple(row.values)).get(name)
             if column and reader.optional(row.values, name) is not None:
                 facts.roles.setdefault(column.split(".")[0] if column not in row.values else column, name)
         facts.kind = reader.kind
@@ -159,7 +163,7 @@ def _read(source: AnySource, rows: Sequence, columns: Mapping[str, str], facts: 
             score, label = item.human
             facts.labels += label in (0.0, 1.0)
             facts.scores += [score] if score is not None else []
-            facts.contexts += bool(row.values.get("contexts") or row.values.get("retrieved_contexts"))
+            facts.contexts += bool(item.contexts)
 
 
 def _column(name: str, values: Sequence[object], facts: Facts) -> dict[str, Any]:
@@ -215,7 +219,10 @@ def _supported(
     if {"rater", "annotator", "worker"} & present and {"item", "id"} & present:
         add("combine the ratings of several people", "columns with items and raters", "raters")
     if facts.kind is None:
-        lacks("score, compare, accuracy", facts.first_bad)
+        labels = {"id", "label"} <= set(recognized(tuple(facts.columns)))
+        files = shlex.join(word for name in names for word in ("--labels", name))
+        why = f"these are labels; name the answers that they are of: genqa-metrics accuracy ANSWERS {files}"
+        lacks("score, compare, accuracy", why if labels and "prediction" not in facts.columns else facts.first_bad)
         return can, cannot
     metrics = " and ".join(default_metrics(facts.kind))
     add("score the rows", f"default for such rows: {metrics}", "score")
@@ -230,7 +237,7 @@ def _supported(
         all_of = all(len(set(found)) == len(shared) for found in questions.values())
         more = [] if all_of or facts.bad else ["--on-error", "skip"]
         add("compare systems", f"{len(facts.systems)} systems share {len(shared):,} questions", "compare", *more)
-    _accuracy(facts, answers, names, columns, add, lacks)
+    _accuracy(facts, answers, columns, add, lacks)
     human = max(len(facts.scores), facts.labels)
     others = [column["name"] for column in columns if column["use"] in ("judge", "scores")]
     if human >= MIN_AGREE and not facts.kind.sets:
@@ -246,7 +253,7 @@ def _supported(
     return can, cannot
 
 
-def _accuracy(facts: Facts, answers: bool, names: Sequence[str], columns: Sequence[Mapping], add, lacks) -> None:
+def _accuracy(facts: Facts, answers: bool, columns: Sequence[Mapping], add, lacks) -> None:
     """Say what is possible without labels, with them, and with another judge."""
     if not answers:
         why = "the judge reads a question, one answer and references; name their columns with --column"
@@ -254,9 +261,7 @@ def _accuracy(facts: Facts, answers: bool, names: Sequence[str], columns: Sequen
         return
     if facts.labels >= 2:
         rough = f", below {FEW_LABELS} its intervals are rough" if facts.labels < FEW_LABELS else ""
-        more = [word for name in names for word in ("--labels", name)]
-        more += ["--on-error", "skip"] if facts.labels < sum(facts.systems.values()) and not facts.bad else []
-        add("estimate the accuracy", f"{facts.labels:,} labels of people in the rows{rough}", "accuracy", *more)
+        add("estimate the accuracy", f"{facts.labels:,} labels of people in the rows{rough}", "accuracy")
         if facts.labels >= CALIBRATE:
             more = ["--output", "calibration.json"]
             add("calibrate the judge on your labels", f"{facts.labels:,} labels in the rows", "calibrate", *more)
@@ -293,14 +298,14 @@ def _notes(facts: Facts, guessed: Mapping[str, str]) -> list[str]:
         f"column {column!r} is taken for {name}, by its name; another: --column {name}=NAME"
         for name, column in guessed.items()
     ]
-    if facts.bad:
+    if facts.bad and facts.kind is not None:
         notes.append(f"{facts.bad:,} of {facts.rows:,} rows are bad, the first: {facts.first_bad}")
     if facts.kind is None:
         return notes
     ratio = (facts.words["predictions"] / max(facts.words["prediction"], 1)) / max(
         facts.words["references"] / max(facts.words["reference"], 1), 1e-9
     )
-    if not 1 / LONG < ratio < LONG and not facts.kind.sets:
+    if not 1 / LONG < ratio < LONG and facts.words["reference"] and not facts.kind.sets:
         notes.append(
             f"answers are {ratio:.1f} times as long as references: metrics of overlapping words, such as aev, depend "
             "on that; ava reads the question"

@@ -31,7 +31,16 @@ def doctor(
 
     with console.usage("doctor"):
         columns = checked_columns(options.name_values("--column", column))
+        named = {
+            "--from": from_,
+            "--systems": systems,
+            "--encoding": encoding,
+            "--rows-at": rows_at,
+            "--sheet": sheet,
+            "--split-references": split_references,
+        }
+        reading = [word for option, value in named.items() if value for word in (option, value)]
         sources = options.read_inputs(inputs, from_, systems, encoding, rows_at, sheet, split_references)
     with console.failures("doctor"):
-        report = DoctorReport(diagnose(sources, columns))
+        report = DoctorReport(diagnose(sources, columns, reading))
     console.print_result(form, report.to_json, report.to_markdown, report.show)

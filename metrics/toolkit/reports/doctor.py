@@ -40,7 +40,10 @@ class DoctorReport(Report):
 
     def facts(self) -> list[str]:
         """Return the files, one line each."""
-        files = [f"{file['name']}: {file['format']}, {file['rows']:,} rows" for file in self._report["files"]]
+        files = [
+            f"{file['name']}: {file['format']}, {file['rows']:,} row{'s' * (file['rows'] != 1)}"
+            for file in self._report["files"]
+        ]
         systems = self._report["systems"]
         few = ", ".join(list(systems)[:5]) + ", ..." * (len(systems) > 5)
         cut = [f"the first {MAX_ROWS:,} rows of each file"] if self._report["rows"] >= MAX_ROWS else []

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from ..analysis.jackknife import FEW
 from .table import Table, estimate, number, p_value
 
+_INTERVALS = f"With 95% intervals: of a bootstrap; below {FEW} questions of a jackknife, with Student's t."
 MAX_ROWS = 30  # of pairs in slices in the terminal; of more only those that are significant
 
 
@@ -25,7 +27,7 @@ def comparison_tables(report: Mapping, metric: str, order: Sequence[str], most: 
         [name, f"{found['questions']:,}", *(estimate(found["scores"][system]) for system in order)]
         for name, found in slices.items()
     ]
-    scores = Table(f"{score} by {column}", [column, "questions", *order], rows, "With 95% bootstrap intervals.")
+    scores = Table(f"{score} by {column}", [column, "questions", *order], rows, _INTERVALS)
     place = {system: i for i, system in enumerate(order)}
     tests = [(name, _turned(pair, place)) for name, found in slices.items() for pair in found["pairs"]]
     number_of_tests = len(tests)

@@ -106,6 +106,28 @@ def rows_at(document: object, path: str, name: str) -> Iterator:
     return iter(found)
 
 
+def place_of_rows(document: object, depth: int = 4) -> str:
+    """Return where the rows of a document probably stand, as `rows_at` reads it; "" if there are none.
+
+    Args:
+        document: an object, or a list.
+        depth: objects and lists to go into.
+
+    >>> place_of_rows({"data": {"runs": [{"name": "a", "items": [{"prediction": "x", "references": "y"}]}]}})
+    'data.runs[*].items'
+    """
+    if isinstance(document, list) and document and isinstance(document[0], dict):
+        if "prediction" in recognized(tuple(map(str, document[0]))) or detect_tool_format(document[0]):
+            return "."
+        inner = place_of_rows(document[0], depth - 1) if depth else ""
+        return f"[*].{inner}" if inner and inner != "." else ""
+    if isinstance(document, Mapping) and depth:
+        for name, value in document.items():
+            if isinstance(name, str) and not set(".[]") & set(name) and (inner := place_of_rows(value, depth - 1)):
+                return name if inner == "." else f"{name}{'' if inner[0] == '[' else '.'}{inner}"
+    return ""
+
+
 def event_log_rows(events: Sequence[Mapping]) -> list[dict]:
     """Return the rows of a log of OpenAI evals: its events `sampling` and `match` by sample.
 

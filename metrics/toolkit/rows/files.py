@@ -7,13 +7,13 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from .compression import decompressed
-from .documents import document_rows, rows_at
+from .documents import document_rows, place_of_rows, rows_at
 from .formats import COMPRESSIONS, PACKED, READABLE, FileError, Row, format_of
 from .tables import arrow_rows, excel_rows, inspect_rows, parquet_rows
 from .text_rows import csv_rows, json_rows
@@ -117,6 +117,7 @@ class Source(Noted):
         self.unit = "row" if self.format in PACKED else "line"
         self.size = None
         self._stat: tuple | None = None
+        self._sheets: list[str] = []
         self._raw = None
         self._share = [0.0]
         self._opened = opened or (_standard_input if self.path == "-" else lambda: open(self.path, "rb"))
@@ -211,6 +212,16 @@ class Source(Noted):
     def _set_tool_format(self, form: str) -> None:
         self.form = form
 
+    def _found_sheets(self, sheets: list[str]) -> None:
+        self._sheets = sheets
+
+    def elsewhere(self, values: Mapping) -> str:
+        """Return where a file has rows if a row of it is none, as a part of a sentence; "" if nowhere."""
+        if len(self._sheets) > 1:
+            return f"the workbook has the sheets {', '.join(self._sheets)}: name another one with --sheet NAME"
+        place = "" if self.rows_at or self.format != "JSON lines" else place_of_rows(values)
+        return f"rows stand at {place}: add --rows-at '{place}'" if place else ""
+
     def _found(self, after: int) -> Iterator[Row]:
         """Yield the rows as they are in the file."""
         raw, name = self._raw, self.name
@@ -218,7 +229,7 @@ class Source(Noted):
             columns = None if self.columns is None else [*self.columns, *COLUMNS_READ, *self.systems]
             return parquet_rows(raw, name, columns, after, self._share)
         if self.format in PACKED:
-            excel = partial(excel_rows, sheet=self.sheet)
+            excel = partial(excel_rows, sheet=self.sheet, found=self._found_sheets)
             read = {"Arrow": arrow_rows, "Excel": excel, "Inspect log": inspect_rows}[self.format]
             return read(raw, name, after)
         stream = decompressed(raw)

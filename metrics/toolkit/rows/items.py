@@ -185,10 +185,8 @@ class RowReader:
         if value is MISSING:
             guess = next((column for column in LIKELY.get(name, ()) if column in values), "NAME")
             wide = ", or where each system has a column, with --systems A,B" if name == "prediction" else ""
-            raise ColumnError(
-                f"no {name} (a column named {' or '.join(COLUMNS[name])}); {self._found(values)}; "
-                + self._fix(name, guess, wide)
-            )
+            fix = self.source.elsewhere(values) or self._fix(name, guess, wide)
+            raise ColumnError(f"no {name} (a column named {' or '.join(COLUMNS[name])}); {self._found(values)}; {fix}")
         return column, value
 
     def _has(self, values: dict, name: str) -> bool:
@@ -415,7 +413,8 @@ class RowReader:
             elif isinstance(texts, str) or texts is None:
                 by_system[name] = [_text(where, texts)]
             else:
-                raise RowError(f"{where}: expected a string or a list of strings, got {_kind(texts)}")
+                fix = "; put it into quotation marks" if isinstance(texts, int | float) else ""
+                raise RowError(f"{where}: expected a string or a list of strings, got {_kind(texts)}{fix}")
         return by_system
 
     def _number(self, values: dict, name: str) -> float | None:

@@ -63,6 +63,10 @@ class MemorySource(Noted):
     def _set_tool_format(self, form: str) -> None:
         self.form = form
 
+    def elsewhere(self, values: Mapping) -> str:
+        """Return "": there are no other rows."""
+        return ""
+
     def _found(self, after: int) -> Iterator[Row]:
         for number, values in enumerate(self._rows, 1):
             if number <= after:
@@ -75,8 +79,8 @@ class MemorySource(Noted):
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON would hold it: arrays are lists, NaN is None."""
-    value = value.tolist() if hasattr(value, "tolist") else value
+    """Return a value as JSON would hold it: arrays and tuples are lists, NaN is None."""
+    value = value.tolist() if hasattr(value, "tolist") else list(value) if isinstance(value, tuple) else value
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
@@ -217,12 +221,12 @@ def sources_of(rows: Any, columns: Sequence[str] | None = None, name: str = "row
     if hasattr(rows, "iterrows"):  # pandas
         if not rows.columns.is_unique:
             double = rows.columns[rows.columns.duplicated()][0]
-            raise ValueError(f"rows: two columns are named {double!r}; rename one of them")
+            raise ValueError(f"{name}: two columns are named {double!r}; rename one of them")
         rows = rows.astype(object).where(rows.notna(), None).to_dict("records")
     if isinstance(rows, Mapping | str | bytes) or not isinstance(rows, Iterable):
         fix = "; choose one of its splits" if hasattr(rows, "num_rows") else ""
         raise ValueError(
-            "rows: expected a path, a list of paths or of dicts, a pandas DataFrame or a datasets.Dataset, got "
+            f"{name}: expected a path, a list of paths or of dicts, a pandas DataFrame or a datasets.Dataset, got "
             f"{type(rows).__name__}{fix}"
         )
     return [MemorySource(rows if hasattr(rows, "__len__") else list(rows), name)]

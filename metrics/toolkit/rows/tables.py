@@ -4,7 +4,7 @@ import json
 import os
 import struct
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -74,7 +74,9 @@ def _cell(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def excel_rows(raw: BinaryIO, path: str, after: int, sheet: str = "1") -> Iterator[Row]:
+def excel_rows(
+    raw: BinaryIO, path: str, after: int, sheet: str = "1", found: Callable[[list[str]], None] = lambda sheets: None
+) -> Iterator[Row]:
     """Yield the rows of a sheet of a workbook behind row `after`; the first row names the columns.
 
     Args:
@@ -82,6 +84,7 @@ def excel_rows(raw: BinaryIO, path: str, after: int, sheet: str = "1") -> Iterat
         path: its name.
         after: number of a row.
         sheet: name of the sheet, or its number, from 1.
+        found: called with the names of all sheets.
     """
     from ...core.scorer import require_extra  # which brings numpy
 
@@ -90,6 +93,7 @@ def excel_rows(raw: BinaryIO, path: str, after: int, sheet: str = "1") -> Iterat
 
     try:
         book = CalamineWorkbook.from_filelike(raw)
+        found(book.sheet_names)
         name = sheet if sheet in book.sheet_names else None
         if name is None and sheet.isdecimal() and 0 < int(sheet) <= len(book.sheet_names):
             name = book.sheet_names[int(sheet) - 1]

@@ -1,13 +1,16 @@
 """The options of the verbs, each declared once: command line, Python functions, stubs and runs take them from here."""
 
+import functools
 import inspect
+import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field, fields
+from numbers import Integral
 from typing import Any, Literal
 
-from ..rows.formats import MissingPackageError, UsageError
+from ..rows.formats import FileError, MissingPackageError, UsageError
 from .parts import PART_ROWS
 
 Settings = Mapping[str, Any]  # {metric: {setting: value}}, or {setting: value} of the only metric
@@ -29,18 +32,33 @@ def option(default: Any, help: str, *flags: str, **more: Any) -> Any:
     return field(default=default, metadata={"help": help, "flags": flags, **more})
 
 
+def _names(name: str, given: Any) -> list[str]:
+    """Return the names that an argument gives, each once."""
+    names = [given] if isinstance(given, str) else given or ()
+    if not isinstance(names, Iterable) or not all(isinstance(one, str) for one in names):
+        raise ValueError(f"{name}: expected a name or a list of names, got {type(given).__name__} {given!r:.40}")
+    return list(dict.fromkeys(names))
+
+
 class _Checked:
     def __post_init__(self):
         if self.on_error not in ("fail", "skip"):
             raise ValueError(f"on_error: expected 'fail' or 'skip', got {self.on_error!r}")
         for name, least in (("resamples", 100), ("seed", 0), ("rows", 0), ("worst", 0)):
-            if getattr(self, name, least) < least:
-                raise ValueError(f"{name}: expected a number of at least {least}, got {getattr(self, name)}")
+            number = getattr(self, name, least)
+            if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
+                raise ValueError(f"{name}: expected a number of at least {least}, got {number!r}")
+        for name in ("settings", "columns"):
+            given = getattr(self, name, None)
+            if given is not None and not isinstance(given, Mapping):
+                form = "{setting: value}, or {metric: {setting: value}}" if name == "settings" else "{name: column}"
+                raise ValueError(f"{name}: expected {form}, got {type(given).__name__} {given!r:.40}")
+        by = getattr(self, "by", None)
+        if by is not None and not isinstance(by, str):
+            raise ValueError(f"by: expected the name of a column, got {by!r:.40}")
         for name in ("metrics", "score_columns", "group_columns"):
             if hasattr(self, name):
-                given = getattr(self, name)
-                names = [given] if isinstance(given, str) else list(dict.fromkeys(given or ()))
-                object.__setattr__(self, name, names)
+                object.__setattr__(self, name, _names(name, getattr(self, name)))
         if getattr(self, "calibration", None) is not None:
             of_ava = isinstance(self, AccuracyOptions)  # its settings are those of ava
             settings = dict(self.settings or {})
@@ -320,8 +338,31 @@ def bad_usage() -> Iterator[None]:
         raise MissingPackageError(str(error), name=error.name) from error
 
 
+def in_python(message: str) -> str:
+    """Return a message with arguments of Python in place of options of the command line.
+
+    >>> in_python("name another with --column score=NAME; --on-error skip leaves bad rows out")
+    'name another with columns={"score": "NAME"}; on_error="skip" leaves bad rows out'
+    """
+    message = re.sub(r"--column (\w+)=([\w.]*)", r'columns={"\1": "\2"}', message)
+    message = re.sub(r"add --metric (\w+)", r"add \1 to metrics", message)
+    return message.replace("--on-error skip", 'on_error="skip"').replace("--column names", "columns names")
+
+
+def _of_command(rows: Any) -> bool:
+    """Return whether the rows are the files of a command, which opens them before it calls the function."""
+    from ..rows.files import Source
+    from ..rows.sources import MemorySource
+
+    first = next(iter(rows.values()), None) if isinstance(rows, Mapping) else rows
+    return isinstance(first, list) and bool(first) and all(isinstance(one, Source | MemorySource) for one in first)
+
+
 def takes(options: type) -> Callable[[Callable], Callable]:
     """Name the options of a verb in the signature of its Python function, and describe them in its docstring.
+
+    The function refuses arguments that it does not know, and its errors speak of arguments of Python, but those of a
+    command of its options.
 
     Args:
         options: the dataclass; the function has `*given` and `**options` in their place, and "{options}" and, if it
@@ -332,7 +373,7 @@ def takes(options: type) -> Callable[[Callable], Callable]:
         own = list(inspect.signature(function).parameters.values())
         of_options = list(inspect.signature(options).parameters.values())
         named = [p for p in own if p.kind is p.KEYWORD_ONLY]
-        function.__signature__ = inspect.signature(function).replace(
+        signature = inspect.signature(function).replace(
             parameters=sorted([own[0], *of_options, *named], key=lambda parameter: parameter.kind)
         )
         lines = [
@@ -344,6 +385,23 @@ def takes(options: type) -> Callable[[Callable], Callable]:
         function.__doc__ = function.__doc__.replace("*given, **options: {options}", "\n".join(lines).lstrip()).replace(
             "{rows}", _ROWS
         )
-        return function
+
+        @functools.wraps(function)
+        def called(*given: Any, **named: Any) -> Any:
+            unknown = next((name for name in named if name not in signature.parameters), None)
+            if unknown is not None:
+                from ...core.scorer import unknown_name_message
+
+                what = f"not an argument of {function.__name__}"
+                raise TypeError(unknown_name_message(unknown, what, signature.parameters))
+            try:
+                return function(*given, **named)
+            except (UsageError, FileError) as error:
+                if not _of_command(given[0] if given else named.get(own[0].name)):
+                    error.args = (in_python(str(error)), *error.args[1:])
+                raise
+
+        called.__signature__ = signature
+        return called
 
     return described

@@ -22,7 +22,7 @@ def checked_columns(columns: Mapping[str, str] | None, more: Sequence[str] = ())
     """
     for name in columns or {}:
         if name not in (*COLUMNS, *more):
-            raise ValueError(f"column: expected one of {', '.join((*COLUMNS, *more))} before the '=', got {name!r}")
+            raise ValueError(f"column: expected one of {', '.join((*COLUMNS, *more))} as the name, got {name!r}")
     return dict(columns or {})
 
 
