@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from common import checks, uploads
-from genqa_metrics.toolkit.analysis import compare as analysis
+from genqa_metrics.toolkit.analysis import compare, compared_rows
 from genqa_metrics.toolkit.reports import compare as reports
 from genqa_metrics.toolkit.rows.items import Item
 from genqa_metrics.toolkit.scoring import registry
@@ -91,15 +91,15 @@ def compared(tick, rows: list[dict]):
     def progress(metric: str, done: int, of_all: int) -> None:
         tick({"kpqa": "Scoring", "ava": "Judging"}[metric], done, of_all)
 
-    run = analysis.CompareRun(rows, METRICS, on_error="skip")
+    run = compare.CompareRun(rows, METRICS, on_error="skip")
     run.scorers["kpqa"].significance_scores = tuple(name for name, (metric, _) in SCORES.items() if metric == "kpqa")
     found = run.report(progress=progress)
-    questions = analysis.scored_rows(run)
-    return reports.CompareReport(found, lambda: analysis.explanations(run, found), lambda: questions), questions
+    questions = compared_rows.scored_rows(run)
+    return reports.CompareReport(found, lambda: compared_rows.explanations(run, found), lambda: questions), questions
 
 
 def alone(tick, rows: list[dict]) -> tuple[dict[str, float], list[dict]]:
-    """Return the mean scores of one system, and its questions as `analysis.scored_rows` returns them."""
+    """Return the mean scores of one system, and its questions as `compared_rows.scored_rows` returns them."""
     made = [
         Item(
             "rows", i, row["id"], row["system"], row["question"], [row["prediction"]], row["references"], (None, None)

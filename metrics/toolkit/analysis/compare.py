@@ -1,6 +1,5 @@
 """Compare systems on the same questions: rows -> what `genqa-metrics compare` reports, as one object."""
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,9 +15,10 @@ from ..rows.runs import files_of_runs
 from ..rows.sources import AnySource
 from ..scoring.options import CompareOptions
 from ..scoring.pipeline import item_statistics
-from ..scoring.selection import checked_columns, default_metrics, length_note, make_scorers, needed_columns
+from ..scoring.selection import checked_columns, default_metrics, make_scorers, needed_columns
 from . import jackknife, resampling
-from .explanation import Explanation, explanation
+from .compared_rows import reported_row
+from .comparison_notes import few_permutations, length_note_of, metric_warnings, unequal_rows
 from .inputs import digested_sources, optional_texts, question_numbers, rounded, score_in_column
 from .matching import Matched, SystemRow, match
 from .runs import changes, check_one_system, recorded_scores
@@ -125,7 +125,7 @@ class CompareRun:
         for metric, scorer in scorers.items():
             by_row = row_scores(scorer, statistics[metric], scorer.significance_scores[0])
             rows = most_different(by_row, self.options.rows)
-            found[metric]["rows"] = [_row(matched, row, by_row[row]) for row in rows]
+            found[metric]["rows"] = [reported_row(matched, row, by_row[row]) for row in rows]
         if "ava" in self.scorers:
             found["ava"]["accuracy"] = self._accuracy(matched.systems, statistics["ava"], asked, counts["ava"])
         slices, slice_remarks = self._slices(matched, scorers, statistics, asked) if given.by else (None, [])
@@ -134,7 +134,7 @@ class CompareRun:
             of_run.setdefault(self._systems[id(source)], []).append(source)
         sizes = np.bincount(asked)
         few = jackknife.is_few(jackknife.effective_clusters(sizes))
-        notes = [note for metric in scorers if (note := _length_note(metric, found[metric]["scores"]))]
+        notes = [note for metric in scorers if (note := length_note_of(metric, found[metric]["scores"]))]
         report = {
             "genqa_metrics": __version__,
             "inputs": inputs_of(self.sources, skips),
@@ -163,11 +163,11 @@ class CompareRun:
             "notes": [
                 *notes,
                 *slice_remarks,
-                *_unequal_rows(matched, skips),
+                *unequal_rows(matched, skips),
                 *([found["ava"]["accuracy"]["note"]] if "ava" in self.scorers else []),
                 *jackknife.few_notes(sizes),
-                *self._few_permutations(systems * (systems - 1) // 2),
-                *_warnings(matched, scorers, statistics, counts),
+                *few_permutations(systems * (systems - 1) // 2, given.resamples, given.correction),
+                *metric_warnings(matched, scorers, statistics, counts),
             ],
         }
         return rounded(report)
@@ -205,16 +205,6 @@ class CompareRun:
         )
         notes = slice_notes(given.by, {name: len(set(asked[mine])) for name, mine in places.items()}, "questions")
         return {"column": given.by, "metrics": found}, notes
-
-    def _few_permutations(self, tests: int) -> list[str]:
-        """Return a note on too few permutations."""
-        smallest = (tests if self.options.correction in ("holm", "bonferroni") else 1) / (1 + self.options.resamples)
-        if smallest < LEVEL:
-            return []
-        return [
-            f"with {tests:,} pairs and {self.options.resamples:,} permutations no corrected p can be below "
-            f"{LEVEL:g}; use --resamples {math.ceil(2 * tests / LEVEL):,}".replace(",", "")
-        ]
 
     def _read(self, skips: Skips) -> tuple[dict[str, list[SystemRow]], RowKind]:
         """Return the rows by system, and their row_kind; `scorers` are complete then."""
@@ -323,73 +313,6 @@ def _items(matched: Matched) -> list[Item]:
     ]
 
 
-def _row(matched: Matched, number: int, scores: np.ndarray) -> dict[str, object]:
-    """Return what is reported of one question."""
-    rows = matched.rows[number]
-    asked = rows[0].item
-    return {
-        "row": number + 1,
-        "id": asked.id if matched.matched_by == "id" else None,
-        "text": asked.text,
-        "references": asked.references,
-        "difference": float(np.ptp(scores)),
-        "best": matched.systems[int(scores.argmax())],
-        "worst": matched.systems[int(scores.argmin())],
-        "answers": {
-            system: {"predictions": row.item.predictions, "score": float(score)}
-            for system, row, score in zip(matched.systems, rows, scores, strict=True)
-        },
-    }
-
-
-def _length_note(metric: str, scores: Mapping[str, Mapping[str, Mapping]]) -> str | None:
-    systems: dict[str, dict[str, float]] = {}
-    for name, by_system in scores.items():
-        for system, found in by_system.items():
-            systems.setdefault(system, {})[name] = found["value"]
-    return length_note(metric, systems)
-
-
-def _unequal_rows(matched: Matched, skips: Skips) -> list[str]:
-    if not skips.skipped:
-        return []
-    found = ", ".join(f"{system} {rows:,}" for system, rows in skips.by_system.items())
-    return [
-        f"bad rows were skipped ({found or f'{skips.skipped:,} of no known system'}), and their questions for all "
-        f"systems: {len(matched.rows):,} questions are left, which may be easier than the others; "
-        'write "" for a system that gave no answer, which scores 0'
-    ]
-
-
-def _warnings(
-    matched: Matched, scorers: Mapping[str, Scorer], statistics: Mapping[str, np.ndarray], counts: Mapping
-) -> list[str]:
-    """Return what the metrics warn of; what is the same for several systems once."""
-    notes = []
-    for metric, scorer in scorers.items():
-        sums = dict(zip(matched.systems, statistics[metric][..., :-1].sum(axis=0), strict=True))
-        warnings = scorer.warnings(sums, counts.get(metric, {}))
-        notes += [f"{metric}: {warning}" for warning in _gathered(warnings, matched.systems)]
-    return notes
-
-
-def _gathered(warnings: Sequence[str], systems: Sequence[str]) -> list[str]:
-    """Write warnings that are the same for several systems once.
-
-    >>> _gathered(["a: too long", "b: too long", "b: too short"], ["a", "b"])
-    ['a, b: too long', 'b: too short']
-    """
-    of: dict[str, list[str]] = {}
-    for warning in warnings:
-        system = next((system for system in systems if warning.startswith(f"{system}: ")), "")
-        of.setdefault(warning.removeprefix(f"{system}: "), []).extend([system] * bool(system))
-    notes = []
-    for warning, names in of.items():
-        who = "all systems" if len(names) > 2 and len(names) == len(systems) else ", ".join(names)
-        notes.append(f"{who}: {warning}" if who else warning)
-    return notes
-
-
 def _unscored_item(reader: RowReader, source: AnySource, line: int, values: dict, row_kind: RowKind) -> Item:
     """Return the item of a row whose score is in the file, which needs neither answer nor references."""
     found = optional_texts(reader, values, row_kind.text)
@@ -397,67 +320,3 @@ def _unscored_item(reader: RowReader, source: AnySource, line: int, values: dict
     return Item(
         source.name, line, found["id"], system, found["text"], found["prediction"], found["references"], (None, None)
     )
-
-
-def explanations(run: CompareRun, report: Mapping) -> list[dict[str, Explanation]]:
-    """Return how KPQA computes the scores of the best and the worst answer of each row that differs most.
-
-    Args:
-        run: the run with its models and settings.
-        report: what it reported.
-
-    Returns:
-        For every row of report["metrics"]["kpqa"]["rows"] system -> `explanation.Explanation`; none without kpqa.
-    """
-    scorer = run.scorers.get("kpqa")
-    if scorer is None:
-        return []
-    explained = []
-    for row in report["metrics"]["kpqa"]["rows"]:
-        texts = {system: row["answers"][system]["predictions"] for system in (row["best"], row["worst"])}
-        explained.append(
-            {
-                system: explanation(row["text"], answers[0], row["references"], scorer.models, scorer.beta)
-                for system, answers in texts.items()
-                if len(answers) == 1
-            }
-        )
-    return explained
-
-
-def scored_rows(run: CompareRun) -> list[dict]:
-    """Return every question of a run with the answers of all systems and their scores.
-
-    Args:
-        run: the run, after `report`.
-
-    Returns:
-        For every question "number" (from 1), "id", "question", "references", and "answers": system -> "prediction"
-        and "scores" (name of a row's score -> value).
-    """
-    scores: dict[str, np.ndarray] = {}
-    for metric, sums in run.statistics.items():
-        means = sums[..., :-1] / np.maximum(sums[..., -1:], 1)
-        flat, scorer = means.reshape(-1, means.shape[-1]), run.scorers.get(metric)
-        by_name = scorer.row_scores(flat) if scorer else {metric: flat[:, 0]}
-        scores |= {name: np.asarray(values).reshape(means.shape[:2]) for name, values in by_name.items()}
-    found = []
-    for q, rows in enumerate(run.matched.rows):
-        asked = rows[0].item
-        answers = {
-            system: {
-                "prediction": " | ".join(row.item.predictions),
-                "scores": {name: float(values[q, s]) for name, values in scores.items()},
-            }
-            for s, (system, row) in enumerate(zip(run.matched.systems, rows, strict=True))
-        }
-        found.append(
-            {
-                "number": q + 1,
-                "id": asked.id,
-                "question": asked.text,
-                "references": asked.references,
-                "answers": answers,
-            }
-        )
-    return found

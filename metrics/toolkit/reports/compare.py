@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.compare import CompareRun, explanations, scored_rows
+from ..analysis.compare import CompareRun
+from ..analysis.compared_rows import explanations, scored_rows
 from ..analysis.resampling import adjust_p_values
 from ..rows.callbacks import Message, Progress, ignore
 from ..scoring.options import CompareOptions, bad_usage, takes
@@ -237,8 +238,8 @@ class CompareReport(Report):
 
     Args:
         report: what `analysis.compare.CompareRun.report` returns.
-        explain: makes the heat maps of KPQA's rows for the page, see `analysis.compare.explanations`.
-        all_rows: makes all questions for the page, see `analysis.compare.scored_rows`.
+        explain: makes the heat maps of KPQA's rows for the page, see `compared_rows.explanations`.
+        all_rows: makes all questions for the page, see `compared_rows.scored_rows`.
 
     Attributes:
         systems: names of the systems.

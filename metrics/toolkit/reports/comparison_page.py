@@ -31,8 +31,8 @@ def comparison_page(shown: "CompareReport", explained: Sequence[Mapping] = (), r
 
     Args:
         shown: the comparison.
-        explained: heat maps for KPQA's rows, see `analysis.compare.explanations`.
-        rows: all questions, see `analysis.compare.scored_rows`.
+        explained: heat maps for KPQA's rows, see `compared_rows.explanations`.
+        rows: all questions, see `compared_rows.scored_rows`.
     """
     sections = [_section(shown, metric, explained) for metric in shown.tests]
     body = render(

@@ -12,7 +12,7 @@ def shown_row(row: Mapping, systems: Sequence[str], labels: Mapping[str, str], w
     """Return what the table shows of a question.
 
     Args:
-        row: see `analysis.compare.scored_rows`.
+        row: see `compared_rows.scored_rows`.
         systems: in the order of the columns.
         labels: names of scores of a row -> labels; the first one is shown where there is no verdict.
         words: name of the score of shared words that is set against the judge's probability; None for none.
@@ -71,7 +71,7 @@ def rows_table(
     """Return the table (`markupsafe.Markup`); `rows.js` makes it filter, sort and open.
 
     Args:
-        rows: see `analysis.compare.scored_rows`; at most `MOST` are shown, the first in the order.
+        rows: see `compared_rows.scored_rows`; at most `MOST` are shown, the first in the order.
         systems: in the order of the columns.
         labels: see `shown_row`.
         words: see `shown_row`.

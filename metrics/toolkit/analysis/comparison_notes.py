@@ -1,0 +1,73 @@
+"""Notes of a comparison: what a reader must know before trusting its numbers, one sentence each."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ...core.scorer import Scorer
+from ..rows.reading import Skips
+from ..scoring.selection import length_note
+from .matching import Matched
+from .system_comparison import LEVEL
+
+
+def few_permutations(pairs: int, resamples: int, correction: str) -> list[str]:
+    """Return a note where no corrected p of so many pairs can be below the level; none elsewhere."""
+    smallest = (pairs if correction in ("holm", "bonferroni") else 1) / (1 + resamples)
+    if smallest < LEVEL:
+        return []
+    return [
+        f"with {pairs} pairs and {resamples} permutations no corrected p can be below {LEVEL:g}; use --resamples "
+        f"{math.ceil(2 * pairs / LEVEL)}"
+    ]
+
+
+def length_note_of(metric: str, scores: Mapping[str, Mapping[str, Mapping]]) -> str | None:
+    """Return a note on systems whose answers differ in length; see `selection.length_note`."""
+    systems: dict[str, dict[str, float]] = {}
+    for name, by_system in scores.items():
+        for system, found in by_system.items():
+            systems.setdefault(system, {})[name] = found["value"]
+    return length_note(metric, systems)
+
+
+def unequal_rows(matched: Matched, skips: Skips) -> list[str]:
+    """Return a note on bad rows, whose questions were left out for all systems."""
+    if not skips.skipped:
+        return []
+    found = ", ".join(f"{system} {rows:,}" for system, rows in skips.by_system.items())
+    return [
+        f"bad rows were skipped ({found or f'{skips.skipped:,} of no known system'}), and their questions for all "
+        f"systems: {len(matched.rows):,} questions are left, which may be easier than the others; "
+        'write "" for a system that gave no answer, which scores 0'
+    ]
+
+
+def metric_warnings(
+    matched: Matched, scorers: Mapping[str, Scorer], statistics: Mapping[str, np.ndarray], counts: Mapping
+) -> list[str]:
+    """Return what the metrics warn of; what is the same for several systems once."""
+    notes = []
+    for metric, scorer in scorers.items():
+        sums = dict(zip(matched.systems, statistics[metric][..., :-1].sum(axis=0), strict=True))
+        warnings = scorer.warnings(sums, counts.get(metric, {}))
+        notes += [f"{metric}: {warning}" for warning in _gathered(warnings, matched.systems)]
+    return notes
+
+
+def _gathered(warnings: Sequence[str], systems: Sequence[str]) -> list[str]:
+    """Write warnings that are the same for several systems once.
+
+    >>> _gathered(["a: too long", "b: too long", "b: too short"], ["a", "b"])
+    ['a, b: too long', 'b: too short']
+    """
+    of: dict[str, list[str]] = {}
+    for warning in warnings:
+        system = next((system for system in systems if warning.startswith(f"{system}: ")), "")
+        of.setdefault(warning.removeprefix(f"{system}: "), []).extend([system] * bool(system))
+    notes = []
+    for warning, names in of.items():
+        who = "all systems" if len(names) > 2 and len(names) == len(systems) else ", ".join(names)
+        notes.append(f"{who}: {warning}" if who else warning)
+    return notes
