@@ -36,6 +36,25 @@ def test_features_of_the_linear_judge():
     assert judge_model.linear_features("", "", "") == [0, 0, 0, 0]
 
 
+def test_settings_of_the_paper_judge_without_rules(judges, repository):
+    """The model alone: no identity, refusal or quantity rule, each reference by itself, the mean of them."""
+    rows = {"questions": ["who is it"] * 2, "references": [["seven steps", "four"]] * 2}
+    rows["predictions"] = ["seven steps", "I don't know."]
+    paper = load(repository, judges(), settings="paper")
+    found = paper.compute(**rows, per_example=True)["ava_score_per_example"]
+    loaded = loading.load_judge(judges(), device="cpu")
+    triples = [
+        ("who is it", reference, answer) for answer in rows["predictions"] for reference in ("seven steps", "four")
+    ]
+    expected = loaded.calibrated(Judge(loaded).logits(triples), np.array([2, 1, 2, 1])).reshape(2, 2).mean(axis=1)
+    assert found == pytest.approx(expected.tolist(), abs=1e-6)
+    assert "|references:mean|" in paper.signature()
+    assert "|rules:none" in paper.signature()
+    plain = load(repository, judges())
+    assert plain.compute(**rows, per_example=True)["ava_score_per_example"][0] > 0.99
+    assert "rules:answer+assertion+identity+refusal+passage+quantity" in plain.signature()
+
+
 ROW = {
     "questions": ["How many live in California?"],
     "predictions": ["It has 39 million people by now."],

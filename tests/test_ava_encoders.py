@@ -9,35 +9,16 @@ from genqa_metrics.ava import loading
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.core import judge_model
 
-SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
-OTHER_NAMES = {
-    "distilbert": {"dim": 16, "n_layers": 2, "n_heads": 2, "hidden_dim": 32},
-    "albert": SIZES | {"embedding_size": 8},
-    "electra": SIZES | {"embedding_size": 8},
-    "modernbert": SIZES | {"reference_compile": False, "cls_token_id": 2, "sep_token_id": 3},
-}
-WITHOUT_TYPES = ("distilbert", "mpnet", "modernbert", "roberta", "camembert", "xlm-roberta")
+from tests.factories.ava import encoder_of_type
+
 ROW = ("who is it", "seven steps", "there are four")
 CHANGED = [("how many", *ROW[1:]), (ROW[0], "four rooms", ROW[2]), (*ROW[:2], "a test")]
 
 
 @pytest.fixture(scope="module")
 def encoder(tiny_encoder, tmp_path_factory):
-    """Return the folder of a tiny encoder of a type, its weights drawn from a seed."""
-
-    def made(kind):
-        folder = tmp_path_factory.mktemp(kind)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_encoder)
-        if kind in WITHOUT_TYPES:
-            tokenizer.model_input_names = ["input_ids", "attention_mask"]
-        sizes = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id, "max_position_embeddings": 80}
-        config = transformers.AutoConfig.for_model(kind, **sizes, **OTHER_NAMES.get(kind, SIZES))
-        torch.manual_seed(5)
-        transformers.AutoModel.from_config(config).save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
-        return folder
-
-    return made
+    """Return the folder of a tiny encoder of a type."""
+    return lambda kind: encoder_of_type(kind, tiny_encoder, tmp_path_factory.mktemp(kind))
 
 
 def judge(encoder, configuration, folder):

@@ -13,13 +13,14 @@ import pytest
 import torch
 import transformers
 from genqa_metrics.ava.loading import load_judge
-from genqa_metrics.core import checkpoints
+from genqa_metrics.core import checkpoints, judge_model
 from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.settings import PredictorSettings, write_settings
 from huggingface_hub import ModelCard, RepoCard
 
-from tests.factories.ava import linear_judge, load, random_rows
+from tests.factories.ava import encoder_of_type, linear_judge, load, random_rows
+from tests.factories.ava import saved as saved_judge
 from tests.factories.kpqa import saved
 from training.publish import hub as publish_hub
 from training.publish import models, publish
@@ -358,30 +359,33 @@ def test_there_is_one_default_checkpoint(text):
         publish_space.default_checkpoints(text, "ns", "v1")
 
 
-@pytest.mark.parametrize("kind", ["a1-r_qt", "a1-all", "a2", "linear", "predictor"])
-def test_a_checkpoint_of_ones_own(kind, hub, run, judges, tiny_checkpoint, tmp_path, repository):
-    """Every kind of judge and predictor becomes one model repository, and the metric loads what was published."""
+@pytest.mark.parametrize("kind", ["a1-r_qt", "a1-all", "a1-all on MPNet", "a2", "linear", "predictor"])
+def test_a_checkpoint_of_ones_own(kind, hub, run, judges, tiny_encoder, tiny_checkpoint, tmp_path, monkeypatch):
+    """Every kind of judge and predictor becomes one model repository, and the metric loads it by its Hub id."""
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(checkpoints, "_PINNED", {})
     source = tmp_path / "mine"
     if kind == "linear":
         linear_judge(source)
+    elif kind == "a1-all on MPNet":
+        encoder = encoder_of_type("mpnet", tiny_encoder, tmp_path / "mpnet")
+        saved_judge(judge_model.judge_model(encoder, "a1-all"), encoder, source, configuration="a1-all")
     else:
         shutil.copytree(tiny_checkpoint if kind == "predictor" else judges(kind), source)
     (line,) = run("--checkpoint", str(source), "--name", "mine")
     assert line.startswith("model ns/mine: ")
     assert set(hub.repositories) == {("model", "ns/mine")}
-    folder = tmp_path / "downloaded"
-    for path, body in hub.content("model", "ns/mine", "v" + genqa_metrics.__version__).items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(body)
     metric = "kpqa" if kind == "predictor" else "ava"
-    card = ModelCard.load(folder / "README.md")
-    assert f'evaluate.load("ns/{metric}", checkpoint="ns/mine@v{genqa_metrics.__version__}")' in card.text
+    published = f"ns/mine@v{genqa_metrics.__version__}"
+    card = hub.content("model", "ns/mine")["README.md"].decode()
+    assert f'evaluate.load("ns/{metric}", checkpoint="{published}")' in card
     rows = random_rows(6)
     found, expected = (
-        genqa_metrics.load(metric, checkpoint=str(each), device="cpu", keep_in_memory=True).compute(**rows)
-        for each in (folder, source)
+        genqa_metrics.load(metric, checkpoint=each, device="cpu", keep_in_memory=True).compute(**rows)
+        for each in (published, str(source))
     )
     assert found == pytest.approx(expected, abs=1e-6)
+    assert any(path.startswith("/ns/mine/resolve/") for path in hub.bodies())
 
 
 @pytest.mark.parametrize(

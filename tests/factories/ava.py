@@ -9,6 +9,31 @@ from tests.factories.kpqa import QUESTIONS, WORDS
 
 SETTINGS = {"max_length": 64, "slope": 2.0, "intercept": -0.5, "threshold": 0.4, "reference_aggregation": "max"}
 
+SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+OTHER_NAMES = {
+    "distilbert": {"dim": 16, "n_layers": 2, "n_heads": 2, "hidden_dim": 32},
+    "albert": SIZES | {"embedding_size": 8},
+    "electra": SIZES | {"embedding_size": 8},
+    "modernbert": SIZES | {"reference_compile": False, "cls_token_id": 2, "sep_token_id": 3},
+}
+WITHOUT_TYPES = ("distilbert", "mpnet", "modernbert", "roberta", "camembert", "xlm-roberta")
+
+
+def encoder_of_type(kind, tiny_encoder, folder):
+    """Return the folder with a tiny encoder of a type, its weights drawn from a seed, and the tokenizer of another."""
+    import torch
+    import transformers
+
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_encoder)
+    if kind in WITHOUT_TYPES:
+        tokenizer.model_input_names = ["input_ids", "attention_mask"]
+    sizes = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id, "max_position_embeddings": 80}
+    config = transformers.AutoConfig.for_model(kind, **sizes, **OTHER_NAMES.get(kind, SIZES))
+    torch.manual_seed(5)
+    transformers.AutoModel.from_config(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
 
 def saved(model, tokenizer_folder, folder, **settings):
     from transformers import AutoTokenizer
