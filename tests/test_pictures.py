@@ -1,4 +1,4 @@
-"""The preview of the comparison shows what the page computes: `python -m tests.programs.pictures` makes it."""
+"""The previews, which links to the demos show, have the numbers of the pages: `python -m tests.programs.pictures`."""
 
 import html
 import re
@@ -7,21 +7,29 @@ import pytest
 from PIL import Image
 
 from tests.factories.spaces import load_app
-from tests.programs.pictures import PREVIEW, SPACES
+from tests.programs.pictures import NAMES, PREVIEW, SPACES
 
 NUMBER = re.compile(r"\d+\.\d+")
 
 
-@pytest.mark.parametrize("name", ["compare"])
+def text_of(markup: object) -> str:
+    return html.unescape(re.sub("<[^>]*>", " ", str(markup)))
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_preview_shows_what_the_demo_computes(name):
     image = Image.open(SPACES / name / "preview.png")
     assert image.size == tuple(PREVIEW.values())
     app = load_app(name)
     tick = [lambda *_: None] if name == "compare" else []
-    outputs = app.page(*tick, *app.ADDRESS.first)
-    computed = html.unescape(re.sub("<[^>]*>", " ", " ".join(map(str, outputs))))
+    status, *others = app.page(*tick, *app.ADDRESS.first)
     shown = NUMBER.findall(image.info["shown"])
     assert len(shown) > 3
-    assert set(shown) <= set(NUMBER.findall(computed)), "run python -m tests.programs.pictures"
-    headline = re.search(r'class="headline">(.*?)</p>', str(outputs[0]))[1]
-    assert html.unescape(re.sub("<[^>]*>", "", headline)) in image.info["shown"]
+    computed = set(NUMBER.findall(" ".join(text_of(each) for each in (status, *others) if isinstance(each, str))))
+    assert set(shown) <= computed, f"run python -m tests.programs.pictures {name}"
+    headline = re.search(r'class="headline">(.*?)</p>', str(status))[1]
+    assert words(html.unescape(re.sub("<[^>]*>", "", headline))) in words(image.info["shown"])

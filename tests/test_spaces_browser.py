@@ -238,7 +238,7 @@ def main_path(name: str, page: Page) -> None:
         page.wait_for_timeout(200)  # the cell would take the focus 50 ms after it is drawn
         expect(page.get_by_role("slider", name="alpha")).to_be_focused()
     elif name == "grounding":
-        result(page, "of the sentences are supported")
+        result(page, "sentences that are supported")
         page.locator(".sentences summary", has_text="1887").click()
         expect(page.locator(".sentences mark:visible")).to_contain_text("1889")
         example(page, "Nothing is stated")
@@ -367,7 +367,7 @@ RESULT = {
     "f_meta": "the conventional score is",
     "aev": "AEv(0.5, 2):",
     "ava": "Probability",
-    "grounding": "of the sentences are supported",
+    "grounding": "sentences that are supported",
 }
 
 

@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from . import html
 
-# Least size of an effect, and the colours of words that count for and against the answer; black is readable on them.
-STEPS = ((0.05, "#bfdbfe", "#fed7aa"), (0.3, "#60a5fa", "#fb923c"))
+# Least size of an effect, and the colours of words that count for and against the answer, see style.css.
+STEPS = ((0.05, "var(--for)", "var(--against)"), (0.3, "var(--for-much)", "var(--against-much)"))
 MAX_EXPLAINED = 1_500  # characters of an answer that is explained; each of its words takes a pass of the model
 LEGEND = (
     "Blue words count for the answer, orange words against it. The number is how much the probability falls without "

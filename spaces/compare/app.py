@@ -134,9 +134,9 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
         with gr.Row():
             with gr.Column(scale=3, min_width=280):
                 plot = gr.HTML(apply_default_css=False)
-            with gr.Column(scale=1, min_width=250):
+            with gr.Column(scale=1, min_width=290):
                 choices = [(label, name) for name, (_, label) in SCORES.items()]
-                which = gr.Dropdown(choices, value="ava_accuracy", label="Rank by", min_width=250)
+                which = gr.Dropdown(choices, value="ava_accuracy", label="Rank by", min_width=290)
         table = gr.HTML(apply_default_css=False)
         rows = gr.HTML(apply_default_css=False, js_on_load=ROWS)
         why = gr.HTML(apply_default_css=False, js_on_load=MOVE, elem_classes="moved")

@@ -92,6 +92,7 @@ def summary(report, found: dict[str, list[tuple]], questions: Sequence[dict]) ->
 def scores_table(report, found: dict[str, list[tuple]]) -> Markup:
     """Return a table: every score of every system, the highest in bold, and whether chance could explain it."""
     facts, lines = report.to_dict(), []
+    order = [system for system, *_ in found["ava_accuracy"]]  # as in the ranking above and the rows below
     for name, (metric, label) in SCORES.items():
         p = reports.ranked_pairs(facts, metric, name, neighbours=True)[0]["permutation_p_corrected"]
         clear, first = p is not None and p < facts["settings"]["level"], first_system(found[name])
@@ -101,10 +102,10 @@ def scores_table(report, found: dict[str, list[tuple]]) -> Markup:
         }
         label = accuracy_label(facts) if name == "ava_accuracy" else label
         chance = f"{'no' if clear else 'yes'} (p\u00a0{p_value(p)})" if first else "tie"
-        lines.append([label, *map(values.get, report.systems), chance])
-    header = ["score", *report.systems, "could it be chance?"]
+        lines.append([label, *map(values.get, order), chance])
+    header = ["score", *order, "could it be chance?"]
     caption = "All scores; could the lead of the first system over the second be chance?"
-    return html.table(header, lines, caption, set(range(1, 1 + len(report.systems))))
+    return html.table(header, lines, caption, set(range(1, 1 + len(order))))
 
 
 def plot_of(name: str, shown: dict) -> Markup:

@@ -127,7 +127,7 @@ def summary(scores: dict, matches: dict) -> tuple[str, ...]:
     )
     lowest = {side: min(range(len(found)), key=lambda i: found[i]["score"]) for side, found in matches.items()}
     second = " ".join(
-        f"The lowest best match of a {what} is {matches[side][lowest[side]]['score']:.2f} ({mark}{lowest[side] + 1})."
+        f"Least matched {what}: {mark}{lowest[side] + 1} ({matches[side][lowest[side]]['score']:.2f})."
         for side, what, mark in (("references", "reference", "R"), ("predictions", "generated question", "G"))
     )
     return first, second

@@ -16,11 +16,14 @@ TITLE = "Grounding: is the answer supported?"
 ABOUT = "A small judge reads every sentence of an answer beside the retrieved passages and shows the evidence."
 MAX_ANSWER = 5_000  # characters
 MAX_PASSAGE = 10_000
-# Background of a sentence by its verdict; black is readable on them. The word of the verdict stands behind it.
-COLOURS = {"supported": "#bbf7d0", "unsupported": "#fde68a", "contradicted": "#fecaca", "states nothing": ""}
-LEGEND = (
-    "Green: supported. Yellow: unsupported. Red: contradicted by a passage. A click on a sentence shows its passage."
-)
+# Background of a sentence by its verdict, see style.css. The word of the verdict stands behind it.
+COLOURS = {
+    "supported": "var(--for)",
+    "unsupported": "var(--light)",
+    "contradicted": "var(--against)",
+    "states nothing": "",
+}
+LEGEND = "Blue: supported. Grey: unsupported. Orange: contradicted by a passage. Click a sentence to see its passage."
 
 EXAMPLES = sharing.read_examples(__file__)
 ADDRESS = sharing.Address(dict.fromkeys(("question", "answer", "passages"), str), EXAMPLES[0].values, 3)
@@ -81,11 +84,11 @@ def page(question: str, answer: str, passages: str) -> list:
     given = split_passages(passages)
     found = judged(question, answer, given)
     explained = found["explanation"]
-    share = f"**{html.probability(found['grounding'])}** of the sentences are supported."
+    share = f"The score is **{html.probability(found['grounding'])}**, the share of the sentences that are supported."
+    states = bool(found["grounding_answer_rate"])
     status = html.headline(
-        share if found["grounding_answer_rate"] else "The answer states nothing.",
-        explained["reason"],
-        *(f"Note: {text}." for text in found["warnings"] if found["grounding_answer_rate"]),
+        *((explained["reason"], share) if states else ("The answer states nothing.", explained["reason"])),
+        *(f"Note: {text}." for text in found["warnings"] if states),
         sharing.example_note(EXAMPLES, values),
     )
     marked = html.fill(

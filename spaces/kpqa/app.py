@@ -18,9 +18,8 @@ ABOUT = "BLEU-1, ROUGE-L and BERTScore that give more weight to the words that a
 NAMES = {"bleu1": "BLEU-1", "rougeL": "ROUGE-L", "bertscore": "BERTScore"}
 SEEN = 0.01  # least change that two digits show
 CLOSE = 0.1  # scores that differ by less are called about the same
-# Colours of weights 0.0, 0.1 ... 1.0, all light enough for black letters: one hue, which says neither right nor wrong.
-HEAT = ("#e7e5e4", "#e3edf5", "#d5e7f5", "#c6e1f5", "#b6daf4", "#a5d3f3", "#93caf1", "#80c1ee", "#6cb8eb", "#58afe8",
-        "#44a5e4")  # fmt: skip
+# Colour of a weight in percent: one hue, which says neither right nor wrong; see style.css.
+HEAT = "color-mix(in srgb, var(--heavy) {}%, var(--light))"
 
 EXAMPLES = sharing.read_examples(__file__)
 ADDRESS = sharing.Address(dict.fromkeys(("question", "answer", "references"), str), EXAMPLES[0].values, 3)
@@ -52,7 +51,7 @@ def heat_map(label: str, segments: list) -> Markup:
         weight = max(segment.weights, default=0)
         step = round(10 * weight)
         note = " ".join([f"{weight:.1f}"] * (step > 0) + ["="] * segment.found)
-        pieces.append((segment.text, HEAT[step] if note else "", note))
+        pieces.append((segment.text, HEAT.format(10 * step) if note else "", note))
     return html.marked_text(label, pieces)
 
 
@@ -173,7 +172,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
                     texts = gr.HTML(apply_default_css=False)
                     gr.Markdown(
                         "The number is the weight of a word or a part of it: how much it helps to answer the "
-                        "question, from 0 (not shown) to 1; the darker, the more. It does not say whether the word is "
+                        "question, from 0 (not shown) to 1; the stronger the blue, the more. It does not say whether the word is "
                         "right. = marks words that the other text has too.",
                         elem_classes="note",
                     )

@@ -28,7 +28,7 @@ SPACES = Path(__file__).resolve().parents[2] / "spaces"
 NAMES = ("compare", "ava", "grounding", "kpqa", "f_meta", "aev")
 PREVIEW = {"width": 1200, "height": 630}
 WIDTHS = {"desktop": 1280, "phone": 390}
-SHOWN = """() => [...document.querySelectorAll('.status, .results table, .results .marked')]
+SHOWN = """() => [...document.querySelectorAll('.status > .html-container, .results .html-container')]
   .filter(one => { const box = one.getBoundingClientRect(); return box.width && box.top < innerHeight; })
   .map(one => one.innerText).join('\\n')"""
 STARTS_IN = 900  # seconds
