@@ -393,6 +393,19 @@ def test_a_wide_table_fits_a_narrow_terminal():
         assert (len([line for line in lines if line.startswith("a ")]) > 1) == (width == 80)
 
 
+def test_a_narrow_terminal_leaves_out_columns_without_a_value():
+    """Such as the p-values of a bootstrap that was not made; the numbers stay under their names."""
+    header = ["pair", "difference of ava_accuracy", "permutation p", "corrected", "bootstrap p", "corrected"]
+    tests = table.Table("t", header, [["own words - echo", "0.500 [0.168, 0.832]", "0.065", "0.066", "-", "-"]])
+    out = io.StringIO()
+    table.print_table(tests, Console(file=out, width=80))
+    assert "bootstrap" not in out.getvalue()
+    assert len([line for line in out.getvalue().splitlines() if line.startswith("own words")]) == 1
+    wide = io.StringIO()
+    table.print_table(tests, Console(file=wide, width=200))
+    assert "bootstrap p" in wide.getvalue()
+
+
 def test_charts_follow_a_dark_page_and_share_one_palette():
     """No ground of their own, text in the page's colour; AVA has one colour, further scores of it other lines."""
     from matplotlib.figure import Figure

@@ -9,6 +9,7 @@ from ..analysis.labels import agreement_fact
 from ..rows.callbacks import Message, Progress, ignore
 from ..scoring.confusion import CONFUSION
 from ..scoring.options import AccuracyOptions, bad_usage, takes
+from .glossary import short_names
 from .report import Report
 from .slices import accuracy_table
 from .table import Table, estimate, number
@@ -90,7 +91,7 @@ class AccuracyReport(Report):
         said += " Declined: gives no answer, such as 'I don't know'; attempted: the other answers."
         if labelled:
             said += " Effective rows: this many random labels would give as narrow an interval without the judge."
-        return Table("Accuracy of the systems", header, rows, said)
+        return Table("Accuracy of the systems", header, rows, said, short=short_names(header))
 
     def _agreement(self) -> Table:
         rows = []

@@ -12,6 +12,7 @@ from ..rows.callbacks import Message, Progress, ignore
 from ..scoring.options import CompareOptions, bad_usage, takes
 from ..scoring.registry import SCORERS, scorer_class
 from .changes import change_tables, summary
+from .glossary import short_names
 from .report import Report, say
 from .slices import MAX_ROWS, comparison_tables, reversals
 from .table import (
@@ -139,7 +140,8 @@ def systems_table(report: Mapping, metric: str) -> Table:
     elif "accuracy" in found:
         said = f"In brackets: 95% {kind} interval; the errors of {metric} are ignored."
     said += f" Ranks and clusters by {names[0]}." if len(names) > 1 else ""
-    return Table(f"{metric}: systems", header, rows, f"{said} {BEST}", marked, header.index(names[0]))
+    bold, short = header.index(names[0]), short_names(header)
+    return Table(f"{metric}: systems", header, rows, f"{said} {BEST}", marked, bold, short=short)
 
 
 def ranked_pairs(report: Mapping, metric: str, name: str, neighbours: bool = False) -> list[dict]:

@@ -92,6 +92,7 @@ def _section(shown: "CompareReport", metric: str, explained: Sequence[Mapping]) 
         "metric": metric,
         "scores": scores,
         "systems": html_table(table),
+        "names": table.names_in_full,
         "said": table.explanation,
         "legend": heat_map_legend() if heat else None,
         "sliced": [(table, html_table(table)) for table in shown.sliced(metric)],

@@ -1,5 +1,6 @@
 """What every column of the tables means: one name per quantity, in tables, JSON, --fail-under, charts and Python."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -11,11 +12,13 @@ class Quantity:
         meaning: one sentence.
         verbs: the verbs whose tables or JSON have it.
         header: what a table calls it, where that is not its name.
+        short: what terminals and HTML call it, where its name is too long for a column.
     """
 
     meaning: str
     verbs: tuple[str, ...]
     header: str = ""
+    short: str = ""
 
 
 _ALL = ("score", "compare", "accuracy", "agree")
@@ -37,15 +40,23 @@ QUANTITIES: dict[str, Quantity] = {
         "Share of the answers that the judge accepts, whichever judge it is; of AVA it is `ava_accuracy`.",
         ("accuracy",),
     ),
-    "ava_score": Quantity("Mean of AVA's probabilities that an answer is correct.", ("score", "compare", "agree")),
+    "ava_score": Quantity(
+        "Mean of AVA's probabilities that an answer is correct.", ("score", "compare", "agree"), short="score"
+    ),
     "declined": Quantity("Share of the answers that give none, such as 'I don't know'.", ("accuracy",)),
     "wrong": Quantity("Share that is neither correct nor declined: 1 - accuracy - declined.", ("accuracy",)),
-    "accuracy_given_attempted": Quantity("`accuracy` of the answers that are not declined.", ("accuracy",)),
-    "ava_declined": Quantity("Share of the answers that give none; a reference that declines too is met.", _SCORES),
-    "ava_wrong": Quantity(
-        "Share that is neither judged correct nor declined: 1 - ava_accuracy - ava_declined.", _SCORES
+    "accuracy_given_attempted": Quantity(
+        "`accuracy` of the answers that are not declined.", ("accuracy",), short="if attempted"
     ),
-    "ava_accuracy_given_attempted": Quantity("`ava_accuracy` of the answers that are not declined.", _SCORES),
+    "ava_declined": Quantity(
+        "Share of the answers that give none; a reference that declines too is met.", _SCORES, short="declined"
+    ),
+    "ava_wrong": Quantity(
+        "Share that is neither judged correct nor declined: 1 - ava_accuracy - ava_declined.", _SCORES, short="wrong"
+    ),
+    "ava_accuracy_given_attempted": Quantity(
+        "`ava_accuracy` of the answers that are not declined.", _SCORES, short="if attempted"
+    ),
     "ava_label": Quantity("AVA's verdict of one answer: 1 correct, 0 not. Its mean is `ava_accuracy`.", ("score",)),
     "labelled": Quantity("Rows with a label of a person.", ("score", "accuracy")),
     "effective_sample_size": Quantity(
@@ -157,3 +168,12 @@ def named(header: str) -> Quantity | None:
     ('score', 'compare', 'accuracy')
     """
     return QUANTITIES.get(header) or next((found for found in QUANTITIES.values() if found.header == header), None)
+
+
+def short_names(header: Iterable[str]) -> dict[str, str]:
+    """Return the columns of a table that terminals and HTML call by a shorter name, with that name.
+
+    >>> short_names(["system", "ava_accuracy", "ava_wrong"])
+    {'ava_wrong': 'wrong'}
+    """
+    return {name: QUANTITIES[name].short for name in header if name in QUANTITIES and QUANTITIES[name].short}

@@ -12,6 +12,7 @@ from ..scoring.confusion import CONFUSION, LABELLED, agreement
 from ..scoring.options import ScoreOptions, bad_usage, takes
 from ..scoring.registry import scorer_class
 from ..scoring.run import Run, Scores
+from .glossary import short_names
 from .report import Report, say
 from .table import Table, estimate, markdown, markdown_code, markdown_table, number, print_table, visible
 
@@ -166,7 +167,8 @@ class ScoreReport(Report):
             for row in rows:
                 row.append(estimate(self.accuracy["systems"].get(row[0]), name="accuracy"))
         marked = {place for place, row in enumerate(rows) if row[0] in best}
-        return Table(metric, header, rows, self.signatures[metric], marked, header.index(main))
+        short = short_names(header)
+        return Table(metric, header, rows, self.signatures[metric], marked, header.index(main), short=short)
 
     @property
     def best(self) -> list[str]:
@@ -265,7 +267,7 @@ class ScoreReport(Report):
         say(console, [f"note: {note}" for note in self.notes], "bold yellow")
         for table in self.tables():
             table.title = ""
-            wide = sum(len(name) + 3 for name in table.header) > _WIDTH
+            wide = sum(len(name) + 3 for name in table.headings) > _WIDTH
             broken = [name for place, name in enumerate(table.header) if wide and place != table.bold]
             print_table(table, console, broken)
         say(console, self._remarks())

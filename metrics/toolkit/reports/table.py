@@ -5,13 +5,13 @@ import io
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
 from ..rows.csv_cells import marked
 
-GAP = 3  # characters between two columns in a terminal
+GAP, NARROW_GAP = 3, 2  # characters between two columns in a terminal
 
 
 @dataclass
@@ -26,6 +26,7 @@ class Table:
         marked: numbers of the rows that stand out.
         bold: number of the column that is bold in a marked row, beside the first.
         wraps: whether the first column is a long text, over several lines where the others need the room.
+        short: {column: what terminals and HTML call it}; a line below the table gives the names.
     """
 
     title: str
@@ -35,6 +36,17 @@ class Table:
     marked: set[int] = field(default_factory=set)
     bold: int = 1
     wraps: bool = False
+    short: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def headings(self) -> list[str]:
+        """What terminals and HTML call the columns."""
+        return [self.short.get(name, name) for name in self.header]
+
+    @property
+    def names_in_full(self) -> str:
+        """The names of the columns that `short` renames, as one line."""
+        return "; ".join(f"{self.short[name]}: {name}" for name in self.header if name in self.short)
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -135,8 +147,8 @@ def markdown_code(text: str) -> str:
 def _on_lines(name: str) -> str:
     r"""Return a long name with a line break behind one of its underscores, near the middle; behind all if very long.
 
-    >>> _on_lines("brevity_penalty"), _on_lines("aev"), _on_lines("ava_accuracy_given_attempted")
-    ('brevity_\npenalty', 'aev', 'ava_\naccuracy_\ngiven_\nattempted')
+    >>> _on_lines("brevity_penalty"), _on_lines("aev")
+    ('brevity_\npenalty', 'aev')
     """
     breaks = [place + 1 for place, letter in enumerate(name) if letter == "_"]
     if not breaks or len(name) < 9:
@@ -168,11 +180,11 @@ def _blocks(widths: Sequence[int], width: int) -> list[list[int]]:
     """
     blocks, room = [[0]], width - widths[0]
     for column, needed in enumerate(widths[1:], 1):
-        if needed + GAP > room and len(blocks[-1]) > 1:
+        if needed + NARROW_GAP > room and len(blocks[-1]) > 1:
             blocks.append([0])
             room = width - widths[0]
         blocks[-1].append(column)
-        room -= needed + GAP
+        room -= needed + NARROW_GAP
     return blocks
 
 
@@ -196,23 +208,31 @@ def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
     from rich.text import Text
 
     width = console.width
-    names = [_on_lines(visible(name)) if name in broken else visible(name) for name in table.header]
+    headings = list(map(visible, table.headings))
+    names = [_on_lines(said) if name in broken else said for name, said in zip(table.header, headings, strict=True)]
     columns = [list(cells) for cells in zip(names, *(map(visible, row) for row in table.rows), strict=True)]
-    widths = _widths(columns)
+    widths, bold = _widths(columns), table.bold
     blocks = [list(range(len(columns)))]
     narrow = sum(widths) + GAP * (len(columns) - 1) > width
     if narrow:
-        for place in blocks[0][1:]:
-            name = re.sub(r"_| (?=\S{3})", "\n", visible(table.header[place]))
+        # Columns without a value, such as p-values of a test that was not made, leave their room to the others.
+        kept = [0, *(place for place in blocks[0][1:] if set(columns[place][1:]) != {"-"})]
+        columns, headings = [columns[place] for place in kept], [headings[place] for place in kept]
+        bold = kept.index(bold) if bold in kept else 0
+        for place in range(1, len(columns)):
+            name = re.sub(r"_| (?=\S{3}|\w$)", "\n", headings[place])
             columns[place] = [name, *map(_narrow, columns[place][1:])]
         widths = _widths(columns)
         if table.wraps:
-            widths[0] = min(widths[0], max(24, width - sum(widths[1:]) - GAP * (len(columns) - 1)))
+            widths[0] = min(widths[0], max(24, width - sum(widths[1:]) - NARROW_GAP * (len(columns) - 1)))
         blocks = _blocks(widths, width)
+    gap = NARROW_GAP if narrow else GAP
     if table.title:
         console.print(Text(visible(table.title), style="bold"))
     for block in blocks:
-        shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+        shown = RichTable(
+            box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False, padding=(0, 1, 0, gap - 2)
+        )
         for place in block:
             shown.add_column(
                 Text(columns[place][0]),
@@ -224,11 +244,13 @@ def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
         for number_, row in enumerate(zip(*(columns[place][1:] for place in block), strict=True)):
             style = "bold green" if number_ in table.marked else ""
             cells = zip(block, row, strict=True)
-            shown.add_row(*(Text(cell, style if place in (0, table.bold) else "") for place, cell in cells))
+            shown.add_row(*(Text(cell, style if place in (0, bold) else "") for place, cell in cells))
         # What is still too wide goes over the edge; cut numbers would be of no use.
-        console.width = max(width, sum(widths[place] + GAP for place in block))
+        console.width = max(width, sum(widths[place] + gap for place in block))
         console.print(shown, crop=False)
         console.width = width
+    if table.short:
+        console.print(Text(visible(table.names_in_full), style="dim"))
     if table.explanation:
         # A signature, which has no spaces, is one line that can be copied.
         console.print(Text(visible(table.explanation), style="dim"), soft_wrap=" " not in table.explanation)
@@ -289,7 +311,7 @@ def html_table(table: Table, further: Collection = (), text_columns: Collection[
     if not further:
         return render("table.html", table=table, rows=table.rows, texts=text_columns)
     rows = [[*row, cell] for row, cell in zip(table.rows, further, strict=True)]
-    wider = Table(table.title, [*table.header, ""], rows, table.explanation, table.marked, table.bold)
+    wider = replace(table, header=[*table.header, ""], rows=rows)
     return render("table.html", table=wider, rows=rows, texts=text_columns)
 
 
