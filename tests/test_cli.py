@@ -524,14 +524,17 @@ def test_no_progress_bar_where_standard_error_is_no_terminal(answers):
     assert run("score", answers, "--metric", "f_meta")[1] == ""
 
 
-def test_progress_is_told_in_bytes_and_arrives(tmp_path):
+def test_progress_is_told_in_rows_and_arrives(tmp_path):
+    """All rows are an estimate from the bytes read so far; at the end they are those that were scored."""
     paths = [save(tmp_path / f"{i}.jsonl", ANSWERS * 500) for i in range(2)]
     told = []
-    Run(list(map(str, paths))).score(progress=lambda done, size: told.append((done, size)))
-    size = sum(path.stat().st_size for path in paths)
-    assert told == sorted(told)
-    assert told[-1] == (size, size)
-    assert len(told) > 4
+    scores = Run(list(map(str, paths))).score(progress=lambda done, rows: told.append((done, rows)))
+    rows = sum(scores.rows.values())
+    done = [now for now, _ in told]
+    assert done == sorted(done)
+    assert told[-1] == (rows, rows)
+    assert len(set(done)) > 4
+    assert all(now <= expected <= 1.2 * rows for now, expected in told)
 
 
 def test_a_failing_base_is_status_1(answers, monkeypatch):

@@ -8,14 +8,18 @@ import sys
 
 import pyarrow.parquet as pq
 import pytest
+from genqa_metrics.core.batching import run_padded
 from genqa_metrics.toolkit.rows.files import Source
 from genqa_metrics.toolkit.rows.formats import FileError
+from genqa_metrics.toolkit.rows.items import Item
 from genqa_metrics.toolkit.rows.reading import Reading
 from genqa_metrics.toolkit.rows.sources import sources_of
 from genqa_metrics.toolkit.rows.writing import Writer
+from genqa_metrics.toolkit.scoring import pipeline
 from genqa_metrics.toolkit.scoring import run as scoring_run
 from genqa_metrics.toolkit.scoring.parts import MANIFEST, STATE
 from genqa_metrics.toolkit.scoring.pipeline import WINDOWS, map_in_order
+from genqa_metrics.toolkit.scoring.registry import make_scorer
 from genqa_metrics.toolkit.scoring.run import Run
 
 from tests.factories.files import contents, made_rows, run, save, score
@@ -290,6 +294,36 @@ def test_no_more_is_read_ahead_than_the_workers_need():
     for done, (window, _) in enumerate(map_in_order(lambda number: None, windows, 3)):
         assert window == done
         assert len(read) <= done + 1 + 4
+
+
+@pytest.mark.parametrize("workers", [0, 3])
+@pytest.mark.parametrize("passes", [1, 2])
+def test_progress_moves_with_every_batch_and_never_back(workers, passes):
+    """A window of 10 rows of 4 tokens, in batches of 8 tokens, moves by 2 rows in one pass, by 1 in each of two."""
+
+    def read(window):
+        for _ in range(passes):
+            run_padded([{"input_ids": [1] * 4}] * len(window), lambda inputs: inputs["input_ids"], budget=8)
+
+    told = []
+    run = pipeline.counted(read, told.append, passes)
+    windows = [range(10)] * 3 if workers else [range(10)]
+    assert len(list(map_in_order(run, windows, workers))) == len(windows)
+    assert told == sorted(told)
+    assert told[-1] == 10 * len(windows)
+    if not workers:
+        assert told == ([2, 4, 6, 8, 10, 10] if passes == 1 else [*range(1, 11), 10])
+
+
+def test_a_judge_tells_its_progress_within_a_window():
+    answers = [" ".join(f"name{number}{letter}" for letter in "abcdefgh") for number in range(100)]
+    rows = [Item("rows", i, None, "rows", "Who?", [text], ["Anna"], (None, None)) for i, text in enumerate(answers)]
+    told = []
+    pipeline.item_statistics(rows, {"ava": make_scorer("ava", {})}, lambda *given: told.append(given))
+    done = [now for _, now, _ in told]
+    assert (done[0], done[-1]) == (0, 100)
+    assert len(set(done)) > 4, "moves although all rows are in one window"
+    assert {(metric, whole) for metric, _, whole in told} == {("ava", 100)}
 
 
 @pytest.mark.parametrize("metric", ["ava", "kpqa"])

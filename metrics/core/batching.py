@@ -1,11 +1,28 @@
 """Batches of padded rows within a budget of tokens."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
 
 CPU_BATCH = 1024  # word pieces: larger batches hold more padding and leave the processor's cache
 FAST_BATCH = 256  # 8-bit products are so fast that everything else must stay in the core's cache
+_LISTENER: ContextVar[Callable[[float], object] | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(listener: Callable[[float], object]) -> Iterator[None]:
+    """Tell a function of every batch that is done within this context.
+
+    Args:
+        listener: called with the share of the texts of a pass that were in the batch; the shares of a pass sum to 1.
+    """
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
 
 
 def checked_budget(batch_tokens: object) -> int:
@@ -47,14 +64,16 @@ def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
     [[1], [0, 3], [2]]
     """
     order = sorted(range(len(lengths)), key=lambda i: (-lengths[i], i))
+    listener = _LISTENER.get()
     batch = []
-    for i in order:
-        if batch and (len(batch) + 1) * lengths[batch[0]] > budget:
-            yield batch
-            batch = []
+    for place, i in enumerate(order):
         batch.append(i)
-    if batch:
-        yield batch
+        last = place + 1 == len(order)
+        if last or (len(batch) + 1) * lengths[batch[0]] > budget:
+            yield batch
+            if listener:
+                listener(len(batch) / len(order))
+            batch = []
 
 
 def padded(rows: Sequence[dict]) -> dict[str, np.ndarray]:

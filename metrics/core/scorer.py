@@ -272,6 +272,7 @@ class Scorer:
         setting_names: all settings.
         thresholds: score of a row -> value from which the metric calls the answer correct, if it does.
         device: kind of device that a model runs on; None for a metric without a model.
+        passes: how often its models read a text, for showing progress.
         facts: name -> value of everything else that the scores depend on, in the order of the signature.
     """
 
@@ -292,6 +293,7 @@ class Scorer:
     setting_names: tuple[str, ...] = ()
     thresholds: Mapping[str, float] = {}
     device: str | None = None
+    passes = 1
     facts: Mapping[str, str] = {}
 
     def __init_subclass__(cls, **kwargs):

@@ -57,6 +57,7 @@ class KpqaScorer(Scorer):
     significance_scores = ("rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa")
     meta_evaluated = METRICS
     needs_question = True
+    passes = 2  # one for the weights, one for the vectors of BERTScore
     presets = PRESETS
 
     @classmethod

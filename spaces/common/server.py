@@ -19,6 +19,8 @@ QUEUE = 64  # visitors that may wait; further ones are told that the demo is bus
 PREVIEW = "preview.png"
 # A link replaces the results that the page opens with; until it has, they are hidden, see `sharing.Address.open`.
 OPENING = f"<script>\n{html.script('opening.js')}</script>"
+# Gradio leaves the style sheet of a demo out of its footer. On phones it hides what stands before the first divider.
+FOOTER = "<style>footer { flex-wrap: wrap; } @media (max-width: 640px) { footer .divider { display: none; } }</style>"
 
 THEME = gr.themes.Default(
     primary_hue="blue",
@@ -154,7 +156,7 @@ def launch(demo: gr.Blocks, app: str, description: str) -> None:
     from starlette.middleware import Middleware
 
     preview = Path(app).resolve().with_name(PREVIEW)
-    tags = preview_tags(demo.title, description) + OPENING
+    tags = preview_tags(demo.title, description) + OPENING + FOOTER
     guarded = Middleware(PageGuard, tags=tags, preview=preview if preview.is_file() else None)
     demo.space_id = None  # otherwise the page requests a header from huggingface.co, which the policy forbids
     demo.queue(max_size=QUEUE, default_concurrency_limit=1).launch(

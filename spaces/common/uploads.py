@@ -408,15 +408,16 @@ def scored(items: Sequence, scorer, tick: Callable[[str, int, int], None], what:
 
     windows = (items[start : start + WINDOW] for start in range(0, len(items), WINDOW))
     workers = min(MAX_WORKERS, len(os.sched_getaffinity(0))) if scorer.device == "cpu" else 0
-    parts, counts, done = [], Counter(), 0
+    parts, counts = [], Counter()
     tick(what, 0, len(items))
-    for window, (found, counted) in pipeline.map_in_order(
-        functools.partial(pipeline.statistics_of_items, scorer), windows, workers
-    ):
+    run = pipeline.counted(
+        functools.partial(pipeline.statistics_of_items, scorer),
+        lambda done: tick(what, done, len(items)),
+        scorer.passes,
+    )
+    for _, (found, counted) in pipeline.map_in_order(run, windows, workers):
         parts.append(found)
         counts.update(counted)
-        done += len(window)
-        tick(what, done, len(items))
     return np.concatenate(parts), counts
 
 

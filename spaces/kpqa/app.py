@@ -172,8 +172,8 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
                     texts = gr.HTML(apply_default_css=False)
                     gr.Markdown(
                         "The number is the weight of a word or a part of it: how much it helps to answer the "
-                        "question, from 0 (not shown) to 1; the stronger the blue, the more. It does not say whether the word is "
-                        "right. = marks words that the other text has too.",
+                        "question, from 0 (not shown) to 1; the stronger the blue, the more. It does not say whether "
+                        "the word is right. = marks words that the other text has too.",
                         elem_classes="note",
                     )
                     chart = gr.HTML(apply_default_css=False)

@@ -86,20 +86,16 @@ def skipped_rows() -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def progress_bars(in_bytes: bool = False) -> Iterator[Callable[[str, int, int | None], None]]:
+def progress_bars() -> Iterator[Callable[[str, int, int | None], None]]:
     """Yield a function that shows how far a task is; it shows nothing where standard error is no terminal.
 
-    Args:
-        in_bytes: progress is counted in bytes.
-
     Yields:
-        A function of the task's name, what is done, and the whole (None where that is unknown).
+        A function of the task's name, the rows that are done, and all rows (None where that is unknown).
     """
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    description = TextColumn("{task.description}")
-    columns = (description, BarColumn(), DownloadColumn(), TimeRemainingColumn()) if in_bytes else ()
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(" of "), TimeRemainingColumn())
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         tasks: dict = {}

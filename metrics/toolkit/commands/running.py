@@ -61,8 +61,7 @@ def carry_out(
         demands = options.demands(asked, demanded(given, [] if as_paths else sources)) if asked else {}
     with console.failures(verb), warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)  # `say_forms` says the same
-        in_bytes = verb == "score"
-        with console.skipped_rows() as problem, console.progress_bars(in_bytes) as progress:
+        with console.skipped_rows() as problem, console.progress_bars() as progress:
             report = getattr(genqa_metrics, verb)(
                 by_run if runs else sources, **given, **more, problem=problem, progress=progress
             )

@@ -42,7 +42,8 @@ def score(
         *given, **options: {options}
         notify: called with what a user must know about the input.
         problem: called with each bad row that is skipped.
-        progress: called with "scoring", the number of bytes read, and that of all bytes, None where it is unknown.
+        progress: called with "scoring", the number of rows that are done, and of all rows: an estimate until all are
+            read, None where it is unknown. It is called from any thread.
 
     Raises:
         ValueError: if an argument or a row is bad, or there is nothing to score.

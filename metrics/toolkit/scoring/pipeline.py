@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
+from threading import Lock
+from typing import Any
 
 import numpy as np
 
+from ...core.batching import listening
 from ...core.scorer import Scorer
 from ..rows.callbacks import Progress, ignore
 from ..rows.formats import FileError
@@ -87,7 +90,7 @@ def item_statistics(
     Args:
         items: the items.
         scorers: {metric: what computes it}.
-        progress: called with the metric, and the number of items that are done and of all.
+        progress: called with the metric, and the number of items that are done and of all, from any thread.
 
     Returns:
         {metric: (items, k + 1) sums over the predictions of an item, the last column their number, 1 for a metric that
@@ -95,22 +98,56 @@ def item_statistics(
     """
     sums, counts = {}, {}
     for metric, scorer in scorers.items():
-        parts, done, counts[metric] = [], 0, Counter()
+        parts, counts[metric] = [], Counter()
         windows = _cut(items, window_predictions([scorer]), WINDOW_CHARACTERS)
-        progress(metric, done, len(items))
-        for window, (found, counted) in map_in_order(
-            partial(statistics_of_items, scorer), windows, worker_count([scorer])
-        ):
+        progress(metric, 0, len(items))
+        run = counted(
+            partial(statistics_of_items, scorer), lambda done, m=metric: progress(m, done, len(items)), scorer.passes
+        )
+        for window, (found, counts_of_window) in map_in_order(run, windows, worker_count([scorer])):
             lengths = [1 if scorer.takes_sets else len(item.predictions) for item in window]
             total = np.zeros((len(window), found.shape[1] + 1))
             np.add.at(total[:, :-1], np.repeat(np.arange(len(window)), lengths), found)
             total[:, -1] = lengths
             parts.append(total)
-            counts[metric].update(counted)
-            done += len(window)
-            progress(metric, done, len(items))
+            counts[metric].update(counts_of_window)
         sums[metric] = np.concatenate(parts)
     return sums, counts
+
+
+def counted(
+    function: Callable, tell: Callable[[int], object], passes: int = 1, size: Callable[[Any], int] = len
+) -> Callable:
+    """Return a function that tells, while windows are scored in any threads, how many rows are done.
+
+    Args:
+        function: called with a window.
+        tell: called with the number of rows that are done, which never falls, after every batch and every window.
+        passes: how often models read a row.
+        size: the rows of a window.
+    """
+    lock, running, finished = Lock(), {}, 0
+
+    def run(window: Any) -> Any:
+        nonlocal finished
+        rows, share = size(window), 0.0
+
+        def batch(part: float) -> None:
+            nonlocal share
+            with lock:
+                share = min(1.0, share + part / passes)
+                running[id(window)] = int(rows * share + 1e-6)
+                tell(finished + sum(running.values()))
+
+        with listening(batch):
+            result = function(window)
+        with lock:
+            running.pop(id(window), None)
+            finished += rows
+            tell(finished + sum(running.values()))
+        return result
+
+    return run
 
 
 def _cut(items: Iterable[Item], predictions: int, characters: int) -> Iterator[list[Item]]:

@@ -5,7 +5,7 @@ Reading, scoring and writing overlap: the calling thread reads ahead and writes 
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from ..rows.callbacks import Message, ignore
 from ..rows.columns import COLUMNS
 from ..rows.formats import FileError
 from ..rows.items import RowKind
-from ..rows.reading import Reading, Skips, check_columns, skipped_by_system
+from ..rows.reading import Reading, Skips, Window, check_columns, skipped_by_system
 from ..rows.sources import sources_of
 from ..rows.writing import Writer
 from .cells import TOGETHER, cell_shares
@@ -25,6 +25,7 @@ from .parts import Parts, is_folder
 from .pipeline import (
     WINDOW_CHARACTERS,
     Tally,
+    counted,
     map_in_order,
     output_columns,
     scored,
@@ -187,7 +188,8 @@ class Run:
         Args:
             notify: called with what a user must know about the input.
             problem: called with each bad row that is left out.
-            progress: called with the number of bytes read and of all bytes, None where that is unknown.
+            progress: called with the number of rows that are done and of all rows, from any thread. Until the end of
+                the input is read all rows are an estimate, None where the size of the input is unknown.
 
         Returns:
             The scores of every system.
@@ -222,11 +224,14 @@ class Run:
             signatures = {metric: scorer.signature for metric, scorer in scorers.items()}
             layout = output_columns(row_kind, scorers), {"genqa_metrics": json.dumps(signatures)}
             overall, of_part = Tally(), Tally()
-            for window, result in map_in_order(
+            rows = _RowsRead(reading, windows, size)
+            run = counted(
                 lambda window: scored(window.items, row_kind, scorers) if window.items else None,
-                windows,
-                worker_count(scorers.values()),
-            ):
+                lambda done: progress(done, rows.expected),
+                sum(scorer.passes for scorer in scorers.values()),
+                lambda window: len(window.items),
+            )
+            for window, result in map_in_order(run, rows, worker_count(scorers.values())):
                 if result:
                     columns, tally = result
                     of_part.add(tally)
@@ -242,7 +247,6 @@ class Run:
                     output.end(window.part, {**window.end, "tally": of_part.as_json()})
                     overall.add(of_part)
                     of_part = Tally()
-                progress(reading.position, size)
             report = report_of(overall, row_kind, scorers, reading.counts, self.options.total)
             output.complete(facts_of(report))
         return report
@@ -260,6 +264,26 @@ class Run:
     def _needs(self, row_kind: RowKind) -> dict[str, str]:
         metrics = tuple(self.scorers) or default_metrics(row_kind)
         return needed_columns({metric: scorer_class(metric) for metric in metrics}, row_kind)
+
+
+class _RowsRead:
+    """Windows as they are read, and how many rows they will have.
+
+    Attributes:
+        expected: an estimate from the bytes read so far, None where it is unknown; exact when all are read.
+    """
+
+    def __init__(self, reading: Reading, windows: Iterable[Window], size: int | None):
+        self.reading, self.windows, self.size = reading, windows, size
+        self.rows, self.expected = 0, None
+
+    def __iter__(self) -> Iterator[Window]:
+        for window in self.windows:
+            self.rows += len(window.items)
+            if self.size and (read := self.reading.position):
+                self.expected = max(self.rows, round(self.rows * self.size / read))
+            yield window
+        self.expected = self.rows
 
 
 def facts_of(report: Scores) -> dict:
