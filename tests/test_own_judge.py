@@ -161,7 +161,7 @@ def test_it_holds_for_one_judge(calibrated, settings, judges):
     [
         (written(10), "expected labels of at least 20 answers, got 10"),
         ([row | {"label": 1} for row in written(30)], "at least 4 correct and 4 incorrect answers, got 30 and 0"),
-        ([row | {"label": None} for row in written(30)], "no row has a label.*--column label=NAME"),
+        ([row | {"label": None} for row in written(30)], 'no row has a label.*columns={"label": "NAME"}'),
         ([row | {"label": 3} for row in written(30)], "row 1: label: expected 0 or 1, or a score between them, got 3"),
         (
             [row | {"probability": 0} for row in written(30)],

@@ -82,6 +82,15 @@ def test_labels_that_are_no_verdicts_are_counted(rows):
     )
 
 
+@pytest.mark.parametrize("value", [0, 2, -1, "often"])
+def test_a_bad_probability_of_a_labelled_row_is_named(rows, value):
+    rows[3]["probability"] = value
+    with pytest.raises(ValueError, match="row 4: probability: expected a number"):
+        genqa_metrics.accuracy(rows, columns={"judge": "by"})
+    rows[3]["label"] = None  # then the column means something else
+    assert genqa_metrics.accuracy(rows, columns={"judge": "by"}).systems["one"]["labelled"] == 39
+
+
 def test_the_judge_is_not_compared_with_itself(rows):
     with pytest.raises(ValueError, match="judge: column 'label' has the labels of people"):
         genqa_metrics.accuracy(rows, columns={"judge": "label"})

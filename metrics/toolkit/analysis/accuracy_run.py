@@ -2,8 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
@@ -14,27 +13,16 @@ from ..rows.callbacks import Message, Progress, ignore
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowReader
 from ..rows.reading import Skips, good_rows, inputs_of
-from ..scoring.confusion import CONFUSION, agreement, confusion_counts
 from ..scoring.options import AccuracyOptions
 from ..scoring.registry import make_scorer
 from ..scoring.selection import checked_columns
-from .estimation import (
-    MIN_LABELS,
-    Estimate,
-    cluster_sums,
-    difference,
-    labels_needed,
-    newcombe,
-    paired_difference,
-    prediction_powered,
-    wider,
-)
+from .accuracy_estimates import JudgedAnswers
+from .estimation import MIN_LABELS
 from .inputs import digested_sources, question_numbers
-from .judge_errors import METHODS, Measured, effective_sample_size, from_rate, measured_for, method_text, notes_of
-from .labels import Labels, optional_number, read_labels, selection_notes, share_of
+from .judge_errors import METHODS, Measured, measured_for, method_text, notes_of
+from .labels import Labels, plan_of, read_labels, selection_notes, share_of
 from .slices import places_of, slice_notes, slice_of
 
-POINTS = (0.01, 0.02, 0.05)
 FEW_LABELS = 30
 HELPFUL = 1.1  # gain in effective labels, below which a note says that the judge does not help
 MAX_PAIRS_OF = 30  # systems, above which differences are left out
@@ -110,24 +98,30 @@ class AccuracyRun:
         judged, verdicts, judge, measured = self._judge(items, given, progress, notes)
         rater_error = self.options.rater_error
         labels = read_labels(self.label_sources, items, self._plans, self.columns, skips, notes, rater_error)
-        systems: dict[str, dict] = {}
-        estimates: dict[str, Any] = {}
         places = defaultdict(list)
         for place, item in enumerate(items):
             places[item.system].append(place)
-        asked = question_numbers([_question(item) for item in items])
-        tried = np.array(
-            [bool(verdict) or attempts(item.predictions[0]) for item, verdict in zip(items, verdicts, strict=True)]
+        tried = [bool(verdict) or attempts(item.predictions[0]) for item, verdict in zip(items, verdicts, strict=True)]
+        answers = JudgedAnswers(
+            judged=judged,
+            verdicts=verdicts,
+            asked=question_numbers([_question(item) for item in items]),
+            tried=np.array(tried),
+            labels=labels,
+            measured=None if self.options.ignore_judge_errors else measured,
+            by_ava=self.judge_column is None,
+            finite=self.finite,
+            confidence=self.options.confidence,
         )
-        rows = judged, verdicts, asked, labels, measured, int(asked.max()) + 1
+        systems: dict[str, dict] = {}
+        estimates: dict[str, Any] = {}
         for system, mine in places.items():
-            mine = np.array(mine)
-            systems[system], estimates[system] = self._system(mine, *rows)
+            systems[system], estimates[system] = answers.accuracy(np.array(mine))
             if labels:
-                notes += selection_notes(system, judged[mine], labels.probability[mine], asked[mine])
-            systems[system] |= self._abstention(systems[system], mine, tried, rows)
+                notes += selection_notes(system, judged[mine], labels.probability[mine], answers.asked[mine])
         self._notes(systems, labels, measured, notes)
-        sliced = self._slices(slices, places, tried, rows, notes) if self.options.by else None
+        sliced = self._slices(slices, places, answers, notes) if self.options.by else None
+        pairs = combinations(systems, 2) if len(systems) <= MAX_PAIRS_OF else ()
         return {
             "genqa_metrics": __version__,
             "inputs": inputs,
@@ -143,7 +137,11 @@ class AccuracyRun:
             "measured": dict(measured.facts) if measured else None,
             "unlike": list(measured.unlike) if measured else [],
             "systems": systems,
-            "differences": self._differences(systems, estimates, places, rows),
+            "differences": [
+                {"first": pair[0], "second": pair[1]}
+                | answers.difference(*([of[system] for system in pair] for of in (places, systems, estimates)))
+                for pair in pairs
+            ],
             "slices": sliced,
             "bad_rows": skips.skipped,
             "notes": notes,
@@ -167,8 +165,10 @@ class AccuracyRun:
                 raise RowError("prediction: expected one answer, got a set; accuracy is of answers")
             value = self._given(row.values)
             name = slice_of(self.options.by, row.values) if self.options.by else ""
-            plan = tuple(optional_number(row.values, column) for column in ("probability", "planned"))
-            return [(item, value, name, plan) for item in reader.read(row)]
+            read = reader.read(row)
+            labelled = any(item.human[1] is not None for item in read)
+            plan = plan_of(row.values) if labelled else (None, None)
+            return [(item, value, name, plan) for item in read]
 
         for _, _, converted in good_rows(self.sources, convert, skips):
             items += [item for item, *_ in converted]
@@ -201,7 +201,7 @@ class AccuracyRun:
         measured = measured_for(scorer)
         return judged, verdicts, scorer.signature, measured and measured.on(counts["ava"])
 
-    def _slices(self, slices, places: Mapping, tried: np.ndarray, rows: tuple, notes: list[str]) -> dict[str, Any]:
+    def _slices(self, slices, places: Mapping, answers: JudgedAnswers, notes: list[str]) -> dict[str, Any]:
         """Return the accuracy of every system on the rows of every slice."""
         column = self.options.by
         values: dict[str, dict] = {}
@@ -212,8 +212,7 @@ class AccuracyRun:
             for system, mine in places.items():
                 mine = np.intersect1d(mine, of_slice)
                 if len(mine):
-                    values[name][system] = self._system(mine, *rows)[0]
-                    values[name][system] |= self._abstention(values[name][system], mine, tried, rows)
+                    values[name][system] = answers.accuracy(mine)[0]
         few = [name for name, of in values.items() if any(found["labelled"] < MIN_LABELS for found in of.values())]
         if few and self.label_sources:
             notes.append(
@@ -221,73 +220,9 @@ class AccuracyRun:
             )
         return {"column": column, "values": values}
 
-    def _abstention(self, found: Mapping, mine: np.ndarray, tried: np.ndarray, rows: tuple) -> dict[str, Any]:
-        """Return the shares of answers that decline and that are wrong, and the accuracy of those that do not decline.
-
-        Args:
-            found: what was estimated of all answers of a system.
-            mine: their places.
-            tried: (items,) whether an answer is correct or an attempt.
-            rows: what `_system` takes beside places.
-        """
-        attempted = mine[tried[mine]]
-        declined = 1 - len(attempted) / len(mine)
-        given = None
-        if len(attempted):
-            ends = found if not declined else self._system(attempted, *rows)[0]
-            given = {"value": ends["accuracy"], "low": ends["low"], "high": ends["high"]}
-        wrong = max(0.0, 1 - declined - found["accuracy"])
-        return {"declined": declined, "wrong": wrong, "accuracy_given_attempted": given}
-
-    def _system(self, mine, judged, verdicts, asked, labels, measured, questions) -> tuple[dict, Any]:
-        judged, verdicts, asked = judged[mine], verdicts[mine], asked[mine]
-        clusters = np.unique(asked, return_inverse=True)[1]
-        found: dict[str, Any] = {
-            "rows": len(mine),
-            "questions": int(clusters.max()) + 1,
-            "judged": float(verdicts.mean()),
-        }
-        if self.judge_column is None:
-            found["ava_accuracy"] = found["judged"]  # the name of the same share in `score` and `compare`
-        human = labels.mean[mine] if labels else np.full(len(mine), np.nan)
-        known = ~np.isnan(human)
-        found["labelled"], found["labels"] = int(known.sum()), int(labels.number[mine].sum()) if labels else 0
-        if known.sum() >= 2:
-            odds = np.where(known, labels.probability[mine], 1)
-            options = {"clusters": clusters, "finite": self.finite, "confidence": self.options.confidence}
-            result = prediction_powered(judged, human, odds, **options)
-            alone = prediction_powered(judged, human, odds, **options, trusted=False)
-            found |= _limits(result.value, *wider(result.low, result.high, labels.error))
-            number = int(known.sum())
-            weights = (known / odds)[known]
-            cases = confusion_counts(verdicts[known], human[known])
-            needed = {
-                f"{points:g}": labels_needed(
-                    result, number, len(mine), points - labels.error, self.finite, self.options.confidence
-                )
-                for points in POINTS
-            }
-            found |= {
-                "method": METHODS["labels"],
-                "effective_sample_size": float(
-                    min(result.effective_sample_size, len(mine) if not self.finite else np.inf)
-                ),
-                "labels_alone": dict(zip(("low", "high"), wider(alone.low, alone.high, labels.error), strict=True)),
-                "gain": float(alone.error**2 / max(result.error**2, 1e-12)) if alone.error > 0 else 1.0,
-                **agreement((weights[:, None] * cases).sum(axis=0)),
-                "confusion": dict(zip(CONFUSION, cases.sum(axis=0).astype(int).tolist(), strict=True)),
-                "needed": needed,
-            }
-            whole = np.zeros(questions)
-            whole[np.unique(asked)] = result.influence
-            return found, replace(result, influence=whole)
-        rate, size = found["judged"], effective_sample_size(cluster_sums(verdicts, clusters), np.bincount(clusters))
-        alone = from_rate(rate, size, None if self.options.ignore_judge_errors else measured, self.options.confidence)
-        return found | alone | {"method": method_text(str(alone["method"]), measured)}, None
-
     def _notes(self, systems: Mapping[str, Mapping], labels: Labels | None, measured, notes: list[str]) -> None:
         for system, found in systems.items():
-            if labels and not found["labelled"] >= 2:
+            if labels and found["labelled"] < MIN_LABELS:
                 notes.append(f"{system}: no labels, or only one; its interval is that of the judge")
             if "gain" not in found:
                 continue
@@ -301,46 +236,6 @@ class AccuracyRun:
         methods = {found["method"] for found in systems.values()}
         named = {name for name in METHODS if method_text(name, measured) in methods}
         notes += notes_of(named, measured, self.options.ignore_judge_errors or self.judge_column is not None)
-
-    def _differences(self, systems, estimates, places, rows: tuple) -> list[dict]:
-        if len(systems) > MAX_PAIRS_OF:
-            return []
-        found, asked = [], rows[2]
-        for first, second in combinations(systems, 2):
-            one, other = estimates[first], estimates[second]
-            shared = len(np.intersect1d(asked[places[first]], asked[places[second]]))
-            if isinstance(one, Estimate) and isinstance(other, Estimate):
-                value, low, high = self._paired(places[first], places[second], rows) or difference(one, other)
-                low, high = wider(low, high, 2 * rows[3].error, -1.0)
-            else:
-                ends = ([systems[name][end] for end in ("accuracy", "low", "high")] for name in (first, second))
-                value, low, high = newcombe(*ends)
-            found.append(
-                {
-                    "first": first,
-                    "second": second,
-                    "shared_questions": shared,
-                    "difference": {"value": float(value), "low": float(low), "high": float(high)},
-                }
-            )
-        return found
-
-    def _paired(self, first: Sequence[int], second: Sequence[int], rows: tuple) -> tuple | None:
-        """Return the difference of two systems with labels for the same questions, drawn alike; None for others."""
-        judged, _, asked, labels, *_ = rows
-        pair = [np.array(places)[np.argsort(asked[places], kind="stable")] for places in (first, second)]
-        one, other = (asked[mine] for mine in pair)
-        if len(np.unique(one)) < len(one) or not np.array_equal(one, other):
-            return None
-        human, odds = (np.stack([getattr(labels, name)[mine] for mine in pair]) for name in ("mean", "probability"))
-        if not np.array_equal(*np.isnan(human)) or not np.allclose(*odds, equal_nan=True):
-            return None
-        judges = np.stack([judged[mine] for mine in pair])
-        return paired_difference(judges, human, odds[0], self.finite, self.options.confidence)
-
-
-def _limits(value, low, high) -> dict[str, float]:
-    return {"accuracy": float(value), "low": float(low), "high": float(high)}
 
 
 def _question(item: Item) -> str:

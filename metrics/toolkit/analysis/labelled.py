@@ -10,6 +10,7 @@ from ..rows.items import Item, RowError, RowReader
 from ..rows.reading import Skips, good_rows
 from ..rows.sources import AnySource
 from .labelling import key_of
+from .labels import plan_of
 
 
 @dataclass(frozen=True)
@@ -55,14 +56,7 @@ def labelled_rows(sources: Sequence[AnySource], columns: Mapping[str, str], skip
         value = score if label is None else label
         if value is not None and not 0 <= value <= 1:
             raise RowError(f"label: expected 0 or 1, or a score between them, got {value:g}; scale it")
-        given = row.values.get("probability")
-        try:
-            probability = None if given in (None, "") else float(given)
-        except (TypeError, ValueError):
-            probability = -1.0
-        if probability is not None and not 0 < probability <= 1:
-            raise RowError(f"probability: expected a number above 0, at most 1, got {given!r:.40}; leave it out")
-        return found[0], value, probability
+        return found[0], value, None if value is None else plan_of(row.values)[0]
 
     items: dict[str, Item] = {}
     labels: dict[str, list[float]] = {}

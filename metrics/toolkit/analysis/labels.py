@@ -57,17 +57,30 @@ def share_of(name: str, value: object) -> float:
     return number
 
 
-def optional_number(values: Mapping, name: str) -> float | None:
-    """Return the number in a column, None where there is none.
+def plan_of(values: Mapping) -> tuple[float | None, float | None]:
+    """Return the probability with which a labelled row was drawn, and the planned number of labels of its system.
+
+    `genqa-metrics label` writes both; each is None where the row has none.
+
+    Args:
+        values: the row.
 
     Raises:
-        RowError: if it holds something else.
+        RowError: if one is no number, or out of range.
     """
-    value = values.get(name)
-    try:
-        return None if value in (None, "") else float(value)
-    except (TypeError, ValueError):
-        raise RowError(f"{name}: expected a number, got {value!r:.40}; label with genqa-metrics label") from None
+    found: list[float | None] = []
+    for name in ("probability", "planned"):
+        value = values.get(name)
+        try:
+            found.append(None if value in (None, "") else float(value))
+        except (TypeError, ValueError):
+            raise RowError(f"{name}: expected a number, got {value!r:.40}; label with genqa-metrics label") from None
+    probability, planned = found
+    if probability is not None and not 0 < probability <= 1:
+        raise RowError(f"probability: expected a number above 0, at most 1, got {probability:g}; leave it out")
+    if planned is not None and not planned >= 1:
+        raise RowError(f"planned: expected a number of rows, at least 1, got {planned:g}; leave it out")
+    return probability, planned
 
 
 def read_labels(
@@ -203,12 +216,7 @@ def _read_files(
         else:
             key = item_key(str(texts["system"] or ""), texts["question"], texts["prediction"])
             places = place_of.get(key, [])
-        probability = optional_number(row.values, "probability")
-        if probability is not None and not 0 < probability <= 1:
-            raise RowError(f"probability: expected a number above 0, at most 1, got {probability:g}")
-        planned = optional_number(row.values, "planned")
-        if planned is not None and not planned >= 1:
-            raise RowError(f"planned: expected a number of rows, at least 1, got {planned:g}")
+        probability, planned = plan_of(row.values)
         word = verdict_of(value)
         label = share_of("label", value) if word is None else word
         rater = next((str(row.values[name]) for name in COLUMNS["rater"] if row.values.get(name)), "")
