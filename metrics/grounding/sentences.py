@@ -14,6 +14,13 @@ _CITATION = re.compile(
 )
 _MARK = re.compile(r"^\s*(?:#{1,6}\s|[-*•–+]\s|\(?\d{1,2}[.)]\s|>\s)\s*")  # of a list, a heading or a quotation
 _EMPHASIS = re.compile(r"\*\*|__|`")
+_BLOCK = re.compile(r"(?i)</?(?:p|br|li|ul|ol|div|table|tr|td|th|h[1-6])\b[^<>\n]{0,200}>")  # tags that separate texts
+_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>")  # the others stand in a text
+_LINK = re.compile(r"!?\[([^\[\]\n]{1,200})\]\([^()\s]{1,500}\)")
+_CELLS = re.compile(r"\s{0,3}\|\s{0,3}")
+_RULE = re.compile(
+    r"\s*\n[ \t]{0,3}\|?[ \t]{0,3}:?-{2,}[-:| \t]{0,500}(?:\n|\Z)"
+)  # the line below the header of a table
 _CHAT = re.compile(
     r"""(?ix)\A(?:
     (?:hi|hello|hey|dear|greetings|good\ (?:morning|afternoon|evening))\b[\w\ ,]{0,40}
@@ -88,26 +95,30 @@ def citations(text: str) -> tuple[int, ...]:
 
 
 def claim_of(text: str) -> str:
-    """Return a sentence without citations, marks of a list and emphasis.
+    """Return a sentence without citations and without the marks of Markdown and HTML.
 
-    >>> claim_of("- **Paris** is the capital [2].")
-    'Paris is the capital.'
+    >>> claim_of("- **Paris** is the capital [2]."), claim_of("<p>It is [Paris](https://a.b)."), claim_of("| a | b |")
+    ('Paris is the capital.', 'It is Paris.', 'a, b')
     """
-    return _EMPHASIS.sub("", _MARK.sub("", _CITATION.sub("", text))).strip()
+    text = _LINK.sub(
+        lambda link: f"[{link[1]}]" if link[1].isdecimal() else link[1], _TAG.sub("", _BLOCK.sub(" ", text))
+    )
+    text = _EMPHASIS.sub("", _MARK.sub("", _CITATION.sub("", text))).strip()
+    return _CELLS.sub(", ", text.strip("| ")) if text[:1] == "|" else text
 
 
 def states_something(text: str) -> bool:
     """Return whether a sentence states something that can be supported.
 
-    Questions, greetings, offers, refusals, headings and lines that lead into a list do not.
+    Questions, greetings, offers, refusals, headings, tags alone and lines that lead into a list do not.
 
     >>> [states_something(t) for t in ("It is tall.", "Is it tall?", "I don't know.", "Hope this helps!", "Causes:")]
     [True, False, False, False, False]
     """
-    bare = text.strip().rstrip("\"'”’)* ")
-    if not any(letter.isalnum() for letter in bare) or bare.endswith(("?", ":")) or bare.startswith("#"):
-        return False
     claim = claim_of(text)
+    bare = claim.rstrip("\"'”’)* ")
+    if not any(letter.isalnum() for letter in bare) or bare.endswith(("?", ":")) or text.strip().startswith("#"):
+        return False
     return not declines(claim) and not _CHAT.match(claim)
 
 
@@ -128,7 +139,8 @@ def sentences_of(answer: str) -> list[Sentence]:
         listed = bool(_MARK.match(text)) and not text.lstrip().startswith("#")
         above = above if listed else ""
         before = above or _antecedent(claim, [sentence.claim for sentence in found])
-        found.append(Sentence(start, end, claim, cited, before, states_something(text)))
+        header = text[:1] == "|" and _RULE.match(answer, end) is not None
+        found.append(Sentence(start, end, claim, cited, before, not header and states_something(text)))
         if claim.endswith(":"):
             above = claim
     return found
