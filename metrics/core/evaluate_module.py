@@ -13,8 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from .input_checks import shown
 from .origin import loaded_from
-from .scorer import Scorer, column_sums, shown, unknown_name_message
+from .scorer import Scorer, column_sums, unknown_name_message
 
 
 def read_settings(settings: Mapping | str | Path | None) -> dict:

@@ -11,8 +11,9 @@ import numpy as np
 
 from ..core.batching import checked_budget
 from ..core.devices import check_fork
+from ..core.input_checks import checked_texts
 from ..core.languages import language_counts, language_warnings
-from ..core.scorer import Scorer, checked_texts
+from ..core.scorer import Scorer
 from .encoding import Encoder, word_pieces
 from .loading import load_models
 from .scoring import (

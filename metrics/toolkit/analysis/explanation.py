@@ -145,7 +145,8 @@ def explanation(
     """
     import numpy as np
 
-    from ...core.scorer import VERSION, checked_references, checked_texts
+    from ...core.input_checks import checked_references, checked_texts
+    from ...core.scorer import VERSION
     from ...kpqa.encoding import Encoder, word_pieces
     from ...kpqa.scoring import (
         METRICS,
