@@ -4,12 +4,15 @@ import json
 import random
 import re
 import sys
+from collections import defaultdict
+from pathlib import Path
 
 import pytest
 
 from tests.factories.ava import linear_judge
 from training.ava import manipulations, teach
 from training.ava.triples import Triple
+from training.common import json_rows
 
 PLACES = ["Bonn", "Berlin", "Rome", "Oslo", "Lima", "Cairo", "Delhi", "Paris"]
 SENTENCES = [
@@ -79,3 +82,17 @@ def test_a_stopped_run_continues(run, monkeypatch, tmp_path):
     whole = run()
     (tmp_path / "taught.jsonl").write_text("".join(json.dumps(row) + "\n" for row in whole[:2]), encoding="utf-8")
     assert run() == whole
+
+
+@pytest.mark.parametrize("name", ["assistant_more", "written_more"])
+def test_written_rows_have_right_and_wrong_answers_to_every_question(name):
+    rows = list(json_rows(Path(teach.__file__).with_name("rows") / f"{name}.train.jsonl.gz"))
+    verdicts, answers = defaultdict(set), defaultdict(list)
+    for row in rows:
+        assert all(map(str.strip, (row["candidate"], *row["references"]))), row["id"]
+        assert not re.search(r"\{\{|\}\}|\|", row["candidate"]), row["id"]  # a slot that was not filled
+        verdicts[row["question"]].add(row["label"])
+        answers[row["question"]].append(row["candidate"])
+    assert [question for question, found in verdicts.items() if found != {0, 1}] == []
+    assert [question for question, texts in answers.items() if len(set(texts)) < len(texts)] == []
+    assert 0.4 < sum(row["label"] for row in rows) / len(rows) < 0.6
