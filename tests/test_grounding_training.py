@@ -69,6 +69,20 @@ def test_overlap_leaves_function_words_out():
     assert evaluate_grounding.overlap(rows).tolist() == [1.0, 0.5, 0.0]
 
 
+def test_the_slope_of_the_scaling_is_that_within_files():
+    """Files that differ in how much is supported: one scaling of all rows together would be flatter."""
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=8000)
+    files = np.array(["mostly", "seldom"])[(np.arange(8000) >= 2000).astype(int)]
+    offsets = np.where(files == "mostly", 3, -3)
+    labels = rng.random(8000) < 1 / (1 + np.exp(-(2 * scores + offsets)))
+    rows = [{"file": file, "label": int(label)} for file, label in zip(files, labels, strict=True)]
+    found = evaluate_grounding.fitted(rows, scores)
+    assert found["slope"] == pytest.approx(2, abs=0.15)
+    assert found["intercept"] == pytest.approx(0, abs=0.15)
+    assert evaluate_grounding.platt(scores, labels.astype(float))[0] < 1.5
+
+
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     """Small files of every kind that the scripts read."""

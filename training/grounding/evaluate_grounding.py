@@ -18,6 +18,7 @@ from genqa_metrics.core.judge_loading import SETTINGS_FILE
 from genqa_metrics.grounding.judging import Grounder
 from genqa_metrics.grounding.loading import checkpoint_folder, load_judge
 from genqa_metrics.grounding.windows import content_keys, windows_of
+from scipy.optimize import minimize
 from scipy.special import expit as sigmoid
 from scipy.special import logit
 from sklearn.metrics import roc_auc_score
@@ -156,17 +157,32 @@ def measured(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float | None
 def fitted(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float]:
     """Return slope, intercept and threshold of a judge, every file with the same weight.
 
+    Platt scaling with one slope and an intercept for each file, since files differ in how much of them is supported
+    and in what they are about; the intercept that is returned is the mean of the files.
+
     Args:
         rows: rows of all files, with the name of each in "file".
         scores: (rows,) logits of the judge.
     """
     labels = np.array([row["label"] for row in rows], dtype=float)
-    files = [row["file"] for row in rows]
-    most = max(files.count(name) for name in set(files))
-    times = np.array([round(most / files.count(name)) for name in files])
-    scores, labels = np.repeat(scores, times), np.repeat(labels, times)
-    slope, intercept = platt(scores, labels)
-    threshold = best_threshold(sigmoid(slope * scores + intercept), labels, [""] * len(labels), "error")
+    files = np.array([row["file"] for row in rows])
+    names = sorted(set(files))
+    own = np.stack([files == name for name in names], axis=1).astype(float)  # (rows, files)
+    weights = own @ (1 / own.sum(axis=0))
+    columns = np.column_stack([scores, own])
+
+    def loss(w):  # mean over files of the mean cross-entropy
+        logits = columns @ w
+        gradient = columns.T @ (weights * (sigmoid(logits) - labels))
+        return float(weights @ (np.logaddexp(0, logits) - labels * logits)), gradient
+
+    found = minimize(loss, np.zeros(columns.shape[1]), jac=True, method="BFGS").x
+    slope, intercept = float(found[0]), float(found[1:].mean())
+    probabilities = sigmoid(slope * scores + intercept)
+    times = np.round(weights * len(rows)).astype(int)
+    threshold = best_threshold(
+        np.repeat(probabilities, times), np.repeat(labels, times), [""] * int(times.sum()), "error"
+    )
     return {"slope": slope, "intercept": intercept, "threshold": threshold}
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 FILES = ("condaqa", "factcheck_gpt", "q_squared", "wice")  # of DATA/grounding
 SPANS = "span_passages.train"
+WRITTEN = HERE / "written_passages.train.jsonl.gz"
 
 
 def prepare(data: Path, folder: Path, span_source: str, span_count: int, seed: int) -> None:
@@ -32,6 +33,7 @@ def prepare(data: Path, folder: Path, span_source: str, span_count: int, seed: i
         for part in ("train", "dev"):
             path = local_file(f"{name}.{part}", data / "grounding")
             write_rows(folder / f"{name}.{part}.jsonl.gz", map(windowed, json_rows(path)))
+    write_rows(folder / WRITTEN.name, map(windowed, json_rows(WRITTEN)))
     rng = random.Random(seed)
     rows = list(json_rows(local_file(span_source, data / "span_qa")))
     rows = rng.sample(rows, min(span_count, len(rows)))
