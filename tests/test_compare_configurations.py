@@ -110,7 +110,7 @@ def test_the_command_measures_the_runs_that_are_there(files, monkeypatch, capsys
 
 
 def test_the_time_of_a_run_that_goes_on_is_added(tmp_path, monkeypatch):
-    args = argparse.Namespace(as2="as2", output=tmp_path, judgments=None, encoder="encoder", more=[])
+    args = argparse.Namespace(as2="as2", output=tmp_path, judgments=None, encoder="encoder", config="x.args", more=[])
     noted = tmp_path / "answer_sentences/a0-rt/seed1/seconds.json"
     noted.parent.mkdir(parents=True)
     noted.write_text('{"wall": 50.0}', encoding="utf-8")
@@ -123,7 +123,9 @@ def test_the_time_of_a_run_that_goes_on_is_added(tmp_path, monkeypatch):
 def test_the_second_step_starts_from_the_first(files, tmp_path, monkeypatch, capsys):
     commands = []
     monkeypatch.setattr(c.subprocess, "run", lambda command, **kwargs: commands.append(command))
-    args = argparse.Namespace(as2="as2", output=tmp_path / "new", judgments=None, encoder="encoder", more=[])
+    args = argparse.Namespace(
+        as2="as2", output=tmp_path / "new", judgments=None, encoder="encoder", config="x.args", more=[]
+    )
     args.only, args.transferred = c.ORDER, "transfer/final"
     (configuration,) = c.chosen(args, c.TWO_STEPS)
     for block in (c.TWO_STEPS, "answer sentences"):

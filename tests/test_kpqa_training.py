@@ -17,7 +17,17 @@ from genqa_metrics.kpqa.settings import PredictorSettings
 from safetensors.torch import load_file, save_file
 from transformers import AutoModel
 
-from training.kpqa import coreference, data, evaluate_kpqa, hub, judge_encoder, mix_predictors, train_kpqa
+from training.kpqa import (
+    coreference,
+    data,
+    evaluate_kpqa,
+    hub,
+    judge_encoder,
+    make_bundled,
+    mix_predictors,
+    runs,
+    train_kpqa,
+)
 from training.studies.kpqa import ablations, keyphrase_f1, rank_errors, seeds, settings, wrong_answers
 
 FOLDER = Path(__file__).parent.parent / "training/kpqa"
@@ -419,6 +429,39 @@ def test_a_predictor_can_begin_as_a_judge(monkeypatch, tmp_path):
     )
 
 
+def test_the_bundled_predictor_is_made_by_one_command(monkeypatch, capsys, tmp_path):
+    """Two trainings, an encoder between them, the mix of both; finished steps are not repeated."""
+    commands = []
+
+    def finished(command, check, stdout):
+        commands.append(command[2:])
+        output = Path(command[-1])
+        for name in {"training.kpqa.train_kpqa": ("final/README.md",)}.get(
+            command[2], ("README.md", "tokenizer.json")
+        ):
+            (output / name).parent.mkdir(parents=True, exist_ok=True)
+            (output / name).write_text("", encoding="utf-8")
+
+    monkeypatch.setattr(make_bundled.subprocess, "run", finished)
+    arguments = ("--data_dir", "DATA", "--work", tmp_path / "work")
+    run_script(monkeypatch, make_bundled, *arguments)
+    assert [command[0].rpartition(".")[2] for command in commands] == [
+        "train_kpqa",
+        "judge_encoder",
+        "train_kpqa",
+        "mix_predictors",
+    ]
+    assert ["--lora_rank", "128"] == commands[0][7:9]
+    assert ["--encoder", str(tmp_path / "work/encoder"), "--max_steps", "900"] == commands[2][7:11]
+    assert [f"{tmp_path}/work/r128/final=0.5", f"{tmp_path}/work/enc900/final=0.5"] == commands[3][2:4]
+    assert capsys.readouterr().out == f"{tmp_path}/work/mixed\n"
+    shutil.rmtree(tmp_path / "work/enc900/final")
+    run_script(monkeypatch, make_bundled, *arguments)
+    assert [command[0].rpartition(".")[2] for command in commands[4:]] == ["train_kpqa"]
+    with pytest.raises(ValueError, match="r128 holds a run with other settings"):
+        run_script(monkeypatch, make_bundled, *arguments, "--seed", 2)
+
+
 def test_variants(monkeypatch, judgments, tiny_checkpoint, tmp_path):
     """Every variant on every set; one that changes nothing has the difference 0 and is never real."""
     page = page_with(tmp_path, "variants")
@@ -491,14 +534,32 @@ def test_five_seeds(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):
     def trained(output, where, settings, recipe):
         commands.append((output.name, settings))
         shutil.copytree(tiny_checkpoint, output / "final")
+        (output / "eval_results.json").write_text('{"eval_made_span_f1": 0.5, "eval_made_f1": 0.7}', encoding="utf-8")
 
-    monkeypatch.setattr(seeds.ablations, "train", trained)
+    monkeypatch.setattr(seeds, "train_once", trained)
     monkeypatch.setattr(evaluate_kpqa, "SETS", ("kpqa_semeval",))
-    arguments = ("--judgments", judgments, "--output_dir", tmp_path, "--seeds", 1, 2, "--max_steps", 3)
-    run_script(monkeypatch, seeds, *arguments)
+    page = page_with(tmp_path, "seeds")
+    arguments = ("--judgments", judgments, "--output_dir", tmp_path / "runs", "--seeds", 1, 2, "--write", page)
+    run_script(monkeypatch, seeds, *arguments, "--max_steps", 3)
     assert commands == [(f"seed-{i}", ["--max_steps", "3", "--seed", str(i)]) for i in (1, 2)]
-    assert "± 0.000" in capsys.readouterr().out
-    assert len(json.loads((tmp_path / "seeds.json").read_text(encoding="utf-8"))["runs"]) == 2
+    printed = capsys.readouterr().out
+    assert printed.strip() in page.read_text(encoding="utf-8")
+    assert "± 0.000" in printed
+    assert "| made | 50.00 | 0.00 |" in printed
+    result = json.loads((tmp_path / "runs/seeds.json").read_text(encoding="utf-8"))
+    assert len(result["runs"]) == 2
+    given = ("--judgments", judgments, "--checkpoint", tmp_path / "runs/seed-1/final", "--sets", "kpqa_semeval")
+    run_script(monkeypatch, settings, *given, "--resamples", 20)  # the same numbers by the other program
+    line = next(
+        line for line in capsys.readouterr().out.splitlines() if line.startswith('| settings="paper" | bertsc')
+    )
+    r, rho = result["runs"][0]["paper"]["kpqa_semeval"]["bertscore"]
+    assert f"| {r:.3f} / {rho:.3f} " in line
+    commands.clear()
+    page.write_text("no markers", encoding="utf-8")
+    with pytest.raises(ValueError, match="write: expected the lines <!-- seeds -->"):
+        run_script(monkeypatch, seeds, *arguments)
+    assert not commands
 
 
 def test_difference_of_two_checkpoints():
@@ -542,7 +603,7 @@ def test_ablations(monkeypatch, capsys, tiny_encoder, rows_folder, judgments, tm
         monkeypatch.setattr(sys, "argv", ["ablate.py", *arguments.split(), *more])
         ablations.main()
 
-    monkeypatch.setattr(ablations.subprocess, "run", in_this_process)
+    monkeypatch.setattr(runs.subprocess, "run", in_this_process)
     ablate_again()
     added = [command[command.index("2") + 1 : command.index("--output_dir")] for command in commands]
     assert added == [[], ["--no_question"], ["--yes_no", "0"], ["--exclude", "squad.train"]]

@@ -146,7 +146,7 @@ def test_the_page_of_results_shows_the_result_files(tmp_path):
     assert tables.write_page(tmp_path).read_text(encoding="utf-8") == text, (
         "python -m training.studies.question_generation.tables"
     )
-    assert text.count("**KL weight: ") == len(tables.STUDIES)
+    assert text.count("**KL weight: ") == sum((tmp_path / name).is_file() for name in tables.STUDIES)
 
 
 def test_the_kl_weight_by_hand():
@@ -154,6 +154,14 @@ def test_the_kl_weight_by_hand():
     arguments = {"kl_rate": 0.03, "kl_steps": 10}
     assert tables.kl_weight(arguments, 335) == pytest.approx(0.99)
     assert tables.kl_weight(arguments, 5000) == 1
+
+
+def test_the_kl_weight_is_that_of_the_model_that_is_kept():
+    results = json.loads((tables.FOLDER / "results/large.json").read_text(encoding="utf-8"))
+    assert "**KL weight: 0.09 at the end of training**" in tables.settings_line(results)
+    for run in results["training"]["cvae_100"].values():
+        run["kept_step"] = 1100
+    assert "**KL weight: 0.06 at step 1,100, whose model is kept**" in tables.settings_line(results)
 
 
 def test_an_unknown_base_is_refused():
@@ -175,6 +183,9 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
     config.write_text(f"{TINY} --encoder {tiny_encoder}", encoding="utf-8")
     words = ["study.py", "--data_dir", str(made_up), "--work", str(tmp_path / "work"), "--config", str(config)]
     words += ["--results", str(tmp_path / "large.json"), "--use_cpu", "True"]
+    baseline = tmp_path / "baseline.args"
+    baseline.write_text(f"{config.read_text()} --min_count 1", encoding="utf-8")
+    words += ["--baseline_config", str(baseline)]
     words += [
         "--seeds",
         "1",
@@ -201,6 +212,13 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
         for base in ("rouge", "bleu"):
             assert {"conventional", "precision", "recall", "f", "intervals"} <= set(bases[base])
     assert results["active_latent_dimensions"]["baseline"] == 0
+    assert "--baseline_config baseline.args" in results["command"]
+    counts = {
+        model: json.loads((tmp_path / f"work/models/{model}_1/final/train.json").read_text())["arguments"]["min_count"]
+        for model in ("baseline", "cvae_25")
+    }
+    assert counts == {"baseline": 1, "cvae_25": 2}
+    assert all(run["1"]["kept_step"] <= run["1"]["steps"] for run in results["training"].values())
     for latent in (25, 50, 100):
         found = results["training"][f"cvae_{latent}"]["1"]
         assert len(found["kl_per_dimension"]) == latent
@@ -240,7 +258,7 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", [*words, "--train_only", "True"])
     study.main()  # nothing is trained again
     assert before == {path: path.stat().st_mtime_ns for path in (tmp_path / "work/models").rglob("model.safetensors")}
-    config.write_text(config.read_text() + " --hidden 8", encoding="utf-8")
+    baseline.write_text(baseline.read_text() + " --hidden 8", encoding="utf-8")
     with pytest.raises(ValueError, match=r"work: .*baseline_1 was trained with another hidden; choose another folder"):
         study.main()
 

@@ -160,7 +160,7 @@ def main() -> None:
     float32_if_emulated(training)
 
     # 1. Question, answer sentence and labels of every source.
-    encoder = str(encoders.base_encoder()) if args.encoder == encoders.BASE_MODEL else args.encoder
+    encoder = str(encoders.base_encoder(args.encoder)) if args.encoder in encoders.ENCODERS else args.encoder
     tokenizer = AutoTokenizer.from_pretrained(encoder)
     rng = random.Random(training.seed)
 
@@ -224,6 +224,9 @@ def main() -> None:
         compute_metrics=token_f1,
         processing_class=tokenizer,
     )
+
+    if scores:
+        trainer.save_metrics("eval", scores)
 
     # 4. The checkpoint and its card.
     folder = Path(training.output_dir) / "final"

@@ -179,7 +179,12 @@ def train(args: Arguments, training) -> dict:
 
     # 5. The model and what was measured.
     facts = {"arguments": asdict(args), "seed": training.seed, "pairs": len(pairs), "held_out": len(held_out)}
-    facts |= {"steps": trainer.state.global_step, "encoder_sha256": checkpoint_digest(encoder), "dev": {}}
+    facts |= {
+        "steps": trainer.state.global_step,
+        "kept_step": int(model.steps),
+        "encoder_sha256": checkpoint_digest(encoder),
+        "dev": {},
+    }
     if held_out:
         found = trainer.predict(made[1])
         facts["dev"] = {name.removeprefix("test_"): value for name, value in found.metrics.items()}

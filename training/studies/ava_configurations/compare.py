@@ -2,7 +2,7 @@
 
     python -m training.studies.ava_configurations.compare --as2 AS2 --output RUNS --seeds 1 2 3 --write tables.md
 
-Each run is made by `train_ava.py` with the settings of `configurations.args` and stops when dev AUC no longer rises;
+Each run is made by `train_ava.py` with the settings of `--config` and stops when dev AUC no longer rises;
 an existing one is not made again, so that the command can be stopped and given again. Precision, recall and F1 of
 "correct" and AUC are of all AVA-Pos and AVA-Neg of the test parts, without any rule around the model. Models see fewer
 incorrect answers in training than there are, so the threshold is the one of the best F1 on dev. Intervals are over
@@ -27,7 +27,7 @@ from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR
 from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
 
 from training.ava import triples as t
-from training.common import clocks, command_line, local_file, markdown_table, put_between_markers
+from training.common import around_markers, clocks, command_line, local_file, markdown_table, put_between_markers
 from training.studies.answer_ranking.transfer import reading_encoder
 
 FOLDER = Path(__file__).parent
@@ -75,7 +75,7 @@ def train(args: argparse.Namespace, block: str, configuration: str, seed: int) -
     folder = run_folder(args, block, configuration, seed)
     if (folder / "final/README.md").is_file():
         return
-    command = [sys.executable, "-m", "training.ava.train_ava", "--config", FOLDER / "configurations.args"]
+    command = [sys.executable, "-m", "training.ava.train_ava", "--config", args.config]
     command += ["--configuration", configuration, "--seed", seed, "--as2_dir", args.as2, "--output_dir", folder]
     command += ["--judged_dir", args.judgments or ".", "--encoder", args.encoder, *BLOCKS[block], *args.more]
     command += ["--start", args.transferred] if block == TWO_STEPS else []
@@ -365,15 +365,21 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=ORDER, choices=ORDER, metavar="CONFIGURATION")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1], help="seeds of training")
     parser.add_argument("--encoder", help="folder or Hub id of the encoder; default: that of KPQA's predictor")
+    parser.add_argument(
+        "--config", type=Path, default=FOLDER / "configurations.args", help="file of train_ava.py's arguments"
+    )
     parser.add_argument("--trained", action="store_true", help="measure finished runs, train none")
     parser.add_argument("--kept", type=Path, help="npz file of logits: its runs are not made again, others are added")
     parser.add_argument("--dtype", help="floating type when measuring; default float32")
-    parser.add_argument("--write", type=Path, help="file with <!-- configurations --> marks, for the tables")
+    parser.add_argument("--write", type=Path, help="file with <!-- PLACE --> marks, for the tables")
+    parser.add_argument("--place", default="configurations", help="name of the marks")
     parser.add_argument("--json", type=Path, help="result file")
     args, args.more = parser.parse_known_args()
     to_train = [] if args.trained else args.blocks
     if args.judgments is None and any(BLOCKS[block] for block in to_train):
         parser.error("--judgments: blocks with verdicts need the folder of the files of human verdicts")
+    if args.write:
+        around_markers(args.write, args.place)  # a wrong page fails before the work
     if args.transferred is None and TWO_STEPS in to_train:
         parser.error(f"--transferred: the block {TWO_STEPS!r} needs the folder of a judge to start from")
 
@@ -400,13 +406,13 @@ def main() -> None:
     if args.json:
         content = {
             "command": command_line("training.studies.ava_configurations.compare", sys.argv[1:]),
-            "settings": (FOLDER / "configurations.args").read_text(encoding="utf-8").split() + args.more,
+            "settings": args.config.read_text(encoding="utf-8").split() + args.more,
             "digests": digests,
             "blocks": blocks,
         }
         args.json.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     if args.write:
-        put_between_markers(args.write, "configurations", text)
+        put_between_markers(args.write, args.place, text)
 
 
 if __name__ == "__main__":

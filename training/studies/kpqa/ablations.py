@@ -6,13 +6,11 @@ Every run is train_kpqa.py with the recipe of the bundled checkpoint for the sam
 not repeated, an interrupted one is resumed. Each is measured with evaluate_kpqa.py on all the judgments.
 """
 
-import json
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from training.common import option
+from training.kpqa.runs import train_once
 
 RECIPES = Path(__file__).parents[2] / "kpqa"
 RECIPE = RECIPES / "bundled.args"
@@ -57,30 +55,6 @@ def runs(sources: list[str]) -> dict[str, list[str]]:
     return added
 
 
-def train(output: Path, where: list[str], settings: list[str], recipe: str) -> None:
-    """Train one run unless it is finished.
-
-    Args:
-        output: folder of the run.
-        where: arguments of training that say where files are.
-        settings: all other arguments.
-        recipe: digest of the recipe.
-
-    Raises:
-        ValueError: if the folder holds a run with another recipe or other settings.
-    """
-    record = output / "settings.json"
-    if record.is_file() and json.loads(record.read_text(encoding="utf-8")) != [recipe, *settings]:
-        raise ValueError(f"output_dir: {output} holds a run with other settings; delete it or take another folder")
-    if (output / "final/README.md").is_file():
-        return
-    output.mkdir(parents=True, exist_ok=True)
-    record.write_text(json.dumps([recipe, *settings]), encoding="utf-8")
-    print(f"training in {output}", file=sys.stderr, flush=True)
-    command = [sys.executable, "-m", "training.kpqa.train_kpqa", *where, *settings, "--output_dir", str(output)]
-    subprocess.run(command, check=True, stdout=sys.stderr)
-
-
 def main() -> None:
     """Train, measure, print the table and write it if asked."""
     import numpy as np
@@ -111,7 +85,7 @@ def main() -> None:
     measured, signatures = {}, {}
     for name, added in chosen.items():
         output = Path(args.output_dir) / name.replace(",", "").replace("/", "_").replace(" ", "_")
-        train(output, where, [*settings, *added], digest)
+        train_once(output, where, [*settings, *added], digest)
         models = load_models(output / "final")
         encoder = Encoder(models)
         measured[name] = {name: evaluate_kpqa.metric_scores(own, encoder) for name, own in rows.items()}

@@ -2,7 +2,8 @@
 
     python -m training.studies.kpqa.seeds --recipe training/kpqa/paper.args --judgments JUDGMENTS --output_dir SEEDS
 
-All other arguments go to train_kpqa.py. Finished runs are not repeated, an interrupted one is resumed.
+All other arguments go to train_kpqa.py. Finished runs are not repeated, an interrupted one is resumed. Agreement with
+people is measured with the metric's defaults and with `settings="paper"`, keyphrases on the rows held out (Table 10).
 """
 
 import json
@@ -10,10 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.kpqa.encoding import Encoder
+from genqa_metrics.kpqa.loading import load_models
 
-from training.common import markdown_table, option
+from training.common import around_markers, markdown_table, option
 from training.kpqa import evaluate_kpqa
-from training.studies.kpqa import ablations
+from training.kpqa.runs import train_once
+from training.studies.kpqa import settings
 
 RECIPES = Path(__file__).parents[2] / "kpqa"
 
@@ -26,6 +30,7 @@ class Arguments:
     output_dir: str = option("folder of the runs, one folder each")
     recipe: str = option("file of train_kpqa.py's arguments", str(RECIPES / "paper.args"))
     seeds: list[int] = option("seeds of the runs", [1, 2, 3, 4, 5])
+    write: str | None = option("Markdown file in which the tables are put; seeds.json is put beside it", None)
 
 
 def spread(runs: list[dict]) -> dict:
@@ -45,41 +50,89 @@ def spread(runs: list[dict]) -> dict:
     return found
 
 
+def agreement(rows: dict[str, list[dict]], folder: Path) -> tuple[dict, str]:
+    """Return "default" and "paper" -> set -> metric -> [r, rho], and the signature of the predictor.
+
+    Args:
+        rows: set -> judged rows.
+        folder: the predictor.
+    """
+    models = {layer: load_models(folder, embedding_layer=layer) for layer in (0, settings.PAPER_LAYER)}
+    encoders = {layer: Encoder(one) for layer, one in models.items()}
+    given = {key: value for key, value in settings.VARIANTS['settings="paper"'][1].items() if key != "layer"}
+    found: dict = {"default": {}, "paper": {}}
+    for name, own in rows.items():
+        tokens, human = settings.encoded(own, encoders), np.array([row["score"] for row in own])
+        scores = {
+            "default": evaluate_kpqa.scores_of_tokens(own, tokens[0]),
+            "paper": evaluate_kpqa.scores_of_tokens(own, tokens[settings.PAPER_LAYER], **given),
+        }
+        for way, of_set in scores.items():
+            found[way][name] = {m: evaluate_kpqa.correlations(of_set[m], human) for m in of_set}
+    return found, models[0].signature
+
+
+def span_f1(folder: Path) -> dict[str, float]:
+    """Return the F1 of whole keyphrases on the dev rows of a run, by source, from what the training wrote."""
+    path = folder / "eval_results.json"
+    found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    ending = "_span_f1"
+    return {name[len("eval_") : -len(ending)]: value for name, value in found.items() if name.endswith(ending)}
+
+
+def tables(result: dict) -> str:
+    """Return the Markdown tables of a result."""
+    count, parts = len(result["seeds"]), []
+    for way, found in result["spread"].items():
+        lines = [
+            [metric, *("{:.3f} ± {:.3f} / {:.3f} ± {:.3f}".format(*v["pearson"], *v["spearman"]) for v in cells)]
+            for metric in evaluate_kpqa.WEIGHTED
+            for cells in [[found[name][metric] for name in found]]
+        ]
+        named = "the metric's defaults" if way == "default" else f'settings="{way}"'
+        parts.append(f"Pearson / Spearman with {named}, mean ± standard deviation of {count} seeds:")
+        parts.append(markdown_table(["metric", *(name.removeprefix("kpqa_") for name in found)], lines))
+    if result["span_f1"]:
+        lines = [
+            [name, f"{100 * np.mean(values):.2f}", f"{100 * np.std(values, ddof=1 if count > 1 else 0):.2f}"]
+            for name, values in result["span_f1"].items()
+        ]
+        parts.append("F1 of whole keyphrases on rows that were not trained on:")
+        parts.append(markdown_table(["rows", "mean", "standard deviation"], lines))
+    return "\n\n".join(parts)
+
+
 def main() -> None:
-    """Train, measure, print the table and write seeds.json into the folder of the runs."""
+    """Train, measure, print the tables, write seeds.json into the folder of the runs, and a page if asked."""
     from genqa_metrics.core.checkpoint_validation import file_digest
-    from genqa_metrics.kpqa.encoding import Encoder
-    from genqa_metrics.kpqa.loading import load_models
     from transformers import HfArgumentParser
 
     args, more = HfArgumentParser(Arguments).parse_args_into_dataclasses(return_remaining_strings=True)
-    digest, runs, signatures = file_digest(Path(args.recipe)), [], {}
+    if args.write:
+        around_markers(args.write, "seeds")  # a wrong page fails before the work
+    digest, runs, spans, signatures = file_digest(Path(args.recipe)), [], [], {}
     rows = {name: evaluate_kpqa.read_set(args.judgments, name) for name in evaluate_kpqa.SETS}
-    human = {name: np.array([row["score"] for row in own]) for name, own in rows.items()}
     for seed in args.seeds:
         output = Path(args.output_dir) / f"seed-{seed}"
-        ablations.train(output, ["--config", args.recipe], [*more, "--seed", str(seed)], digest)
-        models = load_models(output / "final")
-        scores = {name: evaluate_kpqa.metric_scores(own, Encoder(models)) for name, own in rows.items()}
-        runs.append(
-            {
-                name: {metric: evaluate_kpqa.correlations(of_set[metric], human[name]) for metric in of_set}
-                for name, of_set in scores.items()
-            }
-        )
-        signatures[seed] = models.signature
-    found = spread(runs)
-    lines = [
-        [metric, *("{:.3f} ± {:.3f} / {:.3f} ± {:.3f}".format(*v["pearson"], *v["spearman"]) for v in cells)]
-        for metric in evaluate_kpqa.WEIGHTED
-        for cells in [[found[name][metric] for name in found]]
-    ]
-    header = ["metric", *(name.removeprefix("kpqa_") for name in found)]
-    print(f"Pearson / Spearman, mean ± standard deviation of {len(runs)} seeds\n\n{markdown_table(header, lines)}")
-    result = {"seeds": args.seeds, "spread": found, "runs": runs, "recipe": digest, "checkpoints": signatures}
-    files = [evaluate_kpqa.judgment_file(args.judgments, name) for name in rows]
+        train_once(output, ["--config", args.recipe], [*more, "--seed", str(seed)], digest)
+        found, signatures[seed] = agreement(rows, output / "final")
+        runs.append(found)
+        spans.append(span_f1(output))
+    result = {
+        "seeds": args.seeds,
+        "spread": {way: spread([run[way] for run in runs]) for way in runs[0]},
+        "span_f1": {name: [own[name] for own in spans] for name in spans[0]},
+        "runs": runs,
+        "recipe": {"file": Path(args.recipe).name, "SHA-256": digest},
+        "checkpoints": signatures,
+        **evaluate_kpqa.facts(__spec__.name, [evaluate_kpqa.judgment_file(args.judgments, name) for name in rows]),
+    }
+    text = tables(result)
+    print(text)
     path = Path(args.output_dir) / "seeds.json"
-    path.write_text(json.dumps(result | evaluate_kpqa.facts(__spec__.name, files), indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    if args.write:
+        evaluate_kpqa.write_result(args.write, "seeds", text, "seeds", result)
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ class Arguments:
     work: str = option("folder of the trained models and of the generated questions")
     train_dir: str | None = option("folder of the training sources; default data_dir", None)
     config: str = option("arguments of train_generator.py", str(FOLDER / "large.args"))
+    baseline_config: str | None = option("the same for the baseline; default config", None)
     seeds: list[int] = option("one training each", [1, 2, 3])
     seeds_of_others: int = option("seeds of CVAE 25 and 50, the first of `seeds`; 0: all of them", 0)
     test: str = option("set that the results are of", "squad_du2017.test")
@@ -56,7 +57,8 @@ def trained(args: Arguments, model: str, seed: int) -> Path:
     """Return the folder of a trained model; train it, or resume its training, if it does not exist."""
     from training.question_generation.train_generator import trained as trained_in
 
-    words = ["--config", args.config, "--data_dir", args.train_dir or args.data_dir]
+    config = args.config if MODELS[model] else args.baseline_config or args.config
+    words = ["--config", config, "--data_dir", args.train_dir or args.data_dir]
     words += ["--cache", str(Path(args.work) / "cache"), "--use_cpu", str(args.use_cpu)]
     words += ["--latent", str(MODELS[model]), "--seed", str(seed)]
     return trained_in(Path(args.work) / "models" / f"{model}_{seed}", words)
@@ -120,6 +122,8 @@ def asked(args: Arguments, source: str, contexts: Sequence, seed: int) -> dict[s
 def given_words(args: Arguments) -> dict[str, str]:
     """Return the arguments of the command line that decide the numbers, by name; folders by what they are."""
     words = {"config": Path(args.config).name, "data_dir": "DATA/question_generation", "work": "FOLDER"}
+    if args.baseline_config:
+        words["baseline_config"] = Path(args.baseline_config).name
     if args.train_dir:
         words["train_dir"] = "PAIRS"
     for name in ("seeds", "seeds_of_others", "test", "transfer", "contexts", "transfer_contexts", "bases", "answers"):
@@ -200,7 +204,7 @@ def main() -> None:
         "active_latent_dimensions_per_seed": active,
         "training": {
             model: {
-                seed: {name: fact.get(name) for name in ("dev", "steps", "pairs", "kl_per_dimension")}
+                seed: {name: fact.get(name) for name in ("dev", "steps", "kept_step", "pairs", "kl_per_dimension")}
                 for seed, fact in found.items()
             }
             for model, found in facts.items()

@@ -15,6 +15,7 @@ from training.studies.question_generation.measures import BASES, DIVERSITY, MODE
 FOLDER = Path(__file__).parent
 STUDIES = {  # result file of study.py -> title of the study
     "large.json": "600 units, the paper's objective",
+    "full_weight.json": "600 units, KL weight up to 1",
     "printed.json": "Network as printed",
     "free_bits.json": "Free bits, 320 units",
     "all_pairs.json": "Free bits, twice the pairs",
@@ -164,14 +165,17 @@ def settings_line(results: Mapping) -> str:
     arguments = results["arguments"]
     runs = results["training"]["cvae_100"].values()
     steps, pairs = max(run["steps"] for run in runs), max(run["pairs"] for run in runs)
-    weight = kl_weight(arguments, steps)
+    kept = max(run.get("kept_step") or run["steps"] for run in runs)
+    weight, when = kl_weight(arguments, kept), "at the end of training"
+    if kept < steps:
+        when = f"at step {kept:,}, whose model is kept"
     seeds = ", ".join(
         f"{len(found)} of {model.replace('cvae_', 'CVAE ')}" for model, found in results["seeds_of"].items()
     )
     rise = f"it rises by {arguments['kl_rate']:g} every {arguments['kl_steps']} steps, up to 1"
     return (
         f"{pairs:,} training pairs, {arguments['hidden']} units, {steps:,} steps, {arguments['free_bits']:g} nat of "
-        f"free bits per dimension. **KL weight: {weight:.2f} at the end of training** ({rise}). "
+        f"free bits per dimension. **KL weight: {weight:.2f} {when}** ({rise}). "
         f"Trainings (seeds): {seeds}. Test set: {results['test']}, {results['contexts']:,} contexts, "
         f"{results['several_references']['contexts']:,} with several references. Command: `{results['command']}`."
     )

@@ -1,0 +1,56 @@
+"""Make the bundled predictor: train two, and mix them. Finished steps are not repeated, an interrupted one is resumed.
+
+    python -m training.kpqa.make_bundled --data_dir DATA --work FOLDER
+
+Other arguments go to both trainings. The second predictor starts from the encoder of the bundled judge of answers.
+"""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from training.common import option
+from training.kpqa.runs import train_once
+
+FOLDER = Path(__file__).parent
+RECIPE = FOLDER / "bundled.args"
+MAX_LENGTH = 512  # word pieces that the metric reads
+
+
+@dataclass
+class Arguments:
+    """Where files are; all other arguments are train_kpqa.py's."""
+
+    data_dir: str = option("folder of the training rows")
+    work: str = option("folder of the two predictors, of the encoder and of the result, `mixed`")
+
+
+def script(module: str, *words: object) -> None:
+    """Run a script of this folder."""
+    subprocess.run([sys.executable, "-m", f"training.kpqa.{module}", *map(str, words)], check=True, stdout=sys.stderr)
+
+
+def main() -> None:
+    """Train, mix, print the folder of the result."""
+    from genqa_metrics.core.checkpoint_validation import file_digest
+    from transformers import HfArgumentParser
+
+    from training.kpqa.judge_encoder import BUNDLED
+
+    args, more = HfArgumentParser(Arguments).parse_args_into_dataclasses(return_remaining_strings=True)
+    work, digest = Path(args.work), file_digest(RECIPE)
+    where = ["--config", str(RECIPE), "--licences", str(FOLDER / "licences.json"), "--data_dir", args.data_dir]
+    train_once(work / "r128", where, ["--lora_rank", "128", *more], digest)
+    if not (work / "encoder/tokenizer.json").is_file():
+        script("judge_encoder", "--judge", BUNDLED, "--output", work / "encoder")
+    from_judge = ["--max_steps", "900", *more]
+    train_once(work / "enc900", [*where, "--encoder", str(work / "encoder")], from_judge, digest)
+    if not (work / "mixed/README.md").is_file():
+        parts = [f"{work / name / 'final'}=0.5" for name in ("r128", "enc900")]
+        script("mix_predictors", "--predictors", *parts, "--max_length", MAX_LENGTH, "--output", work / "mixed")
+    print(work / "mixed")
+
+
+if __name__ == "__main__":
+    main()
