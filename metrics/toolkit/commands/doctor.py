@@ -16,7 +16,7 @@ def doctor(
     rows_at: options.RowsAt = None,
     sheet: options.Sheet = None,
     split_references: options.SplitReferences = None,
-    form: options.PrintAs = options.Format.TABLE,
+    form: options.PrintAs = "table",
 ) -> None:
     """Say what files of rows support, what they lack, and which command to run.
 

@@ -25,7 +25,7 @@ def download(
     from ...core.checkpoint_validation import CheckpointError
     from ...core.encoders import encoder_source
 
-    loading = import_module(f"{__name__.removesuffix('.toolkit.commands.download')}.{metric.value}.loading")
+    loading = import_module(f"{__name__.removesuffix('.toolkit.commands.download')}.{metric}.loading")
     try:
         folder = loading.checkpoint_folder(checkpoint)
         source = encoder_source(folder)

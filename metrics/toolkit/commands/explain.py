@@ -1,7 +1,7 @@
 """The command `explain`: show in the terminal, or on a page, why KPQA or AVA scored one answer as it did."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -18,7 +18,7 @@ def explain(
         typer.Option("--reference", metavar="TEXT", help="A reference answer, once for each.", show_default=False),
     ],
     metric: Annotated[
-        options.ExplainedMetric | None,
+        Literal["kpqa", "ava"] | None,
         typer.Option(
             "--metric",
             "-m",
@@ -63,11 +63,11 @@ def explain(
         _check_texts({"QUESTION": [question], "--prediction": [prediction], "--reference": reference})
         if checkpoint == "":
             raise ValueError("--checkpoint: expected a folder or a name, got an empty one; is a shell variable unset?")
-        metric = metric or (options.ExplainedMetric.KPQA if idf else options.ExplainedMetric.AVA)
-        if idf and metric is not options.ExplainedMetric.KPQA:
+        metric = metric or ("kpqa" if idf else "ava")
+        if idf and metric != "kpqa":
             raise ValueError("--idf: only kpqa weighs word pieces; leave it out, or take --metric kpqa")
         console.check_outputs({"--html": html})
-    if metric is options.ExplainedMetric.AVA:
+    if metric == "ava":
         from ..analysis.verdict import verdict
         from ..reports.verdict import print_verdict as show
         from ..reports.verdict import verdict_html as as_html

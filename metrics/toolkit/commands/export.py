@@ -41,7 +41,7 @@ def export(
     try:
         with console.usage("export"):
             _check_output(output, overwrite)
-            size = export_checkpoint(metric.value, checkpoint, output)
+            size = export_checkpoint(metric, checkpoint, output)
     except OSError as error:
         raise console.stop(f"{output}: cannot be written: {error.strerror or error}", 1) from error
     settings = f"--set {metric}.backend=onnx --set {metric}.checkpoint={shlex.quote(str(output))}"

@@ -5,9 +5,8 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -20,36 +19,7 @@ _DEFAULT = (
 )
 
 
-class OnError(StrEnum):
-    """What to do about a bad row."""
-
-    FAIL = "fail"
-    SKIP = "skip"
-
-
-class ModelMetric(StrEnum):
-    """A metric with a model, which can be exported."""
-
-    KPQA = "kpqa"
-    AVA = "ava"
-    GROUNDING = "grounding"
-
-
-class ExplainedMetric(StrEnum):
-    """A metric that the command `explain` knows."""
-
-    KPQA = "kpqa"
-    AVA = "ava"
-
-
-class Format(StrEnum):
-    """How to print the result."""
-
-    TABLE = "table"
-    JSON = "json"
-    MARKDOWN = "markdown"
-
-
+ModelMetric = Literal["kpqa", "ava", "grounding"]  # has a model, which can be exported
 INPUT, METRIC, OUTPUT = "Input", "Metrics", "Output"  # groups of options in --help
 
 
@@ -70,7 +40,7 @@ def _reading(option: str, metavar: str, help: str):
 
 
 def _on_error(help: str):
-    return Annotated[OnError, typer.Option("--on-error", help=help, rich_help_panel=INPUT)]
+    return Annotated[Literal["fail", "skip"], typer.Option("--on-error", help=help, rich_help_panel=INPUT)]
 
 
 def _metrics(default: str):
@@ -141,7 +111,7 @@ SkipOrFailAll = _on_error(
     "A bad row, or a question that not all systems answer: fail at the first one, or report, count and skip them."
 )
 PrintAs = Annotated[
-    Format,
+    Literal["table", "json", "markdown"],
     typer.Option("--format", "-f", metavar="FORM", help="table, json or markdown.", rich_help_panel=OUTPUT),
 ]
 
@@ -163,13 +133,13 @@ _SHARED = {  # option of a command -> its declaration and default, in the order 
     "rows_at": (RowsAt, None),
     "sheet": (Sheet, None),
     "split_references": (SplitReferences, None),
-    "on_error": (SkipOrFail, OnError.FAIL),
+    "on_error": (SkipOrFail, "fail"),
     "json": (Json, None),
     "markdown": (Markdown, None),
     "latex": (Latex, None),
     "html": (Html, None),
     "fail_under": (FailUnder, None),
-    "form": (PrintAs, Format.TABLE),
+    "form": (PrintAs, "table"),
 }
 
 

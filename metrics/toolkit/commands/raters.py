@@ -36,8 +36,8 @@ def raters(
         float, typer.Option("--limit", metavar="Z", help="Ratings whose z-score is larger are noise; inf keeps all.")
     ] = 1.0,
     drop: Annotated[int, typer.Option("--drop", metavar="N", help="Drop at most N ratings of an item.")] = 5,
-    on_error: options.SkipOrFail = options.OnError.FAIL,
-    format_: options.PrintAs = options.Format.TABLE,
+    on_error: options.SkipOrFail = "fail",
+    format_: options.PrintAs = "table",
 ) -> None:
     """Make one score per item of the ratings of several people, without the noisy ones; say how far they agree.
 
@@ -55,5 +55,5 @@ def raters(
     with console.usage("raters"):
         run = RatersRun(inputs, options.name_values("--column", column), limit, drop, output)
     with console.failures(), console.skipped_rows() as problem:
-        report = RatersReport(run.report(on_error is options.OnError.SKIP, problem))
+        report = RatersReport(run.report(on_error == "skip", problem))
     console.print_result(format_, report.to_json, report.to_markdown, report.show)
