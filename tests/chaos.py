@@ -1,47 +1,185 @@
-"""Chaos: `score --resume` is killed, runs into a full disk, gets a changed input and a competing run; nothing is lost.
+"""Chaos: `score --resume` is killed, fills its disk, gets a changed input and a competing run; nothing is lost.
 
 `python -m tests.chaos` runs the full size, 1,000,000 rows of aev and 50,000 of ava; `tests/test_chaos.py` a small one.
+It needs Linux with user namespaces, for a small disk of its own: a tmpfs that only this process and its runs see.
 """
 
 import argparse
+import os
 import random
-import resource
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.factories.files import contents, lines, made_rows
+from genqa_metrics.toolkit.rows.files import digest
+
+from tests.factories.files import lines, made_rows
 
 CODE = "from genqa_metrics.toolkit.cli import main; main()"
+NAMESPACE = ["unshare", "--user", "--map-root-user", "--mount"]
+CHUNK = 10_000  # rows that are made at once
+PAGE = 4096  # bytes that a file of a tmpfs takes at least
+HEADER = "| metric | rows | parts | killed | disk full | changed input refused | second run refused | seconds |"
 
 
-def started(path: Path, folder: Path, metric: str, part_rows: int, limit: int | None = None) -> subprocess.Popen:
-    """Start a run that resumes; `limit` is the size in bytes from which a file cannot grow, as on a full disk."""
-    command = [sys.executable, "-c", CODE, "score", path, "-m", metric, "-o", f"{folder}/"]
-    command += ["--part-rows", part_rows, "--resume"]
-
-    def limited() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-    return subprocess.Popen(
-        [*map(str, command)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=limited if limit else None,
-    )
+def has_small_disks() -> bool:
+    """Return whether a process can mount a disk of its own here."""
+    try:
+        return subprocess.run([*NAMESPACE, "true"], capture_output=True).returncode == 0
+    except OSError:
+        return False
 
 
-def finished(process: subprocess.Popen) -> tuple[int, str]:
-    """Return exit status and messages of a run."""
-    said = process.communicate()[1]
-    return process.returncode, said
+def digests(folder: Path) -> dict[str, str]:
+    """Return {name: SHA-256} of everything in a folder, hidden files too."""
+    return {path.name: digest(path) for path in folder.iterdir()}
 
 
-def attacked(work: Path, metric: str, rows: int, part_rows: int, kills: int, seed: int = 0) -> dict[str, object]:
+class Attack:
+    """Attacks on runs of one metric into one folder, which is a small disk.
+
+    Args:
+        work: an empty folder.
+        metric: its name.
+        rows: rows of the input.
+        part_rows: rows of a part.
+        seed: of the times.
+        say: called with what is done.
+
+    Attributes:
+        found: what happened, by name; see `HEADER`.
+    """
+
+    def __init__(
+        self,
+        work: Path,
+        metric: str,
+        rows: int,
+        part_rows: int,
+        seed: int = 0,
+        say: Callable[[str], None] = lambda message: None,
+    ):
+        self.metric, self.part_rows, self.say = metric, part_rows, say
+        self.draw = random.Random(seed)
+        self.input, self.folder = work / "rows.jsonl", work / "parts"
+        with open(self.input, "w", encoding="utf-8") as file:
+            for start in range(0, rows, CHUNK):
+                file.write(lines(made_rows(min(CHUNK, rows - start), start)))
+        began = time.monotonic()
+        process = self.started(work / "whole")
+        while process.poll() is None and not list(work.glob("whole/part-*")):
+            time.sleep(0.01)
+        self.start_seconds = time.monotonic() - began
+        self.ends(process, 0)
+        self.expected = digests(work / "whole")
+        self.parts = sum(name.startswith("part-") for name in self.expected)
+        self.part_seconds = (time.monotonic() - began - self.start_seconds) / self.parts
+        self.pages = sum(-(-path.stat().st_size // PAGE) for path in work.glob("whole/*"))
+        self.found = dict.fromkeys(("killed", "full", "changed", "competing"), 0)
+        self.say(f"an undisturbed run took {time.monotonic() - began:.0f} seconds")
+
+    def started(self, folder: Path | None = None) -> subprocess.Popen:
+        """Start a run that resumes."""
+        command = [sys.executable, "-c", CODE, "score", self.input, "-m", self.metric]
+        command += ["-o", f"{folder or self.folder}/", "--part-rows", self.part_rows, "--resume"]
+        return subprocess.Popen([*map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def ends(self, process: subprocess.Popen, *statuses: int) -> tuple[int, str]:
+        """Return exit status and messages of a run.
+
+        Raises:
+            AssertionError: if it ends with another status, or prints a traceback.
+        """
+        said = " ".join(process.communicate()[1].split())
+        assert process.returncode in statuses, f"ended with {process.returncode}: {said}"
+        assert "Traceback" not in said, said
+        return process.returncode, said
+
+    def there(self) -> int:
+        """Return the number of parts that are finished."""
+        return sum(name.startswith("part-") for name in os.listdir(self.folder))
+
+    def check_parts(self) -> None:
+        """Compare the parts that are there with those of the undisturbed run.
+
+        Raises:
+            AssertionError: if one is not whole, or of other rows.
+        """
+        left = {name: content for name, content in digests(self.folder).items() if name.startswith("part-")}
+        wrong = sorted(left.items() - self.expected.items())
+        assert not wrong, f"{wrong[0][0]} is not the part of an undisturbed run"
+
+    def resize(self, share: float) -> None:
+        """Give the disk room for a share of what is written."""
+        self.folder.mkdir(exist_ok=True)
+        options = f"{'remount,' if os.path.ismount(self.folder) else ''}size={int(self.pages * share) * PAGE}"
+        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", self.folder], check=True)
+
+    def wait(self, process: subprocess.Popen, parts: int) -> None:
+        """Wait until a run has made a number of parts, or ends."""
+        wanted = self.there() + parts
+        while process.poll() is None and self.there() < wanted:
+            time.sleep(0.005)
+
+    def kill(self, parts: int) -> None:
+        """Kill a run at a random moment after it has made a number of parts; 0 for any moment of its start."""
+        process = self.started()
+        self.wait(process, parts)
+        time.sleep(self.draw.uniform(0, 2 * self.part_seconds if parts else self.start_seconds))
+        self.found["killed"] += process.poll() is None
+        process.kill()
+        process.communicate()
+        self.check_parts()
+        self.say(f"killed with {self.there()} of {self.parts} parts")
+
+    def fill_disk(self) -> None:
+        """Let a run go on until its disk is full; then make room."""
+        _, said = self.ends(self.started(), 1)
+        assert "cannot be written: No space left on device" in said, said
+        self.check_parts()
+        self.found["full"] += 1
+        self.say(f"the disk was full with {self.there()} of {self.parts} parts")
+        self.resize(3)
+
+    def change_byte(self, old: bytes, new: bytes) -> None:
+        """Change one letter of the last quarter of the input."""
+        with open(self.input, "r+b") as file:
+            place = self.input.stat().st_size * 3 // 4
+            file.seek(place)
+            file.seek(place + file.read(PAGE).index(b"When do boats " + old))
+            file.write(b"When do boats " + new)
+
+    def change_input(self) -> None:
+        """Change the input while a run reads it, and before one begins; then put it right again."""
+        process = self.started()
+        self.wait(process, 1)
+        self.change_byte(b"go", b"do")
+        _, said = self.ends(process, 1)
+        assert "has changed while it was read" in said, said
+        before = digests(self.folder)
+        _, said = self.ends(self.started(), 2)
+        assert "were made with another" in said, said
+        assert digests(self.folder) == before
+        self.change_byte(b"do", b"go")
+        self.check_parts()
+        self.found["changed"] += 2
+        self.say(f"changed input was refused with {self.there()} of {self.parts} parts")
+
+    def compete(self) -> None:
+        """Start two runs at once: one ends well, the other is refused."""
+        ended = [self.ends(process, 0, 1, 2) for process in [self.started() for _ in range(2)]]
+        assert 0 in dict(ended), ended
+        for status, said in ended:
+            assert status == 0 or "another run is writing to it" in said, said
+            self.found["competing"] += status != 0
+
+
+def attacked(
+    work: Path, metric: str, rows: int, part_rows: int, kills: int, say: Callable[[str], None] = lambda message: None
+) -> str:
     """Attack runs of one metric, and compare what they leave with an undisturbed run.
 
     Args:
@@ -49,70 +187,62 @@ def attacked(work: Path, metric: str, rows: int, part_rows: int, kills: int, see
         metric: its name.
         rows: rows of the input.
         part_rows: rows of a part.
-        kills: number of times that a run is killed.
-        seed: of the rows and the times.
+        kills: number of times that a run is killed; one of four while it starts.
+        say: called with what is done.
 
     Returns:
-        "rows", "parts", "killed" (runs that were alive when they were killed), "seconds".
+        A line of the table, see `HEADER`.
 
     Raises:
         AssertionError: if a part was lost, doubled or changed, or an error was silent.
     """
-    began, draw = time.monotonic(), random.Random(seed)
-    path, whole, folder = work / "rows.jsonl", work / "whole", work / "parts"
-    path.write_text(lines(made_rows(rows)), encoding="utf-8")
-    assert finished(started(path, whole, metric, part_rows))[0] == 0
-    expected = contents(whole)
-    parts = [name for name in expected if name.startswith("part-")]
-
-    largest = max(len(expected[name]) for name in parts)
-    status, said = finished(started(path, folder, metric, part_rows, largest // 2))
-    assert status == 1, f"a full disk ends with {status}: {said}"
-    assert "Traceback" not in said, said
-
-    killed = 0
-    for kill in range(kills):
-        process, wanted = started(path, folder, metric, part_rows), (kill + 1) * len(parts) // (kills + 1)
-        while process.poll() is None and len(list(folder.glob("part-*"))) < wanted:
-            time.sleep(0.001)
-        time.sleep(draw.uniform(0, 0.02))
-        killed += process.poll() is None
-        process.kill()
-        finished(process)
-        left = {name: content for name, content in contents(folder).items() if name.startswith("part-")}
-        assert left.items() <= expected.items(), "a part is not whole"
-
-    original = path.read_bytes()
-    path.write_bytes(original.replace(b"a", b"b", 1))
-    status, said = finished(started(path, folder, metric, part_rows))
-    assert status in (1, 2), f"a changed input ends with {status}"
-    assert "Traceback" not in said, said
-    path.write_bytes(original)
-
-    for process in [started(path, folder, metric, part_rows) for _ in range(2)]:
-        status, said = finished(process)
-        assert status in (0, 1, 2), said
-        assert "Traceback" not in said, said
-    status, said = finished(started(path, folder, metric, part_rows))
-    assert status == 0, said
-    assert contents(folder) == expected, "files are lost, doubled or changed"
-    return {"rows": rows, "parts": len(parts), "killed": killed, "seconds": round(time.monotonic() - began)}
+    began = time.monotonic()
+    attack = Attack(work, metric, rows, part_rows, say=say)
+    attack.resize(0.6)
+    for begun, goal in ((0, attack.parts // 2), (kills // 2, attack.parts)):
+        ended = kills // 2 if not begun else kills
+        for number in range(begun, ended):
+            left = (goal - attack.there()) // (ended - number + 2)
+            attack.kill(max(left, 1) if number % 4 != 3 else 0)
+        if not begun:
+            attack.fill_disk()
+            attack.change_input()
+    attack.compete()
+    attack.ends(attack.started(), 0)
+    assert digests(attack.folder) == attack.expected, "files are lost, doubled or changed"
+    values = (f"{rows:,}", attack.parts, *attack.found.values(), round(time.monotonic() - began))
+    return f"| {metric} | {' | '.join(map(str, values))} |"
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Attack both metrics; print a table."""
+    """Attack both metrics; print a table, and on standard error what is being done."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--aev_rows", type=int, default=1_000_000, help="rows of aev")
-    parser.add_argument("--ava_rows", type=int, default=50_000, help="rows of ava")
-    parser.add_argument("--kills", type=int, default=20, help="times that a run is killed")
+    parser.add_argument("--aev_rows", type=int, default=1_000_000, help="rows of aev; 0 leaves it out")
+    parser.add_argument("--ava_rows", type=int, default=50_000, help="rows of ava; 0 leaves it out")
+    parser.add_argument("--kills", type=int, default=20, help="times that a run is killed, at least 2")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)  # has a namespace of its own already
     args = parser.parse_args(argv)
-    print("| metric | rows | parts | killed | seconds |\n|---|---:|---:|---:|---:|")
+    if args.kills < 2:
+        parser.error("--kills: expected at least 2")
+    if not args.inside:
+        if not has_small_disks():
+            parser.error("a full disk needs Linux with user namespaces (`unshare --user --map-root-user --mount`)")
+        given = sys.argv[1:] if argv is None else argv
+        os.execvp(NAMESPACE[0], [*NAMESPACE, sys.executable, "-m", "tests.chaos", "--inside", *given])
+    print(f"{HEADER}\n|---|{'---:|' * (HEADER.count('|') - 2)}", flush=True)
     for metric, rows in (("aev", args.aev_rows), ("ava", args.ava_rows)):
-        with tempfile.TemporaryDirectory() as work:
-            found = attacked(Path(work), metric, rows, max(1, rows // 100), args.kills)
-        print(
-            f"| {metric} | {found['rows']:,} | {found['parts']} | {found['killed']} | {found['seconds']} |", flush=True
-        )
+        if rows:
+            began = time.monotonic()
+
+            def say(message: str, metric: str = metric, began: float = began) -> None:
+                print(f"{time.monotonic() - began:6.0f} s, {metric}: {message}", file=sys.stderr, flush=True)
+
+            with tempfile.TemporaryDirectory() as work:
+                try:
+                    line = attacked(Path(work), metric, rows, max(1, rows // 100), args.kills, say)
+                finally:
+                    subprocess.run(["umount", Path(work) / "parts"], capture_output=True)
+            print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -158,6 +158,39 @@ def test_other_input_is_refused_where_parts_were_made_of_it(tmp_path):
         score([a, b, c], tmp_path / "parts")
 
 
+def test_a_change_while_the_input_is_read_leaves_no_part_of_it(tmp_path):
+    """Found by `tests/chaos.py`: the parts made of changed rows counted as parts of the file as it was."""
+    path, folder = save(tmp_path / "a.jsonl", made_rows(3000)), tmp_path / "parts"
+    score([path], tmp_path / "whole")
+    whole = path.read_bytes()
+    changed = whole[:-20_000] + whole[-20_000:].replace(b"boats", b"goats")
+    going = Run([str(path)], ["aev"], output=f"{folder}/", part_rows=30)
+
+    def progress(position, size):
+        if path.read_bytes() == whole:
+            path.write_bytes(changed)
+
+    with pytest.raises(FileError, match=r"a\.jsonl: has changed while it was read"):
+        going.score(progress=progress)
+    path.write_bytes(whole)
+    score([path], folder)
+    assert contents(folder) == contents(tmp_path / "whole")
+
+
+def test_rows_in_memory_and_standard_input_make_parts(tmp_path):
+    rows = made_rows(70)
+    report = Run(rows, ["aev"], output=f"{tmp_path}/memory/", part_rows=30).score()
+    before = contents(tmp_path / "memory")
+    (tmp_path / "memory" / "part-000001.parquet").unlink()
+    assert Run(rows, ["aev"], output=f"{tmp_path}/memory/", part_rows=30, resume=True).score() == report
+    assert contents(tmp_path / "memory") == before
+    with pytest.raises(ValueError, match="were made with another rows"):
+        Run(made_rows(70, 1), ["aev"], output=f"{tmp_path}/memory/", part_rows=30, resume=True)
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    run("score", "-", "-m", "aev", "-o", f"{tmp_path}/piped/", "--part-rows", 30, input=text)
+    assert run("verify", tmp_path / "piped")[0]
+
+
 @pytest.mark.parametrize("content", [b"", b"PAR1 no", None])
 def test_a_damaged_part_is_named_and_made_again_when_it_is_removed(tmp_path, content):
     path, folder = save(tmp_path / "a.jsonl", made_rows(100)), tmp_path / "parts"

@@ -1,5 +1,6 @@
 """Detect the language of rows, for metrics whose model reads English only."""
 
+import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -18,7 +19,11 @@ MIN_SHARE = 0.02  # of rows that are not English, from which they are reported
 def _identifier():
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    try:
+        identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    except OSError as error:
+        fix = "the model that detects languages is unpacked there; make room, or set TMPDIR to another folder"
+        raise OSError(error.errno, f"{error.strerror or error}; {fix}", tempfile.tempdir or "TMPDIR") from error
     identifier.set_languages([name for name in LANGUAGES if name in identifier.labels])
     return identifier
 

@@ -73,6 +73,9 @@ class Noted:
         if not any(one[:NOTICE] == message[:NOTICE] for one in kept):
             kept.append(message)
 
+    def check_unchanged(self) -> None:
+        """Refuse a source that has changed since it was opened; rows in memory have no state to compare."""
+
 
 class Source(Noted):
     """One input file; `position` of `size` bytes are read while `rows` is iterated.
@@ -147,7 +150,7 @@ class Source(Noted):
             with self._opened() as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
         found = None if self.path == "-" else digest(self.path)
-        self._check_unchanged()
+        self.check_unchanged()
         return found
 
     @property
@@ -162,7 +165,12 @@ class Source(Noted):
     def _state_of(found: os.stat_result) -> tuple[int, int, int]:
         return found.st_size, found.st_mtime_ns, found.st_ino
 
-    def _check_unchanged(self) -> None:
+    def check_unchanged(self) -> None:
+        """Refuse a file that is another one now than when this object was made.
+
+        Raises:
+            FileError: if its size, time or inode is another; nothing is known of an address.
+        """
         if self._stat and os.path.exists(self.path) and self._state_of(os.stat(self.path)) != self._stat:
             raise FileError(f"{self.name}: has changed while it was read; wait until it is complete, and begin again")
 
@@ -203,7 +211,7 @@ class Source(Noted):
                 for row in normalize_rows(self._found(after), self.form, self.systems, self._set_tool_format):
                     number = row.number
                     yield row
-            self._check_unchanged()
+            self.check_unchanged()
         except _DAMAGED as error:
             reason = str(error) or type(error).__name__
             after = f", after {self.unit} {number}" if number else ""

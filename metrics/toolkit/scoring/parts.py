@@ -293,7 +293,14 @@ class Parts:
         self._writer.write(rows)
 
     def end(self, part: int, state: Mapping) -> None:
-        """Finish a part: from now on it is there, with what a later run must know."""
+        """Finish a part: from now on it is there, with what a later run must know.
+
+        Raises:
+            FileError: if an input has changed, so that the part might not be of the input that the manifest names; or
+                the part cannot be written.
+        """
+        for source in self._sources:
+            source.check_unchanged()
         state = {**state, "origin": self._origin(part, json.loads(json.dumps(state)), self.inputs)}
         writer, self._writer = self._writer, None
         writer.note({STATE: json.dumps(state)})
@@ -309,7 +316,7 @@ class Parts:
             FileError: if the input is not what it was when the run began.
         """
         for source, before in zip(self._sources, self.inputs, strict=True):
-            if digest(source.path) != before["sha256"]:
+            if source.digest != before["sha256"]:
                 raise FileError(
                     f"{source.name}: has changed while it was read; remove the parts made of it, or score it into "
                     "another folder when it is complete"
