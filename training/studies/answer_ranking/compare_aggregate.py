@@ -99,7 +99,9 @@ def _scores(network, questions: Sequence[Question]) -> list[np.ndarray]:
         return [network(*_inputs(question.text, question.candidates)).numpy() for question in questions]
 
 
-def trained(training: Sequence[Question], dev: Sequence[Question], folder: str | Path, seed: int) -> Path:
+def trained(
+    training: Sequence[Question], dev: Sequence[Question], folder: str | Path, seed: int, start: Path | None = None
+) -> Path:
     """Train the network, unless it exists, keep the epoch with the best MAP on dev, and return its folder.
 
     Args:
@@ -107,19 +109,25 @@ def trained(training: Sequence[Question], dev: Sequence[Question], folder: str |
         dev: questions to choose the epoch on.
         folder: where it is put.
         seed: of weights, order and candidates.
+        start: folder of a network to start from, which is kept if no epoch is better.
     """
     folder = Path(folder)
     if (folder / FILE).is_file():
         return folder
 
     import torch
-    from safetensors.torch import save_file
+    from safetensors.torch import load_file, save_file
 
     torch.manual_seed(seed)
     rng, network = random.Random(seed), network_class()(_vectors()[1].shape[1])
     optimizer = torch.optim.Adamax(network.parameters(), lr=2e-3)
     training, dev = ([q for q in own if is_usable(q.labels)] for own in (training, dev))
     best, kept = -1.0, {}
+    if start is not None:
+        kept = load_file(start / FILE)
+        network.load_state_dict(kept)
+        best = _mean_average_precision(network, dev)
+        print(f"Compare-Aggregate, start: MAP {best:.3f} on dev", flush=True)
     for epoch in range(EPOCHS):
         network.train()
         rng.shuffle(training)

@@ -36,6 +36,9 @@ class Arguments:
     judges: list[str] = common.option(
         "NAME=FOLDER, or a Hub id, of every judge; bundled is the one of the package", ["bundled"]
     )
+    adapted: bool = common.option(
+        "train Compare-Aggregate, like one cross-encoder, on answer sentences of the extractive QA first", False
+    )
     seed: int = common.option("of the rankers and of the samples of questions", 0)
     dtype: str | None = common.option("floating type of the judges; default float32", None)
     plain: bool = common.option("--no_plain leaves the blanks between tokens as they are", True)
@@ -276,7 +279,7 @@ def main() -> None:
     corpora = {name: {split: read(f"{corpus}.{split}") for split in SPLITS} for name, corpus in CORPORA.items()}
     training = [question for corpus in CORPORA.values() for question in read(f"{corpus}.train")]
     dev = [question for splits in corpora.values() for question in splits["dev"]]
-    rankers = all_rankers(training, dev, args.spans_dir, args.output_dir, args.seed)
+    rankers = all_rankers(training, dev, args.spans_dir, args.output_dir, args.seed, args.adapted)
     result = compared(corpora, rankers, {name: probabilities(own) for name, own in loaded.items()}, args.seed)
     text = tables(result)
     print(text)

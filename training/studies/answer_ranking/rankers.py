@@ -143,7 +143,12 @@ RANKERS: dict[str, Ranker] = {
 
 
 def all_rankers(
-    training: Sequence[Question], dev: Sequence[Question], spans_dir: str | Path, folder: str | Path, seed: int
+    training: Sequence[Question],
+    dev: Sequence[Question],
+    spans_dir: str | Path,
+    folder: str | Path,
+    seed: int,
+    adapted: bool = False,
 ) -> dict[str, Ranker]:
     """Return `RANKERS`, four that are trained unless they exist, and an ensemble.
 
@@ -153,6 +158,7 @@ def all_rankers(
         spans_dir: folder of the extractive QA that the transferred cross-encoder learns from first.
         folder: where the models are put.
         seed: of training.
+        adapted: Compare-Aggregate too learns from the extractive QA first.
     """
     folder = Path(folder)
     reader = reading_encoder(folder / "encoder")
@@ -161,7 +167,13 @@ def all_rankers(
     if not (transferred / "model.safetensors").is_file():
         trained_cross_encoder(transfer_questions(spans_dir, seed), transferred, seed, reader)
     tanda = trained_cross_encoder(training, folder / "tanda", seed, transferred)
-    comparing = compare_aggregate.trained(training, dev, folder / "compare_aggregate", seed)
+    if adapted:
+        first = folder / "compare_aggregate_transferred"
+        if not (first / compare_aggregate.FILE).is_file():
+            compare_aggregate.trained(transfer_questions(spans_dir, seed), dev, first, seed)
+        comparing = compare_aggregate.trained(training, dev, folder / "compare_aggregate_adapted", seed, first)
+    else:
+        comparing = compare_aggregate.trained(training, dev, folder / "compare_aggregate", seed)
     rankers = RANKERS | {
         "compare_aggregate": partial(compare_aggregate.ranked, folder=comparing),
         "cross_encoder": partial(cross_encoder, folder=plain),
