@@ -472,3 +472,9 @@ def test_metrics_in_the_place_of_the_human_column_are_refused(rows):
 def test_a_metric_without_verdicts_lists_no_rows(report):
     assert report["worst"] == {}
     assert "verdicts" not in report["metrics"]["good"]
+
+
+def test_the_human_scores_are_not_compared_with_themselves(file):
+    found = run(file, "--column", "score", "--column", "good")
+    assert found.exit_code == 1
+    assert "column: 'score' has the human scores, with which metrics are compared; name another" in found.stderr

@@ -244,8 +244,9 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path):
     with pytest.raises(FileError, match="no such file"):
         Source(tmp_path / "missing.jsonl")
     (tmp_path / "folder.jsonl").mkdir()
-    with pytest.raises(FileError, match="is a folder"):
-        Source(tmp_path / "folder.jsonl")
+    for folder in (tmp_path / "folder.jsonl", tmp_path):
+        with pytest.raises(FileError, match="is a folder"):
+            Source(folder)
 
 
 def test_standard_input_may_be_packed(monkeypatch):

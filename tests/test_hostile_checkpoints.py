@@ -5,6 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
+from genqa_metrics.core import checkpoints
 from genqa_metrics.core.checkpoint_validation import CheckpointError, check_onnx, read_digest
 from genqa_metrics.kpqa.loading import load_models
 
@@ -266,3 +267,9 @@ def test_odd_settings_of_a_judge_are_refused(judges, tmp_path, setting):
     (folder / "ava_config.json").write_text(f'{{"configuration": "a1-r_qt", {setting}}}')
     with pytest.raises(ValueError, match=setting.split('"')[1]):
         load_judge(str(folder), device="cpu")
+
+
+def test_a_misspelt_size_is_told_the_sizes(monkeypatch, tmp_path):
+    monkeypatch.setattr(checkpoints, "hub_folder", lambda *given: None)
+    with pytest.raises(ValueError, match="Expected one of small, base, a folder, or ORG/NAME of the Hub. Check name"):
+        checkpoints.find_checkpoint("smal", None, tmp_path, {"small": "a/b", "base": "a/c"})

@@ -146,6 +146,8 @@ def find_checkpoint(
     if folder:
         return folder
     fix = "Install genqa-metrics, which brings one, go online" if size in hub_names else "Check name and connection"
+    if "/" not in name:
+        fix = f"Expected one of {', '.join(hub_names)}, a folder, or ORG/NAME of the Hub. {fix}"
     raise ValueError(f"checkpoint: none found. Tried: {'; '.join(tried)}. {fix}, or pass checkpoint=FOLDER")
 
 

@@ -100,6 +100,8 @@ class AgreeRun:
         # `score` is finer than `label`, which is cut from it: the label is used where there is no score.
         place = int(not any(row.human[0] is not None for row in rows))
         column = self.columns.get(("score", "label")[place]) or ("score", "label")[place]
+        if column in self.score_columns:
+            raise FileError(f"column: {column!r} has the human scores, with which metrics are compared; name another")
         judged = [row for row in rows if row.human[place] is not None and math.isfinite(row.human[place])]
         if not judged:
             raise FileError(

@@ -115,6 +115,10 @@ class Source(Noted):
         self.rows_at, self.sheet, self.split = rows_at, sheet, split
         self.columns = columns
         self.form, self.systems, self.encoding = form, tuple(systems), encoding
+        if os.path.isdir(path):
+            raise FileError(
+                f"{path}: is a folder; name the files in it, for example {self.path.rstrip('/')}/*.jsonl.gz"
+            )
         self.format, _ = format_of(path, READABLE)
         self.name = "standard input" if self.path == "-" else printable(self.path)
         self.unit = "row" if self.format in PACKED else "line"
@@ -135,10 +139,6 @@ class Source(Noted):
             except (OSError, ValueError) as error:  # a name that is too long, a loop of links, a zero byte
                 reason = getattr(error, "strerror", None) or error
                 raise FileError(f"{self.name:.200}: cannot be read: {reason}") from error
-            if stat.S_ISDIR(found.st_mode):
-                raise FileError(
-                    f"{path}: is a folder; name the files in it, for example {self.path.rstrip('/')}/*.jsonl.gz"
-                )
             if not stat.S_ISREG(found.st_mode):
                 raise FileError(f"{self.name}: is a pipe or a device; let it write into '-', standard input")
             self.size, self._stat = found.st_size, self._state_of(found)

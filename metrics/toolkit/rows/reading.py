@@ -174,10 +174,18 @@ def _missing_column(source: AnySource, columns: Mapping[str, str]) -> str:
 
 
 def inputs_of(sources: Sequence[AnySource], skips: Skips) -> list[dict[str, Any]]:
-    """Return name, SHA-256 and number of good rows of every source that was read, for a report."""
+    """Return name, SHA-256 and number of good rows of every source that was read, for a report.
+
+    Files of one name are named with their folders.
+    """
+    names = [Path(source.name).name for source in sources]
     return [
-        {"name": Path(source.name).name, "sha256": source.digest, "rows": skips.good[source.name]}
-        for source in sources
+        {
+            "name": source.name if names.count(name) > 1 else name,
+            "sha256": source.digest,
+            "rows": skips.good[source.name],
+        }
+        for source, name in zip(sources, names, strict=True)
     ]
 
 
