@@ -118,17 +118,17 @@ class Attack:
         options = f"{'remount,' if os.path.ismount(self.folder) else ''}size={int(self.pages * share) * PAGE}"
         subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", self.folder], check=True)
 
-    def wait(self, process: subprocess.Popen, parts: int) -> None:
-        """Wait until a run has made a number of parts, or ends."""
-        wanted = self.there() + parts
-        while process.poll() is None and self.there() < wanted:
+    def wait(self, process: subprocess.Popen, parts: int, seconds: float = float("inf")) -> None:
+        """Wait until a run has made a number of parts, or ends, at most some seconds."""
+        wanted, end = self.there() + parts, time.monotonic() + seconds
+        while process.poll() is None and self.there() < wanted and time.monotonic() < end:
             time.sleep(0.005)
 
     def kill(self, parts: int) -> None:
         """Kill a run at a random moment after it has made a number of parts; 0 for any moment of its start."""
         process = self.started()
         self.wait(process, parts)
-        time.sleep(self.draw.uniform(0, 2 * self.part_seconds if parts else self.start_seconds))
+        self.wait(process, 2, self.draw.uniform(0, 2 * self.part_seconds if parts else self.start_seconds))
         self.found["killed"] += process.poll() is None
         process.kill()
         process.communicate()

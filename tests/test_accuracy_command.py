@@ -22,6 +22,8 @@ from genqa_metrics.toolkit.cli import app
 from genqa_metrics.toolkit.rows.items import Item
 from typer.testing import CliRunner
 
+from tests.factories.files import save
+
 
 def made(systems=("a", "b"), number=300, seed=0):
     """Return rows with the truth and a judge's probability: system a is right in 80%, b in 60%."""
@@ -203,6 +205,13 @@ def test_these_rows_are_narrower_than_rows_like_these(judged):
 def test_bad_labels_are_named(judged, labels, message):
     with pytest.raises(ValueError, match=message):
         genqa_metrics.accuracy(judged[0], labels, columns={"judge": "judge"})
+
+
+def test_bad_labels_of_a_file_have_its_name_and_line(judged, tmp_path):
+    labels = [{"question": "x", "prediction": "y", "label": 1, "probability": chance} for chance in (0.5, 0)]
+    path = save(tmp_path / "people.jsonl", labels)
+    with pytest.raises(ValueError, match=r"people\.jsonl, line 2: probability: expected a number above 0"):
+        genqa_metrics.accuracy(judged[0], str(path), columns={"judge": "judge"})
 
 
 def test_bad_arguments_are_named(judged):

@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 from contextlib import nullcontext
 from types import SimpleNamespace
 
@@ -198,6 +200,31 @@ def test_two_runs_cannot_write_into_one_folder(tmp_path):
     second = RayRun([str(path)], ["aev"], output=output)
     with claimed(output), pytest.raises(FileError, match="another run is writing"):  # it began in between
         second.score()
+
+
+KILLED = """
+import os, signal, sys
+from genqa_metrics.toolkit.scoring import ray_run
+def killed(*_):
+    ray_run._write(sys.argv[2], "part-000000.parquet", b"a part of a task that was quick")
+    os.kill(os.getpid(), signal.SIGKILL)
+ray_run._connected = lambda address: ray_run.nullcontext()
+ray_run.RayRun._sink_of_run = killed
+ray_run.RayRun([sys.argv[1]], ["aev"], output=sys.argv[2]).score()
+"""
+
+
+def test_a_driver_that_is_killed_leaves_a_folder_that_no_one_takes_for_complete(tmp_path):
+    path, output = save(tmp_path / "a.jsonl", made_rows(3)), f"{tmp_path}/parts/"
+    done = subprocess.run([sys.executable, "-c", KILLED, path, output], capture_output=True, text=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    (claim,) = (tmp_path / "parts").glob(f"{CLAIM}*")
+    with pytest.raises(FileError, match=r"cannot be read, there is none"):
+        verify(output)
+    for left in ("or was killed; name another", "holds the parts of an earlier run; name another"):
+        with pytest.raises(ValueError, match=left):
+            RayRun([str(path)], ["aev"], output=output)
+        claim.unlink(missing_ok=True)
 
 
 def test_the_manifest_has_the_digest_of_every_part(tmp_path):

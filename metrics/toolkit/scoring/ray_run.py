@@ -154,7 +154,10 @@ def check_unused(folder: str, own: str = "") -> None:
         FileError: says which.
     """
     system, inner = file_system(folder)
-    for file in system.get_file_info(fs.FileSelector(inner, allow_not_found=True)):
+    there = system.get_file_info(fs.FileSelector(inner, allow_not_found=True))
+    for file in sorted(
+        there, key=lambda file: not file.base_name.startswith(CLAIM)
+    ):  # of a run that is not over first
         if file.base_name == MANIFEST or file.extension == "parquet":
             raise FileError(f"{folder}: holds the parts of an earlier run; name another folder")
         if file.base_name.startswith(CLAIM) and file.base_name != own:
