@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from genqa_metrics.toolkit.reports import charts
 
 from training.ava import evaluate_ava
 from training.common import around_markers
@@ -40,6 +41,14 @@ def test_the_table_is_that_of_the_result_file(folder, file, place, table):
     before, after = around_markers(results / "tables.md", place)
     shown = page[len(before) : len(page) - len(after)].strip()
     assert shown == table(json.loads((results / f"{file}.json").read_text(encoding="utf-8"))).strip()
+
+
+@pytest.mark.parametrize("path", sorted(TRAINING.glob("studies/*/results/*.svg")), ids=lambda path: path.stem)
+def test_figures_have_the_palette(path):
+    """Okabe and Ito's colours, greys and white, as the pictures of the reports; figures are drawn again after changes."""
+    found = set(re.findall("#[0-9a-fA-F]{6}", path.read_text(encoding="utf-8")))
+    greys = {colour for colour in found if colour[1:3] == colour[3:5] == colour[5:7]}
+    assert found - greys <= set(charts.PALETTE)
 
 
 def test_which_metric_when_says_what_the_results_say(repository):
