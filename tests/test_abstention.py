@@ -98,6 +98,15 @@ def test_terminals_and_pages_shorten_long_names_and_give_them_in_full():
     assert "| ava_accuracy_given_attempted |" in report.to_markdown()
 
 
+def test_the_page_of_scores_draws_the_accuracy_and_says_nothing_twice():
+    report = genqa_metrics.score(ANSWERS)
+    page = report.to_html()
+    assert page.count('<div class="forest">') == 1
+    assert "accuracy, with 95% intervals" in page
+    assert page.count(report.signatures["ava"]) == 1
+    assert genqa_metrics.accuracy(ANSWERS).to_html().count('<div class="forest">') == 1
+
+
 def test_accuracy_given_an_attempt_is_the_accuracy_of_these_rows():
     """With the same labels: 30 of 40 attempts are correct, 10 of 50 answers decline."""
     answered = rows(*[f"answer {number}" for number in range(40)], *["I don't know."] * 10)

@@ -45,7 +45,7 @@ def test_the_table_is_that_of_the_result_file(folder, file, place, table):
 
 @pytest.mark.parametrize("path", sorted(TRAINING.glob("studies/*/results/*.svg")), ids=lambda path: path.stem)
 def test_figures_have_the_palette(path):
-    """Okabe and Ito's colours, greys and white, as the pictures of the reports; figures are drawn again after changes."""
+    """Okabe and Ito's colours and greys, as the pictures of the reports have."""
     found = set(re.findall("#[0-9a-fA-F]{6}", path.read_text(encoding="utf-8")))
     greys = {colour for colour in found if colour[1:3] == colour[3:5] == colour[5:7]}
     assert found - greys <= set(charts.PALETTE)

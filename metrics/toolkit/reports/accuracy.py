@@ -9,10 +9,13 @@ from ..analysis.labels import agreement_fact
 from ..rows.callbacks import Message, Progress, ignore
 from ..scoring.confusion import CONFUSION
 from ..scoring.options import AccuracyOptions, bad_usage, takes
+from .charts import accuracy_chart
 from .glossary import short_names
 from .report import Report
 from .slices import accuracy_table
 from .table import Table, estimate, number
+
+SYSTEMS = "Accuracy of the systems"  # a table
 
 
 class AccuracyReport(Report):
@@ -32,6 +35,7 @@ class AccuracyReport(Report):
     """
 
     title = "Accuracy"
+    styles = ("forest.css",)
 
     def __init__(self, report: Mapping):
         self._report = report
@@ -65,6 +69,11 @@ class AccuracyReport(Report):
             found.append(self._differences())
         return found
 
+    def charts(self) -> dict:
+        """Return a chart of the accuracy, for the table of the systems."""
+        chart = accuracy_chart(self.systems, (), self._percent())
+        return {SYSTEMS: chart} if chart else {}
+
     def _percent(self) -> str:
         return f"{self._report['settings']['confidence']:.0%}"
 
@@ -91,7 +100,7 @@ class AccuracyReport(Report):
         said += " Declined: gives no answer, such as 'I don't know'; attempted: the other answers."
         if labelled:
             said += " Effective rows: this many random labels would give as narrow an interval without the judge."
-        return Table("Accuracy of the systems", header, rows, said, short=short_names(header))
+        return Table(SYSTEMS, header, rows, said, short=short_names(header))
 
     def _agreement(self) -> Table:
         rows = []

@@ -202,12 +202,13 @@ def _axis(low: float, high: float) -> tuple[float, float, float]:
     return round(start * step, 10), round(max(stop, start + 1) * step, 10), round(step, 10)
 
 
-def forest_chart(estimates: Mapping[str, Mapping], first: Sequence[str]):
+def forest_chart(estimates: Mapping[str, Mapping], first: Sequence[str] = (), caption: str = ""):
     """Return a chart of scores with their intervals (`markupsafe.Markup`), one line per system.
 
     Args:
         estimates: system -> value, low, high, in the order of the lines.
         first: systems to stand out.
+        caption: what the values are.
     """
     places = [e[end] for e in estimates.values() for end in ("value", "low", "high") if e[end] is not None]
     left, right, step = _axis(min(places), max(places))
@@ -221,12 +222,31 @@ def forest_chart(estimates: Mapping[str, Mapping], first: Sequence[str]):
         "forest.html",
         estimates=estimates,
         first=first,
+        caption=caption,
         marks=marks,
         digits=digits,
         at=at,
         number=number,
         estimate=estimate,
     )
+
+
+MAX_CHARTED = 30  # systems of a chart of accuracies
+
+
+def accuracy_chart(systems: Mapping[str, Mapping], first: Sequence[str], percent: str):
+    """Return a chart of the accuracy of systems (`markupsafe.Markup`), the best first; None for too many systems.
+
+    Args:
+        systems: {system: {"accuracy", "low", "high", ...}}.
+        first: systems to stand out.
+        percent: of the intervals, as text.
+    """
+    if not 0 < len(systems) <= MAX_CHARTED:
+        return None
+    order = sorted(systems, key=lambda system: -systems[system]["accuracy"])
+    estimates = {system: {**systems[system], "value": systems[system]["accuracy"]} for system in order}
+    return forest_chart(estimates, first, f"accuracy, with {percent} intervals")
 
 
 def outcome_bar(pair: Mapping):

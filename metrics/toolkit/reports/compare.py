@@ -136,7 +136,7 @@ def systems_table(report: Mapping, metric: str) -> Table:
     kind = "jackknife" if "jackknife" in report["settings"]["interval"] else "bootstrap"
     said = f"In brackets: 95% {kind} interval."
     if accuracy:
-        said = f"Accuracy: 95% interval, {accuracy['method']}. {accuracy['measured']}. Others: 95% {kind} interval."
+        said = f"Accuracy: 95% interval, {accuracy['method']}; {accuracy['measured']}. Others: 95% {kind} interval."
     elif "accuracy" in found:
         said = f"In brackets: 95% {kind} interval; the errors of {metric} are ignored."
     said += f" Ranks and clusters by {names[0]}." if len(names) > 1 else ""

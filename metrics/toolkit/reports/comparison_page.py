@@ -82,7 +82,7 @@ def _section(shown: "CompareReport", metric: str, explained: Sequence[Mapping]) 
                 "matrix": _matrix(shown, metric, name) if len(order) > 2 else None,
                 "pairs": html_table(pairs, bars),
                 "said": pairs.explanation,
-                "folded": len(order) > 3 or place > 0,
+                "folded": len(order) > 3 and place == 0,
             }
         )
     table = systems_table(report, metric)

@@ -1,6 +1,6 @@
 """What the reports of all verbs have in common: the objects that the command line prints and Python returns."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from .table import (
     Table,
@@ -23,9 +23,11 @@ class Report:
     Attributes:
         title: what the page and the Markdown are called.
         notes: what a reader must know before the numbers, one sentence each.
+        styles: style sheets of the page beside page.css, files of the folder templates.
     """
 
     title: str
+    styles: tuple[str, ...] = ()
     notes: list[str]
     _report: Mapping
 
@@ -76,15 +78,14 @@ class Report:
 
     def to_html(self) -> str:
         """Return the report as one HTML page that needs nothing else: no script, no outside resource."""
-        body = render(
-            "report.html", title=self.title, notes=self.notes, tables=self._html_tables(), facts=self.facts()
-        )
-        return page(self.title, body)
+        facts = self.facts()
+        tables = self._html_tables(self.charts(), facts)
+        body = render("report.html", title=self.title, notes=self.notes, tables=tables, facts=facts)
+        return page(self.title, body, *map(render, self.styles))
 
-    def _html_tables(self, charts: bool = True):
-        return render(
-            "tables.html", tables=self.tables(), charts=self.charts() if charts else {}, html_table=html_table
-        )
+    def _html_tables(self, charts: Mapping, facts: Sequence[str]):
+        """Return the tables with charts above them; an explanation that is a fact of the page is not repeated."""
+        return render("tables.html", tables=self.tables(), charts=charts, facts=facts, html_table=html_table)
 
     def __str__(self) -> str:
         """Return what the command line prints."""
@@ -98,7 +99,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         """Return the tables for a notebook."""
-        return str(render("notes.html", notes=self.notes) + self._html_tables(charts=False))
+        return str(render("notes.html", notes=self.notes) + self._html_tables({}, ()))
 
     def show(self, console) -> None:
         """Print the report.

@@ -12,6 +12,7 @@ from ..scoring.confusion import CONFUSION, LABELLED, agreement
 from ..scoring.options import ScoreOptions, bad_usage, takes
 from ..scoring.registry import scorer_class
 from ..scoring.run import Run, Scores
+from .charts import accuracy_chart
 from .glossary import short_names
 from .report import Report, say
 from .table import Table, estimate, markdown, markdown_code, markdown_table, number, print_table, visible
@@ -95,6 +96,7 @@ class ScoreReport(Report):
     """
 
     title = "Scores"
+    styles = ("forest.css",)
 
     def __init__(self, found: Scores, accuracy: Mapping[str, Any] | None = None):
         self.found, self.accuracy = found, accuracy
@@ -171,6 +173,12 @@ class ScoreReport(Report):
         short = short_names(header)
         return Table(metric, header, rows, self.signatures[metric], marked, header.index(main), short=short)
 
+    def charts(self) -> dict:
+        """Return a chart of the accuracy, for the table of ava."""
+        systems = self.accuracy["systems"] if self.accuracy else {}
+        chart = accuracy_chart(systems, self.best, "95%")
+        return {"ava": chart} if chart else {}
+
     @property
     def best(self) -> list[str]:
         """The system with the highest accuracy, and those that may be as good.
@@ -205,7 +213,7 @@ class ScoreReport(Report):
             rows.append([system, f"{sum(counts):,}", *shares, *(f"{count:,}" for count in counts)])
         said = (
             "AVA's verdicts beside the labels in the rows. Missed: correct but rejected; let through: wrong but "
-            "accepted. `accuracy` corrects the estimate with these labels"
+            "accepted. genqa-metrics accuracy corrects the estimate with these labels."
         )
         return Table(LABELLED, header, rows, said)
 
