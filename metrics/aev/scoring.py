@@ -405,6 +405,11 @@ def warnings_for(statistics: np.ndarray, settings: Settings) -> list[str]:
 def combine(precision: np.ndarray, recall: np.ndarray, alpha: float) -> np.ndarray:
     """Return RS PS / (alpha RS + (1 - alpha) PS), section 3.3: RS for alpha = 0, PS for alpha = 1, 0 if either is 0.
 
+    Args:
+        precision: (...) PS, 0 to 1.
+        recall: (...) RS, 0 to 1.
+        alpha: 0 to 1, the penalty for extra text.
+
     >>> float(combine(0.5, 1.0, 0.5))
     0.6666666666666666
     """

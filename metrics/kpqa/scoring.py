@@ -216,6 +216,11 @@ def checked_beta(beta: float) -> float:
 def f_score(precision: np.ndarray, recall: np.ndarray, beta: float = 1.0) -> np.ndarray:
     """Return (1 + beta^2) P R / (R + beta^2 P) (eq. 4 and 8), 0 where both are 0.
 
+    Args:
+        precision: (...) P; numbers below 0 count as 0.
+        recall: (...) R, likewise.
+        beta: weight of recall, above 0.
+
     >>> f_score(np.array([0.5]), np.array([1.0])).round(3)
     array([0.667])
     """

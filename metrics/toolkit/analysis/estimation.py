@@ -161,7 +161,15 @@ def cluster_sums(values: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
 
 
 def wilson(value, number, z: float):
-    """Return Wilson's limits for a share of a number of independent answers, which need not be whole.
+    """Return Wilson's limits (Wilson 1927) for a share of independent answers.
+
+    Args:
+        value: (...) shares, 0 to 1.
+        number: (...) numbers of answers above 0, which need not be whole.
+        z: quantile of the normal distribution, 1.96 for 95%.
+
+    Returns:
+        (...) lower and upper limits, within 0 and 1.
 
     >>> [round(float(limit), 3) for limit in wilson(0.8, 10, 1.959964)]
     [0.49, 0.943]
@@ -222,7 +230,15 @@ def paired_difference(
 
 
 def newcombe(first, second, correlation=0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the difference of two estimates (value, low, high) with its limits.
+    """Return the difference of two estimates with its limits (Newcombe 1998).
+
+    Args:
+        first: (value, low, high), arrays of (...).
+        second: the same of the other system, which is subtracted.
+        correlation: (...) of the two estimates, -1 to 1.
+
+    Returns:
+        (...) differences, lower and upper limits.
 
     >>> [round(float(x), 3) for x in newcombe((0.8, 0.7, 0.87), (0.6, 0.5, 0.69))]
     [0.2, 0.065, 0.322]
@@ -237,6 +253,12 @@ def newcombe(first, second, correlation=0.0) -> tuple[np.ndarray, np.ndarray, np
 
 def wider(low, high, error: float, least: float = 0.0) -> tuple[float, float]:
     """Return limits that also hold where a share of the labels is wrong, whichever ones: wider by it on both sides.
+
+    Args:
+        low: lower limit.
+        high: upper limit.
+        error: share of wrong labels, 0 to 0.5.
+        least: what the lower limit is at least, -1 for a difference; the upper one is at most 1.
 
     >>> [round(end, 2) for end in wider(0.7, 0.95, 0.1)]
     [0.6, 1.0]

@@ -27,7 +27,13 @@ class Column(Scorer):
 
 
 def row_scores(scorer, statistics: np.ndarray, name: str) -> np.ndarray:
-    """Return (questions, systems) scores; of a set of predictions the score of their mean statistics."""
+    """Return (questions, systems) scores; of a set of predictions the score of their mean statistics.
+
+    Args:
+        scorer: what computes the metric.
+        statistics: (questions, systems, k + 1) sums over the predictions of a row, the last column their number.
+        name: name of a score, in `Scorer.names`.
+    """
     row_name = scorer.row_names[scorer.names.index(name)]
     means = statistics[..., :-1] / np.maximum(statistics[..., -1:], 1)
     return np.asarray(scorer.row_scores(means.reshape(-1, means.shape[-1]))[row_name]).reshape(means.shape[:2])

@@ -14,7 +14,18 @@ ZSTD = 93  # number of the method in zip files
 
 
 def parquet_rows(raw: BinaryIO, path: str, columns: Sequence[str] | None, after: int, progress: list) -> Iterator[Row]:
-    """Yield the rows of Parquet behind row `after`; `progress[0]` is the share that was read."""
+    """Yield the rows of Parquet behind row `after`.
+
+    Args:
+        raw: the file.
+        path: its name.
+        columns: names of columns that are needed, in any case, also KEY of KEY.INNER; None for all.
+        after: number of a row.
+        progress: its first item becomes the share of the rows that was read, 0 to 1.
+
+    Raises:
+        FileError: if it is not Parquet, or damaged.
+    """
     import pyarrow
     import pyarrow.parquet
 

@@ -9,9 +9,6 @@ Memory is the peak of one `compute` above what the process holds before; a proce
 rows.
 """
 
-import argparse
-import gzip
-import json
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +17,7 @@ from genqa_metrics.ava.judging import Judge, joined_references
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core.judge_reading import encoded
 
-from tests.programs.benchmarks.report import facts, measured_apart, peak_of, timed, write
+from tests.programs.benchmarks.report import peak_of, speed_or_memory, timed
 
 METRIC = Path(__file__).parents[3] / "metrics/ava/ava.py"
 
@@ -84,30 +81,5 @@ def memory_of(rows: list[dict], count: int) -> dict:
     return {"rows": count} | peak_of(lambda: compute(rows[-count:]))
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="JSON lines with question, candidate and references")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--repeats", type=int, default=3, help="the quickest of so many runs counts")
-    parser.add_argument("--memory", type=int, nargs="+", help="measure memory at these numbers of rows, not speed")
-    parser.add_argument("--memory_of", type=int, help=argparse.SUPPRESS)  # the process that is measured
-    parser.add_argument("--output", type=Path, help="write the result here as JSON")
-    arguments = parser.parse_args()
-
-    torch.set_num_threads(arguments.threads)
-    with gzip.open(arguments.data, "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
-    if arguments.memory_of:
-        print(json.dumps(memory_of(rows, arguments.memory_of)))
-        return
-    if arguments.memory:
-        result = {"memory": measured_apart(arguments.memory)}
-    else:
-        result = speed(rows, arguments.repeats)
-    result |= facts([arguments.data], ["genqa-metrics", "torch", "transformers"])
-    write(result, arguments.output)
-
-
 if __name__ == "__main__":
-    main()
+    speed_or_memory(__doc__, speed, memory_of)

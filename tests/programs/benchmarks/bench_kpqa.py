@@ -13,10 +13,7 @@ what the process holds before: the library, the models and the rows. A process o
 The predictor is one small layer drawn at random, so that 100,000 rows take minutes; all else is the real thing.
 """
 
-import argparse
 import dataclasses
-import gzip
-import json
 import sys
 from collections import defaultdict
 from copy import deepcopy
@@ -31,7 +28,7 @@ from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import load_models
 from genqa_metrics.kpqa.scoring import METRICS, pair_statistics, row_scores
 
-from tests.programs.benchmarks.report import facts, measured_apart, peak_of, time_inside, timed, write
+from tests.programs.benchmarks.report import peak_of, speed_or_memory, time_inside, timed
 
 METRIC = Path(__file__).parents[3] / "metrics/kpqa/kpqa.py"
 
@@ -193,30 +190,5 @@ def _memory(kpqa, rows: list[dict], count: int) -> dict:
     }
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="JSON lines with question, candidate and references")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--repeats", type=int, default=3, help="the quickest of so many runs counts")
-    parser.add_argument("--memory", type=int, nargs="+", help="measure memory at these numbers of rows, not speed")
-    parser.add_argument("--memory_of", type=int, help=argparse.SUPPRESS)  # the process that is measured
-    parser.add_argument("--output", type=Path, help="write the result here as JSON")
-    arguments = parser.parse_args()
-
-    torch.set_num_threads(arguments.threads)
-    with gzip.open(arguments.data, "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
-    if arguments.memory_of:
-        print(json.dumps(memory_of(rows, arguments.memory_of)))
-        return
-    if arguments.memory:
-        result = {"memory": measured_apart(arguments.memory)}
-    else:
-        result = speed(rows, arguments.repeats)
-    result |= facts([arguments.data], ["genqa-metrics", "torch", "transformers"])
-    write(result, arguments.output)
-
-
 if __name__ == "__main__":
-    main()
+    speed_or_memory(__doc__, speed, memory_of)

@@ -1,5 +1,7 @@
 """What every benchmark says about itself: command, machine, versions, digests of the data."""
 
+import argparse
+import gzip
 import hashlib
 import json
 import os
@@ -141,3 +143,36 @@ def measured_apart(counts: list) -> list[dict]:
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         measured.append(json.loads(done.stdout.splitlines()[-1]))
     return measured
+
+
+def speed_or_memory(description: str, speed: Callable, memory_of: Callable) -> None:
+    """Run a benchmark of a metric on rows of a file, as its command line says, and print the result.
+
+    Args:
+        description: what `--help` prints.
+        speed: called with the rows and the number of repeats; returns the result.
+        memory_of: called with the rows and how many of them; returns what was measured, in a process of its own.
+    """
+    import torch
+
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="JSON lines with question, candidate and references")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--repeats", type=int, default=3, help="the quickest of so many runs counts")
+    parser.add_argument("--memory", type=int, nargs="+", help="measure memory at these numbers of rows, not speed")
+    parser.add_argument("--memory_of", type=int, help=argparse.SUPPRESS)  # the process that is measured
+    parser.add_argument("--output", type=Path, help="write the result here as JSON")
+    arguments = parser.parse_args()
+
+    torch.set_num_threads(arguments.threads)
+    with gzip.open(arguments.data, "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    if arguments.memory_of:
+        print(json.dumps(memory_of(rows, arguments.memory_of)))
+        return
+    if arguments.memory:
+        result = {"memory": measured_apart(arguments.memory)}
+    else:
+        result = speed(rows, arguments.repeats)
+    result |= facts([arguments.data], ["genqa-metrics", "torch", "transformers"])
+    write(result, arguments.output)
