@@ -1,7 +1,10 @@
 """The guard of all pages, called as a server calls it: sizes, Host and Origin, memory."""
 
 import asyncio
+import importlib
+import re
 import tracemalloc
+from types import SimpleNamespace
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -165,3 +168,18 @@ def test_raters_on_other_machines_must_be_named(tmp_path, monkeypatch):
     path = save(tmp_path / "rows.jsonl", made_rows(3))
     _, said = run("label", path, "-o", tmp_path / "labels.jsonl", "--web", status=2)
     assert "--rater: name the raters, --rater ann,bob: each gets a link of their own" in said
+
+
+def test_every_demo_is_served_behind_the_guard(repository, monkeypatch):
+    """All six go through `server.launch`, which adds it."""
+    monkeypatch.syspath_prepend(repository / "spaces")
+    server, given = importlib.import_module("common.server"), {}
+    demo = SimpleNamespace(title="A demo", queue=lambda **_: SimpleNamespace(launch=given.update))
+    server.launch(demo, str(repository / "spaces/ava/app.py"), "What it shows.")
+    (guarded,) = given["app_kwargs"]["middleware"]
+    assert issubclass(guarded.cls, guard.Guard)
+    assert given["share"] is False
+    apps = sorted((repository / "spaces").glob("*/app.py"))
+    assert len(apps) == 6
+    for app in apps:
+        assert re.findall(r"\w+\.launch\(.*", app.read_text()) == ["server.launch(demo, __file__, ABOUT)"], app
