@@ -29,6 +29,7 @@ from training.common import json_rows, markdown_table, put_between_markers, writ
 JUDGED = ("condaqa.dev", "wice.dev", "factcheck_gpt.dev", "q_squared.dev")  # in DATA/grounding
 PAIRS = ("begin.dev", "summedits.dev")  # in DATA/sentence_pairs: the first text is the passage of the second
 SUPPORTED = ("entailment", "paraphrase")
+DECIDED = 15.0  # logit of a sentence that is decided without the judge, such as one that stands in the passage
 NOT_CALIBRATED = ("condaqa.dev",)  # every judge so far is at chance there: it would pull all probabilities to .5
 
 
@@ -64,7 +65,7 @@ def dev_rows(data: Path, name: str) -> list[dict]:
 
 
 def judge_scores(folder: Path) -> Callable[[Sequence[dict]], np.ndarray]:
-    """Return the method that judges rows with a checkpoint: from rows to (rows,) uncalibrated logits."""
+    """Return the method that judges rows with a checkpoint: from rows to (rows,) logits, not calibrated."""
     grounder = Grounder(load_judge(folder, device="cpu"))
     loaded = grounder.reader.loaded
 
@@ -73,7 +74,7 @@ def judge_scores(folder: Path) -> Callable[[Sequence[dict]], np.ndarray]:
         verdicts = grounder.verdicts(*columns, [[row["context"]] for row in rows])
         lowest = [min((v.probability for v in found if v.sentence.states), default=0.0) for found in verdicts]
         calibrated = logit(np.clip(lowest, 1e-9, 1 - 1e-9))
-        return (calibrated - loaded.intercept) / loaded.slope
+        return np.clip((calibrated - loaded.intercept) / loaded.slope, -DECIDED, DECIDED)
 
     return scores
 
@@ -226,6 +227,7 @@ def main() -> None:
         logits.append(found)
         print(table({name: scores[name]}), flush=True)
     kept = np.array([row["file"] not in NOT_CALIBRATED for row in everything])
+    kept &= np.abs(np.concatenate(logits)) < DECIDED
     settings = fitted([row for row, keep in zip(everything, kept, strict=True) if keep], np.concatenate(logits)[kept])
     print(json.dumps(settings))
     if args.calibrate:
