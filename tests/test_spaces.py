@@ -352,7 +352,7 @@ def test_the_headline_of_f_meta_says_what_the_numbers_show(spaces):
         said = " ".join(app.summary(scores, app.scoring.best_matches(matrix)))
         assert not CLAIMS.search(said), said
         lowest = [f"{matrix.max(axis=axis).min():.2f}" for axis in (0, 1)]
-        assert re.findall(r"is ([\d.]+) \([RG]", said) == lowest
+        assert re.findall(r": [RG]\d+ \(([\d.]+)\)", said) == lowest
 
 
 def test_compare_shows_no_interval_without_evidence_and_no_tie_as_a_vote(spaces):
