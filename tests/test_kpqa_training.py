@@ -443,7 +443,7 @@ def test_the_bundled_predictor_is_made_by_one_command(monkeypatch, capsys, tmp_p
             (output / name).write_text("", encoding="utf-8")
 
     monkeypatch.setattr(make_bundled.subprocess, "run", finished)
-    arguments = ("--data_dir", "DATA", "--work", tmp_path / "work")
+    arguments = ("--data_dir", "DATA", "--work", tmp_path / "runs")
     run_script(monkeypatch, make_bundled, *arguments)
     assert [command[0].rpartition(".")[2] for command in commands] == [
         "train_kpqa",
@@ -452,10 +452,10 @@ def test_the_bundled_predictor_is_made_by_one_command(monkeypatch, capsys, tmp_p
         "mix_predictors",
     ]
     assert ["--lora_rank", "128"] == commands[0][7:9]
-    assert ["--encoder", str(tmp_path / "work/encoder"), "--max_steps", "900"] == commands[2][7:11]
-    assert [f"{tmp_path}/work/r128/final=0.5", f"{tmp_path}/work/enc900/final=0.5"] == commands[3][2:4]
-    assert capsys.readouterr().out == f"{tmp_path}/work/mixed\n"
-    shutil.rmtree(tmp_path / "work/enc900/final")
+    assert ["--encoder", str(tmp_path / "runs/encoder"), "--max_steps", "900"] == commands[2][7:11]
+    assert [f"{tmp_path}/runs/r128/final=0.5", f"{tmp_path}/runs/enc900/final=0.5"] == commands[3][2:4]
+    assert capsys.readouterr().out == f"{tmp_path}/runs/mixed\n"
+    shutil.rmtree(tmp_path / "runs/enc900/final")
     run_script(monkeypatch, make_bundled, *arguments)
     assert [command[0].rpartition(".")[2] for command in commands[4:]] == ["train_kpqa"]
     with pytest.raises(ValueError, match="r128 holds a run with other settings"):
