@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.factories.answer_sentences import ROWS
@@ -45,8 +46,8 @@ def test_the_statistics_command_writes_a_table(tmp_path, monkeypatch, capsys):
 @pytest.fixture
 def keep(tmp_path, monkeypatch):
     """Run compare_judges --keep without judges on one dev set, with what the result file holds."""
-    row = {"question": "q", "references": ["r"], "candidate": "c", "label": 1}
-    (tmp_path / "beetle.dev.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    rows = [{"question": str(label), "references": ["r"], "candidate": "c", "label": label} for label in (0, 1)]
+    (tmp_path / "beetle.dev.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
     def run(content=None, *more):
         if content:
@@ -74,6 +75,16 @@ def test_results_that_are_kept_stay(keep, tmp_path, capsys):
     before, after = markdown.read_text(encoding="utf-8").split("<!-- own -->")
     assert "|" not in before
     assert row in after
+
+
+def test_a_set_is_added_to_the_simple_metrics(keep, monkeypatch):
+    """What they were measured on before stays: they have no scaling that all sets share."""
+    monkeypatch.setattr(compare_judges, "simple_scores", lambda rows, *_: {"token F1": np.array([0.1, 0.9])})
+    monkeypatch.setattr(compare_judges, "sentence_encoder", lambda dtype: None)
+    monkeypatch.setattr("evaluate.load", lambda *given, **settings: None)
+    kept = {"token F1": {"sets": {"other.dev": {"accuracy": 0.5}}}}
+    found = keep({"data": {}, "results": kept}, "--simple")["results"]["token F1"]["sets"]
+    assert found == {"other.dev": {"accuracy": 0.5}, "beetle.dev": {"accuracy": 1.0, "auc": 1.0}}
 
 
 def test_what_cannot_be_kept_is_said(keep, capsys):

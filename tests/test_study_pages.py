@@ -12,7 +12,7 @@ from training.common import around_markers
 from training.kpqa import evaluate_kpqa
 from training.studies.answer_ranking import error_tables, rank_systems
 from training.studies.ava_configurations import compare, data_statistics
-from training.studies.judges import attacks, choose, compare_judges, quantity_precision
+from training.studies.judges import attacks, choose, compare_judges, quantity_precision, small_and_base, summary
 from training.studies.question_generation.measures import BASES
 from training.studies.question_similarity import against_people, check_bases
 
@@ -29,18 +29,70 @@ TABLES = [  # folder of results, result file, place on the page, its table
     ("studies/judges", "choices", "choices", lambda r: choose.table(r["results"])),
     ("studies/judges", "judges", "judges", lambda r: compare_judges.table(r["results"])),
     ("studies/judges", "quantities", "quantities", lambda r: quantity_precision.table(r["results"])),
+    ("studies/judges", "small_and_base", "bands", lambda r: small_and_base.tables(r)[0]),
+    ("studies/judges", "small_and_base", "costs", lambda r: small_and_base.tables(r)[1]),
     ("studies/question_similarity", "bases", "bases", lambda r: check_bases.tables(r, BASES)),
     ("studies/question_similarity", "people", "people", against_people.tables),
 ]
 
 
-@pytest.mark.parametrize(("folder", "file", "place", "table"), TABLES, ids=[file for _, file, *_ in TABLES])
+@pytest.mark.parametrize(("folder", "file", "place", "table"), TABLES, ids=[place for _, _, place, _ in TABLES])
 def test_the_table_is_that_of_the_result_file(folder, file, place, table):
     results = TRAINING / folder / "results"
     page = (results / "tables.md").read_text(encoding="utf-8")
     before, after = around_markers(results / "tables.md", place)
     shown = page[len(before) : len(page) - len(after)].strip()
     assert shown == table(json.loads((results / f"{file}.json").read_text(encoding="utf-8"))).strip()
+
+
+def test_the_card_of_ava_has_the_short_table_of_the_judges():
+    before, after = around_markers(summary.CARD, summary.PLACE)
+    card = summary.CARD.read_text(encoding="utf-8")
+    assert card[len(before) : len(card) - len(after)].strip() == summary.card(), (
+        "run python -m training.studies.judges.summary"
+    )
+
+
+@pytest.fixture
+def measured_again(tmp_path, monkeypatch):
+    """Result files of the judges of which one number is another one."""
+    for name in ("judges", "small_and_base"):
+        found = json.loads((summary.RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+        if name == "judges":
+            found["results"]["BERTScore"]["sets"]["beetle.dev"]["accuracy"] = 0.12345
+            found["results"]["bundled"]["checkpoint"] = "0" * 64
+        else:
+            found["sets"]["beetle.dev"]["bands"][small_and_base.BAND]["accuracy"] = 0.98765
+            found["costs"]["small, GPU"] = {"rows_per_second": 4321.0, "mb": 2000.0}
+        (tmp_path / f"{name}.json").write_text(json.dumps(found), encoding="utf-8")
+    monkeypatch.setattr(summary, "RESULTS", tmp_path)
+    summary.results.cache_clear()
+    yield
+    summary.results.cache_clear()
+
+
+def test_the_page_of_the_judges_shows_what_was_measured_last(measured_again):
+    page = summary.page()
+    row = next(line for line in page.splitlines() if line.startswith("| Beetle"))
+    assert "**0.988**" in row
+    assert " 0.123 " in row
+    assert "| rows a second, GPU | 4,321 |" in page
+    assert "Measured with an earlier version of the judge small." in page
+    assert "0.988" in summary.card()
+
+
+def test_the_page_of_the_judges_has_every_dev_set_and_every_way():
+    page = summary.page()
+    assert set(summary.SETS) == {*compare_judges.VERDICTS, *compare_judges.GRADES}
+    for called, _ in summary.SETS.values():
+        assert f"| {called}" in page
+    header = next(line for line in page.splitlines() if line.startswith("|"))
+    assert [cell.strip() for cell in header.split("|")[2:-1]] == list(summary.COLUMNS)
+    known = json.loads((summary.RESULTS / "judges.json").read_text(encoding="utf-8"))["results"]
+    assert set(known) == {summary.NAMES.get(name, name) for name in summary.COLUMNS if name != "both"}
+    for kind in ("float32", "bfloat16", "8-bit integers"):
+        assert f"| rows a second, {kind} |" in page
+        assert f"| peak memory, MB, {kind} |" in page
 
 
 @pytest.mark.parametrize("path", sorted(TRAINING.glob("studies/*/results/*.svg")), ids=lambda path: path.stem)

@@ -14,7 +14,7 @@ FILES = "https://github.com/genqa-metrics/genqa-metrics/blob/main"
 LINK = re.compile(
     r"(!?\[[^\[\]]*\])\((?!\w+:|#)([^()\[\]#\s]+)(#[^()\[\]\s]*)?\)"
 )  # to a file, not to an address or within the page
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(REPOSITORY)]
 
 project = "genqa-metrics"
 author = "The genqa-metrics authors"
@@ -95,14 +95,17 @@ def with_links_of_the_site(text: str, file: Path) -> str:
 
 
 def generate(app: object) -> None:
-    """Write the page of the command line and the figures, from the program and from the results themselves."""
+    """Write the pages of the command line and of the judges and the figures, from the program and the results."""
     import figures
+
+    from training.studies.judges import summary
 
     GENERATED.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "typer", "genqa_metrics.toolkit.cli", "utils", "docs", "--name", "genqa-metrics"]
     text = subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8").stdout
     write(GENERATED / "commands.md", text.split("\n", 1)[1])
     write(GENERATED / "columns.md", columns())
+    write(GENERATED / "judges.md", summary.page())
     for name, draw in figures.FIGURES.items():
         for scheme in ("light", "dark"):
             write(GENERATED / f"{name}-{scheme}.svg", draw(scheme))

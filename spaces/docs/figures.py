@@ -129,6 +129,42 @@ def systems(scheme: str) -> str:
     return svg(draw, (6, 6), scheme)
 
 
+def judges(scheme: str) -> str:
+    """Return the accuracy of judges and simple metrics on every set of verdicts, one row a set."""
+    from training.studies.judges import compare_judges, summary
+
+    sets = [name for name in summary.SETS if name in compare_judges.VERDICTS]
+    found = {name: summary.scores(name, "accuracy") for name in sets}
+    # The judges have the colour of AVA, the small one an empty sign; cosine has the one that no metric has.
+    series = {
+        "small": (SERIES["AVA"][0], "o", "none"),
+        "base": (SERIES["AVA"][0], "s", SERIES["AVA"][0]),
+        "both": (SERIES["AVA"][0], "D", "none"),
+        "ROUGE-L-KPQA": (*SERIES["ROUGE-L-KPQA"], SERIES["ROUGE-L-KPQA"][0]),
+        "BERTScore": (*SERIES["BERTScore"], SERIES["BERTScore"][0]),
+        "cosine": (PALETTE[1], "P", PALETTE[1]),
+        "token F1": (PALETTE[-1], "X", PALETTE[-1]),
+    }
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        for i, (name, (colour, marker, fill)) in enumerate(series.items()):
+            places = [row + 0.11 * (i - 3) for row, one in enumerate(sets) if found[one][name] is not None]
+            values = [found[one][name] for one in sets if found[one][name] is not None]
+            axes.plot(values, places, marker, color=colour, markerfacecolor=fill, markersize=6, label=name)
+        for row in range(1, len(sets)):
+            axes.axhline(row - 0.5, color="#999999", linewidth=0.6, alpha=0.5)
+        axes.set_yticks(range(len(sets)), [summary.SETS[name][0] for name in sets])
+        axes.set_ylim(len(sets) - 0.5, -0.5)
+        axes.set_xlim(0.4, 1)
+        axes.set_xlabel("accuracy: share of the verdicts of people that are met")
+        axes.grid(axis="x", alpha=0.25)
+        axes.spines[["top", "right"]].set_visible(False)
+        figure.legend(loc="outside upper left", ncols=4, frameon=False)
+
+    return svg(draw, (6.4, 6.4), scheme)
+
+
 def plane(scheme: str) -> str:
     """Return R squared of AEv with human scores of systems over alpha and N."""
     report = read("studies/aev_fits/results/evouna.json")
@@ -181,4 +217,4 @@ def variety(scheme: str) -> str:
     return svg(draw, (6.4, 3.6), scheme)
 
 
-FIGURES = {"agreement": agreement, "systems": systems, "plane": plane, "variety": variety}
+FIGURES = {"agreement": agreement, "systems": systems, "judges": judges, "plane": plane, "variety": variety}

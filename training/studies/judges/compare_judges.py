@@ -320,7 +320,8 @@ def main() -> None:
             labels = np.array([row["score"] if row["label"] is None else row["label"] for row in rows], float)
             halves = halves_of(rows)
             for method, scores in simple_scores(rows, kpqa, encode).items():
-                here = results.setdefault(method, {"sets": {}})["sets"].setdefault(name, {})
+                earlier = kept["results"].get(method, {"sets": {}})["sets"]  # they need no scaling from other sets
+                here = results.setdefault(method, {"sets": dict(earlier)})["sets"][name] = {}
                 if name in VERDICTS:
                     here["accuracy"] = cross_fitted_accuracy(scores, labels, halves)
                     here["auc"] = float(roc_auc_score(labels, scores))

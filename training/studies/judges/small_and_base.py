@@ -16,14 +16,19 @@ from pathlib import Path
 
 import numpy as np
 from genqa_metrics.ava.judging import Judge
-from genqa_metrics.ava.loading import load_judge
+from genqa_metrics.ava.loading import checkpoint_folder, load_judge
+from genqa_metrics.core.checkpoints import checkpoint_digest
+from scipy.stats import pearsonr
+from sklearn.metrics import roc_auc_score
 
 from training.ava import evaluate_ava as e
 from training.common import command_line, local_file, markdown_table, put_between_markers
 from training.studies.judges import compare_judges as c
 
-SETS = (*e.CALIBRATION, c.WRITTEN, "assistant.dev", "financebench.dev", "scientsbank.dev", "beetle.dev")
+SETS = tuple(name for name in (*c.VERDICTS, *c.GRADES) if name != c.BURIED)
 BANDS = ((0.3, 0.7), (0.2, 0.8), (0.1, 0.9), (0.05, 0.95), (0.02, 0.98))
+BAND = "0.1 to 0.9"  # of `escalate`
+TITLES = {"accuracy": "accuracy", "r": "Pearson"}  # what the table of bands shows of a set
 TIMED = "evouna_nq.dev"
 WAYS = {  # name -> arguments of `load`
     "small": {},
@@ -35,6 +40,7 @@ WAYS = {  # name -> arguments of `load`
     "both": {"escalate": "base"},
     "both, bfloat16": {"escalate": "base", "dtype": "bfloat16"},
 }
+ON_GPU = {f"{name}, GPU": WAYS[name] | {"device": "cuda"} for name in ("small", "base", "both")}
 SIMPLE = ("token F1", "BERTScore", "ROUGE-L-KPQA", "embedding cosine")
 
 
@@ -50,27 +56,33 @@ def verdicts_of(folder: str, sets: dict[str, list[dict]], dtype: str | None) -> 
     return {name: (*found[name], seconds[name]) for name in sets}
 
 
+def scores_of(probabilities: np.ndarray, verdicts: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    """Return accuracy and AUC where people gave verdicts, Pearson's r where they gave grades.
+
+    >>> scores_of(np.array([0.2, 0.9]), np.array([0, 1]), np.array([0, 1]))
+    {'accuracy': 1.0, 'auc': 1.0}
+    """
+    if set(np.unique(labels)) - {0, 1}:
+        return {"r": float(pearsonr(probabilities, labels)[0])}
+    return {"accuracy": float((verdicts == labels).mean()), "auc": float(roc_auc_score(labels, probabilities))}
+
+
 def together(small: tuple, base: tuple, labels: np.ndarray, band: tuple[float, float]) -> dict[str, float]:
-    """Return share of rows read by the base judge, accuracy, and cost as a share of the base judge's.
+    """Return the share of rows read by the base judge, the scores, and the cost as a share of the base judge's.
 
     >>> small = np.array([0.5, 0.99]), np.array([1, 1]), 1.0
     >>> together(small, (np.array([0.1, 0.1]), np.array([0, 0]), 4.0), np.array([0, 1]), (0.1, 0.9))
-    {'escalated': 0.5, 'accuracy': 1.0, 'cost': 0.75}
+    {'escalated': 0.5, 'accuracy': 1.0, 'auc': 1.0, 'cost': 0.75}
     """
     unsure = (small[0] > band[0]) & (small[0] < band[1])
-    verdicts = np.where(unsure, base[1], small[1])
+    probabilities, verdicts = (np.where(unsure, base[part], small[part]) for part in (0, 1))
     cost = (small[2] + unsure.mean() * base[2]) / base[2]
-    return {
-        name: float(v)
-        for name, v in zip(
-            ("escalated", "accuracy", "cost"), (unsure.mean(), (verdicts == labels).mean(), cost), strict=True
-        )
-    }
+    return {"escalated": float(unsure.mean()), **scores_of(probabilities, verdicts, labels), "cost": float(cost)}
 
 
 def cost_of(way: str, rows: list[dict]) -> dict[str, float]:
     """Return the rows a second of a way in this process, and the peak memory of the process in MB."""
-    run = _simple(way) if way in SIMPLE else _judge(WAYS[way])
+    run = _simple(way) if way in SIMPLE else _judge((WAYS | ON_GPU)[way])
     run(rows[:32])
     start = time.perf_counter()
     run(rows)
@@ -106,13 +118,21 @@ def _simple(way: str) -> Callable[[list[dict]], object]:
     return run
 
 
+def cuda_is_there() -> bool:
+    """Say whether the judges can be timed on a GPU too."""
+    import torch
+
+    return torch.cuda.is_available()
+
+
 def tables(result: dict) -> tuple[str, str]:
     """Return the Markdown tables of bands and of costs."""
     rows = []
     for name, found in result["sets"].items():
-        cells = [f"{b['accuracy']:.3f} ({b['escalated']:.0%}, {b['cost']:.0%})" for b in found["bands"].values()]
-        rows.append([name, f"{found['small']:.3f}", *cells, f"{found['base']:.3f}"])
-    bands = markdown_table(["set", "small", *next(iter(result["sets"].values()))["bands"], "base"], rows)
+        key = next(key for key in TITLES if key in found["small"])
+        cells = [f"{b[key]:.3f} ({b['escalated']:.0%}, {b['cost']:.0%})" for b in found["bands"].values()]
+        rows.append([name, TITLES[key], f"{found['small'][key]:.3f}", *cells, f"{found['base'][key]:.3f}"])
+    bands = markdown_table(["set", "score", "small", *next(iter(result["sets"].values()))["bands"], "base"], rows)
     rows = [[way, f"{f['rows_per_second']:.0f}", f"{f['mb']:.0f}"] for way, f in result["costs"].items()]
     return bands, markdown_table(["way", "rows a second", "peak memory, MB"], rows)
 
@@ -125,7 +145,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=300, help=f"rows of {TIMED} that are timed")
     parser.add_argument("--json", type=Path, help="result file")
     parser.add_argument("--write", type=Path, help="file with <!-- bands --> and <!-- costs -->")
-    parser.add_argument("--cost_of", choices=(*WAYS, *SIMPLE), help="print the cost of one way and stop")
+    parser.add_argument("--cost_of", choices=(*WAYS, *ON_GPU, *SIMPLE), help="print the cost of one way and stop")
     args = parser.parse_args()
     if args.cost_of:
         rows = c.read(TIMED, args.judgments)[: args.rows]
@@ -136,15 +156,16 @@ def main() -> None:
     result = {
         "command": command_line("training.studies.judges.small_and_base", sys.argv[1:]),
         "data": {name: e.file_digest(local_file(name, args.judgments)) for name in sets},
+        "checkpoints": {name: checkpoint_digest(checkpoint_folder(name)) for name in ("small", "base")},
         "sets": {},
         "costs": {},
     }
     for name, rows in sets.items():
-        labels = np.array([row["label"] for row in rows])
+        labels = np.array([row["label"] if name in c.VERDICTS else row["score"] for row in rows], float)
         found = {f"{low:g} to {high:g}": together(small[name], base[name], labels, (low, high)) for low, high in BANDS}
-        single = {key: float((one[name][1] == labels).mean()) for key, one in (("small", small), ("base", base))}
-        result["sets"][name] = single | {"bands": found}
-    for way in (*WAYS, *SIMPLE):
+        single = {key: scores_of(*one[name][:2], labels) for key, one in (("small", small), ("base", base))}
+        result["sets"][name] = {"rows": len(rows)} | single | {"bands": found}
+    for way in (*WAYS, *(ON_GPU if cuda_is_there() else ()), *SIMPLE):
         command = [sys.executable, "-m", "training.studies.judges.small_and_base", "--cost_of", way]
         command += ["--rows", str(args.rows), "--judgments", *map(str, args.judgments)]
         result["costs"][way] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

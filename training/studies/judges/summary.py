@@ -1,0 +1,194 @@
+"""What each judge is worth: the small one, the base one, both, and simple metrics, with speed and memory.
+
+`python -m training.studies.judges.summary` writes the short table into AVA's card, from the result files of
+`compare_judges` and `small_and_base`. The documentation site makes its page with `page` whenever it is built.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from genqa_metrics.ava.loading import checkpoint_folder
+from genqa_metrics.core.checkpoints import checkpoint_digest
+
+from training.common import markdown_table, put_between_markers
+from training.studies.judges.compare_judges import BURIED, GRADES, VERDICTS
+from training.studies.judges.small_and_base import BAND
+
+RESULTS = Path(__file__).parent / "results"
+CARD = Path(__file__).parents[3] / "metrics/ava/README.md"
+PLACE = "worth"
+NAMES = {"small": "bundled", "base": "base", "cosine": "embedding cosine"}  # names in judges.json, if they differ
+COLUMNS = ("small", "base", "both", "token F1", "ROUGE-L-KPQA", "BERTScore", "cosine")
+IN_CARD = ("small", "base", "both", "ROUGE-L-KPQA", "BERTScore")
+SETS = {  # name and what people judged
+    "evouna_nq.dev": ("EVOUNA NQ", "language models, short facts"),
+    "evouna_tq.dev": ("EVOUNA TriviaQA", "language models, quiz questions"),
+    "financebench.dev": ("FinanceBench", "language models, company reports"),
+    "truthfulqa.dev": ("TruthfulQA", "language models, common misconceptions"),
+    "qaeval.dev": ("QAEval", "a reader of news"),
+    "written.dev": ("written", "written to fool judges"),
+    BURIED: ("written, buried", "the same, each in 400 words of other answers"),
+    "assistant.dev": ("assistant", "long answers as assistants write them"),
+    "scientsbank.dev": ("SciEntsBank", "pupils, science"),
+    "beetle.dev": ("Beetle", "students, electricity"),
+    "kpqa_marco.dev": ("MS MARCO", "two systems, sentences"),
+    "kpqa_marcomulti.dev": ("MS MARCO, long", "one system, several sentences"),
+    "kpqa_avsd.dev": ("AVSD", "two systems, dialogues about videos"),
+    "kpqa_narrativeqa.dev": ("NarrativeQA", "one system, stories"),
+    "kpqa_semeval.dev": ("SemEval", "one system, everyday stories"),
+    "sas_nqopen.dev": ("SAS NQ-open", "similarity of two short answers"),
+    "sas_squad.dev": ("SAS SQuAD", "similarity of two short answers"),
+    "mohler.dev": ("Mohler", "students, data structures"),
+    "squality.dev": ("SQuALITY", "three systems, long answers about stories"),
+    "saf_english.dev": ("SAF", "students, networks"),
+}
+BELOW = (
+    "Scaling and threshold come from other questions of the same sets. A judge has one threshold for all sets, "
+    "fitted to EVOUNA; a simple metric has one for each set, which favours it. The judges were trained on other "
+    "questions of some of the sets (their cards name them), the simple metrics on none. "
+    'The column "both" is `escalate="base"`: the base judge reads the rows to which the small one gives a probability '
+    f"of {BAND}. Quality was measured in bfloat16; speed and memory on 200 rows of EVOUNA NQ, each way in a process "
+    "of its own on two cores. ROUGE-L-KPQA and BERTScore are computed together."
+)
+SPEEDS = {"float32": "", "bfloat16": ", bfloat16", "8-bit integers": ", int8", "GPU": ", GPU"}
+PAIRS = {"number": "minimal pairs of numbers: passed", "word_order": "of word order: passed"}
+CARD_ROWS = ("evouna_nq.dev", "evouna_tq.dev", "financebench.dev", "beetle.dev", "assistant.dev", "kpqa_marco.dev")
+
+
+@cache
+def results() -> tuple[dict, dict]:
+    """Return the result files of `compare_judges` and of `small_and_base`."""
+    return tuple(json.loads((RESULTS / f"{name}.json").read_text("utf-8")) for name in ("judges", "small_and_base"))
+
+
+def scores(name: str, key: str) -> dict[str, float | None]:
+    """Return a score of every column on a dev set, None where it was not measured.
+
+    Those of the judges come from the run that judged with both, where it has the set, so that they can be compared.
+
+    Args:
+        name: of the dev set.
+        key: "accuracy", "auc" or "r".
+    """
+    judges, pairs = results()
+    together = pairs["sets"].get(name, {})
+    found = {
+        column: judges["results"][NAMES.get(column, column)]["sets"].get(name, {}).get(key)
+        for column in COLUMNS
+        if column != "both"
+    }
+    found |= {column: together[column][key] for column in ("small", "base") if key in together.get(column, {})}
+    found["both"] = together.get("bands", {}).get(BAND, {}).get(key)
+    return {column: found[column] for column in COLUMNS}
+
+
+def best(found: Mapping[str, float | None]) -> set[str]:
+    """Return the columns with the highest score to three decimals; none if a judge or a metric was not measured.
+
+    >>> best({"a": 0.5, "b": 0.7001, "c": 0.6999}) == {"b", "c"}, best({"a": 0.5, "b": None})
+    (True, set())
+    """
+    if None in found.values():
+        return set()
+    most = max(round(value, 3) for value in found.values())
+    return {name for name, value in found.items() if round(value, 3) == most}
+
+
+def line(name: str, key: str, columns: tuple[str, ...] = COLUMNS) -> list[str]:
+    """Return the row of a dev set: the best in bold, empty where nothing was measured."""
+    found = {column: value for column, value in scores(name, key).items() if column in columns}
+    cells = {column: "" if value is None else f"{value:.3f}" for column, value in found.items()}
+    cells |= {column: f"**{cells[column]}**" for column in best(found)}
+    rows = results()[1]["sets"].get(name, {}).get("rows")
+    return [SETS[name][0] + (f" ({rows:,})" if rows else ""), *(cells[column] for column in columns)]
+
+
+def cost_lines(columns: tuple[str, ...] = COLUMNS) -> list[list[str]]:
+    """Return the rows of speed and memory."""
+    costs = results()[1]["costs"]
+    lines = []
+    for title, key in (("rows a second", "rows_per_second"), ("peak memory, MB", "mb")):
+        for kind, ending in SPEEDS.items():
+            names = [NAMES["cosine"] if column == "cosine" else column for column in columns]
+            found = [costs.get(f"{name}{ending}") for name in names]
+            if any(found):
+                lines.append([f"{title}, {kind}", *(f"{one[key]:,.0f}" if one else "" for one in found)])
+    return lines
+
+
+def pair_lines(columns: tuple[str, ...]) -> list[list[str]]:
+    """Return the rows of minimal pairs: in how many both answers are judged rightly."""
+    lines = []
+    for kind, title in PAIRS.items():
+        found = [results()[0]["results"].get(NAMES.get(c, c), {}).get("minimal_pairs", {}).get(kind) for c in columns]
+        lines.append([title, *(f"{one[0]} of {one[1]}" if one else "" for one in found)])
+    return lines
+
+
+def finding() -> str:
+    """Return what the tables show, in sentences made of their numbers."""
+    sentences = []
+    for what, names, key in (("accuracy", VERDICTS, "accuracy"), ("correlation with grades", GRADES, "r")):
+        winners = [best(scores(name, key)) for name in names]
+        complete = [one for one in winners if one]
+        if complete:
+            wins = sorted(((sum(c in one for one in complete), c) for c in COLUMNS), reverse=True)
+            said = ", ".join(f"{column} on {count}" for count, column in wins if count)
+            sentences.append(f"Highest {what}, of {len(complete)} sets on which all were measured: {said}.")
+    judged = results()[1]["sets"]
+    for name in ("evouna_nq.dev", "evouna_tq.dev"):
+        both, base = judged[name]["bands"][BAND], judged[name]["base"]["accuracy"]
+        sentences.append(
+            f"On {SETS[name][0]} both have accuracy {both['accuracy']:.3f} (base alone {base:.3f}), and the base "
+            f"judge reads {both['escalated']:.0%} of the rows."
+        )
+    return " ".join(sentences)
+
+
+def not_of_these_weights() -> str:
+    """Return a warning if a bundled judge is not the one that was measured, else nothing."""
+    measured = {"small": "bundled", "base": "base"}
+    other = [
+        column
+        for column, name in measured.items()
+        if checkpoint_digest(checkpoint_folder(column)) != results()[0]["results"][name]["checkpoint"]
+    ]
+    return f"Measured with an earlier version of the judge {' and '.join(other)}." if other else ""
+
+
+def page() -> str:
+    """Return the page of the documentation site, without its title."""
+    header, verdicts = ["", *COLUMNS], [name for name in SETS if name in VERDICTS]
+    quality = [line(name, "accuracy" if name in VERDICTS else "r") for name in SETS]
+    about = [[called, what, "verdicts" if name in VERDICTS else "grades"] for name, (called, what) in SETS.items()]
+    parts = [
+        finding(),
+        not_of_these_weights(),
+        "## Quality, speed and memory",
+        "Accuracy where people gave verdicts, Pearson's r where they gave grades; in brackets the number of rows, in "
+        "bold the best where all were measured. An empty cell was not measured.",
+        markdown_table(header, quality + cost_lines(), "---:"),
+        BELOW,
+        "## AUC",
+        "The probability that a right answer scores above a wrong one; it needs no threshold.",
+        markdown_table(header, [line(name, "auc") for name in verdicts], "---:"),
+        "## The sets",
+        markdown_table(["set", "answers", "people gave"], about),
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def card() -> str:
+    """Return the short table of AVA's card."""
+    rows = []
+    for name in CARD_ROWS:
+        key = "r" if name in GRADES else "accuracy"
+        called, *cells = line(name, key, IN_CARD)
+        rows.append([f"{called}: {key}", *cells])
+    return markdown_table(["", *IN_CARD], rows + pair_lines(IN_CARD) + cost_lines(IN_CARD), "---:")
+
+
+if __name__ == "__main__":
+    put_between_markers(CARD, PLACE, card())
