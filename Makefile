@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := metrics training spaces tests
 
-.PHONY: demo docs test test-all quality style lock bench bench-quality bench-parts sizes matrix integrations s3 resolve licences dist clean
+.PHONY: demo docs test test-all quality style lock bench bench-quality bench-parts bench-demos sizes matrix integrations s3 resolve licences dist clean
 
 demo: $(VENV)/installed-base
 	@$(BIN)/genqa-metrics demo
@@ -45,6 +45,9 @@ bench-parts: $(VENV)/installed-test  # one metric after the other, in more detai
 	$(BIN)/python -m tests.programs.benchmarks.bench_ava --data $(DATA)/judgments/evouna_nq.dev.jsonl.gz
 	$(BIN)/python -m tests.programs.benchmarks.bench_grounding
 	$(BIN)/python -m tests.programs.benchmarks.bench_scale --data $(DATA)/judgments/evouna_nq.train.jsonl.gz
+
+bench-demos: $(VENV)/installed-test  # how long visitors of the demos wait; prints a table
+	$(BIN)/python -m tests.programs.benchmarks.bench_demos
 
 sizes: $(BIN)/python
 	$(BIN)/python -m tests.programs.benchmarks.bench_install
