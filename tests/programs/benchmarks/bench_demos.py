@@ -2,12 +2,12 @@
 
     python -m tests.programs.benchmarks.bench_demos --rows 200 --output demos.json
 
-Each demo runs as on the Hub, one after the other, on the loopback interface, and gradio_client calls its named endpoint
-(`/score`, `/plane`, `/compare`): that is what its button runs, without drawing. A demo is warm when it answers its page,
-for it has loaded its models by then. The first answer is the first call after that, on texts which nothing has seen; the
-times are of the wall, from the call to its result, queue and transport included. Rows of the comparison are answers to
-questions of the bundled example; from its second round on they have the round's number in them, so that none is encoded
-once for two.
+Each demo runs as on the Hub, one after the other, on the loopback interface, and gradio_client calls its named
+endpoint (`/score`, `/plane`, `/compare`): that is what its button runs, without drawing. A demo is warm when it
+answers its page, for it has loaded its models by then. The first answer is the first call after that, on texts that
+it has not seen; the times are of the wall, from the call to its result, queue and transport included. Rows of the
+comparison are the bundled example; in further rounds a number stands behind question and answer, so that nothing is
+encoded once for two.
 """
 
 import argparse
