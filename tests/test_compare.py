@@ -309,7 +309,7 @@ def test_report_says_what_it_rests_on(files):
         run(*files, "--resamples", 200, "--seed", 7)[0],
         CompareReport(found).to_markdown(),
         CompareReport(found).to_latex(),
-        CompareReport(found).to_html(),
+        re.sub("</?(span|wbr)[^>]*>", "", CompareReport(found).to_html()),
     ):
         for fact in ("seed 7", make_scorer("aev").signature, found["inputs"][2]["sha256"], genqa_metrics.__version__):
             assert fact in " ".join(text.split())
@@ -655,7 +655,7 @@ def test_python_gives_what_the_command_line_prints(files, tmp_path):
     best = systems[(systems["score"] == "aev") & (systems["system"] == "good")].iloc[0]
     assert best["value"] == printed["metrics"]["aev"]["scores"]["aev"]["good"]["value"]
     assert len(repr(by_path)) < 200
-    assert "<table>" in by_path._repr_html_()
+    assert "<table" in by_path._repr_html_()
     with pytest.raises(ValueError, match="of: expected 'systems' or 'pairs', got 'all'"):
         by_path.to_pandas("all")
 

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 
@@ -231,3 +232,26 @@ def test_settings_of_the_only_metric():
     assert "|alpha:0.3|" in found.signatures["aev"]
     with pytest.raises(ValueError, match="alpa"):
         genqa_metrics.score(rows, "aev", {"alpa": 0.3})
+
+
+def test_the_page_says_what_was_found_and_a_phone_shows_all_of_it(browser, tmp_path):
+    """A sentence on top; on a phone rows of many columns are blocks, and nothing is cut or scrolls sideways."""
+    rows = [{**row, "system": system} for row in ROWS for system in ("a", "another system")]
+    report = genqa_metrics.score(rows, ["ava", "kpqa"])
+    path = tmp_path / "page.html"
+    path.write_text(report.to_html(), encoding="utf-8")
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.goto(path.as_uri())
+    first, second = page.locator(".finding").all_inner_texts()
+    assert re.fullmatch(r"a and another system have the highest accuracy, \d\.\d{3} \[.*\]\.", first)
+    assert re.fullmatch(r"a and another system have the highest rougeL_kpqa, \d\.\d{3}\.", second)
+    wide = "elements => elements.filter(one => one.scrollWidth > one.clientWidth).length"
+    assert page.locator("html, .wide").evaluate_all(wide) == 0
+    cell = page.locator("table.cards td").first
+    assert cell.evaluate("cell => getComputedStyle(cell, '::before').content") == '"answers"'
+    assert page.locator(".facts code").first.inner_text() == "accuracy"
+    assert "`" not in page.locator("body").inner_text()
+    lines = "parts => parts.filter(part => !/[|+]$/.test(part.textContent) && part.nextElementSibling).length"
+    assert page.locator(".part").count() > 4
+    assert page.locator(".part").evaluate_all(lines) == 0, "a signature breaks behind its separators only"
+    page.close()

@@ -198,7 +198,7 @@ def of_a_report(found: Markup) -> Markup:
 
 def style() -> str:
     """Return the style sheet of all demos."""
-    return STYLE.read_text(encoding="utf-8") + str(render("rows.css"))
+    return STYLE.read_text(encoding="utf-8") + str(render("rows.css")) + str(render("cards.css"))
 
 
 def marked_text(label: str, pieces: Iterable[tuple[str, str, str]]) -> Markup:

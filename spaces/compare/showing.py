@@ -10,7 +10,7 @@ from comparing import OF_A_ROW, SCORES
 from genqa_metrics.toolkit.reports import compare as reports
 from genqa_metrics.toolkit.reports.charts import COLOURS
 from genqa_metrics.toolkit.reports.rows_table import rows_table
-from genqa_metrics.toolkit.reports.table import p_value
+from genqa_metrics.toolkit.reports.table import listed, p_value
 from markupsafe import Markup
 
 FILES = ("HTML report", "LaTeX tables", "All scores (CSV)", "Plots (PNG)")
@@ -45,15 +45,6 @@ def first_system(rows: Sequence[tuple]) -> str | None:
     ('a', None)
     """
     return None if len(rows) > 1 and rows[0][1] == rows[1][1] else rows[0][0]
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names as one phrase.
-
-    >>> listed(["BLEU-1", "ROUGE-L", "BERTScore"])
-    'BLEU-1, ROUGE-L and BERTScore'
-    """
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def preferred(found: dict[str, list[tuple]], names: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from ..scoring.confusion import CONFUSION
 from ..scoring.options import AccuracyOptions, bad_usage, takes
 from .charts import accuracy_chart
 from .glossary import short_names
-from .report import Report
+from .report import Report, highest
 from .slices import accuracy_table
 from .table import Table, estimate, number
 
@@ -68,6 +68,20 @@ class AccuracyReport(Report):
         if self.differences:
             found.append(self._differences())
         return found
+
+    @property
+    def findings(self) -> list[str]:
+        """Which system has the highest accuracy, and which others may be as good."""
+        shown = {system: (found["accuracy"], _interval(found)) for system, found in self.systems.items()}
+        first = max(shown, key=lambda system: shown[system][0])
+        as_good = [
+            system
+            for pair in self.differences
+            if pair["difference"]["low"] <= 0 <= pair["difference"]["high"]
+            and first in (pair["first"], pair["second"])
+            for system in (pair["first"], pair["second"])
+        ]
+        return [highest("accuracy", shown, as_good)]
 
     def charts(self) -> dict:
         """Return a chart of the accuracy, for the table of the systems."""

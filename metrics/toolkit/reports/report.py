@@ -1,12 +1,13 @@
 """What the reports of all verbs have in common: the objects that the command line prints and Python returns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from .table import (
     Table,
     as_json,
     html_table,
     latex_table,
+    listed,
     markdown,
     markdown_code,
     markdown_table,
@@ -23,12 +24,14 @@ class Report:
     Attributes:
         title: what the page and the Markdown are called.
         notes: what a reader must know before the numbers, one sentence each.
+        findings: what the numbers show, one sentence each, for the top of the page.
         styles: style sheets of the page beside page.css, files of the folder templates.
     """
 
     title: str
     styles: tuple[str, ...] = ()
     notes: list[str]
+    findings: Sequence[str] = ()
     _report: Mapping
 
     def tables(self) -> list[Table]:
@@ -80,7 +83,8 @@ class Report:
         """Return the report as one HTML page that needs nothing else: no script, no outside resource."""
         facts = self.facts()
         tables = self._html_tables(self.charts(), facts)
-        body = render("report.html", title=self.title, notes=self.notes, tables=tables, facts=facts)
+        said = {"title": self.title, "findings": self.findings, "notes": self.notes}
+        body = render("report.html", **said, tables=tables, facts=facts)
         return page(self.title, body, *map(render, self.styles))
 
     def _html_tables(self, charts: Mapping, facts: Sequence[str]):
@@ -111,6 +115,31 @@ class Report:
         for table in self.tables():
             print_table(table, console)
         say(console, self.facts())
+
+
+def highest(score: str, systems: Mapping[str, tuple[float, str]], as_good: Collection[str] | None = None) -> str:
+    """Return a sentence on the system with the highest score; "" for no systems.
+
+    Args:
+        score: its name.
+        systems: system -> value, and the text that shows it.
+        as_good: systems whose lower score may be chance; None if that was not looked at.
+
+    >>> highest("accuracy", {"a": (0.5, "0.500"), "b": (0.7, "0.700"), "c": (0.6, "0.600")}, ["c"])
+    'b has the highest accuracy, 0.700; c may be as good.'
+    """
+    if not systems:
+        return ""
+    top = max(value for value, _ in systems.values())
+    first = [system for system, (value, _) in systems.items() if value == top]
+    shown = systems[first[0]][1]
+    if len(systems) == 1:
+        return f"The {score} of {first[0]} is {shown}."
+    said = f"{listed(first)} {'has' if len(first) == 1 else 'have'} the highest {score}, {shown}"
+    if as_good is None or len(first) > 1:
+        return f"{said}."
+    near = [system for system in systems if system in as_good and system not in first]
+    return f"{said}; {f'{listed(near)} may be as good' if near else 'chance is unlikely to explain it'}."
 
 
 def say(console, lines: list[str], style: str = "dim") -> None:

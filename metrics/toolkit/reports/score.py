@@ -14,7 +14,7 @@ from ..scoring.registry import scorer_class
 from ..scoring.run import Run, Scores
 from .charts import accuracy_chart
 from .glossary import short_names
-from .report import Report, say
+from .report import Report, highest, say
 from .table import Table, estimate, markdown, markdown_code, markdown_table, number, print_table, visible
 
 if TYPE_CHECKING:
@@ -178,6 +178,21 @@ class ScoreReport(Report):
         systems = self.accuracy["systems"] if self.accuracy else {}
         chart = accuracy_chart(systems, self.best, "95%")
         return {"ava": chart} if chart else {}
+
+    @property
+    def findings(self) -> list[str]:
+        """Which system each metric puts first; of ava also which others may be as good."""
+        return [found for metric in self.found.scores if (found := self._finding(metric))]
+
+    def _finding(self, metric: str) -> str:
+        if metric == "ava" and self.accuracy:
+            systems = self.accuracy["systems"]
+            shown = {name: (one["accuracy"], estimate(one, name="accuracy")) for name, one in systems.items()}
+            return highest("accuracy", shown, self.best or list(shown))
+        main = scorer_class(metric).main
+        values = {system: scores[main] for system, scores in self.found.scores[metric].items()}
+        values.pop(self.found.total, None)
+        return highest(main, {system: (value, number(value)) for system, value in values.items()})
 
     @property
     def best(self) -> list[str]:

@@ -88,6 +88,15 @@ _IN_JSON = {letter: f"\\u{letter:04x}" for letter in _VISIBLE if letter > 0x1F}
 _VISIBLE |= dict.fromkeys((0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029), " ")
 
 
+def listed(names: Sequence[str]) -> str:
+    """Return names as one phrase.
+
+    >>> listed(["BLEU-1", "ROUGE-L", "BERTScore"])
+    'BLEU-1, ROUGE-L and BERTScore'
+    """
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
 def visible(text: str) -> str:
     r"""Return a text on one line without characters that control a terminal or the direction of writing.
 
@@ -331,13 +340,34 @@ def _templates():
     def shown(value: object) -> object:
         return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
-    return Environment(
+    found = Environment(
         loader=FileSystemLoader(Path(__file__).with_name("templates")),
         autoescape=True,
         finalize=shown,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+    )
+    found.filters["with_code"] = with_code
+    return found
+
+
+def with_code(text: str):
+    """Return a sentence as HTML (`markupsafe.Markup`): `names` as code, and signatures in parts that stay together.
+
+    >>> with_code("`compare` reads a|b:1|c"), with_code("<i> | `")
+    (Markup('<code>compare</code> reads <span class="part">a|</span><span class="part">b:1|</span><span \
+class="part">c</span>'), Markup('&lt;i&gt; | `'))
+    """
+    from markupsafe import Markup, escape
+
+    shown = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(visible(text))))
+    return Markup(
+        re.sub(
+            r"[^\s|]+\|\S+\|\S+",
+            lambda found: re.sub(r"[^|]+\|?", r'<span class="part">\g<0></span>', found[0]).replace("+", "+<wbr>"),
+            shown,
+        )
     )
 
 
@@ -371,5 +401,5 @@ def page(title: str, body, *styles, script=None) -> str:
     import hashlib
 
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() if script else None
-    styles = [render("page.css"), *styles]
+    styles = [render("page.css"), render("cards.css"), *styles]
     return str(render("page.html", title=title, body=body, styles=styles, script=script, digest=digest))
