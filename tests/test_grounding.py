@@ -35,6 +35,15 @@ def grounding():
         ("<ul><li>It is red.</li>\n<li>It is old.</li></ul>", ["It is red.", "It is old."]),
         ("See [our rules](https://a.example/b): 30 days [2](https://c.example).", ["See our rules: 30 days."]),
         ("x < 3 and y > 2 hold.", ["x < 3 and y > 2 hold."]),
+        ("The rules:\n1. Coats: 30.\n2) Tents: 14. No fee.", ["Coats: 30.", "Tents: 14.", "No fee."]),
+        ("**Returns**\n- 30 days", ["30 days"]),
+        ("**Paris**", ["Paris"]),
+        ("It is red.\n\nSources: [1], [2]", ["It is red."]),
+        ("It is red.\n## References\n[1] Handbook\n- https://a.example\nIt is old.", ["It is red.", "It is old."]),
+        ("https://a.example/returns", ["https://a.example/returns"]),
+        ("Run this:\n```sh\nmake install\nmake test\n```\nit takes a minute.", ["it takes a minute."]),
+        ("It is red (see [1]). It is old (Source 2). 【4:0†a.pdf】", ["It is red.", "It is old."]),
+        ("Hi there 👋\nIt is red. Hope that helps 🙂", ["It is red."]),
         ("", []),
         ("???", []),
     ],
@@ -49,6 +58,8 @@ def test_what_is_read_before_a_sentence():
     assert [sentence.before for sentence in found] == ["", "Ann Lee won.", "Ann Lee won.", "She left."]
     listed = sentences.sentences_of("The causes were:\n- frost\n- rain\nBob agrees.")
     assert [sentence.before for sentence in listed] == ["", "The causes were:", "The causes were:", ""]
+    numbered = sentences.sentences_of("The causes were:\n1. Frost.\n2. Rain.")
+    assert [sentence.before for sentence in numbered] == ["", "The causes were:", "The causes were:"]
 
 
 def test_sentences_have_their_place_in_the_answer():
@@ -56,6 +67,9 @@ def test_sentences_have_their_place_in_the_answer():
     found = sentences.sentences_of(answer)
     assert [answer[s.start : s.end] for s in found] == ["Ünï won [2].", "* 東京 is big.", "It grows【3】."]
     assert [s.citations for s in found] == [(2,), (), (3,)]
+    (found,) = sentences.sentences_of("It grows (Sources 1, 4; see [2]).")
+    assert found.citations == (2,)
+    assert sentences.citations("It grows (Source 1). It is old (Passages 3-4).") == (1, 3, 4)
 
 
 def test_windows_overlap_and_cover_a_passage():

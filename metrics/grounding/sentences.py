@@ -7,11 +7,23 @@ from dataclasses import dataclass
 from ..core.answers import declines
 
 MOST_CITED = 50  # passages of a range such as [1-50]
-_LINE = re.compile(r"[^\n]+(?:\n+(?=[a-z])[^\n]+)*")  # a line that goes on in lower case is one text
-_CITATION = re.compile(
-    r"(?i)\s{0,3}(?:\[\^?|【)(?:(?:doc(?:ument)?|source|passage|context|chunk)s?\s{0,3})?"
-    r"(\d{1,3}(?:\s{0,3}[,;–-]\s{0,3}\d{1,3})*)(?:\^?\]|】)"
+_LINE = re.compile(r"[^\n]+(?:(?<!```)\n+(?=[a-z])[^\n]+)*")  # a line that goes on in lower case is one text
+_NUMBERS = r"(\d{1,3}(?:\s{0,3}[,;–-]\s{0,3}\d{1,3})*)"
+_CALLED = r"(?:doc(?:ument)?|source|passage|context|chunk)s?\s{0,3}"
+_CITATION = re.compile(rf"(?i)\s{{0,3}}(?:(?:\[\^?|【)(?:{_CALLED})?{_NUMBERS}(?:\^?\]|】)|\({_CALLED}{_NUMBERS}\))")
+_OF_FILE = re.compile(
+    r"\s{0,3}【\d{1,4}(?::\d{1,4})?†[^【】\n]{0,200}】"
+)  # of OpenAI's file search; no number of a passage
+_NO_CITATION_LEFT = re.compile(r"(?i)\s{0,3}\((?:see|cf\.?|source|ref\.?)[\s:,;]{0,9}\)")
+_URL = re.compile(r"https?://\S{1,2000}")
+_SOURCES = re.compile(  # a line that only names sources, or leads into a list of them
+    r"(?i)(?:(?:sources?|references?|citations?|bibliography|works\ cited|further\ reading|see(?:\ also)?)\b)?"
+    r"(?:[\s:,;.&()]|\band\b)*\Z"
 )
+_CODE = re.compile(r"(?ms)^[ \t]{0,8}```.*?(?:^[ \t]{0,8}```|\Z)")
+_NUMBER_OF_LIST = re.compile(r"\(?\d{1,2}[.)]")
+_HEADING = re.compile(r"(?:\*\*|__)[^\n]{1,200}?(?<![.!?])(?:\*\*|__)")
+_LISTED_NEXT = re.compile(r"\s*\n\s*(?:[-*•–+]\s|\(?\d{1,2}[.)]\s|\|)")
 _MARK = re.compile(r"^\s*(?:#{1,6}\s|[-*•–+]\s|\(?\d{1,2}[.)]\s|>\s)\s*")  # of a list, a heading or a quotation
 _EMPHASIS = re.compile(r"\*\*|__|`")
 _BLOCK = re.compile(r"(?i)</?(?:p|br|li|ul|ol|div|table|tr|td|th|h[1-6])\b[^<>\n]{0,200}>")  # tags that separate texts
@@ -34,7 +46,7 @@ _CHAT = re.compile(
       \b(?:let\ me|ask|i\ can|feel\ free|happy|glad)\b.{0,200}
     | here(?:['’]s|\ is|\ are)\ (?:a|an|the|some|what|your)\b[\w\ ,'’-]{0,70}
     | (?:based\ on|according\ to)\ the\ [\w\ ]{0,40}(?:context|passages?|documents?|sources?)
-    )[\s.!:,]*\Z"""
+    )[^\w]*\Z"""
 )
 _PERSONAL = re.compile(r"(?i)\b(?:he|she|it|they|him|her|them|his|hers|its|their|theirs)\b")
 _THIS = re.compile(r"(?i)\b(?:this|these|those|such|the (?:former|latter))\b")
@@ -72,11 +84,18 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
     found = []
     for line in _LINE.finditer(text):
+        number = None  # start of the number of a list item, which is no sentence of its own
         for bounds in get_sentence_boundaries("en", line[0]):
             piece = line[0][bounds["start_index"] : bounds["end_index"]]
             if piece.strip():
                 start = line.start() + bounds["start_index"] + len(piece) - len(piece.lstrip())
-                found.append((start, start + len(piece.strip())))
+                end = start + len(piece.strip())
+                first = not line[0][: bounds["start_index"]].strip()
+                if first and _NUMBER_OF_LIST.fullmatch(piece.strip()) and text[end : line.end()].strip():
+                    number = start
+                    continue
+                found.append((start if number is None else number, end))
+                number = None
     return found
 
 
@@ -87,8 +106,8 @@ def citations(text: str) -> tuple[int, ...]:
     (2, 1, 3, 7)
     """
     found: dict[int, None] = {}
-    for group in _CITATION.findall(text):
-        for part in re.split("[,;]", group):
+    for match in _CITATION.finditer(text):
+        for part in re.split("[,;]", match[1] or match[2]):
             first, *last = map(int, re.split("[–-]", part))
             found |= dict.fromkeys(range(first, min(last[-1] if last else first, first + MOST_CITED) + 1))
     return tuple(found)
@@ -103,14 +122,16 @@ def claim_of(text: str) -> str:
     text = _LINK.sub(
         lambda link: f"[{link[1]}]" if link[1].isdecimal() else link[1], _TAG.sub("", _BLOCK.sub(" ", text))
     )
-    text = _EMPHASIS.sub("", _MARK.sub("", _CITATION.sub("", text))).strip()
+    text = _NO_CITATION_LEFT.sub("", _OF_FILE.sub("", _CITATION.sub("", text)))
+    text = _EMPHASIS.sub("", _MARK.sub("", text)).strip()
     return _CELLS.sub(", ", text.strip("| ")) if text[:1] == "|" else text
 
 
 def states_something(text: str) -> bool:
     """Return whether a sentence states something that can be supported.
 
-    Questions, greetings, offers, refusals, headings, tags alone and lines that lead into a list do not.
+    Questions, greetings, offers, refusals, headings, tags alone, lines that lead into a list and lines that only name
+    sources do not.
 
     >>> [states_something(t) for t in ("It is tall.", "Is it tall?", "I don't know.", "Hope this helps!", "Causes:")]
     [True, False, False, False, False]
@@ -119,7 +140,12 @@ def states_something(text: str) -> bool:
     bare = claim.rstrip("\"'”’)* ")
     if not any(letter.isalnum() for letter in bare) or bare.endswith(("?", ":")) or text.strip().startswith("#"):
         return False
-    return not declines(claim) and not _CHAT.match(claim)
+    return not declines(claim) and not _CHAT.match(claim) and not _names_sources(claim)
+
+
+def _names_sources(claim: str) -> bool:
+    """Return whether a line only names sources ("Sources: https://..."); an address alone can be the answer."""
+    return not _URL.match(claim) and _SOURCES.match(_URL.sub("", claim)) is not None
 
 
 def sentences_of(answer: str) -> list[Sentence]:
@@ -130,6 +156,8 @@ def sentences_of(answer: str) -> list[Sentence]:
     """
     found: list[Sentence] = []
     above = ""  # the line above a list
+    code = [block.span() for block in _CODE.finditer(answer)]
+    sources = False  # whether a list of sources goes on
     for start, end in sentence_spans(answer):
         text = answer[start:end]
         claim = claim_of(text)
@@ -140,7 +168,12 @@ def sentences_of(answer: str) -> list[Sentence]:
         above = above if listed else ""
         before = above or _antecedent(claim, [sentence.claim for sentence in found])
         header = text[:1] == "|" and _RULE.match(answer, end) is not None
-        found.append(Sentence(start, end, claim, cited, before, not header and states_something(text)))
+        header = header or (_HEADING.fullmatch(text) is not None and _LISTED_NEXT.match(answer, end) is not None)
+        in_code = any(first <= start < last for first, last in code)
+        entry = sources and (listed or _CITATION.match(text) is not None or _URL.match(text) is not None)
+        sources = entry or (_SOURCES.match(claim.strip("# ")) is not None and not cited)
+        states = not (header or in_code or entry) and states_something(text)
+        found.append(Sentence(start, end, claim, cited, before, states))
         if claim.endswith(":"):
             above = claim
     return found
