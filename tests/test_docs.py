@@ -12,6 +12,7 @@ from threading import Thread
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
+from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 
 from tests.factories.pages import PAGES, Page
@@ -112,6 +113,51 @@ def test_every_column_of_the_glossary_is_on_the_page(conf):
     lines = conf.columns().splitlines()
     assert len(lines) == len(QUANTITIES) + 2
     assert all(line.count(" | ") == 3 for line in lines[2:])
+    assert "\\`" not in conf.columns()
+
+
+def table_of(*rows):
+    """A table as Sphinx writes it, its first row above the others."""
+    tags = ["th", *["td"] * (len(rows) - 1)]
+    head, *body = ["".join(f"<{tag}>{cell}</{tag}>" for cell in row) for tag, row in zip(tags, rows, strict=True)]
+    lines = "".join(f"<tr>{row}</tr>" for row in body)
+    return f'<table class="docutils align-default"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>'
+
+
+def test_a_table_of_words_becomes_cards_on_a_phone(conf):
+    shown = importlib.import_module("tables").for_phones(
+        table_of(["you have", "use", "because"], ["rows", "<code>ava</code>", "it reads the question"])
+    )
+    assert 'class="docutils align-default cards"' in shown
+    assert '<td data-label="because" role="cell">it reads the question</td>' in shown
+
+
+def test_a_table_of_numbers_stays_a_table(conf):
+    shown = importlib.import_module("tables").for_phones(
+        table_of(["metric", "MS MARCO", "AVSD"], ["AVA", "0.670 (0.62, 0.72) / 0.664", "<strong>0.673</strong>"])
+    )
+    assert 'class="docutils align-default numbers"' in shown
+    assert '0.670 <span class="whole">(0.62, 0.72)</span> / 0.664' in shown
+    assert "data-label" not in shown
+
+
+def test_links_have_names_of_their_own():
+    """What a link is called says where it leads, also to somebody who hears only the links."""
+    names = re.compile(r"(?<!!)\[([^\[\]]+)\]\(([^()\s]+)\)")
+    for path in [*PAGES.rglob("*.md"), *PAGES.parent.parent.parent.glob("metrics/*/README.md")]:
+        targets = {}
+        for name, target in names.findall(path.read_text(encoding="utf-8")):
+            assert name.strip("`").casefold() not in {
+                "how to",
+                "here",
+                "this",
+                "link",
+                "page",
+                "more",
+                "it",
+                "readme",
+            }, path
+            assert targets.setdefault(name, target) == target, (path, name)
 
 
 @pytest.mark.slow
@@ -137,6 +183,19 @@ def test_links_lead_somewhere(pages):
             target = (path.parent / unquote(address)).resolve() if address else path
             if not target.is_file() or (name and target in pages and unquote(name) not in pages[target].names):
                 wrong.append((path.name, link))
+    assert not wrong
+
+
+@pytest.mark.slow
+def test_a_page_shows_no_signs_of_markdown_or_of_objects(site):
+    """A backtick or the address of a function in the text of a page was not understood by what made the page."""
+    wrong = []
+    for path in site.rglob("*.html"):
+        article = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").find("article")
+        for code in article.find_all(["pre", "code", "script", "style"]) if article else ():
+            code.decompose()
+        text = article.get_text() if article else ""
+        wrong += [(path.name, found) for found in re.findall(r".{0,20}(?:`|<function|\]\().{0,20}", text)]
     assert not wrong
 
 
@@ -172,6 +231,18 @@ def address(site):
 
 @pytest.mark.slow
 @pytest.mark.needs("Chromium")
+def test_only_details_and_references_are_very_long(address, browser, site):
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(120_000)
+    for path in site.glob("[!g]*/*.html"):
+        if "details" not in path.stem and path.parent.name != "reference":
+            page.goto(f"{address}{path.relative_to(site).as_posix()}")
+            assert page.evaluate("document.documentElement.scrollHeight") < 16_000, path.name
+    page.close()
+
+
+@pytest.mark.slow
+@pytest.mark.needs("Chromium")
 def test_pages_fit_a_phone_and_the_search_works_alone(address, browser):
     """In the dark, with no other host; wide tables and code scroll by themselves."""
     page = browser.new_page(viewport={"width": 390, "height": 800}, color_scheme="dark")
@@ -183,6 +254,13 @@ def test_pages_fit_a_phone_and_the_search_works_alone(address, browser):
         page.goto(f"{address}{name}.html")
         assert page.evaluate("document.documentElement.scrollWidth") == 390, name
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+    page.goto(f"{address}explanation/1-which-metric.html")
+    last = page.get_by_text("it reads the question and gives a probability")
+    assert last.bounding_box()["x"] + last.bounding_box()["width"] <= 390
+    page.goto(f"{address}results/2c-judges.html")
+    table = page.locator("table.numbers").first
+    table.evaluate("found => found.parentElement.scrollLeft = 200")
+    assert table.get_by_text("EVOUNA NQ").bounding_box()["x"] >= 0
     page.goto(f"{address}search.html?q=krippendorff")
     expect(page.locator("#search-results li a").first).to_be_visible(timeout=120_000)
     assert not errors

@@ -33,10 +33,12 @@ nb_output_stderr = "remove"
 default_role = "code"  # docstrings have Markdown's single backticks
 smartquotes = False  # it makes a dash of --option
 autodoc_typehints = "description"
+maximum_signature_line_length = 60  # a longer one has a line for each argument
 autodoc_member_order = "bysource"
 napoleon_use_rtype = False
 napoleon_custom_sections = [("Results", "params_style")]
 
+html_domain_indices = False  # one module: an index of one line
 html_theme = "furo"
 html_title = "genqa-metrics"
 html_static_path = ["static"]
@@ -114,12 +116,10 @@ def generate(app: object) -> None:
 def columns() -> str:
     """Return the glossary of the tables' columns in Markdown."""
     from genqa_metrics.toolkit.reports.glossary import QUANTITIES
-    from genqa_metrics.toolkit.reports.table import Table, markdown_table
 
-    rows = [[name, found.header or name, found.meaning, ", ".join(found.verbs)] for name, found in QUANTITIES.items()]
-    header = ["name", "in tables", "meaning", "of"]
-    lines = markdown_table(Table("", header, rows)).split("\n")
-    return "\n".join([lines[0], "|---|---|---|---|", *lines[2:]]) + "\n"
+    rows = [[name, found.header or "", found.meaning, ", ".join(found.verbs)] for name, found in QUANTITIES.items()]
+    lines = [["name", "in tables", "meaning", "of"], ["---"] * 4, *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
 def write(path: Path, text: str) -> None:
@@ -141,8 +141,24 @@ def docstring(app: object, what: str, name: str, object_: object, options: objec
         lines[:] = ["Results:" if line == "Returns:" else line.replace("|", r"\|") for line in lines]
 
 
+def signature(app: object, what: str, name: str, object_: object, options: object, found: str, returns: str) -> tuple:
+    """Return a signature whose defaults are code: `notify=ignore`, not `<function ignore>`."""
+    return re.sub(r"<function (\w+)>", r"\1", found) if found else found, returns
+
+
+def finish(app: object, page: str, template: str, context: dict, doctree: object) -> None:
+    """Set tables for phones, and a colon behind the name of an argument where Sphinx writes two hyphens."""
+    import tables
+
+    if "body" in context:
+        body = re.sub(r"(</strong>(?: \(.*?\))?) -- ", r"\1: ", context["body"])
+        context["body"] = tables.for_phones(body)
+
+
 def setup(app) -> None:
     """Connect the functions above with Sphinx."""
     app.connect("autodoc-process-docstring", docstring, priority=100)  # before napoleon
+    app.connect("autodoc-process-signature", signature)
     app.connect("builder-inited", generate)
     app.connect("include-read", include_read)
+    app.connect("html-page-context", finish)

@@ -8,6 +8,7 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 from genqa_metrics.toolkit.reports.charts import COLOURS, PALETTE
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 TRAINING = Path(__file__).resolve().parent.parent.parent / "training"
@@ -93,40 +94,28 @@ def agreement(scheme: str) -> str:
 
 
 def systems(scheme: str) -> str:
-    """Return estimates without labels against the accuracy by people, of the systems that the judge had not seen."""
+    """Return estimates without labels beside the accuracy by people, of the systems that the judge had not seen."""
     report = read("studies/accuracy/results/accuracy.json")
     unseen = [one for one in report["systems"] if one["set"].endswith(".dev")]
-    truths = [one["accuracy"] for one in unseen]
-    names = [f"{one['system']} ({one['set'].removeprefix('evouna_').removesuffix('.dev').upper()})" for one in unseen]
-    found = report["without labels"]
+    pairs = sorted(zip(unseen, report["without labels"], strict=True), key=lambda pair: pair[0]["accuracy"])
+    names = [f"{one['system']}, {one['set'].removeprefix('evouna_').removesuffix('.dev').upper()}" for one, _ in pairs]
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
-        ends = (min(one["low"] for one in found) - 0.12, 1.1)
-        axes.plot(ends, ends, color="#999999", linewidth=1, linestyle="--")
-        places = sorted(range(len(found)), key=lambda i: truths[i])
-        for place, i in enumerate(places):
-            truth, one = truths[i], found[i]
-            errors = [[one["accuracy"] - one["low"]], [one["high"] - one["accuracy"]]]
-            axes.errorbar(truth, one["accuracy"], yerr=errors, fmt="o", color=SERIES["AVA"][0], linewidth=1.4)
-            above = place % 2  # neighbours' names at other ends of their intervals
-            axes.annotate(
-                names[i],
-                (truth, one["high" if above else "low"]),
-                (0, 4 if above else -4),
-                textcoords="offset points",
-                fontsize=8,
-                rotation=90,
-                ha="center",
-                va="bottom" if above else "top",
-            )
-        axes.set(xlabel="accuracy by people", ylabel="accuracy by AVA, 95% interval", ylim=ends)
-        axes.set_xlim(min(truths) - 0.04, max(truths) + 0.04)
-        axes.set_yticks([tick / 10 for tick in range(4, 11)])
-        axes.grid(alpha=0.25)
+        rows = np.arange(len(pairs))
+        colour, marker = SERIES["AVA"]
+        middle, low, high = (np.array([found[end] for _, found in pairs]) for end in ("accuracy", "low", "high"))
+        errors = [middle - low, high - middle]
+        axes.errorbar(middle, rows, xerr=errors, fmt=marker, color=colour, linewidth=1.4, label="AVA, 95% interval")
+        people = [one["accuracy"] for one, _ in pairs]
+        axes.plot(people, rows, "D", color=TEXT[scheme], markersize=6, fillstyle="none", label="people")
+        axes.set_yticks(rows, names)
+        axes.set_xlabel("accuracy")
+        axes.grid(axis="x", alpha=0.25)
         axes.spines[["top", "right"]].set_visible(False)
+        figure.legend(loc="outside upper left", ncols=2, frameon=False)
 
-    return svg(draw, (6, 6), scheme)
+    return svg(draw, (6.4, 4), scheme)
 
 
 def judges(scheme: str) -> str:
@@ -172,10 +161,11 @@ def plane(scheme: str) -> str:
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
-        axes.imshow(cells, cmap="RdYlBu", vmin=-1, vmax=1, aspect="auto", origin="lower")
+        colours = LinearSegmentedColormap.from_list("signed", [PALETTE[1], "#ffffff", PALETTE[0]])
+        axes.imshow(cells, cmap=colours, vmin=-1, vmax=1, aspect="auto", origin="lower")
         for row, values in enumerate(cells):
             for column, value in enumerate(values):
-                colour = "white" if abs(value) > 0.75 else "black"
+                colour = "white" if value > 0.6 else "black"
                 axes.text(column, row, round(100 * value), ha="center", va="center", fontsize=9, color=colour)
         axes.set_xticks(range(len(report["alpha"])), [f"{alpha:g}" for alpha in report["alpha"]])
         axes.set_yticks(range(len(report["max_order"])), report["max_order"])

@@ -1,0 +1,61 @@
+"""Tables on a phone: those of words become one card a row, those of numbers keep their first column in view."""
+
+import re
+
+from bs4 import BeautifulSoup, Tag
+
+TABLE = re.compile(r"<table class=\"docutils.*?</table>", re.DOTALL)
+INTERVAL = re.compile(r"\[-?[\d.]+, -?[\d.]+\]|\(-?[\d.]+, -?[\d.]+\)")
+MANY_WORDS = 3
+
+
+def for_phones(body: str) -> str:
+    """Return the HTML of a page whose tables have what `static/site.css` needs to set them on a narrow screen.
+
+    >>> words = "<table class='docutils'><thead><tr><th>a</th><th>b</th><th>c</th></tr></thead><tbody>"
+    >>> words += "<tr><td>x</td><td>one two three</td><td>four five six</td></tr></tbody></table>"
+    >>> for_phones(words.replace("'", '"')).count("data-label")
+    3
+    """
+    return TABLE.sub(lambda found: _set(found[0]), body)
+
+
+def _set(table: str) -> str:
+    soup = BeautifulSoup(table, "html.parser")
+    names = [cell.get_text(" ", strip=True) for cell in soup.select("thead th")]
+    rows = [row.find_all(["td", "th"]) for row in soup.select("tbody tr")]
+    if len(names) > 2 and _has_words(rows):
+        soup.table["class"].append("cards")
+        # As blocks they would be no table to a screen reader.
+        for found, role in (("table", "table"), ("tr", "row"), ("th", "columnheader"), ("td", "cell")):
+            for tag in soup.select(found):
+                tag["role"] = role
+        for row in rows:
+            for name, cell in zip(names, row, strict=True):
+                cell["data-label"] = name
+                if not cell.get_text(strip=True):
+                    cell["class"] = [*cell.get("class", []), "empty"]
+    else:
+        soup.table["class"].append("numbers")
+        for cell in (cell for row in rows for cell in row):
+            _keep_intervals_whole(soup, cell)
+    return str(soup)
+
+
+def _has_words(rows: list[list[Tag]]) -> bool:
+    """Say whether half of the rows have a cell of several words behind the first."""
+    texts = [[cell.get_text(" ", strip=True) for cell in row[1:]] for row in rows]
+    long = [any(len(re.findall(r"[^\W\d_]{2,}", text)) >= MANY_WORDS for text in row) for row in texts]
+    return sum(long) >= len(rows) / 2
+
+
+def _keep_intervals_whole(soup: BeautifulSoup, cell: Tag) -> None:
+    """Let a line of a cell break beside an interval, not within."""
+    for text in list(cell.find_all(string=INTERVAL)):
+        parts, end = [], 0
+        for found in INTERVAL.finditer(text):
+            whole = soup.new_tag("span", attrs={"class": "whole"})
+            whole.string = found[0]
+            parts += [text[end : found.start()], whole]
+            end = found.end()
+        text.replace_with(*parts, text[end:])
