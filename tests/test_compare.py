@@ -309,7 +309,7 @@ def test_report_says_what_it_rests_on(files):
         run(*files, "--resamples", 200, "--seed", 7)[0],
         CompareReport(found).to_markdown(),
         CompareReport(found).to_latex(),
-        re.sub("</?(span|wbr)[^>]*>", "", CompareReport(found).to_html()),
+        CompareReport(found).to_html().replace("<wbr>", ""),
     ):
         for fact in ("seed 7", make_scorer("aev").signature, found["inputs"][2]["sha256"], genqa_metrics.__version__):
             assert fact in " ".join(text.split())

@@ -353,20 +353,19 @@ def _templates():
 
 
 def with_code(text: str):
-    """Return a sentence as HTML (`markupsafe.Markup`): `names` as code, and signatures in parts that stay together.
+    """Return a sentence as HTML (`markupsafe.Markup`): `names` as code, and signatures that break at separators.
 
-    >>> with_code("`compare` reads a|b:1|c"), with_code("<i> | `")
-    (Markup('<code>compare</code> reads <span class="part">a|</span><span class="part">b:1|</span><span \
-class="part">c</span>'), Markup('&lt;i&gt; | `'))
+    A signature that is copied from the page is the signature: `<wbr>` is no character.
+
+    >>> with_code("`compare` reads a|b:x+y|c"), with_code("<i> | `")
+    (Markup('<code>compare</code> reads a|<wbr>b:x+<wbr>y|<wbr>c'), Markup('&lt;i&gt; | `'))
     """
     from markupsafe import Markup, escape
 
     shown = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(visible(text))))
     return Markup(
-        re.sub(
-            r"[^\s|]+\|\S+\|\S+",
-            lambda found: re.sub(r"[^|]+\|?", r'<span class="part">\g<0></span>', found[0]).replace("+", "+<wbr>"),
-            shown,
+        " ".join(
+            re.sub(r"[|+](?=.)", r"\g<0><wbr>", word) if word.count("|") > 1 else word for word in shown.split(" ")
         )
     )
 
