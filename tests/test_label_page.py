@@ -59,7 +59,8 @@ def open_page(browser, tmp_path):
             assert page.locator("button.key:visible").count() == 0, "nobody labels without a name"
             page.get_by_label("Name").fill(rater)
             page.get_by_label("Name").press("Enter")
-            expect(page.locator("button.key:visible").first).to_be_visible()  # from here on keys work
+            # The buttons of the values and the comment below them come last; from here on keys work.
+            expect(page.locator("#comment").or_(page.get_by_text("Thank you"))).to_be_visible()
             return page
 
         address = f"http://127.0.0.1:{port}"
