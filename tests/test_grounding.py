@@ -144,7 +144,9 @@ def test_a_citation_must_support_its_sentence(grounding):
     assert found["grounding_per_example"] == [1, 1, 0, 1, 1]
     ignored = grounding.compute(predictions=answers, contexts=[PASSAGES] * 5, citations=False)
     assert ignored["grounding"] == 1
-    numbered = [[f"[7] {PASSAGES[0]}", f"[1] {PASSAGES[1]}"]] * 2
+    spaced = grounding.compute(predictions=answers, contexts=[["", *PASSAGES]] * 5, per_example=True)
+    assert spaced["grounding_per_example"] == [1, 0, 1, 1, 1]  # an empty passage counts
+    numbered = [[f"[7] {PASSAGES[0]}", "", f"[1] {PASSAGES[1]}"]] * 2
     found = grounding.compute(
         predictions=[answers[1], "The bridge was built in 1889 [7]."], contexts=numbered, per_example=True
     )
@@ -192,7 +194,7 @@ def test_answers_that_state_nothing_are_left_out_of_the_means(grounding):
         ({"contexts": [[]]}, "contexts, row 0: expected at least one passage, got an empty list; drop the row or add"),
         ({"contexts": ["text"]}, "contexts, row 0: expected a list of strings, got the string 'text'; wrap a single"),
         ({"contexts": "text"}, "contexts: expected a list with one entry per row, got str 'text'"),
-        ({"contexts": [[""]]}, "contexts, row 0, item 0: expected a text, got ''"),
+        ({"contexts": [["", " "]]}, "contexts, row 0: expected at least one passage, got only empty texts; drop the"),
         ({"contexts": [["a"], ["b"]]}, r"contexts: expected as many rows as predictions \(1\), got 2"),
         ({"contexts": [[None]]}, "contexts, row 0, item 0: expected a string, got NoneType None"),
         ({"contexts": None}, "contexts: expected a list with one entry per row, got None"),

@@ -1,6 +1,7 @@
 """Files as other tools write them: every form and format with a small file, recognised or named, and wrong columns."""
 
 import json
+import math
 import zipfile
 
 import datasets
@@ -55,6 +56,68 @@ def test_rows_of_a_tool_are_recognised(kind, ending, tmp_path):
     assert set([row["references"]] if isinstance(row["references"], str) else row["references"]) <= {"Mary", *HERS}
     if "lm-eval" in kind:
         assert (row["id"], row.get("system")) == (7, "strict" if "listed" in kind else None)
+
+
+@pytest.mark.parametrize(
+    ("form", "row"),
+    [
+        ("ragas", {"user_input": WHO, "response": "Mary", "retrieved_contexts": ["x", "", "y"]}),
+        ("ragas", {"user_input": WHO, "response": "Mary", "retrieved_contexts": ["x", "", "y"], "reference": None}),
+        ("", {"question": WHO, "answer": "Mary", "contexts": ["x", None, "y"]}),
+        ("", {"question": WHO, "prediction": "Mary", "contexts": ["x", math.nan, "y"], "references": math.nan}),
+        ("deepeval", {"input": WHO, "actual_output": "Mary", "retrieval_context": ["x", "", "y"]}),
+        ("deepeval", {"input": WHO, "actualOutput": "Mary", "retrievalContext": ["x", "", "y"],
+                      "expectedOutput": None}),
+        ("langfuse", {"input": {"question": WHO, "contexts": ["x", "", "y"]}, "output": "Mary",
+                      "expected_output": None}),
+        ("langfuse", {"timestamp": "2026-01-01", "input": {"question": WHO},
+                      "output": {"answer": "Mary", "documents": ["x", "", "y"]}}),
+        ("langsmith", {"inputs.question": WHO, "outputs.answer": "Mary", "outputs.documents": ["x", "", "y"],
+                       "example_id": "e"}),
+        ("langsmith", {"inputs": {"question": WHO}, "outputs": {"answer": "Mary", "documents": ["x", "", "y"]},
+                       "run_type": "chain"}),
+        ("mlflow", {"request": WHO, "response": "Mary", "retrieved_context": ["x", "", "y"]}),
+        ("mlflow", {"inputs": WHO, "outputs": "Mary", "context": ["x", "", "y"]}),
+        ("promptfoo", {"provider": "m", "vars": {"question": WHO, "context": ["x", "", "y"]}, "testCase": {},
+                       "response": {"output": "Mary"}}),
+        ("openai-evals", {"datasource_item": {"question": WHO, "context": ["x", "", "y"]},
+                          "sample": {"output": [SAID]}}),
+        ("inspect", SAMPLE | {"target": "", "metadata": {"contexts": ["x", "", "y"]}}),
+    ],
+)  # fmt: skip
+def test_answers_beside_their_passages_need_no_reference(form, row, tmp_path):
+    """Empty passages keep the numbers of the others, which answers cite."""
+    (source,) = files([str(save(tmp_path / "rows.jsonl", [row]))])
+    (found,) = source.rows()
+    assert source.form == form
+    reader = RowReader(source, {}, lambda kind: {"contexts": "grounding"})
+    assert not reader.row_kind(found.values).has_references
+    item, *_ = reader.read(found)
+    assert (item.text, item.contexts, item.references) == (WHO, ["x", "", "y"], [])
+    assert item.predictions[0].startswith("Mary")
+    assert [note for note in source.notices if "references" in note] == []
+
+
+@pytest.mark.parametrize("form", ["langfuse", "promptfoo"])
+def test_an_answer_needs_a_reference_or_passages(form, tmp_path):
+    rows = {
+        "langfuse": {"input": WHO, "output": "Mary", "expectedOutput": None},
+        "promptfoo": {"provider": "m", "vars": {"question": WHO}, "testCase": {}, "response": {"output": "Mary"}},
+    }
+    (source,) = files([str(save(tmp_path / "rows.jsonl", [rows[form]]))])
+    (row,) = source.rows()
+    assert row.problem.startswith({"langfuse": "expectedOutput: is empty", "promptfoo": "no right answer"}[form])
+
+
+def test_references_of_some_rows_are_pointed_to(tmp_path):
+    rows = [{"question": WHO, "prediction": "Mary", "contexts": ["x"], "references": text} for text in ("", "Mary")]
+    (source,) = files([str(save(tmp_path / "rows.jsonl", rows))])
+    reader = RowReader(source, {}, lambda kind: {"contexts": "grounding"})
+    assert [item.references for row in source.rows() for item in reader.read(row)] == [[], ["Mary"]]
+    assert source.notices == [
+        "references: the first row has none, so that rows were scored without references, though others have some; "
+        "-m ava --on-error skip scores those"
+    ]
 
 
 def test_a_question_with_log_likelihoods_has_no_answer(tmp_path):
@@ -217,7 +280,8 @@ def test_rows_in_memory_are_recognised_too():
 @pytest.mark.parametrize(
     ("given", "found"),
     [
-        ({"contexts": ["Ann won.", "", "Bo lost."]}, ["Ann won.", "Bo lost."]),
+        ({"contexts": ["Ann won.", "", "Bo lost."]}, ["Ann won.", "", "Bo lost."]),
+        ({"contexts": ["", None]}, []),
         ({"contexts": "Ann won."}, ["Ann won."]),
         ({"contexts": "[1] Ann won."}, ["[1] Ann won."]),
         ({"contexts": None}, []),

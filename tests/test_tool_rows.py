@@ -91,9 +91,9 @@ def test_results_of_promptfoo(tmp_path):
     assert [item.system for item in found] == ["gpt: Answer: {{question}}", "gpt: {{question}}"]
     assert found[1].predictions == ['{"answer": "Byron"}']
     assert "has no output: rate limit" in run("score", tmp_path / "bad.json", "-m", "aev", status=1)[1]
-    rubric = PROMPTFOO | {"testCase": {"assert": [{"type": "llm-rubric", "value": "polite"}]}}
+    rubric = PROMPTFOO | {"testCase": {"assert": [{"type": "llm-rubric", "value": "polite"}]}, "vars": {"q": WHO}}
     told = run("score", save(tmp_path / "rubric.jsonl", [rubric]), "-m", "aev", status=2)[1]
-    assert "no right answer: none of the vars question, context is one of expected" in told
+    assert "no right answer: none of the vars q is one of expected" in told
 
 
 @pytest.mark.parametrize("new", [False, True])

@@ -221,7 +221,7 @@ class Scorer:
             checked["predictions"] = checked_texts("predictions", columns.get("predictions"), first_row)
         if cls.evidence == "contexts":
             given = columns.get("contexts")
-            checked["contexts"] = checked_text_sets("contexts", given, first_row, needed=True, what="passage")
+            checked["contexts"] = checked_text_sets("contexts", given, first_row, True, what="passage", some=True)
         elif not cls.takes_sets:
             checked["references"] = checked_references("references", columns.get("references"), first_row)
         given = [name for name in cls.optional if columns.get(name) is not None]

@@ -104,11 +104,13 @@ def evidence_span(wanted: Collection[str], window: Window, passage: str) -> tupl
 def passage_numbers(passages: Sequence[str]) -> dict[int, int]:
     """Return {number: index} of passages: the numbers that they begin with, if all have one, else 1, 2, 3, ...
 
+    Empty passages need none, and count.
+
     >>> passage_numbers(["[4] The tower", "[7] A bridge"]), passage_numbers(["The tower", "A bridge"])
     ({4: 0, 7: 1}, {1: 0, 2: 1})
     """
-    found = [_NUMBERED.match(text) for text in passages]
-    numbers = [int(match[1]) for match in found if match]
-    if len(set(numbers)) == len(passages):
-        return {number: index for index, number in enumerate(numbers)}
+    found = {i: _NUMBERED.match(text) for i, text in enumerate(passages) if text.strip()}
+    numbers = {int(match[1]): i for i, match in found.items() if match}
+    if numbers and len(numbers) == len(found):
+        return numbers
     return {index + 1: index for index in range(len(passages))}

@@ -31,7 +31,9 @@ LIKELY = {
         "correct_answer",
     ),
 }
-# "answer" is the system's where another column has what is right, and what is right beside a prediction.
+_ANSWERS = {name for name in LIKELY["prediction"] if name != "answer"}
+# "answer" is the system's where another column has what is right or what was retrieved, and what is right beside a
+# prediction.
 _EXPECTED = ("expected", "expected_answer", "expected_output", "correct_answer", "ground_truth", "ground_truths")
 
 
@@ -47,6 +49,8 @@ def recognized(names: tuple[str, ...]) -> Mapping[str, str]:
     {'question': 'Question', 'references': 'Expected', 'prediction': 'Answer'}
     >>> dict(recognized(("question", "prediction", "answer")))
     {'question': 'question', 'prediction': 'prediction', 'references': 'answer'}
+    >>> dict(recognized(("question", "answer", "contexts")))
+    {'question': 'question', 'contexts': 'contexts', 'prediction': 'answer'}
     """
     exact = set(names)
     plain = {plain_name(name): name for name in reversed(names)}
@@ -66,6 +70,8 @@ def recognized(names: tuple[str, ...]) -> Mapping[str, str]:
         take("prediction", ("answer",))
     elif "prediction" in found:
         take("references", ("answer",))
+    elif "contexts" in found and plain.keys().isdisjoint(_ANSWERS):
+        take("prediction", ("answer",))
     return found
 
 

@@ -70,7 +70,7 @@ class RowKind:
         ceiling: there are no predictions; half of the human references stand in for them.
         text: the column that says what was asked, or asked about: "question" or "context".
         given: there is such a column.
-        has_references: rows have references; False only for rows that have contexts instead.
+        has_references: rows have references; False only where the first row has contexts instead.
         has_contexts: rows have the passages that an answer was written from.
     """
 
@@ -99,16 +99,27 @@ def _text(column: str, value: object) -> str:
     return value
 
 
+def _is_given(value: object) -> bool:
+    """Return whether a column has a value in a row: none is a null, NaN, an empty text or an empty list.
+
+    >>> [_is_given(value) for value in (None, math.nan, " ", [], MISSING, "Ann", ["Ann"], 0)]
+    [False, False, False, False, False, True, True, True]
+    """
+    if value is MISSING or value is None or (isinstance(value, float) and math.isnan(value)):
+        return False
+    return bool(value.strip() if isinstance(value, str) else value) if isinstance(value, str | list) else True
+
+
 def _passage(value: object) -> str:
     """Return the text of a retrieved passage; what has none is shown as JSON.
 
-    >>> _passage("Ann won."), _passage({"page_content": "Ann won.", "metadata": {"page": 2}}), _passage(None)
+    >>> _passage("Ann won."), _passage({"page_content": "Ann won.", "metadata": {"page": 2}}), _passage(math.nan)
     ('Ann won.', 'Ann won.', '')
     """
     if isinstance(value, dict):
         value = next((value[name] for name in ("text", "content", "page_content") if name in value), value)
-    if isinstance(value, str) or value is None:
-        return value or ""
+    if isinstance(value, str) or not _is_given(value):
+        return value if isinstance(value, str) else ""
     return json.dumps(value, default=str, ensure_ascii=False)
 
 
@@ -164,8 +175,8 @@ class RowReader:
         if self._names != values.keys():
             self._names, self._roles = set(values), recognized(tuple(values))
             for role in ("prediction", "references"):
-                if role not in self.columns and role in self._roles and is_guess(role, self._roles[role]):
-                    column = self._roles[role]
+                column = self._roles.get(role, "")
+                if column and role not in self.columns and not self.source.form and is_guess(role, column):
                     self.source.note(f"column {column!r} was read as the {role}; another one: --column {role}=NAME")
         return self._roles
 
@@ -223,18 +234,18 @@ class RowReader:
     def contexts(self, values: dict) -> list[str]:
         """Return the passages that the answer of a row was written from, as text; none where the row has none.
 
-        A passage may be a string, or an object with its text under `text`, `content` or `page_content`. Empty ones are
-        left out: they support nothing.
+        A passage may be a string, or an object with its text under `text`, `content` or `page_content`. Empty ones
+        stay beside others, because answers cite passages by their numbers.
         """
         column, value = self._value(values, "contexts")
         try:
             value = self._unpacked(column, value)
         except RowError:
             pass  # a text that begins with a bracket
-        if value is MISSING or value is None:
+        if not _is_given(value):
             return []
-        texts = map(_passage, value if isinstance(value, list) else [value])
-        return [_text(column, text) for text in texts if text.strip()]
+        texts = [_text(column, _passage(text)) for text in (value if isinstance(value, list) else [value])]
+        return texts if any(text.strip() for text in texts) else []
 
     def row_kind(self, values: dict) -> RowKind:
         """Return what a row is.
@@ -254,7 +265,7 @@ class RowReader:
         inner = list(value.values()) if isinstance(value, dict) else [value]
         sets = asked or any(isinstance(texts, list) for texts in inner)
         has_contexts = not sets and bool(self.contexts(values))
-        has_references = not has_contexts or self._has(values, "references")
+        has_references = not has_contexts or _is_given(self._value(values, "references")[1])
         return RowKind(sets, False, text, given, has_references, has_contexts)
 
     def check_columns(self, values: dict) -> None:
@@ -307,8 +318,14 @@ class RowReader:
         if "references" in needs or (row_kind.has_references and not needs):
             references = self._references(*self._needed(values, "references"))
         else:
-            given = self.optional(values, "references")
-            references = self._references("references", given) if given else []
+            column, given = self._value(values, "references")
+            references = self._references(column, given) if _is_given(given) else []
+            if references and not row_kind.has_references:
+                named = "metrics='ava', on_error='skip'" if self.source.path is None else "-m ava --on-error skip"
+                self.source.note(
+                    f"{column}: the first row has none, so that rows were scored without references, though others "
+                    f"have some; {named} scores those"
+                )
         default = self._system(values)
         if row_kind.ceiling:
             if self._has(values, "prediction"):

@@ -32,7 +32,7 @@ COLUMNS_READ = (
     *CONTEXTS, "actual_output", "actualOutput", "expectedOutput", "retrievalContext", "metadata", "item",
     "evaluations", "inputs", "outputs", "reference_outputs", "reference outputs", "run", "example", "request",
     "expectations", "targets", "vars", "provider", "prompt", "testCase", "testIdx", "error", "example_id",
-    "datasource_item", "sample",
+    "datasource_item", "sample", "timestamp",
 )  # fmt: skip
 
 
@@ -42,6 +42,7 @@ TOOL_FORMATS: dict[str, tuple[tuple[tuple[str, ...], ...], Callable[[dict], dict
     "ragas": (
         (
             ("user_input", "response", "reference"),
+            ("user_input", "response", "retrieved_contexts"),
             ("question", "answer", "contexts", "ground_truth"),
             ("question", "answer", "contexts", "ground_truths"),
         ),
@@ -56,7 +57,12 @@ TOOL_FORMATS: dict[str, tuple[tuple[tuple[str, ...], ...], Callable[[dict], dict
     "inspect": ((("input", "target", "output", "scores"),), inspect_row),
     "promptfoo": ((("provider", "response", "testCase"), ("provider", "response", "vars"), ("[*",)), promptfoo_row),
     "deepeval": (
-        (("input", "actual_output", "expected_output"), ("input", "actualOutput", "expectedOutput")),
+        (
+            ("input", "actual_output", "expected_output"),
+            ("input", "actualOutput", "expectedOutput"),
+            ("input", "actual_output", "retrieval_context"),
+            ("input", "actualOutput", "retrievalContext"),
+        ),
         deepeval_row,
     ),
     "langfuse": (
@@ -64,6 +70,7 @@ TOOL_FORMATS: dict[str, tuple[tuple[tuple[str, ...], ...], Callable[[dict], dict
             ("input", "output", "expected_output"),
             ("input", "output", "expectedOutput"),
             ("item", "output", "evaluations"),
+            ("timestamp", "input", "output"),  # a trace
         ),
         langfuse_row,
     ),
@@ -73,13 +80,16 @@ TOOL_FORMATS: dict[str, tuple[tuple[tuple[str, ...], ...], Callable[[dict], dict
             ("inputs", "outputs", "reference_outputs"),
             ("inputs", "outputs", "reference outputs"),
             ("run", "example", "evaluation_results"),
+            ("inputs.*", "outputs.*", "example_id"),
+            ("inputs", "outputs", "run_type"),
         ),
         langsmith_row,
     ),
     "mlflow": (
         (
             *(("inputs", "outputs", name) for name in ("expectations", "ground_truth", "targets", "target")),
-            *(("request", "response", name) for name in ("expectations", "expected_response")),
+            *(("request", "response", name) for name in ("expectations", "expected_response", "retrieved_context")),
+            *(("inputs", "outputs", name) for name in CONTEXTS),
         ),
         mlflow_row,
     ),

@@ -101,6 +101,7 @@ def _expected(value: object) -> object:
 
 
 def _passages(*values: object) -> object:
+    """Return the passages that one of some objects holds under a usual name; None where there are none."""
     for value in map(_opened, values):
         if isinstance(value, Mapping):
             found = next((value[name] for name in CONTEXTS if value.get(name)), None)
@@ -112,7 +113,8 @@ def _passages(*values: object) -> object:
 def ragas_row(row: dict) -> dict:
     """Return the columns of RAGAS: a row of an evaluation data set, of version 0.2 or before."""
     if "user_input" in row:
-        return {"question": text_of(row["user_input"]), "prediction": row["response"], "references": row["reference"]}
+        asked, answer = text_of(row["user_input"]), row["response"]
+        return {"question": asked, "prediction": answer, "references": row.get("reference")}
     references = row["ground_truths"] if row.get("ground_truths") else row.get("ground_truth")
     return {"question": row["question"], "prediction": row["answer"], "references": references}
 
@@ -153,8 +155,10 @@ def openai_evals_row(row: dict) -> dict:
         if sample.get("error"):
             raise ToolFormatError(f"the sample ended with an error and has no answer: {str(sample['error'])[:80]}")
         asked = _named(item, QUESTIONS) if not isinstance(item, str) else item
-        answer = text_of(sample.get("output"), "assistant")
-        return {"question": asked, "prediction": answer, "references": _expected(item), "id": row.get("id")}
+        found = {"question": asked, "prediction": text_of(sample.get("output"), "assistant"), "id": row.get("id")}
+        found["contexts"] = _passages(item)
+        without = found["contexts"] and all(item.get(name) is None for name in EXPECTED)
+        return found | {"references": None if without else _expected(item)}
     answer = next((row[name] for name in ANSWER_COLUMNS if row.get(name) is not None), None)
     if answer is None:
         raise ToolFormatError(
@@ -182,7 +186,7 @@ def promptfoo_row(row: dict) -> dict:
         references = list(
             dict.fromkeys(one for value in values for one in ([value] if isinstance(value, str) else value))
         )
-    if not references:
+    if not references and not _passages(given):
         raise ToolFormatError(
             f"no right answer: none of the vars {', '.join(map(str, given))} is one of {', '.join(EXPECTED)}, and no "
             "assertion such as equals or contains has a value; name one with --column references=vars.NAME"
@@ -194,7 +198,7 @@ def promptfoo_row(row: dict) -> dict:
     return {
         "question": asked if asked is not None else (prompt.get("raw") if isinstance(prompt, Mapping) else prompt),
         "prediction": output,
-        "references": references,
+        "references": references or None,
         "system": f"{system}: {prompt.get('label')!s:.60}" if several else system,
         "contexts": _passages(given),
         "id": None if row.get("testIdx") is None else str(row["testIdx"]),
@@ -220,7 +224,7 @@ def _promptfoo_csv(row: dict) -> dict:
     given = {name.lower(): cell for name, cell in row.items() if not name.startswith("[")}
     asked = next((given[name] for name in QUESTIONS if given.get(name)), None)
     references = next((given[name] for name in EXPECTED if given.get(name)), None)
-    if references is None:
+    if references is None and not _passages(given):
         raise ToolFormatError(
             f"no right answer: promptfoo writes vars, not assertions, and none of {', '.join(given)} is one of "
             f"{', '.join(EXPECTED)}; name one with --column references=NAME, or read the JSON output of promptfoo"
@@ -252,11 +256,14 @@ def langfuse_row(row: dict) -> dict:
             "expected_output": item.get("expected_output", item.get("expectedOutput")),
         }
     expected = row.get("expected_output", row.get("expectedOutput"))
-    if expected in (None, ""):
-        raise ToolFormatError("expectedOutput: is empty; export the runs of a dataset, whose items have one")
+    passages = _passages(row["input"], row["output"], _opened(row.get("metadata")))
+    if expected in (None, "") and not passages:
+        raise ToolFormatError(
+            "expectedOutput: is empty; export the runs of a dataset, whose items have one, or log the retrieved "
+            "passages as contexts, which grounding reads"
+        )
     found = {"question": _named(row["input"], QUESTIONS), "prediction": _named(row["output"], ANSWERS, "assistant")}
-    metadata = _opened(row.get("metadata"))
-    return found | {"references": _expected(expected), "contexts": _passages(row["input"], row["output"], metadata)}
+    return found | {"references": None if expected in (None, "") else _expected(expected), "contexts": passages}
 
 
 def langsmith_row(row: dict) -> dict:
@@ -291,8 +298,8 @@ def mlflow_row(row: dict) -> dict:
     return {
         "question": _named(asked, QUESTIONS),
         "prediction": _named(answer, ANSWERS, "assistant"),
-        "references": _expected(next(row[name] for name in expected if row.get(name) is not None)),
-        "contexts": _passages(row, asked),
+        "references": _expected(next((row[name] for name in expected if row.get(name) is not None), None)),
+        "contexts": _passages(row, asked, answer),
     }
 
 
@@ -304,5 +311,6 @@ def inspect_row(row: dict) -> dict:
     answer = answer["completion"] if isinstance(answer.get("completion"), str) else text_of(answer, "assistant")
     ident, epoch = row.get("id"), row.get("epoch", 1)
     found = {"question": text_of(row["input"]), "prediction": answer, "references": row["target"]}
+    found["contexts"] = _passages(row.get("metadata"), row.get("store"))
     found["id"] = ident if epoch == 1 else f"{ident} (epoch {epoch})"
     return found | ({"system": row["model"]} if row.get("model") else {})
