@@ -136,6 +136,9 @@ def test_a_contradiction_says_what_the_passage_says(grounding):
     verdicts = [row["sentences"][0]["verdict"] for row in found["explanation"]]
     assert verdicts == ["contradicted", "unsupported"]
     assert found["explanation"][0]["reason"].endswith("(passage 1 says 1889).")
+    wrong, unknown = (row["sentences"][0] for row in found["explanation"])
+    assert PASSAGES[0][slice(*wrong["span"])] == "It was built in 1889 by a firm from Lyon."
+    assert (unknown["passage"], unknown["span"]) == (1, None)  # the closest passage, which is no evidence
 
 
 def test_a_citation_must_support_its_sentence(grounding):

@@ -178,19 +178,22 @@ def explained(prediction: str, verdicts: Sequence[Verdict], passages: Sequence[s
 
     Returns:
         "answer": the text that was read; "sentences": per sentence {"text", "start", "end", "verdict", "probability",
-        "passage" (its index), "span" (in the passage), "citations", "instead"}; "reason": one sentence.
+        "passage" (the index of the one that supports or contradicts it, else of the closest), "span" (of the evidence in
+        it; None for an unsupported sentence, which has none), "citations", "instead"}; "reason": one sentence.
     """
     answer, sentences = extract_answer(prediction), []
     for verdict in verdicts:
         own = verdict.sentence
-        window = verdict.window
-        span = window and evidence_span(content_keys(own.claim), window, passages[window.passage])
+        window, name = verdict.window, verdict_name(verdict, threshold)
+        span = None
+        if window is not None and name != "unsupported":
+            span = evidence_span(content_keys(f"{own.claim} {verdict.change}"), window, passages[window.passage])
         sentences.append(
             {
                 "text": answer[own.start : own.end],
                 "start": own.start,
                 "end": own.end,
-                "verdict": verdict_name(verdict, threshold),
+                "verdict": name,
                 "probability": verdict.probability if own.states else None,
                 "passage": None if window is None else window.passage,
                 "span": list(span) if span else None,

@@ -51,7 +51,7 @@ def split_passages(text: str) -> list[str]:
 
 
 def sentence_html(sentence: Mapping, passages: Sequence[str]) -> Markup:
-    """Return a sentence with its verdict; a click opens the passage, in which the evidence is marked."""
+    """Return a sentence with its verdict; a click opens the passage, in which the evidence is marked, if any."""
     verdict = sentence["verdict"]
     more = "" if sentence["probability"] is None else f", {html.probability(sentence['probability'])}"
     head = html.fill(
@@ -62,16 +62,18 @@ def sentence_html(sentence: Mapping, passages: Sequence[str]) -> Markup:
     )
     if sentence["passage"] is None:
         return html.fill('<p dir="auto">{head}</p>', head=head)
-    passage, (start, end) = passages[sentence["passage"]], sentence["span"]
+    passage, (start, end) = passages[sentence["passage"]], sentence["span"] or (0, 0)
+    marked = html.fill("<mark>{evidence}</mark>", evidence=passage[start:end]) if sentence["span"] else ""
     says = f" It says: {sentence['instead']}." if sentence["instead"] else ""
     return html.fill(
-        '<details><summary dir="auto">{head}</summary><p dir="auto"><small>Passage {number}.{says}</small> {before}'
-        "<mark>{evidence}</mark>{after}</p></details>",
+        '<details><summary dir="auto">{head}</summary><p dir="auto"><small>{name} {number}.{says}</small> {before}'
+        "{marked}{after}</p></details>",
         head=head,
+        name="Passage" if sentence["span"] else "No evidence. The closest passage is passage",
         number=sentence["passage"] + 1,
         says=says,
         before=passage[:start],
-        evidence=passage[start:end],
+        marked=marked,
         after=passage[end:],
     )
 
