@@ -178,8 +178,8 @@ def explained(prediction: str, verdicts: Sequence[Verdict], passages: Sequence[s
 
     Returns:
         "answer": the text that was read; "sentences": per sentence {"text", "start", "end", "verdict", "probability",
-        "passage" (the index of the one that supports or contradicts it, else of the closest), "span" (of the evidence in
-        it; None for an unsupported sentence, which has none), "citations", "instead"}; "reason": one sentence.
+        "passage" (the index of the one that supports or contradicts it, else of the closest), "span" (of the evidence
+        in it; None for an unsupported sentence, which has none), "citations", "instead"}; "reason": one sentence.
     """
     answer, sentences = extract_answer(prediction), []
     for verdict in verdicts:
