@@ -5,6 +5,7 @@ import shutil
 import warnings
 from dataclasses import replace
 from threading import Thread
+from types import SimpleNamespace
 
 import numpy as np
 import onnx
@@ -33,6 +34,7 @@ from tests.factories.kpqa import random_rows
 from tests.factories.light import EXTRAS
 from tests.factories.light import run as run_without
 from training.common import float32_if_emulated
+from training.studies.judges import small_and_base
 
 PRODUCTS_OF_A_LAYER = 6  # query, key, value, output of the attention, and the two of the feed-forward part
 
@@ -404,3 +406,22 @@ def test_an_exported_folder_is_enough_without_torch_and_transformers(fast_ava, f
         numbers = [{name: value for name, value in row.items() if isinstance(value, float)} for row in (one, other)]
         assert len(numbers[0]) > 10
         assert numbers[0] == pytest.approx(numbers[1], abs=1e-4)
+
+
+def test_the_study_of_costs_exports_before_it_measures(judges, tmp_path, monkeypatch):
+    """An export takes several times the memory that the exported judge takes, so it must not be in its process."""
+    monkeypatch.setenv("GENQA_CACHE", str(tmp_path))
+    ways = {"int8": {"checkpoint": str(judges()), "backend": "onnx"}, "float32": {"checkpoint": str(judges())}}
+    monkeypatch.setattr(small_and_base, "WAYS", ways)
+    monkeypatch.setattr(small_and_base, "SIMPLE", ())
+    monkeypatch.setattr(small_and_base, "cuda_is_there", lambda: False)
+    measured = []
+
+    def measure(command, **_):
+        measured.append((command[command.index("--cost_of") + 1], len(list(tmp_path.glob(f"ava-*/{FAST_FILE}")))))
+        return SimpleNamespace(stdout='{"rows_per_second": 1.0, "mb": 2.0}')
+
+    monkeypatch.setattr(small_and_base.subprocess, "run", measure)
+    monkeypatch.setattr(exporting, "export_checkpoint", None)  # in this process nothing is exported
+    assert set(small_and_base.costs([tmp_path], 1)) == set(ways)
+    assert measured == [("int8", 1), ("float32", 1)]

@@ -12,12 +12,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import checkpoint_folder, load_judge
 from genqa_metrics.core.checkpoints import checkpoint_digest
+from genqa_metrics.toolkit.scoring.exporting import with_exported
 from scipy.stats import pearsonr
 from sklearn.metrics import roc_auc_score
 
@@ -125,6 +128,26 @@ def cuda_is_there() -> bool:
     return torch.cuda.is_available()
 
 
+def costs(judgments: list[Path], rows: int) -> dict[str, dict[str, float]]:
+    """Return the cost of every way, each measured in a process of its own.
+
+    Checkpoints in 8-bit integers are made first, in another process: making one takes much memory.
+
+    Args:
+        judgments: folders of the dev files.
+        rows: number of rows that are timed.
+    """
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        for arguments in WAYS.values():
+            process.submit(with_exported, "ava", arguments).result()
+    found = {}
+    for way in (*WAYS, *(ON_GPU if cuda_is_there() else ()), *SIMPLE):
+        command = [sys.executable, "-m", "training.studies.judges.small_and_base", "--cost_of", way]
+        command += ["--rows", str(rows), "--judgments", *map(str, judgments)]
+        found[way] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return found
+
+
 def tables(result: dict) -> tuple[str, str]:
     """Return the Markdown tables of bands and of costs."""
     rows = []
@@ -158,24 +181,20 @@ def main() -> None:
         "data": {name: e.file_digest(local_file(name, args.judgments)) for name in sets},
         "checkpoints": {name: checkpoint_digest(checkpoint_folder(name)) for name in ("small", "base")},
         "sets": {},
-        "costs": {},
     }
     for name, rows in sets.items():
         labels = np.array([row["label"] if name in c.VERDICTS else row["score"] for row in rows], float)
         found = {f"{low:g} to {high:g}": together(small[name], base[name], labels, (low, high)) for low, high in BANDS}
         single = {key: scores_of(*one[name][:2], labels) for key, one in (("small", small), ("base", base))}
         result["sets"][name] = {"rows": len(rows)} | single | {"bands": found}
-    for way in (*WAYS, *(ON_GPU if cuda_is_there() else ()), *SIMPLE):
-        command = [sys.executable, "-m", "training.studies.judges.small_and_base", "--cost_of", way]
-        command += ["--rows", str(args.rows), "--judgments", *map(str, args.judgments)]
-        result["costs"][way] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    bands, costs = tables(result)
-    print(bands, costs, sep="\n\n")
+    result["costs"] = costs(args.judgments, args.rows)
+    of_bands, of_costs = tables(result)
+    print(of_bands, of_costs, sep="\n\n")
     if args.json:
         args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     if args.write:
-        put_between_markers(args.write, "bands", bands)
-        put_between_markers(args.write, "costs", costs)
+        put_between_markers(args.write, "bands", of_bands)
+        put_between_markers(args.write, "costs", of_costs)
 
 
 if __name__ == "__main__":
