@@ -270,7 +270,7 @@ def test_page_is_one_file_and_shows_what_users_wrote(tmp_path, rows):
     assert "<b>&bold" not in page
     assert "<i>" not in page
     assert page.count("&lt;b&gt;&amp;bold&lt;/b&gt;") > 3
-    assert page.count("<svg") == 1 + 4 + 1  # correlations, four groupings, curves
+    assert page.count("<svg") == 1 + 4 + 4  # correlations, four groupings, three kinds of curves and their legend
     links = re.findall(r"""(?:src|href)=["']([^"']+)""", page)
     assert all(link.startswith("#") for link in links)
     assert "<script" not in page
@@ -422,7 +422,7 @@ def test_python_gives_what_the_command_line_prints(tmp_path, rows):
     assert table.to_pandas().loc["good", "pearson"] == found.metrics["good"]["pearson"]["value"]
     assert list(found.to_pandas().index) == ordered(found.to_dict())
     assert len(repr(found)) < 200
-    assert "<table>" in found._repr_html_()
+    assert "<table" in found._repr_html_()
 
 
 @pytest.fixture
@@ -451,6 +451,28 @@ def test_a_judge_is_measured_at_its_own_threshold(judged):
     (worst,) = found.worst["ava_score"]
     assert (worst["question"], worst["prediction"], worst["human"]) == ("What is the capital in text 3?", "Bern", 0)
     assert "| What is the capital in text 3? Bern [Bern] |" in found.to_markdown()
+
+
+def test_the_page_begins_with_what_was_found_and_has_the_texts_of_the_worst_rows_as_they_are(judged):
+    """A group too small for correlations is left out, and said to be."""
+    long = "which the atlas names on its third page beside the rivers"
+    for row in judged:
+        row["question"] += f" {long}?"
+    rows = [{**row, "noise": float(place % 3)} for place, row in enumerate(judged)]
+    found = genqa_metrics.agree(rows, metrics="ava", score_columns=["noise"], resamples=200)
+    first, second = found.findings
+    assert re.fullmatch(
+        r"ava_score agrees best with the humans: Pearson r 0\.\d+ \[.*\]; chance is unlikely to explain it\.", first
+    )
+    assert re.fullmatch(r"ava_score and the humans give the same verdict on 0\.972 \[.*\] of the answers\.", second)
+    page = found.to_html()
+    assert f'<p class="finding">{first}</p>' in page
+    assert f"What is the capital in text 3? {long}?</th>" in page.replace("<wbr>", "")
+    assert page.count('<td class="text" dir="auto"') == 2, "the answer and its references"
+    assert "<dt>AUC</dt><dd>Probability that a correct answer scores above a wrong one" in page
+    alone = genqa_metrics.agree(rows[:8], score_columns=["noise"], metrics=[], resamples=100)
+    assert not [table.title for table in alone.tables() if table.title.startswith("By ")]
+    assert "not shown by length: all groups have fewer than 10 answers, or equal scores" in alone.facts()
 
 
 def test_the_rows_that_are_listed_can_be_fewer(judged):

@@ -305,7 +305,8 @@ def test_text_on_every_step_is_legible():
 
 def test_the_terminal_is_not_controlled_by_what_is_printed():
     hostile = "\x1b[31mred\x1b]0;title\x07\u202eevil\u2066\x9b5A[bold]\r"
-    explained = Explanation(hostile, [([Segment(hostile, (0.5,))], [Segment(hostile)])], made().scores, 0, "")
+    scores = {name: score._replace(reference=0) for name, score in made().scores.items()}
+    explained = Explanation(hostile, [([Segment(hostile, (0.5,))], [Segment(hostile)])], scores, 0, "")
     for out in (printed(explained), explanation_html(explained)):
         assert not set("\x1b\x07\u202e\u2066\x9b\r") & set(out)
         assert "[bold]" in out
@@ -368,10 +369,11 @@ def test_hostile_text_stays_text(models):
 
 def test_hostile_pieces_stay_text():
     """A piece of a tokenizer without word boundaries can be a whole tag."""
-    explained = Explanation(SCRIPT, [([Segment(SCRIPT, (0.5,), True, True)], [Segment(SCRIPT)])], made().scores, 0, "")
+    scores = {name: score._replace(reference=0) for name, score in made().scores.items()}
+    explained = Explanation(SCRIPT, [([Segment(SCRIPT, (0.5,), True, True)], [Segment(SCRIPT)])], scores, 0, "")
     page = Page(explanation_html(explained))
     assert_safe(page)
-    assert page.text.count(SCRIPT) == 4
+    assert page.text.count(SCRIPT) == 5  # title, finding, question, prediction, reference
 
 
 def test_the_page_shows_what_the_terminal_shows():
@@ -384,6 +386,8 @@ def test_the_page_shows_what_the_terminal_shows():
     assert html.count('<span class="word">') == 2 + 2 + 2 + 1  # pieces of a word are one word
     for line in ("the hypothesis", "a hypothesis", "which test?", "Reference 2: best for ROUGE-L-KPQA", "kpqa|beta:1"):
         assert line in page.text
+    assert "ROUGE-L is 0.25 with these weights and 0.40 without. " in page.text
+    assert "The heaviest piece of the answer, 'hypo' (0.90), is in the reference too." in page.text
     html = re.sub(' data-label="[^"]*"', "", html)
     assert '<tr><th scope="row">ROUGE-L</th><td>0.2500</td><td>2</td><td>0.4000</td><td>1</td></tr>' in html
     for wanted in ("prefers-color-scheme: dark", "color-scheme: light dark"):

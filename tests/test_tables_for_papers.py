@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from genqa_metrics.toolkit.analysis.resampling import adjust_p_values
 from genqa_metrics.toolkit.reports.agree import against_best
-from genqa_metrics.toolkit.reports.compare import MAX_PAIRS, best_systems, pairs_table, systems_table
-from genqa_metrics.toolkit.reports.table import MAX_CAPTION, Table, latex_table
+from genqa_metrics.toolkit.reports.compare import MAX_PAIRS, best_systems, ordered, pairs_table, systems_table
+from genqa_metrics.toolkit.reports.table import MAX_CAPTION, Table, latex_table, listed
 
 from tests.factories.files import run, save
 
@@ -80,7 +80,12 @@ def test_a_cluster_is_not_bold_where_its_last_system_is_significantly_worse():
     report = compared({f"s{i}": i / 4 for i in range(5)})
     systems = report.tests["points"]["points"]["systems"]
     assert {found["cluster"] for found in systems.values()} == {1}
-    assert "s0" not in best_systems(report.to_dict(), "points", "points")
+    best = best_systems(report.to_dict(), "points", "points")
+    assert "s0" not in best
+    worse = [system for system in ordered(report.to_dict(), "points", "points") if system not in best]
+    (said,) = report.findings
+    assert said.startswith(f"points: s4 has the highest score; {listed(best[1:])} may be as good, {listed(worse)} ")
+    assert said.endswith("significantly worse.")
 
 
 def test_p_values_are_corrected_over_the_pairs_that_are_shown(many):

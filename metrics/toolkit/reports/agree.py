@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from ..analysis.agree import AgreeRun
+from ..analysis.human_agreement import MIN_QUESTIONS, MIN_ROWS
 from ..analysis.resampling import adjust_p_values
 from ..rows.callbacks import Message, Progress, ignore
 from ..scoring.options import AgreeOptions, bad_usage, takes
-from .charts import curves_figure, forest_figure, group_figure, svg_of
-from .report import Report
+from .charts import curve_panels, forest_figure, group_figure, svg_of
+from .report import Report, briefly
 from .table import Table, estimate, number, p_value, visible
 
 CRITERIA = {"f1": "F1", "accuracy": "accuracy", "youden": "Youden's J"}
@@ -133,6 +134,11 @@ def _system_scores(report: Mapping) -> Table | None:
 def _group_tables(report: Mapping) -> list[Table]:
     tables = []
     for grouping, groups in report["groups"].items():
+        known = [found["metrics"] for found in groups.values() if found["metrics"]]
+        if not known:
+            continue
+        interval = any(metrics[name]["pearson"]["low"] is not None for metrics in known for name in metrics)
+        said = f", with 95% interval where a group has {MIN_QUESTIONS} questions or more" if interval else ""
         header = ["metric", *(f"{label} ({found['rows']:,})" for label, found in groups.items())]
         rows = []
         for name in ordered(report):
@@ -145,7 +151,7 @@ def _group_tables(report: Mapping) -> list[Table]:
                 _by(grouping),
                 header,
                 rows,
-                "Pearson r with 95% interval, number of answers above; '-': fewer than 10 answers, or equal scores.",
+                f"Pearson r{said}; in brackets above: answers. '-': fewer than {MIN_ROWS} answers, or equal scores.",
             )
         )
     return tables
@@ -204,21 +210,23 @@ def _verdicts(report: Mapping) -> Table | None:
     )
 
 
-def _worst(report: Mapping) -> list[Table]:
+def _worst(report: Mapping, whole: bool = False) -> list[Table]:
+    """Return a table for each judge; `whole` with the texts in columns of their own, else cut and in one column."""
     tables = []
     for name, found in report["worst"].items():
-        rows = [
-            [
-                f"{_cut(row['question'])} {_cut(row['prediction'])} [{_cut(' | '.join(row['references']))}]",
-                f"{row[name]:.3f}",
-                f"{row['human']:g}",
-            ]
-            for row in found
-        ]
-        header = ["question, answer [references]", name, "human"]
-        said = "Answers whose verdict the humans do not share, the largest differences first; whole in JSON."
-        if rows:
-            tables.append(Table(f"Where {name} and the humans differ most", header, rows, said, wraps=True))
+        rows = []
+        for row in found:
+            question, answer, references = row["question"] or "", row["prediction"], " | ".join(row["references"])
+            short = f"{_cut(question)} {_cut(answer)} [{_cut(references)}]"
+            texts = [question, answer or "(empty)", references] if whole else [short]
+            rows.append([*texts, f"{row[name]:.3f}", f"{row['human']:g}"])
+        header = [*(["question", "answer", "references"] if whole else ["question, answer [references]"]), name]
+        title = f"Where {name} and the humans differ most"
+        said = "Answers whose verdict the humans do not share, the largest differences first"
+        if rows and whole:
+            tables.append(Table(title, [*header, "human"], rows, f"{said}.", texts=(0, 1, 2)))
+        elif rows:
+            tables.append(Table(title, [*header, "human"], rows, f"{said}; whole in JSON and HTML.", wraps=True))
     return tables
 
 
@@ -278,11 +286,35 @@ class AgreeReport(Report):
             }
         return pandas.DataFrame.from_dict(rows, orient="index").rename_axis("metric")
 
+    @property
+    def findings(self) -> list[str]:
+        """Which metric agrees best with the humans, which others may agree as well, and how far a judge agrees."""
+        report, best = self._report, ordered(self._report)[0]
+        pearson = self.metrics[best]["pearson"]
+        if pearson["value"] is None:
+            return []
+        p = {name: test["permutation_p_holm"] for name, test in against_best(report).items()}
+        near = [name for name in ordered(report) if name in p and (p[name] is None or p[name] >= LEVEL)]
+        said = f"{briefly(near)} may agree as well" if near else "chance is unlikely to explain it"
+        found = [f"{best} agrees best with the humans: Pearson r {_estimate(pearson)}{f'; {said}' if p else ''}."]
+        for name, one in self.metrics.items():
+            if "verdicts" in one:
+                share = _estimate(one["verdicts"]["agreement"])
+                found.append(f"{name} and the humans give the same verdict on {share} of the answers.")
+        return found
+
     def tables(self) -> list[Table]:
         """Return the tables."""
+        return self._tables(_worst(self._report))
+
+    def page_tables(self) -> list[Table]:
+        """Return the tables with the texts of the worst rows as they are."""
+        return self._tables(_worst(self._report, whole=True))
+
+    def _tables(self, worst: list[Table]) -> list[Table]:
         report = self._report
         one_each = _correlations(report), _pairs(report), _system_scores(report), *_group_tables(report)
-        return [table for table in (*one_each, _thresholds(report), _verdicts(report), *_worst(report)) if table]
+        return [table for table in (*one_each, _thresholds(report), _verdicts(report), *worst) if table]
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
@@ -292,6 +324,11 @@ class AgreeReport(Report):
             f"{self.rows:,} answers to {self.questions:,} questions; human scores: column {human['column']}, from "
             f"{human['minimum']:g} to {human['maximum']:g}, mean {number(human['mean'])}",
             *left_out,
+            *(
+                f"not shown {_by(grouping).lower()}: all groups have fewer than {MIN_ROWS} answers, or equal scores"
+                for grouping, groups in self.groups.items()
+                if not any(found["metrics"] for found in groups.values())
+            ),
             *self._inputs(),
             *self.signatures.values(),
             f"intervals: {settings['interval']}",
@@ -310,7 +347,7 @@ class AgreeReport(Report):
             if any(found["metrics"] for found in groups.values()):
                 charts[_by(grouping)] = svg_of(group_figure(groups, names))
         if all("classifier" in metrics[name] for name in names):
-            charts[CLASSIFIED] = svg_of(curves_figure(report, names))
+            charts[CLASSIFIED] = curve_panels(report, names)
         return charts
 
 

@@ -81,7 +81,7 @@ def forest_figure(metrics: Mapping, names: Sequence[str]):
     from matplotlib.figure import Figure
 
     kinds, names = ("pearson", "spearman", "kendall"), names[::-1]
-    figure = Figure(figsize=(7, 1 + 0.34 * len(names)))
+    figure = Figure(figsize=(5, 1 + 0.34 * len(names)))  # no wider, so that its text can be read on a phone
     axes = figure.subplots()
     titles = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau-b"}
     for step, (kind, marker) in enumerate(zip(kinds, "os^", strict=True)):
@@ -115,7 +115,7 @@ def group_figure(groups: Mapping, names: list[str], kind: str = "pearson"):
     from matplotlib.figure import Figure
 
     shown = {label: found for label, found in groups.items() if found["metrics"]}
-    figure = Figure(figsize=(max(6.0, 1.1 + len(shown) * (0.5 + 0.13 * len(names))), 3.4))
+    figure = Figure(figsize=(max(5.0, 1.1 + len(shown) * (0.5 + 0.13 * len(names))), 3.4))
     axes = figure.subplots()
     looks, hatches = styles(names), dict(zip(LINES, ("", "//", "..", "xx"), strict=True))
     step = 0.8 / max(len(names), 1)
@@ -146,8 +146,36 @@ def group_figure(groups: Mapping, names: list[str], kind: str = "pearson"):
     axes.grid(axis="y", color="#999999", alpha=0.3, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    axes.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.16), ncols=3, frameon=False)
     return figure
+
+
+CURVES = {  # title: what lies across and up
+    "ROC": ("share of wrong answers called correct", "share of correct answers found"),
+    "Precision and recall": ("share of correct answers found", "share correct of those called correct"),
+    "Calibration": ("mean score in the bin", "share of correct answers"),
+}
+
+
+def _draw_curves(axes, title: str, report: Mapping, names: Sequence[str]) -> None:
+    """Draw one of `CURVES` for every metric."""
+    for name, look in styles(names).items():
+        found = report["metrics"][name]["classifier"]
+        line = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": 1.4, "label": _label(name)}
+        if title == "ROC":
+            axes.plot(*zip(*found["roc"], strict=True), **line)
+        elif title == "Precision and recall":
+            axes.plot(*zip(*found["precision_recall"], strict=True), **line)
+        elif found["calibration"]:
+            bins = found["calibration"]["bins"]
+            points = [b["score"] for b in bins], [b["correct"] for b in bins]
+            axes.plot(*points, **look, markersize=3, linewidth=1.2)
+    across, up = CURVES[title]
+    axes.set(title=title, xlabel=across, ylabel=up, xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    axes.grid(color="#999999", alpha=0.3, linewidth=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+    if title != "Precision and recall":
+        axes.plot([0, 1], [0, 1], color="#888888", linewidth=0.8, linestyle="--")
 
 
 def curves_figure(report: Mapping, names: list[str]):
@@ -155,36 +183,26 @@ def curves_figure(report: Mapping, names: list[str]):
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(13, 4.2))
-    roc, precision, calibrated = figure.subplots(1, 3)
-    for name, look in styles(names).items():
-        found = report["metrics"][name]["classifier"]
-        line = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": 1.4}
-        roc.plot(*zip(*found["roc"], strict=True), label=_label(name), **line)
-        precision.plot(*zip(*found["precision_recall"], strict=True), **line)
-        if found["calibration"]:
-            bins = found["calibration"]["bins"]
-            calibrated.plot(
-                [b["score"] for b in bins],
-                [b["correct"] for b in bins],
-                **look,
-                markersize=3,
-                linewidth=1.2,
-            )
-    for axes, title, across, up in (
-        (roc, "ROC", "share of wrong answers called correct", "share of correct answers found"),
-        (precision, "Precision and recall", "share of correct answers found", "share correct of those called correct"),
-        (calibrated, "Calibration", "mean score in the bin", "share of correct answers"),
-    ):
-        axes.set(title=title, xlabel=across, ylabel=up, xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-        axes.grid(color="#999999", alpha=0.3, linewidth=0.6)
-        axes.spines[["top", "right"]].set_visible(False)
-        if axes is not precision:
-            axes.plot([0, 1], [0, 1], color="#888888", linewidth=0.8, linestyle="--")
+    for axes, title in zip(figure.subplots(1, 3), CURVES, strict=True):
+        _draw_curves(axes, title, report, names)
     figure.tight_layout()
-    figure.legend(
-        *roc.get_legend_handles_labels(), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=7, frameon=False
-    )
+    handles = figure.axes[0].get_legend_handles_labels()
+    figure.legend(*handles, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=7, frameon=False)
     return figure
+
+
+def curve_panels(report: Mapping, names: list[str]):
+    """Return the same curves as three charts and a legend (`markupsafe.Markup`), below each other on phones."""
+    from markupsafe import Markup
+    from matplotlib.figure import Figure
+
+    figures = []
+    for title in CURVES:
+        figures.append(Figure(figsize=(3.6, 3.6)))
+        _draw_curves(figures[-1].subplots(), title, report, names)
+    legend = Figure(figsize=(4.5, 0.3))
+    legend.legend(*figures[0].axes[0].get_legend_handles_labels(), loc="upper left", ncols=3, frameon=False)
+    return Markup('<div class="panels">{}</div>').format(Markup("").join(map(svg_of, [*figures, legend])))
 
 
 def _axis(low: float, high: float) -> tuple[float, float, float]:

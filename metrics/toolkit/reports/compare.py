@@ -13,7 +13,7 @@ from ..scoring.options import CompareOptions, bad_usage, takes
 from ..scoring.registry import SCORERS, scorer_class
 from .changes import change_tables, summary
 from .glossary import short_names
-from .report import Report, say
+from .report import Report, briefly, say
 from .slices import MAX_ROWS, comparison_tables, reversals
 from .table import (
     Table,
@@ -97,11 +97,16 @@ def finding(report: Mapping, metric: str) -> str:
         tied = [system for system, score in zip(order, scores, strict=True) if score == scores[0]]
         rest = "" if len(tied) == len(order) else ", above the other" + "s" * (len(order) - len(tied) > 1)
         return f"{name}: {', '.join(tied[:-1])} and {tied[-1]} are tied, their scores are equal{rest}."
-    if len(first) == len(order):
-        if len(order) == 2:
-            return f"{name}: {order[0]} is ahead, but not significantly; the two may be equally good."
-        return f"{name}: {order[0]} is ahead, but no line separates the {len(order)} systems into clusters."
-    return f"{name}: {', '.join(first[:-1])} and {first[-1]} are the first cluster; {first[0]} has the highest score."
+    if len(first) == len(order) == 2:
+        return f"{name}: {order[0]} is ahead, but not significantly; the two may be equally good."
+    near = [system for system in best_systems(report, metric, name) if system != order[0]]
+    worse = [system for system in order[1:] if system not in near]
+    said = []
+    if near:
+        said.append(f"{briefly(near)} may be as good")
+    if worse:
+        said.append(f"{briefly(worse)} {'is' if len(worse) == 1 else 'are'} significantly worse")
+    return f"{name}: {order[0]} has the highest score; {', '.join(said)}."
 
 
 def corrected_accuracy(report: Mapping, metric: str) -> Mapping | None:
@@ -190,7 +195,7 @@ def pairs_table(report: Mapping, metric: str, name: str, most: int | None = None
             raw = np.array([pair[test] for pair in pairs], dtype=float)
             corrected = adjust_p_values(raw, report["settings"]["correction"]).tolist()
             pairs = [pair | {f"{test}_corrected": p} for pair, p in zip(pairs, corrected, strict=True)]
-    rows, marked = [], set()
+    rows, marked, bootstrapped = [], set(), any(pair["bootstrap_p"] is not None for pair in pairs)
     for place, pair in enumerate(pairs):
         rows.append(
             [
@@ -198,15 +203,15 @@ def pairs_table(report: Mapping, metric: str, name: str, most: int | None = None
                 estimate(pair["difference"]),
                 p_value(pair["permutation_p"]),
                 p_value(pair["permutation_p_corrected"]),
-                p_value(pair["bootstrap_p"]),
-                p_value(pair["bootstrap_p_corrected"]),
+                *([p_value(pair["bootstrap_p"]), p_value(pair["bootstrap_p_corrected"])] if bootstrapped else []),
                 f"{pair['wins']:,} / {pair['ties']:,} / {pair['losses']:,}",
             ]
         )
         if pair["permutation_p_corrected"] < report["settings"]["level"]:
             marked.add(place)
     scores = f"difference of {name}"
-    header = ["pair", scores, "permutation p", "corrected", "bootstrap p", "corrected", "wins / ties / losses"]
+    header = ["pair", scores, "permutation p", "corrected", *["bootstrap p", "corrected"] * bootstrapped]
+    header.append("wins / ties / losses")
     said = "Two-sided paired tests; p is " + _correction(report, len(pairs)) + ". Wins, ties and losses: rows."
     if corrected_accuracy(report, metric):
         said += " Of the verdicts as they are: tests and differences take the judge to err alike on all systems."

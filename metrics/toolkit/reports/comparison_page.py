@@ -19,6 +19,7 @@ from .compare import (
     systems_table,
 )
 from .explanation import heat_map_html, heat_map_legend, heat_map_style
+from .glossary import meanings
 from .rows_table import rows_table
 from .table import html_table, number, p_value, page, render
 
@@ -35,8 +36,11 @@ def comparison_page(shown: "CompareReport", explained: Sequence[Mapping] = (), r
         rows: all questions, see `compared_rows.scored_rows`.
     """
     sections = [_section(shown, metric, explained) for metric in shown.tests]
+    places = [*((f"metric-{i}", section["metric"]) for i, section in enumerate(sections, 1))]
+    places += [("questions", "All questions")] * bool(rows) + [("facts", "What the numbers rest on")]
     body = render(
         "compare.html",
+        places=places,
         report=shown,
         sections=sections,
         changes=[html_table(table, text_columns={0, 1, 3, 5}) for table in change_tables(shown.to_dict())],
@@ -82,7 +86,7 @@ def _section(shown: "CompareReport", metric: str, explained: Sequence[Mapping]) 
                 "matrix": _matrix(shown, metric, name) if len(order) > 2 else None,
                 "pairs": html_table(pairs, bars),
                 "said": pairs.explanation,
-                "folded": len(order) > 3 and place == 0,
+                "folded": len(order) > 2 and place == 0,  # the matrix has the differences
             }
         )
     table = systems_table(report, metric)
@@ -94,6 +98,7 @@ def _section(shown: "CompareReport", metric: str, explained: Sequence[Mapping]) 
         "systems": html_table(table),
         "names": table.names_in_full,
         "said": table.explanation,
+        "meanings": meanings(table),
         "legend": heat_map_legend() if heat else None,
         "sliced": [(table, html_table(table)) for table in shown.sliced(metric)],
         "rows": rows,

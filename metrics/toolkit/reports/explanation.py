@@ -44,6 +44,18 @@ def _score_table(explained: Explanation) -> Table:
     return Table("", header, rows)
 
 
+def _finding(explained: Explanation) -> str:
+    """Return what the weights do to ROUGE-L, and the heaviest piece of the answer."""
+    weighted, plain = explained.scores["rougeL_kpqa"], explained.scores["rougeL"]
+    said = f"ROUGE-L is {number(weighted.value, 2)} with these weights and {number(plain.value, 2)} without."
+    prediction = explained.pairs[weighted.reference][0]
+    heaviest = max(prediction, key=lambda part: max(part.weights, default=-1.0))
+    if not heaviest.weights:
+        return said
+    where = "is in the reference too" if heaviest.found else "is not in the reference"
+    return f"{said} The heaviest piece of the answer, '{heaviest.text}' ({number(max(heaviest.weights), 2)}), {where}."
+
+
 def _cut_note(explained: Explanation) -> str:
     return f"Texts longer than the model reads: {explained.cut_texts}. The part beyond its limit does not count."
 
@@ -162,6 +174,7 @@ def explanation_html(explained: Explanation) -> str:
         pairs.append((heading, heat_map_html(prediction), heat_map_html(reference), rarity))
     body = render(
         "explanation.html",
+        finding=_finding(explained),
         question=explained.question,
         pairs=pairs,
         legend=heat_map_legend(),

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .table import Table
+
 
 @dataclass(frozen=True)
 class Quantity:
@@ -168,6 +170,16 @@ def named(header: str) -> Quantity | None:
     ('score', 'compare', 'accuracy')
     """
     return QUANTITIES.get(header) or next((found for found in QUANTITIES.values() if found.header == header), None)
+
+
+def meanings(table: Table) -> list[tuple[str, str]]:
+    """Return what the columns of a table are called and what they mean, those that the glossary has.
+
+    >>> meanings(Table("", ["system", "kappa"], []))
+    [('kappa', "Cohen's kappa: agreement of judge and people beyond chance; 1 is full agreement, 0 is chance.")]
+    """
+    found = {said: named(name) for said, name in zip(table.headings, table.header, strict=True)}
+    return [(said, quantity.meaning) for said, quantity in found.items() if quantity]
 
 
 def short_names(header: Iterable[str]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from .glossary import meanings
 from .table import (
     Table,
     as_json,
@@ -16,6 +17,8 @@ from .table import (
     render,
     visible,
 )
+
+MOST_NAMED = 5  # in a sentence
 
 
 class Report:
@@ -37,6 +40,10 @@ class Report:
     def tables(self) -> list[Table]:
         """Return the tables."""
         raise NotImplementedError
+
+    def page_tables(self) -> list[Table]:
+        """Return the tables as pages have them, which have more room than a terminal."""
+        return self.tables()
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
@@ -84,12 +91,15 @@ class Report:
         facts = self.facts()
         tables = self._html_tables(self.charts(), facts)
         said = {"title": self.title, "findings": self.findings, "notes": self.notes}
-        body = render("report.html", **said, tables=tables, facts=facts)
+        places = [(f"table-{i}", table.title) for i, table in enumerate(self.page_tables(), 1)]
+        places.append(("facts", "What the numbers rest on"))
+        body = render("report.html", **said, places=places, tables=tables, facts=facts)
         return page(self.title, body, *map(render, self.styles))
 
     def _html_tables(self, charts: Mapping, facts: Sequence[str]):
         """Return the tables with charts above them; an explanation that is a fact of the page is not repeated."""
-        return render("tables.html", tables=self.tables(), charts=charts, facts=facts, html_table=html_table)
+        written = {"html_table": html_table, "meanings": meanings}
+        return render("tables.html", tables=self.page_tables(), charts=charts, facts=facts, **written)
 
     def __str__(self) -> str:
         """Return what the command line prints."""
@@ -137,9 +147,14 @@ def highest(score: str, systems: Mapping[str, tuple[float, str]], as_good: Colle
         return f"The {score} of {first[0]} is {shown}."
     said = f"{listed(first)} {'has' if len(first) == 1 else 'have'} the highest {score}, {shown}"
     if as_good is None or len(first) > 1:
-        return f"{said}."
+        return f"{said}{' (differences not tested)' if len(first) == 1 else ''}."
     near = [system for system in systems if system in as_good and system not in first]
-    return f"{said}; {f'{listed(near)} may be as good' if near else 'chance is unlikely to explain it'}."
+    return f"{said}; {f'{briefly(near)} may be as good' if near else 'chance is unlikely to explain it'}."
+
+
+def briefly(names: Sequence[str]) -> str:
+    """Return names as one phrase, or how many there are where they would be too many for a sentence."""
+    return listed(names) if len(names) <= MOST_NAMED else f"{len(names)} others"
 
 
 def say(console, lines: list[str], style: str = "dim") -> None:

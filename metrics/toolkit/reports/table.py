@@ -12,6 +12,7 @@ from pathlib import Path
 from ..rows.csv_cells import marked
 
 GAP, NARROW_GAP = 3, 2  # characters between two columns in a terminal
+PHONE_WIDTH = 40  # characters of a table's line on a phone
 
 
 @dataclass
@@ -26,6 +27,7 @@ class Table:
         marked: numbers of the rows that stand out.
         bold: number of the column that is bold in a marked row, beside the first.
         wraps: whether the first column is a long text, over several lines where the others need the room.
+        texts: numbers of the columns that hold texts, which pages break over several lines.
         short: {column: what terminals and HTML call it}; a line below the table gives the names.
     """
 
@@ -36,12 +38,20 @@ class Table:
     marked: set[int] = field(default_factory=set)
     bold: int = 1
     wraps: bool = False
+    texts: Collection[int] = ()
     short: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def headings(self) -> list[str]:
         """What terminals and HTML call the columns."""
         return [self.short.get(name, name) for name in self.header]
+
+    @property
+    def cards(self) -> bool:
+        """Whether a phone shows each row as a block, because the columns do not fit side by side."""
+        headings = [max(name.split(), key=len, default="") for name in self.headings]  # they break between words
+        widths = [max(map(len, cells)) + 1 for cells in zip(headings, *self.rows, strict=True)]
+        return len(widths) > 4 or sum(widths) > PHONE_WIDTH
 
     @property
     def names_in_full(self) -> str:

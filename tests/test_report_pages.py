@@ -1,0 +1,54 @@
+"""The HTML pages of the verbs in Chromium: readable on a desktop and on a phone, by day and by night."""
+
+import genqa_metrics
+import pytest
+from genqa_metrics.toolkit.reports.explanation import explanation_html
+
+from tests.factories.spaces import check_accessibility
+from tests.test_explain import made
+
+ROWS = [
+    {
+        "id": f"q{number}",
+        "question": f"How many moons has planet number {number}, by the count of the second survey?",
+        "references": [f"It has {number} moons.", str(number)],
+        "prediction": said.format(number + (system == "echo" and number % 3 > 0)),
+        "system": system,
+        "score": 1 + 4 * (system != "echo" or number % 3 == 0) - (system == "talker" and number % 2),
+        "points": number * len(said) % 7,
+    }
+    for number in range(12)
+    for system, said in (("brief", "{}"), ("echo", "It has {} moons."), ("talker", "There are {} of them, it seems."))
+]
+PAGES = {
+    "score": lambda: genqa_metrics.score(ROWS, ["aev", "kpqa"]).to_html(),
+    "compare": lambda: genqa_metrics.compare(ROWS, ["aev"], score_columns=["points"], resamples=200).to_html(),
+    "agree": lambda: genqa_metrics.agree(ROWS, metrics=["aev"], score_columns=["points"], resamples=200).to_html(),
+    "explain": lambda: explanation_html(made()),
+}
+WIDE = """() => [document.documentElement, ...document.querySelectorAll(".wide, .panels, figure")]
+    .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.outerHTML.slice(0, 300))"""
+SMALL = """() => [...document.querySelectorAll("figure svg text")]
+    .map(one => one.getBoundingClientRect().height).filter(height => height && height < 8)"""
+
+
+@pytest.mark.parametrize("verb", PAGES)
+def test_pages_can_be_read_on_a_desktop_and_on_a_phone(verb, browser, tmp_path):
+    """Nothing is cut or scrolls sideways, links lead somewhere, text in charts is large enough, axe is content."""
+    path = tmp_path / "page.html"
+    path.write_text(PAGES[verb](), encoding="utf-8")
+    for width, scheme in ((1280, "light"), (390, "dark")):
+        page = browser.new_page(viewport={"width": width, "height": 844}, color_scheme=scheme)
+        page.goto(path.as_uri())
+        assert page.locator(".finding").count() > 0
+        assert page.evaluate(WIDE) == []
+        assert page.evaluate(SMALL) == []
+        for link in page.locator("nav.contents a").all():
+            assert page.locator(link.get_attribute("href")).count() == 1
+        meanings = page.locator("details:has(dl.columns)")
+        assert (meanings.count() > 0) == (verb != "explain")
+        if verb != "explain":
+            meanings.first.locator("summary").click()
+            assert page.locator("dl.columns dd").first.is_visible()
+        check_accessibility(page)
+        page.close()
