@@ -1,5 +1,6 @@
 """Grounding: sentences by hand, windows, citations, scores from statistics, and the bundled judge on clear cases."""
 
+import time
 import warnings
 from itertools import pairwise
 
@@ -70,6 +71,13 @@ def test_sentences_have_their_place_in_the_answer():
     (found,) = sentences.sentences_of("It grows (Sources 1, 4; see [2]).")
     assert found.citations == (2,)
     assert sentences.citations("It grows (Source 1). It is old (Passages 3-4).") == (1, 3, 4)
+
+
+def test_a_long_line_is_split_in_linear_time():
+    """Of a line of 2 MB; a quadratic loop would copy 80 GB."""
+    started = time.process_time()
+    assert len(sentences.sentence_spans("The river flows. " * 120_000)) == 120_000
+    assert time.process_time() - started < 20
 
 
 def test_windows_overlap_and_cover_a_passage():

@@ -109,6 +109,20 @@ def test_an_answer_needs_a_reference_or_passages(form, tmp_path):
     assert row.problem.startswith({"langfuse": "expectedOutput: is empty", "promptfoo": "no right answer"}[form])
 
 
+@pytest.mark.parametrize(
+    ("contexts", "message"),
+    [
+        ([], "no references (a column named references or reference), and no passage in contexts; add one"),
+        (["", None], "no references (a column named references or reference), and no passage in contexts; add one or"),
+        (3, "contexts: expected passages, a text or a list of texts, got int 3; say which one it is with --column "),
+        (["a", 0.5], "contexts: expected passages, a text or a list of texts, got float 0.5; say which one it is"),
+    ],
+)
+def test_bad_passages(contexts, message, tmp_path):
+    path = save(tmp_path / "a.jsonl", [{"question": WHO, "prediction": "Mary", "contexts": contexts}] * 2)
+    assert message in run("score", path, status=2 if message.startswith("no") else 1)[1]
+
+
 def test_references_of_some_rows_are_pointed_to(tmp_path):
     rows = [{"question": WHO, "prediction": "Mary", "contexts": ["x"], "references": text} for text in ("", "Mary")]
     (source,) = files([str(save(tmp_path / "rows.jsonl", rows))])

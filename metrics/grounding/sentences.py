@@ -83,15 +83,16 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     from sentencex import get_sentence_boundaries
 
     found = []
-    for line in _LINE.finditer(text):
+    for match in _LINE.finditer(text):
         number = None  # start of the number of a list item, which is no sentence of its own
-        for bounds in get_sentence_boundaries("en", line[0]):
-            piece = line[0][bounds["start_index"] : bounds["end_index"]]
+        line, before = match[0], len(found)
+        for bounds in get_sentence_boundaries("en", line):
+            piece = line[bounds["start_index"] : bounds["end_index"]]
             if piece.strip():
-                start = line.start() + bounds["start_index"] + len(piece) - len(piece.lstrip())
+                start = match.start() + bounds["start_index"] + len(piece) - len(piece.lstrip())
                 end = start + len(piece.strip())
-                first = not line[0][: bounds["start_index"]].strip()
-                if first and _NUMBER_OF_LIST.fullmatch(piece.strip()) and text[end : line.end()].strip():
+                first = number is None and len(found) == before
+                if first and _NUMBER_OF_LIST.fullmatch(piece.strip()) and text[end : match.end()].strip():
                     number = start
                     continue
                 found.append((start if number is None else number, end))

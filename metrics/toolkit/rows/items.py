@@ -194,6 +194,11 @@ class RowReader:
     def _needed(self, values: dict, name: str) -> tuple[str, object]:
         column, value = self._value(values, name)
         if value is MISSING:
+            if name == "references" and self._has(values, "contexts") and not self.contexts(values):
+                raise ColumnError(
+                    f"no references (a column named {' or '.join(COLUMNS[name])}), and no passage in "
+                    f"{self._value(values, 'contexts')[0]}; add one or the other, or drop the row"
+                )
             guess = next((column for column in LIKELY.get(name, ()) if column in values), "NAME")
             wide = ", or where each system has a column, with --systems A,B" if name == "prediction" else ""
             fix = self.source.elsewhere(values) or self._fix(name, guess, wide)
@@ -244,6 +249,12 @@ class RowReader:
             pass  # a text that begins with a bracket
         if not _is_given(value):
             return []
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, bool | int | float) and not (isinstance(one, float) and math.isnan(one)):
+                raise RowError(
+                    f"{column}: expected passages, a text or a list of texts, got {_kind(one)}; "
+                    f"{self._fix('contexts', 'NAME', '')}"
+                )
         texts = [_text(column, _passage(text)) for text in (value if isinstance(value, list) else [value])]
         return texts if any(text.strip() for text in texts) else []
 

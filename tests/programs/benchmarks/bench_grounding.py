@@ -23,7 +23,7 @@ WORDS = (
     "river bridge town market summer water engine school winter garden letter doctor market station island village "
     "harbour forest museum teacher morning painter winner captain signal copper winter bottle mirror ladder"
 ).split()
-PASSAGES, PASSAGE_WORDS, SENTENCES, SENTENCE_WORDS = 5, 150, 5, 12
+PASSAGES, PASSAGE_WORDS, SENTENCES, SENTENCE_WORDS = 5, 150, 5, 15
 
 
 def sentence(draw: random.Random, words: int) -> str:
