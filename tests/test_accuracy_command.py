@@ -390,7 +390,9 @@ def test_the_page_takes_keys_and_resumes(judged, tmp_path):
     assert tasks[0].question in first
     assert asked.startswith("**1 of 4**")
     state.press(1)
+    assert state.undone() == "the last label (correct)"
     assert tasks[0].question in state.undo()[0]
+    assert state.undone() == "the last label"
     state.press(0)
     state.skip()
     assert len(Session(tmp_path / "labels.jsonl", tasks, "ann").done) == 1
@@ -412,7 +414,8 @@ def test_the_page_is_built(judged, tmp_path):
     tasks = tasks_of(judged[0], "verdict", 2, uniform_share=1)
     blocks = page(tmp_path / "labels.jsonl", tasks, "grade")
     buttons = [block.value for block in blocks.blocks.values() if type(block).__name__ == "Button"]
-    assert buttons == ["Begin or resume", *"12345", "s · skip for now", "u · undo the last label", ""]
+    assert buttons == ["Begin or resume", *"12345", "", "s · skip for now", "u · undo the last label"]
+    assert blocks.title == "Label answers"
 
 
 def test_a_name_that_is_typed_while_the_page_loads_stays(judged, tmp_path):

@@ -92,6 +92,9 @@ def test_raters_label_with_keys_and_resume(open_page, tmp_path):
     ann = window(1280, "ann")
     asked, card = ann.locator("#asked"), ann.locator("#task")
     expect(asked).to_contain_text("1 of 4")
+    left = "element => element.getBoundingClientRect().left"
+    places = [ann.locator(name).evaluate(left) for name in ("#asked p", ".progress", ".card")]
+    assert max(places) - min(places) < 1, "all parts begin at the same edge"
     assert "secretsystem" not in ann.content()
     expect(card).to_contain_text("four steps")
     assert ann.get_by_role("progressbar").get_attribute("max") == "4"
@@ -101,6 +104,7 @@ def test_raters_label_with_keys_and_resume(open_page, tmp_path):
     for key, then in (("y", "2 of 4"), ("0", "3 of 4"), ("u", "2 of 4"), ("y", "3 of 4")):
         ann.keyboard.press(key)
         expect(asked).to_contain_text(then)
+    expect(ann.get_by_role("button", name="u · undo the last label (correct)")).to_be_visible()
     third = card.text_content()
     ann.keyboard.press("s")  # this row comes last
     expect(card).not_to_have_text(third)
@@ -138,8 +142,10 @@ def test_comments_agreement_and_a_second_pass(open_page, tmp_path):
     assert labels(tmp_path)[-1]["comment"] == "yes, but seven is wrong"
     again = window(390, "ann")
     again.get_by_role("button", name="1 row is labelled differently by another rater").click()
-    expect(again.locator("#asked")).to_contain_text("Second pass")
+    expect(again.locator("#asked")).to_contain_text("Second pass, 1 left: keep your label or change it")
+    expect(again.locator("#task")).to_contain_text("you: correct")
     expect(again.locator("#task")).to_contain_text("bob: wrong · “yes, but seven is wrong”")
+    expect(again.get_by_text("the answer says what an accepted answer says")).to_be_hidden()  # folded guidelines
     picture(again, "label-second-pass", tmp_path)
     again.keyboard.press("n")
     expect(again.locator("#asked")).to_contain_text("You have looked at all disagreements")
@@ -150,7 +156,11 @@ def test_comments_agreement_and_a_second_pass(open_page, tmp_path):
 
 
 def test_the_page_passes_axe_and_favours_no_verdict(open_page, tmp_path):
-    page = open_page(ROWS[:2], "-n", "2")(1280, "ann")
+    window = open_page(ROWS[:2], "-n", "2")
+    phone = window(390, "bob")
+    phone.emulate_media(color_scheme="dark")
+    check_accessibility(phone)
+    page = window(1280, "ann")
     buttons = [page.get_by_role("button", name=name) for name in ("y · correct", "n · wrong")]
     expect(buttons[0]).to_be_visible()
     looks = [

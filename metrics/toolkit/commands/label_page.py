@@ -12,16 +12,18 @@ MOST_BROWSERS = 1_000  # whose places are kept; of more the one that came first 
 MOST_COMMENT = 1_000  # characters
 
 
-def card(task: Task, sets: bool, others: Sequence[dict] = ()) -> str:
+def card(task: Task, sets: bool, others: Sequence[dict] = (), rater: str = "") -> str:
     """Return a task as HTML; words of the answer that are not in the nearest reference are underlined.
 
     Args:
         task: what is labelled.
         sets: whether it is a set of questions.
         others: rows of all raters, for the second pass.
+        rater: who reads it.
     """
     pieces = [[(text, True)] if sets else marked_words(text, task.references) for text in task.answers]
-    said = [(row["rater"], _said(row), row.get("comment", "")) for row in others]
+    names = ["you" if row["rater"] == rater else row["rater"] for row in others]
+    said = [(name, _said(row), row.get("comment", "")) for name, row in zip(names, others, strict=True)]
     return str(render("label_card.html", task=task, answers=pieces, sets=sets, said=said))
 
 
@@ -54,7 +56,7 @@ class State:
         self.values: dict[str, int] = {}
         self.task: Task | None = None
         self.others: list[dict] = []
-        self.second_pass = False
+        self.second_pass, self.left = False, 0  # and the disagreements that are left in it
 
     def start(self, rater: str) -> tuple[str, str]:
         """Begin or resume the labels of a rater."""
@@ -78,6 +80,7 @@ class State:
         if self.second_pass:
             left = self.session.disagreements()
             left = sorted(left, key=lambda found: found[0].key in self.skipped)
+            self.left = len(left)
             self.task, self.others = left[0] if left else (None, [])
         else:
             self.task = task or self.session.next(self.skipped)
@@ -94,9 +97,12 @@ class State:
             return "", f"All {total:,} rows are labelled. Thank you: you can close this page."
         name = self.waiting()
         asked = self.session.fields[name][0].removesuffix(" y yes, n no")
-        where = "Second pass: keep your label or change it" if self.second_pass else f"{done + 1:,} of {total:,}"
+        where = f"{done + 1:,} of {total:,}"
+        if self.second_pass:
+            where = f"Second pass, {self.left:,} left: keep your label or change it"
         asked = asked if len(FORMS[self.form]) == 1 else f"{name}: {asked}"
-        return card(self.task, self.form in OF_SETS, self.others), f"**{where}** · {asked}"
+        shown = card(self.task, self.form in OF_SETS, self.others, self.session.rater)
+        return shown, f"**{where}** · {asked}"
 
     def waiting(self) -> str:
         """Return the name of the value that is asked for next."""
@@ -132,6 +138,14 @@ class State:
         if self.second_pass:
             return self.shown()
         return self.advance(self.session.undo() or self.task)
+
+    def undone(self) -> str:
+        """Return what `undo` takes back, in words."""
+        if self.values:
+            name, value = list(self.values.items())[-1]
+            return f"{name} {value}"
+        done = self.session.done if self.session is not None else {}
+        return f"the last label ({_said(list(done.values())[-1])})" if done else "the last label"
 
     def progress(self) -> str:
         """Return how far the rater is and how far raters agree, as HTML; empty before the name is known."""
@@ -190,8 +204,9 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
 
     low, high = next(iter(FORMS[form].values()))[1:]
     names = {1: "y · correct", 0: "n · wrong"} if (low, high) == (0, 1) else {n: str(n) for n in range(low, high + 1)}
-    with gr.Blocks(title="Label answers", analytics_enabled=False) as blocks:
-        gr.Markdown("# Label answers")
+    title = "Label generated questions" if form in OF_SETS else "Label answers"
+    with gr.Blocks(title=title, analytics_enabled=False) as blocks:
+        gr.Markdown(f"# {title}")
         with gr.Accordion("Guidelines", open=True) as guidelines:
             gr.Markdown(str(render(f"label_{form}.md")))
         with gr.Row() as naming:
@@ -206,25 +221,25 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
             comment = gr.Textbox(
                 label="Comment (c)", info="Optional; saved with the label.", elem_id="comment", max_lines=3
             )
+        settle = gr.Button("", variant="primary", visible=False)
         with gr.Row():
             skip = gr.Button("s · skip for now", elem_classes="key", size="sm", visible=False)
             undo = gr.Button("u · undo the last label", elem_classes="key", size="sm", visible=False)
-        settle = gr.Button("", visible=False)
         outputs = [shown, asked, progress, answering, skip, undo, settle, comment, naming, guidelines]
 
-        def view(state: State, found: tuple[str, str], keep_comment: bool = False) -> list:
-            """Return the values of all outputs."""
+        def view(state: State, found: tuple[str, str], starts: bool, keep_comment: bool) -> list:
+            """Return the values of all outputs; from the start on guidelines are open when a rater opens them."""
             begun, differ = state.session is not None, state.disagreements()
             more = f"{differ:,} rows are labelled differently by another rater: look at them again"
             return [
                 *found,
                 state.progress(),
                 *[gr.update(visible=state.task is not None)] * 2,
-                gr.update(visible=begun and not state.second_pass),
+                gr.update(visible=begun and not state.second_pass, value=f"u · undo {state.undone()}"),
                 gr.update(visible=differ > 0, value=more if differ != 1 else more.replace("rows are", "row is")),
                 gr.skip() if keep_comment else "",
                 gr.update(visible=not begun),
-                gr.update(open=False) if begun and not state.session.done else gr.skip(),
+                gr.update(open=False) if starts else gr.skip(),
             ]
 
         def connect(event, change, inputs=None) -> None:
@@ -237,7 +252,7 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
                     found = change(state, *given)
                 except ValueError as error:
                     raise gr.Error(str(error)) from error
-                return view(state, found, keep_comment=bool(state.values))
+                return view(state, found, starts=change is State.start, keep_comment=bool(state.values))
 
             def without_input(request: gr.Request):
                 return run(request)
