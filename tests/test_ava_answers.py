@@ -238,10 +238,74 @@ def test_the_sentence_that_decides_comes_first_in_a_long_answer():
         "The tower is a landmark of the town. It has many visitors. " * 4 + "It was built in 1944. Come and see it."
     )
     place = answer.index("1944")
-    words = [["landmark", -0.05, 15, 23], ["1944", -0.5, place, place + 4]]
-    reason = explaining.reason("When?", "1945", answer, 0.1, words, 0.5)
-    assert reason == "In 'It was built in 1944': '1944' counts against it; accepted: '1945'."
-    assert explaining.deciding_sentence("", [], True) == ""
+    words = [["landmark", -0.6, 15, 23], ["1944", -0.5, place, place + 4]]
+    effects = [-0.5 if start <= place < end else -0.1 for start, end in explaining.sentences(answer)]
+    parts = [
+        [answer[start:end], effect, start, end]
+        for (start, end), effect in zip(explaining.sentences(answer), effects, strict=True)
+    ]
+    reason = explaining.reason("When?", "1945", answer, 0.1, words, 0.5, parts)
+    assert reason == "In 'It was built in 1944': '1944' counts against it; accepted: '1945'."  # not 'landmark'
+    assert explaining.deciding_sentence([], "1945", 0.1, 0.5) is None
+
+
+def test_a_long_answer_is_judged_without_each_sentence():
+    """The steps are lines of Markdown: neither their numbers nor words of two lines together are blamed."""
+    steps = ["**Unplug** all cables from the device.", "**Press the switch** for two minutes.", "Plug it in again."]
+    answer = "Do this:\n\n" + "\n".join(f"{i}. {step}" for i, step in enumerate(steps, 1)) + "\n\nThat helps. " * 30
+
+    def probabilities(questions, references, predictions):
+        return np.array([0.2 if "switch" in text else 0.4 for text in predictions])
+
+    reference = "Hold the button for ten seconds."
+    (found,) = explaining.explanations(["How?"], [[reference]], [answer], probabilities, 0.5)
+    start = "In 'Press the switch for two minutes': 'switch for' counts against it; accepted: "
+    assert found["reason"] == f"{start}'{reference[:-1]}'."
+    assert all("\n" not in word for word, *_ in found["words"])
+    assert not {"1", "2", "3"} & {word for word, *_ in found["words"]}
+    assert min(found["words"], key=lambda word: word[1])[0] == "switch** for"
+
+
+def test_a_wrong_long_answer_shows_the_sentence_nearest_to_the_reference():
+    """No sentence has an effect: all of them are wrong."""
+    answer = "It is an old house. " * 10 + "The owner sold it for a low price. " + "Few people knew that. " * 3
+    judge = Rules()
+    (found,) = explaining.explanations(["Why?"], [["The price was high."]], [answer], judge, 0.5)
+    assert found["reason"].startswith("In 'The owner sold it for a low price': ")
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "reason"),
+    [
+        (
+            "No, dogs are not allowed.",
+            "Yes, dogs are allowed.",
+            "The accepted answer has a negation, and this one has none: 'No, dogs are not allowed'.",
+        ),
+        (
+            "Peter gave Maria a watch.",
+            "Maria gave Peter a watch.",
+            "It has the words of the accepted answer in another order: 'Peter gave Maria a watch'.",
+        ),
+        ("a door of oak", "a door of iron", "It does not match the accepted answer 'a door of oak'."),
+    ],
+)
+def test_what_no_single_word_decides(reference, answer, reason):
+    assert explaining.reason("What?", reference, answer, 0.1, [["a", 0.0, 0, 1]], 0.5) == reason
+
+
+def test_another_form_of_an_accepted_word_is_not_blamed():
+    words = [["12", -0.4, 0, 2], ["eggs", -0.3, 3, 7], ["daily", -0.1, 8, 13]]
+    reason = explaining.reason("How many?", "Twelve eggs a week.", "12 eggs daily", 0.1, words, 0.5)
+    assert reason == "'daily' counts against it; accepted: 'Twelve eggs a week'."
+
+
+def test_function_words_are_named_only_where_nothing_else_counts():
+    words = [["by", 0.4, 0, 2], ["Ann", 0.3, 3, 6]]
+    assert explaining.reason("Who?", "Ann", "by Ann", 0.9, words, 0.5) == "'Ann' counts for it; accepted: 'Ann'."
+    assert explaining.reason("Who?", "Ann", "by Ann", 0.9, words[:1], 0.5) == "'by' counts for it; accepted: 'Ann'."
+    denied = [["not", -0.4, 0, 3], ["Ann", 0.0, 4, 7]]
+    assert explaining.reason("Who?", "Ann", "not Ann", 0.1, denied, 0.5).startswith("'not' counts against it")
 
 
 def test_the_number_of_the_reference_is_named():
@@ -269,6 +333,8 @@ def test_explain_of_the_module():
         assert row["probability"] == pytest.approx(score, abs=1e-5)
         assert all(text[start:end] == word for word, _, start, end in row["words"])
         assert row["reason"].endswith(".")
+    declined = ava.compute(questions=["Who?"], predictions=["I don't know."], references=["Ann"], explain=True)
+    assert declined["explanation"][0]["reason"] == "It declines to answer; accepted: 'Ann' (checked by rule)."
     assert found["explanation"][1]["reference"] == 1
     assert max(found["explanation"][1]["words"], key=lambda word: word[1])[0] == "Shakespeare"
 

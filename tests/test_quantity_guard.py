@@ -140,7 +140,7 @@ def test_without_rules_an_answer_is_read_as_it_is(accepting, monkeypatch):
 def test_the_reason_names_both_quantities(accepting):
     question, references, answer = "When did it open?", ["12 March 1894"], "On the 12th of May 1894."
     judge = accepting(Rules())
-    found = explaining.explanations(
-        [question], [references], [answer], judge.probabilities, 0.5, [conflict(question, references, answer)]
-    )
+    row = question, references, answer
+    by_rule = [explaining.reason_by_rule(judge.rules, *row)]
+    found = explaining.explanations(*([each] for each in row), judge.probabilities, 0.5, by_rule)
     assert found[0]["reason"] == ("'12th of May 1894' counts against it; accepted: '12 March 1894' (checked by rule).")

@@ -3,7 +3,8 @@
 The effect of a word is the probability with it minus the probability without it (occlusion): a word with an effect
 above 0 counts for the answer, below 0 against it. Without "1944", a wrong "in 1944" is empty and no better. So in an
 answer that is judged wrong, a number or name is replaced by one that only the reference has. The changed answers are
-judged in batches, against the reference that decided.
+judged in batches, against the reference that decided. Of a long answer each sentence is left out too, so that a
+reason can begin with the one that decides.
 """
 
 import re
@@ -12,8 +13,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..core.judge_model import WORD
+from ..core.judge_reading import keys
+from ..core.passages import COMMON
 from ..core.replacing import instead, parts
 from .quantity_guard import Conflict
+from .rules import Rules
 
 UNCERTAIN = 0.1  # a probability closer to the threshold is called uncertain
 STRONG = 0.02  # smaller effects are not named in the reason
@@ -21,7 +25,10 @@ NAMED = 2  # the most words that a reason names
 LONG_ANSWER = 40  # words of an answer from which a reason begins with the sentence that decides
 SHOWN = 25  # words of that sentence that are shown
 ITEM = 4  # the most words of an item of a list
-_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+(?!\s|\Z)[^.!?\n]*)*")
+_MARKUP = re.compile(r"\*\*+|(?m:^)[ \t]*(?:#{1,6}|[-•>]|\d{1,2}[.)])[ \t]+")
+_SENTENCE = re.compile(
+    r"(?:(?m:^)[ \t]*\d{1,2}[.)][ \t]+(?=\S))?[^\s.!?](?:[^.!?\n]|[.!?]++(?![\s\"'*)]|\Z))*[.!?]*[\"'*)]*"
+)
 _BETWEEN_ITEMS = re.compile(r" ?(?:[,;](?: ?(?:and|or)\b)?|\b(?:and|or)\b|&) ?")
 _NEGATION = re.compile(r"(?i)\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b")
 
@@ -45,7 +52,7 @@ def explanations(
     predictions: Sequence[str],
     probabilities: Probabilities,
     threshold: float,
-    conflicts: Sequence[Conflict | None] | None = None,
+    by_rule: Sequence[str | None] | None = None,
 ) -> list[dict]:
     """Return an explanation per row.
 
@@ -55,7 +62,7 @@ def explanations(
         predictions: n answers.
         probabilities: the judge, from questions, references and answers to probabilities.
         threshold: probability from which an answer counts as correct.
-        conflicts: the quantity by which a rule found each answer wrong, None where it found none.
+        by_rule: the reason of each answer that a rule decided (`reason_by_rule`), None where the model decided.
 
     Returns:
         Per row `reference` (number of the one that decided: the likest by the judge), `probability` (of the row, with
@@ -74,12 +81,17 @@ def explanations(
             deciding[i], best[i] = number, float(probability)
     whole = probabilities(questions, references, predictions)
 
-    spans = [parts(text) for text in predictions]
-    places = [(i, span) for i, found in enumerate(spans) for span in found]
+    found = [parts(text) for text in predictions]
+    counts = [len(spans) for spans in found]
+    places = [
+        (i, span)
+        for i, text in enumerate(predictions)
+        for span in [*found[i], *(sentences(text) if len(text.split()) >= LONG_ANSWER else ())]
+    ]
 
     def changed(i: int, start: int, end: int) -> str:
         text, other = predictions[i], None
-        if whole[i] < threshold:
+        if whole[i] < threshold and (start, end) in found[i]:
             other = instead(questions[i], references[i][deciding[i]], text, text[start:end])
         return without(text, [(start, end)]) if other is None else f"{text[:start]}{other}{text[end:]}"
 
@@ -88,18 +100,19 @@ def explanations(
         [[references[i][deciding[i]]] for i, _ in places],
         [changed(i, *span) for i, span in places],
     )
-    words: list[list] = [[] for _ in predictions]
+    effects: list[list] = [[] for _ in predictions]  # of words, then of sentences
     for (i, (start, end)), probability in zip(places, left_out, strict=True):
         effect = best[i] - float(probability)
         if whole[i] < threshold and _stands_in(predictions[i][start:end], references[i][deciding[i]]):
             effect = max(effect, 0.0)  # what is accepted is not to blame
-        words[i].append([predictions[i][start:end], effect, start, end])
+        effects[i].append([predictions[i][start:end], effect, start, end])
+    words = [made[:count] for made, count in zip(effects, counts, strict=True)]
 
     def why(i: int) -> str:
-        if conflicts and conflicts[i]:
-            return conflict_reason(conflicts[i])
-        reference, probability = references[i][deciding[i]], float(whole[i])
-        return reason(questions[i], reference, predictions[i], probability, words[i], threshold)
+        if by_rule and by_rule[i]:
+            return by_rule[i]
+        row = questions[i], references[i][deciding[i]], predictions[i], float(whole[i]), words[i], threshold
+        return reason(*row, effects[i][counts[i] :])
 
     return [
         {"reference": deciding[i], "probability": float(whole[i]), "words": words[i], "reason": why(i)}
@@ -121,7 +134,13 @@ def strongest(words: Sequence[Sequence], probability: float, threshold: float, c
 
 
 def reason(
-    question: str, reference: str, answer: str, probability: float, words: Sequence[Sequence], threshold: float
+    question: str,
+    reference: str,
+    answer: str,
+    probability: float,
+    words: Sequence[Sequence],
+    threshold: float,
+    of_sentences: Sequence[Sequence] = (),
 ) -> str:
     """Return one sentence that says what decided.
 
@@ -132,16 +151,23 @@ def reason(
         probability: of the answer.
         words: [word, effect, start, end], see `explanations`.
         threshold: from which it counts as correct.
+        of_sentences: the same of the sentences of a long answer: the one that decides comes first, and only its words
+            are named.
     """
     right = probability >= threshold
     unsure = abs(probability - threshold) < UNCERTAIN
     start = f"Uncertain ({probability:.2f}, threshold {threshold:.2f}): " if unsure else ""
     blamed = words if right else [word for word in words if not _stands_in(word[0], reference)]
-    named = strongest(blamed, probability, threshold, NAMED)
+    sentence = deciding_sentence(of_sentences, reference, probability, threshold)
+    if sentence:
+        _, _, first, last = sentence
+        start += f"in {_short(_plain(answer[first:last]), SHOWN)}: "
+        blamed = [word for word in blamed if first <= word[2] < last]
+    named = strongest(blamed, probability, threshold, len(blamed))
+    telling = [word for word in named if abs(word[1]) >= STRONG and not _is_common(word[0])]
+    named = (telling or named)[:NAMED]
     named = [word for word in named if abs(word[1]) >= max(STRONG, abs(named[0][1]) / 2)]
     missing = "" if right else _missing_items(reference, answer)
-    if named and len(answer.split()) >= LONG_ANSWER:
-        start += f"in {_short(deciding_sentence(answer, blamed, right), SHOWN)}: "
     if not words:
         text = "the answer has no words"
     elif right and named:
@@ -151,6 +177,10 @@ def reason(
     elif named:
         text = f"missing: {missing}; " if missing else ""
         text += f"{_quoted(named)} {_verb(named, 'count')} against it; {_contrast(reference, answer, named)}"
+    elif _NEGATION.search(reference) and not _NEGATION.search(answer):
+        text = f"the accepted answer has a negation, and this one has none: {_short(reference)}"
+    elif sorted(keys(reference)) == sorted(keys(answer)):
+        text = f"it has the words of the accepted answer in another order: {_short(reference)}"
     else:
         missing = missing or _missing(reference, f"{question} {answer}")
         text = f"missing: {missing}; accepted: " if missing else "it does not match the accepted answer "
@@ -159,24 +189,56 @@ def reason(
     return text[:1].upper() + text[1:] + "."
 
 
-def deciding_sentence(answer: str, words: Sequence[Sequence], right: bool) -> str:
-    """Return the sentence of an answer whose words have the largest effect on the verdict.
+def sentences(answer: str) -> list[tuple[int, int]]:
+    r"""Return the positions of the sentences and lines of an answer.
+
+    >>> text = "# Notes\n1. It is old.\n2. Built in 4.5 years!"
+    >>> [text[start:end] for start, end in sentences(text)]
+    ['# Notes', '1. It is old.', '2. Built in 4.5 years!']
+    """
+    return [found.span() for found in _SENTENCE.finditer(answer) if any(map(str.isalnum, found[0]))]
+
+
+def deciding_sentence(
+    of_sentences: Sequence[Sequence], reference: str, probability: float, threshold: float
+) -> Sequence | None:
+    """Return the sentence with the largest effect on the verdict; of a wrong answer without one, the nearest one.
 
     Args:
-        answer: the answer.
-        words: [word, effect, start, end], see `explanations`.
-        right: whether it is judged correct.
-
-    >>> deciding_sentence("It is old. It was built in 1944.", [["old", 0.1, 6, 9], ["1944", -0.8, 27, 31]], False)
-    'It was built in 1944'
+        of_sentences: [sentence, effect, start, end] of every sentence, see `explanations`.
+        reference: the deciding reference; nearest to it is what shares most words with it, None if there is none.
+        probability: of the answer.
+        threshold: from which it counts as correct.
     """
+    (found,) = strongest(of_sentences, probability, threshold, 1) or [None]
+    if found and abs(found[1]) >= STRONG:
+        return found
+    known = _content(reference)
+    near = max(of_sentences, key=lambda one: len(known & _content(one[0])), default=None)
+    return near if near and probability < threshold and known & _content(near[0]) else None
 
-    def effect(sentence: re.Match) -> float:
-        inside = (word[1] for word in words if sentence.start() <= word[2] < sentence.end())
-        return sum(value for value in inside if (value > 0) == right)
 
-    sentences = [found for found in _SENTENCE.finditer(answer) if found[0].strip()]
-    return max(sentences, key=lambda found: abs(effect(found)))[0].strip() if sentences else answer
+def reason_by_rule(rules: Rules, question: str, references: Sequence[str], output: str) -> str | None:
+    """Return one sentence that says by which rule an answer is right or wrong; None if the model decides.
+
+    >>> rules, capital = Rules(), ("Capital of France?", ["Paris"])
+    >>> reason_by_rule(rules, *capital, "Lyon, Nice, Paris, Brest, Metz")
+    "It only reasons, lists alternatives, or takes back what it says; accepted: 'Paris' (checked by rule)."
+    >>> reason_by_rule(rules, *capital, "I don't know."), reason_by_rule(rules, *capital, "Lyon")
+    ("It declines to answer; accepted: 'Paris' (checked by rule).", None)
+    """
+    question, references, answer, same = rules.read(question, references, output)
+    if not any(map(str.isalnum, answer)):
+        if not any(map(str.isalnum, output)):
+            return None
+        said = "It only reasons, lists alternatives, or takes back what it says"
+        return f"{said}; accepted: {_short(references[0])} (checked by rule)."
+    if rules.declines(answer):
+        agreeing = [text for text in references if rules.declines(text)]
+        also = ", as an accepted answer does" if agreeing else ""
+        return f"It declines to answer{also}; accepted: {_short([*agreeing, *references][0])} (checked by rule)."
+    found = None if same else rules.conflict(question, references, answer)
+    return conflict_reason(found) if found else None
 
 
 def conflict_reason(conflict: Conflict) -> str:
@@ -189,14 +251,35 @@ def conflict_reason(conflict: Conflict) -> str:
 
 
 def _stands_in(part: str, reference: str) -> bool:
-    """Return whether every word of a part of an answer stands in the reference."""
-    known = {word.lower() for word in WORD.findall(reference)}
-    return all(word.lower() in known for word in WORD.findall(part))
+    """Return whether every word of a part of an answer stands in the reference, in any form.
+
+    >>> _stands_in("12 eggs", "twelve eggs"), _stands_in("ten eggs", "twelve eggs")
+    (True, False)
+    """
+    return set(keys(part)) <= set(keys(reference))
+
+
+def _content(text: str) -> set[str]:
+    return {key for key in keys(text) if key not in COMMON}
+
+
+def _is_common(part: str) -> bool:
+    """Return whether a part of an answer has only function words; a negation is none."""
+    return not _content(part) and not _NEGATION.search(part)
 
 
 def _quoted(words: Sequence[Sequence]) -> str:
     ordered = sorted(words, key=lambda word: word[2])
-    return " and ".join(f"'{word[0]}'" for word in ordered)
+    return " and ".join(f"'{_plain(word[0])}'" for word in ordered)
+
+
+def _plain(text: str) -> str:
+    r"""Return a text in one line, without Markdown.
+
+    >>> _plain("1. **Hold** the\nbutton.")
+    'Hold the button.'
+    """
+    return " ".join(_MARKUP.sub("", text).split())
 
 
 def _verb(words: Sequence[Sequence], verb: str) -> str:

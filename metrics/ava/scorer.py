@@ -14,7 +14,7 @@ from ..core.judge_model import LINEAR
 from ..core.languages import language_counts, language_warnings
 from ..core.scorer import Scorer
 from .calibration import AGAIN, CALIBRATION_FILE, read_calibration
-from .explaining import explanations
+from .explaining import explanations, reason_by_rule
 from .judging import READING, Judge
 from .loading import checked_early_stop, load_judge
 from .row_profile import profile
@@ -203,12 +203,9 @@ class AvaScorer(Scorer):
             if not len(numbers):  # the model need not run, and a second judge may be missing
                 continue
             read = _taken(rows, numbers)
-            conflicts = [
-                None if same else self.rules.conflict(question, texts, answer)
-                for question, texts, answer, same in map(self.rules.read, *read)
-            ]
+            ruled = [reason_by_rule(self.rules, *row) for row in zip(*read, strict=True)]
             explained = explanations(
-                *read, lambda *texts, by=probabilities: self._scaled(by(*texts)), self.threshold, conflicts
+                *read, lambda *texts, by=probabilities: self._scaled(by(*texts)), self.threshold, ruled
             )
             for i, one in zip(numbers, explained, strict=True):
                 found[i] = one

@@ -6,7 +6,9 @@ from .numbers import NUMBER_WORD
 from .passages import COMMON
 
 MOST_PARTS = 64  # longer answers are split into this many phrases, which bounds the time for a row
+_ITEM = re.compile(r"(?m)^[ \t]*\d{1,2}[.)][ \t]+(?=\S)")  # the number of an item of a list
 _PART = re.compile(r"(?<!\S)[^\w\s]*+\w\S*")
+_BREAK = re.compile(r"[.!?]\s|\n")
 _NUMBER = re.compile(rf"(?i)[$€£+-]*\d(?:[\d.,:]*\d)?%?|(?<!\w)(?:{NUMBER_WORD})(?!\w)")
 _NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w'’-]+(?: (?:(?:da|de|der|van|von|of|the) )*[^\W\d_a-zß-öø-ÿ][\w'’-]+)*")
 # Words that start sentences with a capital letter and are not names.
@@ -17,8 +19,9 @@ def parts(answer: str, most: int = MOST_PARTS) -> list[tuple[int, int]]:
     """Return the positions of the words of an answer, or of its phrases if it has too many words.
 
     Args:
-        answer: the answer.
-        most: number of parts at most; words of longer answers are taken together by two, three, ...
+        answer: the answer; the numbers of two or more items of a list are no words of it.
+        most: number of parts at most; words of longer answers are taken together by two, three, ..., those of one
+            sentence or line if it has not too many of them.
 
     Returns:
         (start, end) of every part, in characters, without punctuation at its edges.
@@ -27,14 +30,28 @@ def parts(answer: str, most: int = MOST_PARTS) -> list[tuple[int, int]]:
     [(0, 2), (3, 7), (10, 13), (14, 18)]
     >>> parts("one two three", most=2)
     [(0, 7), (8, 13)]
+    >>> parts("Yes. No, never.", most=2)
+    [(0, 3), (5, 14)]
     """
-    spans = []
+    spans, items = [], [found.span() for found in _ITEM.finditer(answer)]
     for found in _PART.finditer(answer):
+        if len(items) > 1 and any(start <= found.start() < end for start, end in items):
+            continue
         left = re.match(r"[^\w$€£+-]*", found[0]).end()
         right = len(found[0]) - re.match(r"[^\w%]*", found[0][::-1]).end()
         spans.append((found.start() + left, found.start() + max(right, left + 1)))
-    size = -(-len(spans) // most) if spans else 1
-    return [(spans[i][0], spans[min(i + size, len(spans)) - 1][1]) for i in range(0, len(spans), size)]
+    if len(spans) <= most:
+        return spans
+    ends = [i for i in range(1, len(spans)) if _BREAK.search(answer, spans[i - 1][1], spans[i][0])]
+    groups = list(zip([0, *ends], [*ends, len(spans)], strict=True))
+    if len(groups) > most:
+        groups = [(0, len(spans))]
+    size = -(-len(spans) // most)
+    while sum(-(-(last - first) // size) for first, last in groups) > most:
+        size += 1
+    return [
+        (spans[i][0], spans[min(i + size, last) - 1][1]) for first, last in groups for i in range(first, last, size)
+    ]
 
 
 def instead(question: str, reference: str, answer: str, part: str) -> str | None:
