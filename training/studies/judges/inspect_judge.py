@@ -1,4 +1,4 @@
-"""Where a judge is wrong, and whether the words that it names decide: its worst errors, and a deletion test.
+"""On which kinds of written answers a judge is wrong, and whether the words that it names decide: a deletion test.
 
 The deletion test takes out of an answer the three words that speak most for the verdict, and three random words,
 and counts how often each changes the verdict (answers of at least six words, as many judged right as wrong).
@@ -13,24 +13,16 @@ from pathlib import Path
 import numpy as np
 from genqa_metrics.ava.explaining import explanations, strongest, without
 from genqa_metrics.ava.judging import Judge
-from genqa_metrics.ava.loading import load_judge
+from genqa_metrics.ava.loading import checkpoint_folder, load_judge
+from genqa_metrics.core.checkpoint_validation import file_digest
+from genqa_metrics.core.checkpoints import checkpoint_digest
 
+from training.common import local_file
 from training.studies.judges import compare_judges as c
+from training.studies.judges.worst_errors import SETS
 
-SETS = ("written.dev", "evouna_nq.dev", "evouna_tq.dev", "scientsbank.dev", "beetle.dev", "financebench.dev")
 REMOVED = 3
 LEAST_WORDS = 6
-
-
-def worst(sets: dict[str, list[dict]], judge: Judge, count: int) -> list[dict]:
-    """Return the rows of all sets whose probability is farthest from the verdict of people, worst first."""
-    found = []
-    for name, rows in sets.items():
-        for row, probability in zip(rows, judge.probabilities(*c.columns(rows)), strict=True):
-            wrong = (probability >= judge.loaded.threshold) != row["label"]
-            if wrong:
-                found.append({"set": name, "probability": round(float(probability), 3)} | row)
-    return sorted(found, key=lambda row: -abs(row["probability"] - row["label"]))[:count]
 
 
 def errors_by_kind(rows: list[dict], judge: Judge) -> dict[str, tuple[int, int]]:
@@ -82,20 +74,25 @@ def main() -> None:
     """Print what was found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--judgments", type=Path, nargs="+", required=True, help="folders of the dev files")
-    parser.add_argument("--checkpoint", type=Path, required=True, help="folder of the judge")
-    parser.add_argument("--worst", type=int, default=50, help="number of errors that are listed")
+    parser.add_argument("--judges", nargs="+", default=["small", "base"], help="judges: small, base or folders")
     parser.add_argument("--deletion", type=int, default=300, help="rows of the deletion test")
-    parser.add_argument("--dtype", help="floating type of the judge; default float32")
+    parser.add_argument("--dtype", help="floating type of the judges; default float32")
+    parser.add_argument("--json", type=Path, help="result file")
     args = parser.parse_args()
-    judge = Judge(load_judge(args.checkpoint, device="cpu", dtype=args.dtype))
     sets = {name: c.read(name, args.judgments) for name in SETS}
-    for row in worst(sets, judge, args.worst):
-        names = ("set", "probability", "label", "question", "references", "candidate")
-        print(json.dumps({name: row[name] for name in names} | {"kind": row["extra"].get("kind")}, ensure_ascii=False))
-    for kind, (wrong, count) in errors_by_kind(sets["written.dev"], judge).items():
-        print(f"| {kind} | {wrong} | {count} | {wrong / count:.2f} |")
     rows = [row for name in SETS for row in sets[name]]
-    print(json.dumps(deletion_rates(rows, judge, args.deletion)))
+    results = {}
+    for name in args.judges:
+        judge = Judge(load_judge(name, device="cpu", dtype=args.dtype))
+        print(f"\n{name}, errors on written.dev by kind\n")
+        for kind, (wrong, count) in errors_by_kind(sets["written.dev"], judge).items():
+            print(f"| {kind} | {wrong} | {count} | {wrong / count:.2f} |")
+        rates = deletion_rates(rows, judge, args.deletion)
+        print(json.dumps(rates))
+        results[name] = {"checkpoint": checkpoint_digest(checkpoint_folder(name)), "deletion_test": rates}
+    if args.json:
+        digests = {name: file_digest(local_file(name, args.judgments)) for name in SETS}
+        c.write_results(args.json, "training.studies.judges.inspect_judge", {"data": {}}, digests, results)
 
 
 if __name__ == "__main__":

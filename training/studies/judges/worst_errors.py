@@ -1,0 +1,129 @@
+"""The worst errors of a judge, by kind and dev set: where it is surest of the opposite of people's verdict.
+
+With --judgments the errors are found and written to a file of codes, which has ids of rows and kinds but no texts;
+with --texts they are printed for whoever assigns a kind to each. A kind that is in the file already is kept. Without
+--judgments only the table is made of the file.
+"""
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from genqa_metrics.ava.judging import Judge
+from genqa_metrics.ava.loading import checkpoint_folder, load_judge
+from genqa_metrics.core.checkpoint_validation import file_digest
+from genqa_metrics.core.checkpoints import checkpoint_digest
+
+from training.common import command_line, local_file, markdown_table, put_between_markers
+from training.studies.judges import compare_judges as c
+
+SETS = (
+    "written.dev",
+    "assistant.dev",
+    "evouna_nq.dev",
+    "evouna_tq.dev",
+    "scientsbank.dev",
+    "beetle.dev",
+    "financebench.dev",
+)
+COUNT = 100
+CODES = Path(__file__).parent / "results/worst_errors.json"
+CARD = Path(__file__).parents[3] / "metrics/ava/README.md"
+PLACE = "worst errors"
+TITLES = {0: "wrong, accepted", 1: "right, rejected"}  # by the verdict of people
+
+
+def worst(sets: dict[str, list[dict]], judge: Judge, count: int = COUNT) -> list[dict]:
+    """Return the rows of all sets whose probability is farthest from the verdict of people, worst first."""
+    found = []
+    for name, rows in sets.items():
+        for row, probability in zip(rows, judge.probabilities(*c.columns(rows)), strict=True):
+            if (probability >= judge.loaded.threshold) != row["label"]:
+                found.append({"set": name, "probability": round(float(probability), 3)} | row)
+    return sorted(found, key=lambda row: -abs(row["probability"] - row["label"]))[:count]
+
+
+def coded(rows: Sequence[dict], known: Sequence[dict]) -> list[dict]:
+    """Return set, id, verdict of people and kind of every error; None as the kind of one that is not known yet.
+
+    Args:
+        rows: errors, see `worst`.
+        known: errors with their kinds, as this function returns them.
+
+    >>> coded([{"set": "a", "id": "1", "label": 1}], [{"set": "a", "id": "1", "label": 1, "kind": "negation"}])
+    [{'set': 'a', 'id': '1', 'label': 1, 'kind': 'negation'}]
+    """
+    kinds = {(error["set"], error["id"]): error["kind"] for error in known}
+    return [
+        {name: row[name] for name in ("set", "id", "label")} | {"kind": kinds.get((row["set"], row["id"]))}
+        for row in rows
+    ]
+
+
+def table(errors: Sequence[dict]) -> str:
+    """Return the Markdown table kind of error x dev set: wrong answers that are accepted, then right ones rejected.
+
+    Raises:
+        ValueError: if an error has no kind.
+
+    >>> print(table([{"set": "beetle.dev", "id": "1", "label": 0, "kind": "negation"}]))
+    |  | beetle | all |
+    | --- | ---: | ---: |
+    | **wrong, accepted** | 1 | 1 |
+    | negation | 1 | 1 |
+    | **right, rejected** |  | 0 |
+    """
+    without = sum(error["kind"] is None for error in errors)
+    if without:
+        raise ValueError(f"{without} errors have no kind; read them with --texts and write their kinds into the file")
+    names = [name for name in SETS if any(error["set"] == name for error in errors)]
+    lines = []
+    for label, title in TITLES.items():
+        own = [error for error in errors if error["label"] == label]
+        groups = [(f"**{title}**", own)]
+        for kind, _ in sorted(Counter(error["kind"] for error in own).items(), key=lambda item: (-item[1], item[0])):
+            groups.append((kind, [error for error in own if error["kind"] == kind]))
+        for name, group in groups:
+            count = Counter(error["set"] for error in group)
+            lines.append([name, *(count[each] or "" for each in names), len(group)])
+    return markdown_table(["", *(name.removesuffix(".dev") for name in names), "all"], lines, "---:")
+
+
+def main() -> None:
+    """Find the errors, or only make the table of them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--judgments", type=Path, nargs="+", help="folders of the dev files; without, only the table")
+    parser.add_argument("--checkpoint", default="base", help="the judge, if the errors are found anew")
+    parser.add_argument("--dtype", help="its floating type; default float32")
+    parser.add_argument("--texts", action="store_true", help="print the errors with their texts, as JSON lines")
+    parser.add_argument("--codes", type=Path, default=CODES, help="file of ids and kinds")
+    parser.add_argument("--write", type=Path, help=f"file with <!-- {PLACE} -->, for the table")
+    args = parser.parse_args()
+    found = json.loads(args.codes.read_text(encoding="utf-8")) if args.codes.is_file() else {"errors": []}
+    if args.judgments:
+        sets = {name: c.read(name, args.judgments) for name in SETS}
+        rows = worst(sets, Judge(load_judge(args.checkpoint, device="cpu", dtype=args.dtype)))
+        found = {
+            "command": command_line("training.studies.judges.worst_errors", sys.argv[1:]),
+            "checkpoint": checkpoint_digest(checkpoint_folder(args.checkpoint)),
+            "data": {name: file_digest(local_file(name, args.judgments)) for name in SETS},
+            "errors": coded(rows, found["errors"]),
+        }
+        args.codes.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        for row in rows if args.texts else ():
+            names = ("set", "id", "probability", "label", "question", "references", "candidate")
+            print(json.dumps({name: row[name] for name in names}, ensure_ascii=False))
+    try:
+        text = table(found["errors"])
+    except ValueError as error:
+        parser.exit(1, f"{args.codes}: {error}\n")
+    print(text)
+    if args.write:
+        put_between_markers(args.write, PLACE, text)
+
+
+if __name__ == "__main__":
+    main()
