@@ -355,6 +355,32 @@ def test_the_headline_of_f_meta_says_what_the_numbers_show(spaces):
         assert re.findall(r": [RG]\d+ \(([\d.]+)\)", said) == lowest
 
 
+def test_grounding_marks_evidence_only_where_there_is_some(spaces):
+    app = load_app("grounding")
+    found = {"text": "It is red.", "verdict": "supported", "probability": 0.9, "passage": 1, "instead": None}
+    passages = ["Roses need sun.", "Yes. It is red."]
+    supported = app.sentence_html(found | {"span": [5, 15]}, passages)
+    assert "Passage 2.</small> Yes. <mark>It is red.</mark>" in supported
+    unsupported = app.sentence_html(found | {"span": None, "verdict": "unsupported"}, passages)
+    assert "The closest passage is passage 2.</small> Yes. It is red.</p>" in unsupported
+    assert "<details" not in app.sentence_html(found | {"passage": None, "span": None}, passages)
+
+
+@pytest.mark.parametrize(
+    ("answer", "passages", "message"),
+    [
+        ("It is red.", " \n\n ", "Passages: this field is empty"),
+        ("", "Roses are red.", "Answer: this field is empty; fill it in."),
+        ("It is red.", "x" * 10_001, "Passages: 10,001 characters are too many for this page"),
+        ("It is red.", "\n\n".join("abcdefghijk"), "Passages: 11 texts are too many"),
+    ],
+    ids=["none", "no answer", "too long", "too many"],
+)
+def test_bad_passages_of_the_page_have_one_message(spaces, answer, passages, message):
+    with pytest.raises(spaces.checks.Problem, match=message):
+        load_app("grounding").page("", answer, passages)
+
+
 def test_compare_shows_no_interval_without_evidence_and_no_tie_as_a_vote(spaces):
     app = load_app("compare")
     empty = [""] * 4
