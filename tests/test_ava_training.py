@@ -62,6 +62,19 @@ def test_short_answers_train_the_linear_judge(tmp_path):
     assert {x.short_answer for x in t.as2_triples(sentences, None, random.Random(0))} == {"4"}
 
 
+def test_the_short_answer_of_a_triple_is_its_references_and_never_its_candidates():
+    rows = [
+        {"question": "q", "answer": answer, "label": label, "short_answer": short}
+        for answer, label, short in [("a", 1, "A"), ("b", 1, "B"), ("none", 1, None), ("wrong", 0, None)]
+    ]
+    found = {(x.references[0], x.candidate): x.short_answer for x in t.as2_triples(rows, None, random.Random(0))}
+    assert {found["a", "b"], found["a", "none"], found["a", "wrong"]} == {"A"}
+    assert (found["none", "b"], found["none", "wrong"]) == ("A", "B")
+    alone = [row for row in rows if row["answer"] != "b"]
+    found = {(x.references[0], x.candidate): x.short_answer for x in t.as2_triples(alone, None, random.Random(0))}
+    assert (found["none", "a"], found["none", "wrong"]) == (None, "A")
+
+
 def test_answer_sentences_of_the_hub(monkeypatch):
     import datasets
 

@@ -11,6 +11,7 @@ from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_sco
 
 from tests.factories.ava import linear_judge
 from training.ava.triples import Triple
+from training.studies.ava_configurations import claims, short_answers
 from training.studies.ava_configurations import compare as c
 
 
@@ -18,7 +19,7 @@ def test_scores_of_counted_rows_are_those_of_repeated_rows():
     rng = np.random.default_rng(0)
     logits, labels = rng.integers(-3, 4, 40).astype(float), rng.integers(0, 2, 40)
     counts = rng.integers(0, 4, (3, 40))
-    found = c.weighted_scores(logits, labels, 0.5)(counts)
+    found = claims.weighted_scores(logits, labels, 0.5)(counts)
     for row, times in zip(found, counts, strict=True):
         own, true = np.repeat(logits, times), np.repeat(labels, times)
         said = own >= 0.5
@@ -29,7 +30,7 @@ def test_scores_of_counted_rows_are_those_of_repeated_rows():
 def test_the_threshold_has_the_best_f1():
     rng = np.random.default_rng(1)
     logits, labels = rng.integers(-3, 4, 40).astype(float), rng.integers(0, 2, 40)
-    best = c.best_threshold(logits, labels)
+    best = claims.best_threshold(logits, labels)
     assert f1_score(labels, logits >= best) == max(f1_score(labels, logits >= at) for at in np.unique(logits))
 
 
@@ -39,17 +40,17 @@ def test_intervals_are_over_questions_and_claims_over_differences():
     labels = np.array([row.label for row in rows])
     worse = np.where(np.arange(60) % 4 < 2, 2 * labels - 1, -1.0)
     runs = {"a1-r_qt": [(2 * labels - 1, 0.0)] * 2, "a0-all": [(worse, 0.0)]}
-    scores = c.resampled(rows, runs, 0)
-    found = c.summary(scores, 30, scores)
+    scores = claims.resampled(rows, runs, 0)
+    found = claims.summary(scores, 30, scores)
     assert found["scores"]["a1-r_qt"]["f1"] == [1, 1, 1]
     value, low, high = found["scores"]["a0-all"]["f1"]
     assert value == pytest.approx(2 * 0.5 / 1.5)  # precision 1, recall 1/2
     assert 0.4 < low < value < high < 0.9
     (claim,) = found["claims"]
-    assert (claim["better"], claim["worse"], c.verdict(claim["f1"])) == ("a1-r_qt", "a0-all", "holds")
+    assert (claim["better"], claim["worse"], claims.verdict(claim["f1"])) == ("a1-r_qt", "a0-all", "holds")
     assert found["added"] == {}  # nothing to compare with but itself
-    verdicts = c.resampled(rows, {"a0-all": runs["a1-r_qt"]}, 0)
-    assert c.summary(verdicts, 30, scores)["added"]["a0-all"] == {n: claim[n] for n in ("f1", "auc")}
+    verdicts = claims.resampled(rows, {"a0-all": runs["a1-r_qt"]}, 0)
+    assert claims.summary(verdicts, 30, scores)["added"]["a0-all"] == {n: claim[n] for n in ("f1", "auc")}
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def files(tmp_path, judges):
     (tmp_path / "as2").mkdir()
     for part in ("trecqa.train", "wikiqa.train", *c.DEV, *c.TESTS.values()):
         rows = [
-            {"question": f"who won cup {i} ?", "answer": f"{name} won cup {i} .", "label": int(name != "Bob")}
+            {"question": f"who won cup {i} ?", "answer": f"`` {name} '' won cup {i} .", "label": int(name != "Bob")}
             for i in range(6)
             for name in ("Ann", "Ann Lee", "Bob")
         ]
@@ -137,6 +138,71 @@ def test_the_second_step_starts_from_the_first(files, tmp_path, monkeypatch, cap
     with pytest.raises(SystemExit):
         c.main()
     assert "--transferred: the block 'in two steps' needs the folder of a judge to" in capsys.readouterr().err
+
+
+def test_short_answers_are_the_spans_of_the_same_sentences(files, monkeypatch, capsys):
+    """A sentence is found however it was tokenised; an incorrect answer has none, even where its span is known."""
+    rows = [
+        {"question": "who won ?", "answer": "Ann -LRB- 1989 -RRB- won .", "label": 1},
+        {"question": "who won ?", "answer": "It was Ann .", "label": 1},
+        {"question": "who won ?", "answer": "Bob won .", "label": 0},
+    ]
+    texts = {"Ann (1989) won.": "Ann", "Bob won.": "Bob"}
+    spans = [{"question": "who won?", "context": c, "answers": {"text": [a]}} for c, a in texts.items()]
+    assert short_answers.with_short_answers(rows, spans) == [rows[0] | {"short_answer": "Ann"}, *rows[1:]]
+
+    (files / "spans").mkdir()
+    words = ["x", "--as2", files / "as2", "--spans", files / "spans", "--output", files / "short"]
+    monkeypatch.setattr(sys, "argv", list(map(str, words)))
+    with pytest.raises(SystemExit):
+        short_answers.main()
+    assert "--spans: no trecqa.train.jsonl.gz or trecqa.train.jsonl in" in capsys.readouterr().err
+
+
+def test_the_linear_judge_is_measured_with_short_answers(files, monkeypatch, capsys):
+    """Its weight is on whether the short answer occurs: it is perfect with the names and worse without."""
+    for corpus, spans in short_answers.SPANS.items():
+        for part in short_answers.PARTS:
+            content = (files / f"as2/{corpus}.{part}.jsonl").read_text(encoding="utf-8")
+            rows = [row for row in map(json.loads, content.splitlines()) if row["label"]]
+            found = [{**r, "context": r["answer"], "answers": {"text": ["Ann"]}} for r in rows]
+            (files / "spans").mkdir(exist_ok=True)
+            (files / f"spans/{spans}.{part}.jsonl").write_text("\n".join(map(json.dumps, found)), encoding="utf-8")
+    words = ["x", "--as2", files / "as2", "--spans", files / "spans", "--output", files / "short"]
+    monkeypatch.setattr(sys, "argv", list(map(str, words)))
+    short_answers.main()
+    shares = "stands in 100.0% of the correct candidates and 0.0% of the incorrect ones"
+    printed = f"wikiqa.test: 12 of 12 correct answers have a short answer; that of the reference {shares}"
+    assert printed in capsys.readouterr().out
+
+    run_of_block = files / "runs/with_short_answers/linear/seed1"
+    shutil.copytree(files / "runs/answer_sentences/linear/seed1", run_of_block)
+    words = "--short_answers", files / "short", "--blocks", "answer sentences", c.SHORT, "--json", files / "found.json"
+    run(monkeypatch, files, *words)
+    blocks = json.loads((files / "found.json").read_text(encoding="utf-8"))["blocks"]
+    scores = {name: block["tests"]["TREC-QA"]["scores"]["linear"]["auc"][0] for name, block in blocks.items()}
+    assert scores[c.SHORT] == 1 > scores["answer sentences"]
+    found = blocks[c.SHORT]["tests"]["TREC-QA"]
+    assert [(claim["better"], claim["worse"]) for claim in found["claims"]] == [("a0-all", "linear")]
+    encoder = blocks["answer sentences"]["tests"]["TREC-QA"]["scores"]["a0-all"]["auc"][0]
+    assert found["claims"][0]["auc"][0] == pytest.approx(encoder - 1)
+    assert found["added"]["linear"]["auc"][0] == pytest.approx(1 - scores["answer sentences"])
+
+    with pytest.raises(SystemExit):
+        run(monkeypatch, files, "--blocks", c.SHORT)
+    assert "--short_answers: the block 'with short answers' needs the folder" in capsys.readouterr().err
+    with (files / "as2/wikiqa.test.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"question": "who won cup 0 ?", "answer": "Cup 0 .", "label": 0}\n')
+    with pytest.raises(SystemExit):
+        run(monkeypatch, files, *words)
+    assert "--short_answers: wikiqa.test has other texts than in --as2; make it again" in capsys.readouterr().err
+
+
+def test_one_configuration_has_no_empty_table_of_claims(files, monkeypatch, capsys):
+    run(monkeypatch, files, "--only", "linear")
+    found = capsys.readouterr().out
+    assert "| linear | 0 | 1 |" in found
+    assert "what the paper says" not in found
 
 
 def test_nothing_trained_is_said(files, monkeypatch, capsys):

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from tests.factories.answer_sentences import ROWS, gold_judge, questions
 from training.ava import ranking
@@ -260,14 +261,24 @@ def test_a_file_without_markers_is_left_alone(tmp_path):
 
 def test_the_stored_agreement_is_that_of_the_stored_measures(repository):
     """Sums that differ in their last digits are ties: without that tau-b of one table is 0.689, not 0.719."""
+
+    def tau_b(a: list[float], b: list[float]) -> float:
+        """Pairs of systems in the same order less those in the other one, by those that are no tie in a or in b."""
+        pairs = [(a[i] - a[j], b[i] - b[j]) for i in range(len(a)) for j in range(i)]
+        signs = np.array([[np.sign(d) * (abs(d) > 1e-9) for d in pair] for pair in pairs])
+        return signs.prod(axis=1).sum() / np.sqrt(np.abs(signs).sum(axis=0).prod())
+
     path = repository / "training/studies/answer_ranking/results/systems.json"
     compared = 0
     for by_reference in json.loads(path.read_text(encoding="utf-8"))["judged"].values():
         for splits in (splits for corpora in by_reference.values() for splits in corpora.values()):
             for found in splits.values():
                 for name, stored in found["agreement"].items():
-                    sides = ([own[side][name] for own in found["systems"].values()] for side in ("estimated", "true"))
+                    sides = [[own[side][name] for own in found["systems"].values()] for side in ("estimated", "true")]
                     own = ranking.rank_agreement(*sides)
                     assert (own.tau, own.rmse) == pytest.approx((stored["tau"], stored["rmse"]), abs=1e-6)
+                    known = stats.kendalltau(*np.round(sides, 9))
+                    assert (known.statistic, known.pvalue) == pytest.approx((stored["tau"], stored["p"]), abs=1e-6)
+                    assert tau_b(*sides) == pytest.approx(stored["tau"], abs=1e-6)
                     compared += 1
     assert compared > 50

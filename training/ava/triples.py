@@ -98,30 +98,38 @@ def as2_triples(rows: Iterable[dict], negatives: int | None, rng: random.Random)
     positive; with t_i in C(q), t_j in W(q) negative. Questions with fewer than two correct answers are left out.
 
     Args:
-        rows: `question`, `answer` and `label` 0 or 1; optionally `short_answer`, the last one of a question counts.
+        rows: `question`, `answer` and `label` 0 or 1; optionally `short_answer`, the words of a correct answer that
+            answer the question; a reference without one takes the last one of another answer of its question.
         negatives: at most so many negatives of each reference, drawn at random; None takes all, as in the paper.
         rng: source of randomness.
 
     Yields:
         Triples with t_i as reference and t_j as candidate.
     """
-    correct, wrong, short = defaultdict(dict), defaultdict(dict), {}
+    correct, wrong, short = defaultdict(dict), defaultdict(dict), defaultdict(dict)
     for row in rows:
+        own = row.get("short_answer") or None
         (correct if int(row["label"]) else wrong)[row["question"]][row["answer"]] = None
-        if row.get("short_answer"):
-            short[row["question"]] = row["short_answer"]
+        if own:
+            short[row["question"]][row["answer"]] = own
+
+    def triple(question: str, reference: str, candidate: str, label: float) -> Triple:
+        known = short[question]  # without the candidate's own, which would tell its label
+        own = known.get(reference) or next((own for text, own in [*known.items()][::-1] if text != candidate), None)
+        return Triple(question, (reference,), candidate, label, "as2", own)
+
     for question, answers in correct.items():
         if len(answers) < 2:
             continue
         for reference in answers:
             for candidate in answers:
                 if candidate != reference:
-                    yield Triple(question, (reference,), candidate, 1.0, "as2", short.get(question))
+                    yield triple(question, reference, candidate, 1.0)
             others = [answer for answer in wrong[question] if answer not in answers]
             if negatives is not None and len(others) > negatives:
                 others = rng.sample(others, negatives)
             for candidate in others:
-                yield Triple(question, (reference,), candidate, 0.0, "as2", short.get(question))
+                yield triple(question, reference, candidate, 0.0)
 
 
 def judged_triples(rows: Iterable[dict], kind: str) -> list[Triple]:

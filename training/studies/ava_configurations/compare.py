@@ -15,7 +15,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,40 +24,29 @@ from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import checkpoint_digest
 from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR
-from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
 
 from training.ava import triples as t
 from training.common import around_markers, clocks, command_line, local_file, markdown_table, put_between_markers
 from training.studies.answer_ranking.transfer import reading_encoder
+from training.studies.ava_configurations.claims import best_threshold, resampled, summary, verdict
 
 FOLDER = Path(__file__).parent
 TESTS = {"TREC-QA": "trecqa.test", "WikiQA": "wikiqa.test"}
 DEV = ("trecqa.dev", "wikiqa.dev")
 DEV_ROWS = 1000  # of each dev part at most, for the threshold
-SAMPLES = 1000  # of the bootstrap
 DECISIVE = ("a1-r_qt-t_qr", "a2", "a1-r_qt", "a0-all", "a0-rt")  # decide the paper's claims, so they come first
 ORDER = (*DECISIVE, LINEAR, *(name for name in CONFIGURATIONS if name not in DECISIVE))
 VERDICTS = ("--judged", "evouna_nq.train=0.3", "evouna_tq.train=0.3", "scientsbank.train", "beetle.train")
 TWO_STEPS = "in two steps"
+SHORT = "with short answers"
 TRANSFERRED = "a1-r_qt"  # the configuration of paper_transfer.args
 BLOCKS: dict[str, tuple[str, ...]] = {  # more arguments of train_ava.py
     "answer sentences": (),
+    SHORT: (),  # the linear judge alone reads them
     TWO_STEPS: (),  # after paper_transfer.args
     "and verdicts": VERDICTS,
     "and marks": (*VERDICTS, "--marks", "valued"),
 }
-CLAIMS = (  # of section 6.2: the claim, the better configuration, the worse one
-    ("encoders of all three texts are above the linear judge", "a0-all", LINEAR),
-    ("one concatenated triple is above the linear judge", "a1-r_qt", LINEAR),
-    ("question and answer alone tell more than reference and answer", "a0-qt", "a0-rt"),
-    ("the question helps to compare reference and answer", "a0-all", "a0-rt"),
-    ("the question helps in one concatenated triple", "a1-r_qt", "a0-rt"),
-    ("one concatenated triple is above three pairs", "a1-r_qt", "a0-all"),
-    ("two triples are above one", "a1-r_qt-t_qr", "a1-r_qt"),
-    ("a third triple brings nothing", "a1-r_qt-t_qr", "a1-all"),
-    ("peer attention is above the same pairs without", "a2", "a1-r_qt-t_qr"),
-    ("peer attention is above one concatenated triple", "a2", "a1-r_qt"),
-)
 
 
 def run_folder(args: argparse.Namespace, block: str, configuration: str, seed: int) -> Path:
@@ -67,7 +56,8 @@ def run_folder(args: argparse.Namespace, block: str, configuration: str, seed: i
 
 def chosen(args: argparse.Namespace, block: str) -> list[str]:
     """Return the configurations of a block that are asked for."""
-    return [c for c in ORDER if c in args.only and (block != TWO_STEPS or c == TRANSFERRED)]
+    sole = {TWO_STEPS: TRANSFERRED, SHORT: LINEAR}
+    return [c for c in ORDER if c in args.only and sole.get(block, c) == c]
 
 
 def train(args: argparse.Namespace, block: str, configuration: str, seed: int) -> None:
@@ -76,7 +66,8 @@ def train(args: argparse.Namespace, block: str, configuration: str, seed: int) -
     if (folder / "final/README.md").is_file():
         return
     command = [sys.executable, "-m", "training.ava.train_ava", "--config", args.config]
-    command += ["--configuration", configuration, "--seed", seed, "--as2_dir", args.as2, "--output_dir", folder]
+    as2 = args.short_answers if block == SHORT else args.as2
+    command += ["--configuration", configuration, "--seed", seed, "--as2_dir", as2, "--output_dir", folder]
     command += ["--judged_dir", args.judgments or ".", "--encoder", args.encoder, *BLOCKS[block], *args.more]
     command += ["--start", args.transferred] if block == TWO_STEPS else []
     before, noted = clocks(), folder / "seconds.json"
@@ -90,7 +81,10 @@ def train(args: argparse.Namespace, block: str, configuration: str, seed: int) -
 
 
 def measured_rows(as2: Path) -> dict[str, list[t.Triple]]:
-    """Return the triples that are measured on: all of the test parts, and a sample of dev for the threshold."""
+    """Return the triples that are measured on: all of the test parts, and a sample of dev for the threshold.
+
+    The same texts are drawn from files with and without short answers.
+    """
     rng = random.Random(0)
     rows = {name: list(t.as2_triples(t.as2_rows(name, as2), None, rng)) for name in (*DEV, *TESTS.values())}
     return rows | {name: random.Random(0).sample(rows[name], min(DEV_ROWS, len(rows[name]))) for name in DEV}
@@ -109,8 +103,13 @@ def run_logits(folder: Path, rows: dict[str, list[t.Triple]], dtype: str | None)
         known = np.load(path)
         if str(known["digest"]) == digest:
             return {name: known[name] for name in rows}
-    judge = Judge(load_judge(folder / "final", device="cpu", dtype=dtype))
-    found = {n: judge.logits([(r.question, r.references[0], r.candidate) for r in own]) for n, own in rows.items()}
+    loaded = load_judge(folder / "final", device="cpu", dtype=dtype)
+    judge, is_linear = Judge(loaded), loaded.configuration == LINEAR
+
+    def texts(row: t.Triple) -> tuple:
+        return row.question, row.references[0], row.candidate, *([row.short_answer] if is_linear else [])
+
+    found = {name: judge.logits([texts(row) for row in own]) for name, own in rows.items()}
     found = {name: logits.astype(np.float16) for name, logits in found.items()}  # as they are kept
     np.savez(path, digest=digest, **found)
     return found
@@ -146,114 +145,6 @@ def write_kept(path: Path, digests: dict[str, str], runs: dict[str, dict]) -> No
         for part, value in parts.items()
     }
     np.savez_compressed(path, digests=json.dumps(digests), **values)
-
-
-def best_threshold(logits: np.ndarray, labels: np.ndarray) -> float:
-    """Return the logit from which "correct" has the best F1, half-way to the next lower one.
-
-    >>> best_threshold(np.array([2.0, 1.0, 0.0, -1.0]), np.array([1, 1, 0, 0]))
-    0.5
-    """
-    order = np.argsort(-logits, kind="stable")
-    hits, predicted = np.cumsum(labels[order]), np.arange(1, len(labels) + 1)
-    f1 = 2 * hits / (predicted + labels.sum())
-    f1[:-1][np.diff(logits[order]) == 0] = 0  # equal logits are accepted together
-    best = int(np.argmax(f1))
-    return float(logits[order[best : best + 2]].mean())
-
-
-def weighted_scores(logits: np.ndarray, labels: np.ndarray, threshold: float) -> Callable[[np.ndarray], np.ndarray]:
-    """Return a function from (samples, rows) counts of rows to (samples, 4) precision, recall, F1 and AUC.
-
-    >>> scores = weighted_scores(np.array([2.0, 1.0, -1.0]), np.array([1, 0, 1]), 0.0)
-    >>> scores(np.array([[1, 1, 1], [2, 1, 0]])).round(3).tolist()
-    [[0.5, 0.5, 0.5, 0.5], [0.667, 1.0, 0.8, 1.0]]
-    """
-    _, place = np.unique(logits, return_inverse=True)
-    order = np.argsort(place, kind="stable")
-    starts = np.flatnonzero(np.r_[True, np.diff(place[order]) > 0])
-    right, predicted = labels == 1, logits >= threshold
-
-    def scores(counts: np.ndarray) -> np.ndarray:
-        hits, accepted = counts @ (right & predicted), counts @ predicted.astype(float)
-        true, wrong = counts @ right.astype(float), counts @ (~right).astype(float)
-        by_logit = [np.add.reduceat((counts * part)[:, order], starts, axis=1) for part in (right, ~right)]
-        below = np.cumsum(by_logit[1], axis=1) - by_logit[1] / 2
-        with np.errstate(invalid="ignore", divide="ignore"):
-            area = (by_logit[0] * below).sum(axis=1) / (true * wrong)
-        precision = hits / np.maximum(1, accepted)
-        return np.stack(
-            [precision, hits / np.maximum(1, true), 2 * hits / np.maximum(1, accepted + true), area], axis=1
-        )
-
-    return scores
-
-
-def resampled(
-    rows: list[t.Triple], runs: dict[str, list[tuple[np.ndarray, float]]], seed: int
-) -> dict[str, np.ndarray]:
-    """Return the scores of configurations in the same bootstrap samples of questions; row 0 is all rows once.
-
-    Args:
-        rows: test triples.
-        runs: configuration -> per seed the (rows,) logits and the threshold; of several seeds the mean counts, over
-            seeds that are drawn with replacement too.
-        seed: of the samples.
-
-    Returns:
-        configuration -> (1 + SAMPLES, 4) precision, recall, F1, AUC.
-    """
-    labels = np.array([int(row.label) for row in rows])
-    questions = {question: i for i, question in enumerate(dict.fromkeys(row.question for row in rows))}
-    clusters = np.array([questions[row.question] for row in rows])
-    functions = {name: [weighted_scores(logits, labels, at) for logits, at in own] for name, own in runs.items()}
-    found = {name: [np.stack([f(np.ones((1, len(rows)))) for f in own])] for name, own in functions.items()}
-    for counts in bootstrap_counts(clusters, SAMPLES, seed):
-        for name, own in functions.items():
-            found[name].append(np.stack([f(counts) for f in own]))
-    scores, rng = {}, np.random.default_rng(seed)
-    for name, parts in found.items():
-        values = np.concatenate(parts, axis=1)  # seeds x samples x 4
-        drawn = rng.integers(len(values), size=(1 + SAMPLES, len(values)))
-        drawn[0] = np.arange(len(values))
-        scores[name] = values[drawn, np.arange(1 + SAMPLES)[:, None]].mean(axis=1)
-    return scores
-
-
-def summary(scores: dict[str, np.ndarray], questions: int, plain: dict[str, np.ndarray]) -> dict:
-    """Return scores, and with intervals the differences of F1 and AUC: for the paper's claims, and from another block.
-
-    Args:
-        scores: configuration -> what `resampled` returns.
-        questions: number of them.
-        plain: scores of the block that is compared with, in the same samples.
-    """
-
-    def noted(values: np.ndarray) -> list[float]:
-        return [float(values[0]), *map(float, interval(values[1:], questions))]
-
-    def difference(better: np.ndarray, worse: np.ndarray) -> dict[str, list[float]]:
-        return {n: noted(better[:, i] - worse[:, i]) for i, n in enumerate(names) if n in ("f1", "auc")}
-
-    names = "precision", "recall", "f1", "auc"
-    result = {c: {n: noted(found[:, i]) for i, n in enumerate(names)} for c, found in scores.items()}
-    claims = [
-        {"claim": claim, "better": better, "worse": worse} | difference(scores[better], scores[worse])
-        for claim, better, worse in CLAIMS
-        if better in scores and worse in scores
-    ]
-    added = {c: difference(found, plain[c]) for c, found in scores.items() if c in plain and found is not plain[c]}
-    return {"scores": result, "claims": claims, "added": added}
-
-
-def verdict(difference: list[float]) -> str:
-    """Return what an interval of a difference says about the claim that it is above 0.
-
-    >>> verdict([0.02, 0.01, 0.03]), verdict([0.02, -0.01, 0.05]), verdict([-0.02, -0.03, -0.01])
-    ('holds', 'open', 'the reverse')
-    """
-    _, low, high = difference
-    return "holds" if low > 0 else "the reverse" if high < 0 else "open"
 
 
 def _cell(values: list[float], form: str = "{:.3f} [{:.3f}, {:.3f}]") -> str:
@@ -292,7 +183,8 @@ def tables(blocks: dict[str, dict]) -> str:
             cells += [cell for test in tests.values() for cell in _difference_cells(test["added"][configuration])]
             rows.append(cells)
         head = [title for name in tests for title in (f"{name}: F1", "AUC")]
-        parts.append(markdown_table(["what the paper says", f"{block}:", *head], rows))
+        if rows:
+            parts.append(markdown_table(["what the paper says", f"{block}:", *head], rows))
     return "\n\n".join(parts)
 
 
@@ -346,7 +238,8 @@ def measured(
         questions = len({row.question for row in rows[part]})
         tests[name] = {"questions": questions, "triples": len(rows[part])}
         scores = resampled(rows[part], own, 0)
-        tests[name] |= summary(scores, questions, plain.setdefault(name, scores))
+        first = plain.setdefault(name, scores)
+        tests[name] |= summary(scores, questions, first, first if block == SHORT else None)
     return {"runs": facts, "tests": tests}
 
 
@@ -357,6 +250,9 @@ def main() -> None:
     parser.add_argument("--judgments", type=Path, help="folder of the files of human verdicts, for other blocks")
     parser.add_argument(
         "--transferred", type=Path, help=f"folder of what paper_transfer.args made, for the block {TWO_STEPS!r}"
+    )
+    parser.add_argument(
+        "--short_answers", type=Path, help=f"folder that short_answers.py wrote, for the block {SHORT!r}"
     )
     parser.add_argument("--output", type=Path, required=True, help="folder for the checkpoints")
     parser.add_argument(
@@ -383,18 +279,25 @@ def main() -> None:
     if args.transferred is None and TWO_STEPS in to_train:
         parser.error(f"--transferred: the block {TWO_STEPS!r} needs the folder of a judge to start from")
 
+    if args.short_answers is None and SHORT in args.blocks:
+        parser.error(f"--short_answers: the block {SHORT!r} needs the folder that short_answers.py wrote")
+
     if not args.encoder and to_train:
         args.encoder = reading_encoder(args.output / "encoder")
     files = [local_file(name, args.as2) for name in ("trecqa.train", "wikiqa.train", *DEV, *TESTS.values())]
     digests = {path.name: file_digest(path) for path in files}
     kept = read_kept(args.kept, digests)
     rows, blocks, plain = measured_rows(args.as2), {}, {}
+    short_rows = measured_rows(args.short_answers) if SHORT in args.blocks else {}
+    for name, own in short_rows.items():
+        if [replace(row, short_answer=None) for row in own] != [replace(row, short_answer=None) for row in rows[name]]:
+            parser.error(f"--short_answers: {name} has other texts than in --as2; make it again with short_answers.py")
     for block in args.blocks:
         for seed in args.seeds if to_train else []:
             for configuration in chosen(args, block):
                 if f"{block}/{configuration}/{seed}" not in kept:
                     train(args, block, configuration, seed)
-        found = measured(args, block, rows, kept, plain)
+        found = measured(args, block, short_rows if block == SHORT else rows, kept, plain)
         if found:
             blocks[block] = found
     if not blocks:
