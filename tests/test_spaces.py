@@ -394,6 +394,8 @@ def test_compare_shows_no_interval_without_evidence_and_no_tie_as_a_vote(spaces)
         if names[0]:
             assert "AVA: a and b are level." in status
             assert str(table).count(">tie<") == len(app.SCORES)
+    three = [*same[:2], "a", "Shakespeare\nhoney", "b", "Marlowe\nhoney", "c", "Marlowe\nhoney", "", ""]
+    assert "AVA: a is ahead of b and c, but chance could explain it" in app.page(lambda *_: None, *three)[0]
 
 
 def test_scripts_of_the_comparison_are_not_escaped(spaces):

@@ -77,7 +77,7 @@ def address(repository, connections, tmp_path_factory):
                 "CONNECTIONS": str(connections / f"{name}.txt"),
                 "GRADIO_SERVER_PORT": str(port),
                 "GRADIO_TEMP_DIR": str(folder / "gradio"),
-                "PYTHONPATH": str(connections),
+                "PYTHONPATH": os.pathsep.join([str(connections), *filter(None, [os.environ.get("PYTHONPATH")])]),
             }
             if name == "aev":  # as on the Hub, where Gradio adds what our policy forbids
                 environment |= {"SYSTEM": "spaces", "SPACE_ID": "ns/aev", "SPACE_HOST": "ns-aev.hf.space"}
@@ -713,3 +713,29 @@ def test_an_opened_link_never_shows_the_verdict_of_the_first_example(visit, addr
     page.goto(f"{address('ava')}/?question=Who+wrote+Hamlet%3F&answer=Christopher+Marlowe&references=Shakespeare")
     result(page, "The judge calls it wrong.")
     assert not [text for text in page.evaluate("window.seen") if "right. Prob" in text]
+
+
+@pytest.mark.xdist_group("demo-ava")
+def test_a_result_beside_an_edited_text_says_so(visit):
+    """After an edit, and also where the text is edited while its predecessor is judged."""
+    page = visit("ava")
+    stale, question = page.locator(".stale"), field(page, "Question")
+    expect(stale).to_have_count(0)
+    question.press_sequentially(" Really?")
+    expect(stale).to_have_count(1)
+    said = "one => getComputedStyle(one, '::before').content"
+    assert "the result of the earlier one" in page.locator(".status:visible").first.evaluate(said)
+    button = page.get_by_role("button", name="Judge the answer")
+    button.click()
+    expect(stale).to_have_count(0)
+    question.fill("How many eggs are in two dozen?")
+    button.click()
+    question.press_sequentially("!")
+    page.wait_for_url(re.compile("#how-many-eggs-are-in-two-dozen="))
+    page.wait_for_timeout(500)
+    expect(stale).to_have_count(1)
+    button.click()
+    expect(stale).to_have_count(0)
+    example(page, "A wrong name")
+    result(page, "The judge calls it wrong.")
+    expect(stale).to_have_count(0)

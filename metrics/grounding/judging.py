@@ -218,6 +218,8 @@ def reason(sentences: Sequence[dict]) -> str:
 
     >>> reason([{"verdict": "contradicted", "text": "It opened in 1887.", "instead": "1889", "passage": 0}])
     "0 of 1 sentences supported; contradicted: 'It opened in 1887.' (passage 1 says 1889)."
+    >>> reason([{"verdict": "unsupported", "text": "It is tall.", "instead": "", "passage": None}])
+    "0 of 1 sentences supported; unsupported: 'It is tall.'"
     """
     judged = [sentence for sentence in sentences if sentence["verdict"] != "states nothing"]
     if not judged:
@@ -228,4 +230,5 @@ def reason(sentences: Sequence[dict]) -> str:
     if bad is None:
         return f"{text}."
     why = f" (passage {bad['passage'] + 1} says {bad['instead']})" if bad["instead"] else ""
-    return f"{text}; {bad['verdict']}: {bad['text']!r:.200}{why}."
+    said = f"{text}; {bad['verdict']}: {bad['text']!r:.200}{why}"
+    return said if said.endswith((".'", '."')) else f"{said}."

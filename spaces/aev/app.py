@@ -73,7 +73,7 @@ def plane_html(grid: dict, settings) -> Markup:
     sides = {0.0: "recall", 0.5: "both", 1.0: "precision"}
     zeros = {n: not any(scores) for n, scores in zip(grid["max_order"], grid["aev"], strict=True)}
     units = {n: "single words" if n == 1 else f"up to {n} words" for n in grid["max_order"]}
-    units |= {n: f"no shared {'word' if n == 1 else f'phrase of {n}'}: 0" for n, zero in zeros.items() if zero}
+    units |= {n: f"no shared {'word' if n == 1 else f'phrase of {n}'}" for n, zero in zeros.items() if zero}
     head = "".join(f'<th scope="col">N = {n}<small>{units[n]}</small></th>' for n in grid["max_order"])
     rows = []
     for i, at in enumerate(grid["alpha"]):
@@ -147,6 +147,7 @@ def with_labels_of_the_page(note: str) -> str:
     note = re.sub(r"\ba max_order\b", "an N", note).replace(
         "stop_words=None keeps stop words", "the last box keeps them"
     )
+    note = re.sub(r"\b(\d)-gram", r"phrase of \1 words", note).replace("corpus score", "score")
     note = note.replace("brevity=inf switches it off", "a higher B makes it milder")
     note = note.replace("wordiness=inf switches it off", "the box below switches it off")
     return note.replace("brevity_penalty", "brevity penalty").replace("wordiness_penalty", "wordiness penalty")
@@ -250,12 +251,12 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
                 with gr.Tab("Two texts") as texts_tab:
                     answer = gr.Textbox(label="Answer to be scored", lines=2, max_lines=8)
                     reference = gr.Textbox(label="Reference answer", lines=2, max_lines=8)
-                    texts_button = gr.Button("Show the plane", variant="primary")
+                    texts_button = gr.Button("Score the answer", variant="primary")
                     examples = gr.Column()
                 with gr.Tab("A file") as file_tab:
                     gr.Markdown(uploads.accepted_files("Columns: answer, references."))
                     picked = uploads.picker(COLUMNS, Path(__file__).with_name("example.csv"))
-                    file_button = gr.Button("Show the plane of the file", variant="primary")
+                    file_button = gr.Button("Score the file", variant="primary")
         with gr.Column(min_width=280):
             area = events.results_area("Type two texts, or choose an example.")
             with area.results:

@@ -10,7 +10,7 @@ import gradio as gr
 from common import checks, events, html, server, sharing, uploads, verdicts
 from genqa_metrics.ava.scorer import AvaScorer
 from genqa_metrics.toolkit.analysis import compare, judge_errors
-from genqa_metrics.toolkit.reports.table import estimate
+from genqa_metrics.toolkit.reports.table import estimate, listed
 from genqa_metrics.toolkit.rows import formats
 
 TITLE = "AVA: is the answer right?"
@@ -160,6 +160,32 @@ def ranking(tick, path: str | None, columns: Mapping) -> tuple[dict, uploads.Row
     return report, rows
 
 
+def finding(systems: Sequence[Mapping]) -> str:
+    """Return which system is best, and whether chance could explain it.
+
+    Args:
+        systems: of the ranking, the best one first.
+
+    >>> one = {"system": "a", "accuracy": 0.9, "low": 0.8, "high": 1.0, "best_rank": 1, "worst_rank": 2}
+    >>> other = {"system": "b", "accuracy": 0.7, "low": 0.5, "high": 0.8, "best_rank": 1, "worst_rank": 2}
+    >>> finding([one, other])
+    '**a** is ahead: accuracy **0.900** [0.800, 1.000]. Chance could explain its lead over b.'
+    >>> finding([{**one, "worst_rank": 1}, {**other, "best_rank": 2}]).partition(". ")[2]
+    'Chance is unlikely to explain it.'
+    """
+    first, *others = systems
+    value, _, interval = estimate({**first, "value": first["accuracy"]}).partition(" ")
+    if not others:
+        return f"The accuracy of **{first['system']}** is **{value}** {interval}."
+    if level := [other["system"] for other in others if other["accuracy"] == first["accuracy"]]:
+        return f"**{listed([first['system'], *level])}** are level: accuracy **{value}** {interval}."
+    said = f"**{first['system']}** is ahead: accuracy **{value}** {interval}."
+    if first["worst_rank"] is None:
+        return said
+    close = [other["system"] for other in others if other["best_rank"] == 1]
+    return f"{said} Chance {f'could explain its lead over {listed(close)}' if close else 'is unlikely to explain it'}."
+
+
 def file_page(tick, path: str | None, *columns) -> list:
     """Return what the page shows for a file."""
     report, rows = ranking(tick, path, dict(zip(COLUMNS, columns, strict=True)))
@@ -167,15 +193,9 @@ def file_page(tick, path: str | None, *columns) -> list:
     cells = []
     for found in systems:
         best, worst = found["best_rank"], found["worst_rank"]
-        cells.append(
-            [
-                str(found["rank"]) if best in (None, worst) else f"{best} to {worst}",
-                found["system"],
-                estimate({**found, "value": found["accuracy"]}),
-                f"{found['judged_right']:,} of {found['answers']:,}",
-            ]
-        )
-    table = html.table(["rank", "system", "accuracy", "judged right"], cells, "Ranking", {2, 3})
+        rank = str(found["rank"]) if best in (None, worst) else f"{best} to {worst}"
+        cells.append([rank, found["system"], f"{found['judged_right']:,} of {found['answers']:,}"])
+    table = html.table(["rank", "system", "judged right"], cells, report["note"] or "Verdicts", {2})
     plot = html.intervals(
         [(found["system"], found["accuracy"], found["low"], found["high"]) for found in systems],
         "Accuracy with its 95% interval, from 0 to 1",
@@ -184,14 +204,14 @@ def file_page(tick, path: str | None, *columns) -> list:
     scores = {name: [row[name] for row in report["verdicts"]] for name in ("ava_score", "ava_label")}
     many = "s" * (len(systems) > 1)
     status = html.headline(
+        finding(systems),
         f"**{len(items):,}** answers of **{len(systems)}** system{many} judged.",
-        report["note"],
-        f"Accuracy: {report['method']}" + (f"; {report['measured']}." if report["measured"] else "."),
         *(f"Note: {text}." for text in report["warnings"]),
     )
+    status += html.notes([f"Accuracy: {'; '.join(filter(None, (report['method'], report['measured'])))}"])
     return [
         status + rows.problems_html(),
-        table + plot,
+        plot + table,
         uploads.scores_file("ava_results.csv", items, scores, systems=True),
     ]
 

@@ -21,6 +21,8 @@ UNEXPECTED = "An error occurred on the server, not in your input. Please try aga
 # query, see `sharing.Address`. In a Space the page lies in a frame, and the page around it is told.
 LIVE = "element.setAttribute('role', 'status'); element.setAttribute('aria-live', 'polite');"
 _STATUS = LIVE + html.script("status.js")
+# Marks a result whose texts were edited after it, or during its run, see opening.js.
+STARTED, FINISHED = "(...values) => window.started(values, {})", "() => window.finished()"
 SCROLL = html.script("scroll.js")  # shows the status if it is out of view
 
 
@@ -190,7 +192,9 @@ def connect(
     on = triggers.then if callable(getattr(triggers, "then", None)) else functools.partial(gr.on, triggers)
     if scroll:
         on(None, None, None, js=SCROLL, api_visibility="private")
+    event.setdefault("js", STARTED.format(len(inputs)))
     started = on(run, inputs, [*area[:3], *outputs], **event)
+    started.then(None, None, None, js=FINISHED, api_visibility="private")
     if long:
         area.stop.click(work.stop, None, None, queue=False, api_visibility="private")
     return started

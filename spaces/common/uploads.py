@@ -158,7 +158,7 @@ def file_tab(
 
 
 def _short(value: object, most: int = 80) -> str:
-    text = "" if value is None else str(value)
+    text = " | ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
     return text if len(text) <= most else text[: most - 1] + "…"
 
 

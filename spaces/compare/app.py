@@ -56,8 +56,8 @@ def explained(shown: dict | None, event: gr.EventData) -> Markup:
     if row is None:
         return Markup()
     parts = []
-    for system, answer in row["answers"].items():
-        text = answer["prediction"]
+    for system in shown["systems"]:  # as in the row
+        text = row["answers"][system]["prediction"]
         verdict = verdicts.judge(comparing.judge(), row["question"], text, row["references"])
         line = verdicts.sentence(verdict["probability"], comparing.judge().threshold)
         parts.append(html.paragraphs(f"{system}: {line}", verdict["reason"]))

@@ -61,10 +61,14 @@ def preferred(found: dict[str, list[tuple]], names: Sequence[str]) -> str:
 def summary(report, found: dict[str, list[tuple]], questions: Sequence[dict]) -> tuple[str, str, str]:
     """Return which system is better by the judge, how many answers are right, and what shared words say."""
     facts, rows = report.to_dict(), found["ava_accuracy"]
-    p = reports.ranked_pairs(facts, "ava", "ava_accuracy", neighbours=True)[0]["permutation_p_corrected"]
-    (first, *_), (second, *_) = rows[:2]
+    top = rows[0][0]
+    firsts, seconds = ([name for name, value, *_ in rows if value == rows[place][1]] for place in (0, 1))
+    first, second = listed(firsts), listed(seconds)
+    pairs = reports.ranked_pairs(facts, "ava", "ava_accuracy")
+    tested = [pair["permutation_p_corrected"] for pair in pairs if pair["first"] == top and pair["second"] in seconds]
+    p = None if None in tested else max(tested, default=None)
     if first_system(rows) is None:
-        judge = f"AVA: {first} and {second} are level."
+        judge = f"AVA: {first} are level."
     elif p is not None and p < facts["settings"]["level"]:
         judge = f"AVA: {first} beats {second}; chance is unlikely to explain it (p {p_value(p)})."
     else:

@@ -17,6 +17,7 @@ TITLE = "F-meta: is everything asked?"
 ABOUT = "Precision and recall of a set of generated questions: repeating one good question no longer wins."
 MAX_QUESTIONS = 20
 MAX_LENGTH = 500  # characters of a question
+CLOSE = 0.05  # parts that differ by less are called about the same
 MANY = 8  # a matrix with more columns is drawn small
 WORDS = {"tokenizer": "word"}  # typed questions are raw text
 NAMES = {"rouge": "ROUGE-L", "rouge_cosine": "ROUGE-L + cosine", "bleu": "BLEU-4", "meteor": "METEOR"}
@@ -130,7 +131,21 @@ def summary(scores: dict, matches: dict) -> tuple[str, ...]:
         f"Least matched {what}: {mark}{lowest[side] + 1} ({matches[side][lowest[side]]['score']:.2f})."
         for side, what, mark in (("references", "reference", "R"), ("predictions", "generated question", "G"))
     )
-    return first, second
+    return first, balance(scores), second
+
+
+def balance(scores: dict) -> str:
+    """Return which of the two parts is lower, and what that means.
+
+    >>> balance({"f_meta_precision": 0.9, "f_meta_recall": 0.5})
+    'Recall is lower: what is generated is like a reference, but not every reference is asked.'
+    """
+    ahead = scores["f_meta_precision"] - scores["f_meta_recall"]
+    if abs(ahead) < CLOSE:
+        return "Precision and recall are about the same."
+    if ahead > 0:
+        return "Recall is lower: what is generated is like a reference, but not every reference is asked."
+    return "Precision is lower: the references are asked, but some of what is generated is like no reference."
 
 
 def page(generated: str, references: str, base: str) -> list:
@@ -204,7 +219,8 @@ def file_page(tick, path: str | None, prediction, references, ident, base: str) 
     status = html.headline(
         f"**{len(rows.items):,}** contexts: mean F-meta **{means['f_meta']:.3f}**, precision "
         f"**{means['f_meta_precision']:.3f}**, recall **{means['f_meta_recall']:.3f}**; the conventional score is "
-        f"{means['f_meta_conventional']:.3f}."
+        f"{means['f_meta_conventional']:.3f}.",
+        balance(means),
     )
     order = sorted(range(len(rows.items)), key=lambda i: by_name["f_meta_recall"][i] - by_name["f_meta_precision"][i])[
         :5

@@ -10,6 +10,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of commo
 import gradio as gr
 from common import checks, events, html, server, sharing, uploads
 from genqa_metrics.grounding.scorer import GroundingScorer
+from genqa_metrics.toolkit.reports.table import listed
 from markupsafe import Markup
 
 TITLE = "Grounding: is the answer supported?"
@@ -66,9 +67,10 @@ def sentence_html(sentence: Mapping, passages: Sequence[str]) -> Markup:
     marked = html.fill("<mark>{evidence}</mark>", evidence=passage[start:end]) if sentence["span"] else ""
     says = f" It says: {sentence['instead']}." if sentence["instead"] else ""
     return html.fill(
-        '<details><summary dir="auto">{head}</summary><p dir="auto"><small>{name} {number}.{says}</small> {before}'
-        "{marked}{after}</p></details>",
+        '<details style="--evidence: {colour}"><summary dir="auto">{head}</summary><p dir="auto"><small>{name} '
+        "{number}.{says}</small> {before}{marked}{after}</p></details>",
         head=head,
+        colour=COLOURS[verdict],
         name="Passage" if sentence["span"] else "No evidence. The closest passage is passage",
         number=sentence["passage"] + 1,
         says=says,
@@ -127,18 +129,33 @@ def file_page(tick, path: str | None, *columns) -> list:
     by_system: dict[str, list[int]] = {}
     for place, item in enumerate(items):
         by_system.setdefault(item.system, []).append(place)
-    cells = []
-    for system, places in by_system.items():
-        scores = scorer().corpus_scores(statistics[places].sum(axis=0), len(places))
-        cells.append([system, f"{len(places):,}", *(f"{scores[name]:.3f}" for name in scorer().names)])
+    found = {
+        system: scorer().corpus_scores(statistics[places].sum(axis=0), len(places))
+        for system, places in by_system.items()
+    }
+    cells = [
+        [system, f"{len(by_system[system]):,}", *(f"{scores[name]:.3f}" for name in scorer().names)]
+        for system, scores in sorted(found.items(), key=lambda one: -one[1]["grounding"])
+    ]
     header = ["system", "answers", "supported sentences", "supported answers", "lowest probability", "answer rate"]
     table = html.table(header, cells, "Grounding of each system", set(range(1, len(header))))
-    many = "s" * (len(by_system) > 1)
     status = html.headline(
-        f"**{len(items):,}** answers of **{len(by_system)}** system{many} read.",
+        "Supported sentences: " + listed([f"**{cell[2]}** of {cell[0]}" for cell in cells]) + ".",
+        f"{len(items):,} answers were read.",
         *(f"Note: {text}." for text in scorer().warnings({}, counts)),
     )
     scores = {name: values.tolist() for name, values in scorer().row_scores(statistics).items()}
+    states = [i for i, states in enumerate(scores["grounding_answer_rate"]) if states]
+    worst = sorted((i for i in states if scores["grounding"][i] < 1), key=scores["grounding"].__getitem__)[:5]
+    table += html.table(
+        ["system", "question", "answer", "supported"],
+        [
+            [items[i].system, items[i].text or "", items[i].predictions[0], f"{scores['grounding'][i]:.2f}"]
+            for i in worst
+        ],
+        "Answers with the lowest share of supported sentences",
+        {3},
+    ) * bool(worst)
     results = uploads.scores_file("grounding_results.csv", items, scores, systems=True)
     return [status + rows.problems_html(), table, results]
 

@@ -120,17 +120,23 @@ def file_page(tick, path: str | None, *columns) -> list:
     values, counts = uploads.scored(rows.items, scorer(), tick)
     by_name = dict(zip(scorer().names, values.T.tolist(), strict=True))
     means = {name: sum(column) / len(column) for name, column in by_name.items()}
+    changes = [after - before for after, before in zip(by_name["rougeL_kpqa"], by_name["rougeL"], strict=True)]
+    moved = {
+        "lower": sum(change <= -CLOSE for change in changes),
+        "raise": sum(change >= CLOSE for change in changes),
+        "hardly change": sum(abs(change) < CLOSE for change in changes),
+    }
     status = html.headline(
         f"**{len(rows.items):,}** answers: mean ROUGE-L **{means['rougeL']:.3f}** without weights, "
         f"**{means['rougeL_kpqa']:.3f}** with them.",
+        "The weights " + ", ".join(f"{what} the score of {count:,}" for what, count in moved.items()) + ".",
         *(f"Note: {text}." for text in scorer().warnings({}, counts)),
     )
     groups = [
         (name, [("with weights", means[f"{metric}_kpqa"]), ("without", means[metric])])
         for metric, name in NAMES.items()
     ]
-    lower = [after - before for after, before in zip(by_name["rougeL_kpqa"], by_name["rougeL"], strict=True)]
-    order = sorted((i for i, change in enumerate(lower) if change <= -SEEN), key=lower.__getitem__)[:5]
+    order = sorted((i for i, change in enumerate(changes) if change <= -SEEN), key=changes.__getitem__)[:5]
     cells = [
         [
             rows.items[i].text,
