@@ -347,6 +347,13 @@ def test_the_headline_of_kpqa_says_what_the_numbers_show(spaces):
 def test_the_headline_of_f_meta_says_what_the_numbers_show(spaces):
     app = load_app("f_meta")
     assert doctest.testmod(app.asking).failed == 0
+    for precision, recall, said in (
+        (0.9, 0.5, "Recall is lower:"),
+        (0.5, 0.9, "Precision is lower:"),
+        (0.5, 0.52, ""),
+    ):
+        found = app.balance({"f_meta_precision": precision, "f_meta_recall": recall})
+        assert found.startswith(said or "Precision and recall are about the same.")
     for generated, references in QUESTIONS:
         matrix, scores = app.results_of(generated.split("\n"), references.split("\n"), "ROUGE-L")
         said = " ".join(app.summary(scores, app.scoring.best_matches(matrix)))

@@ -149,11 +149,10 @@ class LongWork:
 
 def _progress(what: str, done: int, total: int) -> Markup:
     return html.fill(
-        '<p class="hint">{what}{numbers} …</p><progress aria-label="{what}" max="{total}" value="{done}"></progress>',
+        '<p class="hint">{what}{numbers} …</p><progress aria-label="{what}"{so_far}></progress>',
         what=what,
         numbers=f": {done:,} of {total:,}" if total else "",
-        total=total or 1,
-        done=done,
+        so_far=html.fill(' max="{total}" value="{done}"', total=total, done=done) if total else "",  # else it moves
     )
 
 

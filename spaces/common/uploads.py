@@ -143,12 +143,12 @@ def file_tab(
     with gr.Tab(title):
         gr.Markdown(accepted_files(needs))
         with gr.Row():
-            with gr.Column(min_width=280):
+            with gr.Column(scale=2, min_width=280):
                 picked = picker(columns, example, labels)
                 for field in others:
                     field.render()
                 button = gr.Button(start, variant="primary")
-            with gr.Column(min_width=280):
+            with gr.Column(scale=3, min_width=280):  # tables of texts and scores are wide
                 area = events.results_area("Choose a file, or use the example.")
                 with area.results:
                     outputs = [gr.HTML(apply_default_css=False), gr.DownloadButton(save)]

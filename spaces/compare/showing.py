@@ -98,8 +98,8 @@ def scores_table(report, found: dict[str, list[tuple]]) -> Markup:
         label = accuracy_label(facts) if name == "ava_accuracy" else label
         chance = f"{'no' if clear else 'yes'} (p\u00a0{p_value(p)})" if first else "tie"
         lines.append([label, *map(values.get, order), chance])
-    header = ["score", *order, "could it be chance?"]
-    caption = "All scores; could the lead of the first system over the second be chance?"
+    header = ["score", *order, "chance?"]
+    caption = "All scores. The last column: could chance explain the lead of the best system over the next?"
     return html.table(header, lines, caption, set(range(1, 1 + len(order))))
 
 

@@ -135,17 +135,19 @@ def summary(scores: dict, matches: dict) -> tuple[str, ...]:
 
 
 def balance(scores: dict) -> str:
-    """Return which of the two parts is lower, and what that means.
+    """Return which of the two parts is lower, and what that means; both may be low.
 
     >>> balance({"f_meta_precision": 0.9, "f_meta_recall": 0.5})
-    'Recall is lower: what is generated is like a reference, but not every reference is asked.'
+    'Recall is lower: references are matched less well than generated questions, as when one is repeated.'
     """
     ahead = scores["f_meta_precision"] - scores["f_meta_recall"]
     if abs(ahead) < CLOSE:
         return "Precision and recall are about the same."
     if ahead > 0:
-        return "Recall is lower: what is generated is like a reference, but not every reference is asked."
-    return "Precision is lower: the references are asked, but some of what is generated is like no reference."
+        return "Recall is lower: references are matched less well than generated questions, as when one is repeated."
+    return (
+        "Precision is lower: generated questions are matched less well than references, as when some ask other things."
+    )
 
 
 def page(generated: str, references: str, base: str) -> list:

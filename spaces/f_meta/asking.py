@@ -1,6 +1,7 @@
 """The tab in which two generators ask about a sentence and F-meta scores them against the visitor's questions."""
 
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -9,6 +10,7 @@ from typing import NamedTuple
 
 import gradio as gr
 from common import checks, events, html, sharing
+from genqa_metrics.toolkit.reports.table import listed
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # the folder of training/ in a checkout
 MAX_SENTENCE = 500  # characters
@@ -22,6 +24,7 @@ SENTENCE = "In 1969 Neil Armstrong became the first person to walk on the Moon."
 OWN = "Who was the first person to walk on the Moon?\nWhen did Neil Armstrong walk on the Moon?"
 OWN += "\nWhat did Neil Armstrong do in 1969?"
 DRAW = 1
+_LOADING = threading.Lock()
 
 
 class Asked(NamedTuple):
@@ -31,9 +34,14 @@ class Asked(NamedTuple):
     scores: dict[str, float]
 
 
-@cache
 def generators() -> dict:
-    """Return the bundled generators by name; they are loaded once."""
+    """Return the bundled generators by name; they are loaded once, also if a visitor stops and starts again."""
+    with _LOADING:
+        return _loaded()
+
+
+@cache
+def _loaded() -> dict:
     from training.question_generation.ask import load
 
     return {name: load(name) for name in TOP}
@@ -99,14 +107,29 @@ def repeater(found: dict[str, Asked]) -> str:
     )
 
 
+def finding(found: dict[str, Asked]) -> str:
+    """Return which of two generators has the higher F.
+
+    >>> finding({"a": Asked([], {"f_meta": 0.5}), "b": Asked([], {"f_meta": 0.75})})
+    'The **b** generator has the higher F-meta: **0.750** against **0.500**.'
+    >>> finding(dict.fromkeys("ab", Asked([], {"f_meta": 0.5})))
+    'Both generators have the same F-meta: **0.500**.'
+    """
+    (name, high), (_, low) = sorted(
+        ((name, one.scores["f_meta"]) for name, one in found.items()), key=lambda each: -each[1]
+    )
+    if high == low:
+        return f"Both generators have the same F-meta: **{high:.3f}**."
+    return f"The **{name}** generator has the higher F-meta: **{high:.3f}** against **{low:.3f}**."
+
+
 def results(found: dict[str, Asked], base: str) -> list:
     """Return headline, table of questions and chart."""
-    both = " and ".join(f"**{one.scores['f_meta']:.3f}** for the {name} one" for name, one in found.items())
-    recall = " and ".join(f"**{one.scores['f_meta_recall']:.3f}**" for one in found.values())
-    different = " and ".join(f"{len(set(one.questions))} of {len(one.questions)}" for one in found.values())
-    status = html.headline(
-        f"F-meta is {both}; recall {recall}.", f"Different questions: {different}.", repeater(found)
+    recall = listed([f"**{one.scores['f_meta_recall']:.3f}** of the {name} generator" for name, one in found.items()])
+    different = listed(
+        [f"{len(set(one.questions))} of {len(one.questions)} of the {name} generator" for name, one in found.items()]
     )
+    status = html.headline(finding(found), repeater(found), f"Recall: {recall}.", f"Different questions: {different}.")
     rows = [
         [name, question, str(times)]
         for name, one in found.items()
