@@ -17,7 +17,6 @@ from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.scoring import heaviest_common_subsequence
 from genqa_metrics.toolkit.analysis.explanation import (
     Explanation,
-    Score,
     Segment,
     explanation,
     in_heaviest_subsequence,
@@ -34,33 +33,13 @@ from hypothesis import strategies as st
 from rich.console import Console
 from typer.testing import CliRunner
 
+from tests.factories.explained import made
 from tests.factories.kpqa import random_rows
 
 SCRIPT = "<script>alert('x')</script>\"'&amp;<img src=http://evil onerror=alert(1)>"
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 app.command()(script.explain)
-
-
-def made(signature="kpqa|beta:1", cut_texts=0):
-    """An explanation written by hand: 'the hypothesis' against 'a hypothesis' and '4'."""
-    prediction = [
-        Segment("the", (0.01,)),
-        Segment(" "),
-        Segment("hypo", (0.9,), True, True),
-        Segment("thesis", (0.3,)),
-    ]
-    first = [Segment("a", (0.04,)), Segment(" "), Segment("hypo", (0.8,), True, False), Segment("thesis", (0.21,))]
-    second = [Segment("4", (0.625,))]
-    scores = {
-        "bleu1_kpqa": Score(0.5, None, None, 0),
-        "rougeL_kpqa": Score(0.25, 0.2, 0.125, 1),
-        "bertscore_kpqa": Score(0.75, 0.7, 0.65, 0),
-        "bleu1": Score(0.3, None, None, 0),
-        "rougeL": Score(0.4, 0.45, 0.55, 0),
-        "bertscore": Score(0.6, 0.61, 0.62, 0),
-    }
-    return Explanation("which test?", [(prediction, first), (prediction, second)], scores, cut_texts, signature)
 
 
 def printed(explained, **kwargs):

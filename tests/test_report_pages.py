@@ -4,8 +4,8 @@ import genqa_metrics
 import pytest
 from genqa_metrics.toolkit.reports.explanation import explanation_html
 
+from tests.factories.explained import made
 from tests.factories.spaces import check_accessibility
-from tests.test_explain import made
 
 ROWS = [
     {
