@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
+from genqa_metrics.ava.loading import checkpoint_folder
+from genqa_metrics.core.checkpoints import checkpoint_digest
 from genqa_metrics.toolkit.reports import charts
 
 from training.ava import evaluate_ava
@@ -12,7 +14,15 @@ from training.common import around_markers
 from training.kpqa import evaluate_kpqa
 from training.studies.answer_ranking import error_tables, rank_systems
 from training.studies.ava_configurations import compare, data_statistics
-from training.studies.judges import attacks, choose, compare_judges, quantity_precision, small_and_base, summary
+from training.studies.judges import (
+    attacks,
+    choose,
+    compare_judges,
+    quantity_precision,
+    small_and_base,
+    summary,
+    worst_errors,
+)
 from training.studies.question_generation.measures import BASES
 from training.studies.question_similarity import against_people, check_bases
 
@@ -51,6 +61,23 @@ def test_the_card_of_ava_has_the_short_table_of_the_judges():
     assert card[len(before) : len(card) - len(after)].strip() == summary.card(), (
         "run python -m training.studies.judges.summary"
     )
+
+
+def test_the_card_of_ava_has_the_worst_errors_of_the_base_judge_by_kind():
+    found = json.loads(worst_errors.CODES.read_text(encoding="utf-8"))
+    before, after = around_markers(worst_errors.CARD, worst_errors.PLACE)
+    card = worst_errors.CARD.read_text(encoding="utf-8")
+    assert card[len(before) : len(card) - len(after)].strip() == worst_errors.table(found["errors"])
+    assert found["checkpoint"] == checkpoint_digest(checkpoint_folder("base"))
+    assert set(found["data"]) == set(worst_errors.SETS)
+    assert len({(error["set"], error["id"]) for error in found["errors"]}) == worst_errors.COUNT
+    assert all(set(error) == {"set", "id", "label", "kind"} for error in found["errors"])  # no texts of the data
+
+
+@pytest.mark.parametrize(("kind", "message"), [(None, "1 errors have no kind"), ("odd", "kinds odd: expected one of")])
+def test_errors_need_a_kind(kind, message):
+    with pytest.raises(ValueError, match=message):
+        worst_errors.table([{"set": "beetle.dev", "id": "1", "label": 0, "kind": kind}])
 
 
 @pytest.fixture

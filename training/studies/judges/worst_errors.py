@@ -33,6 +33,22 @@ COUNT = 100
 CODES = Path(__file__).parent / "results/worst_errors.json"
 CARD = Path(__file__).parents[3] / "metrics/ava/README.md"
 PLACE = "worst errors"
+DOUBTFUL = "verdict of people doubtful"
+KINDS = {  # what each means to whoever reads the errors
+    DOUBTFUL: "the answer says what a reference says and was called wrong, or the other way round",
+    "part or reason missing": "some of what the question asks for is not answered",
+    "number, unit or other value": "another value in the place of that of the reference",
+    "false claim beside the right answer": "the right answer, and something that contradicts it or is wrong",
+    "roles, cause or order swapped": "the words of the reference, related in another way",
+    "another statement in similar words": "neither of the kinds above, and not what the reference says",
+    "another name": "a person or thing with a similar name",
+    "negation": "a statement denied or not denied",
+    "other wording": "the same in other words, or an example of what the reference says in general",
+    "other name or form": "another name, a short form, or one of two names of a reference",
+    "right answer among other content": "it stands beside other values, details or doubts",
+    "right, not in the references": "right by what is known, where the references name something else",
+    "typing errors": "misspelt words",
+}
 TITLES = {0: "wrong, accepted", 1: "right, rejected"}  # by the verdict of people
 
 
@@ -67,7 +83,7 @@ def table(errors: Sequence[dict]) -> str:
     """Return the Markdown table kind of error x dev set: wrong answers that are accepted, then right ones rejected.
 
     Raises:
-        ValueError: if an error has no kind.
+        ValueError: if an error has no kind, or one that is not in `KINDS`.
 
     >>> print(table([{"set": "beetle.dev", "id": "1", "label": 0, "kind": "negation"}]))
     |  | beetle | all |
@@ -76,6 +92,9 @@ def table(errors: Sequence[dict]) -> str:
     | negation | 1 | 1 |
     | **right, rejected** |  | 0 |
     """
+    unknown = {error["kind"] for error in errors} - {*KINDS, None}
+    if unknown:
+        raise ValueError(f"kinds {', '.join(sorted(unknown))}: expected one of {', '.join(KINDS)}")
     without = sum(error["kind"] is None for error in errors)
     if without:
         raise ValueError(f"{without} errors have no kind; read them with --texts and write their kinds into the file")
