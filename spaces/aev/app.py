@@ -257,6 +257,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
                     gr.Markdown(uploads.accepted_files("Columns: answer, references."))
                     picked = uploads.picker(COLUMNS, Path(__file__).with_name("example.csv"))
                     file_button = gr.Button("Score the file", variant="primary")
+                    picked.preview.render()
         with gr.Column(min_width=280):
             area = events.results_area("Type two texts, or choose an example.")
             with area.results:

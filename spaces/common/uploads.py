@@ -52,10 +52,12 @@ class Picked(NamedTuple):
     Attributes:
         file: the field.
         menus: one menu per column.
+        preview: the first rows of the file, to be rendered by the caller where they have the width of the page.
     """
 
     file: gr.File
     menus: list[gr.Dropdown]
+    preview: gr.HTML
 
     @property
     def inputs(self) -> list:
@@ -78,7 +80,7 @@ def upload_field() -> gr.File:
 
 
 def picker(columns: Sequence[str], example: Path, labels: Mapping[str, str] | None = None) -> Picked:
-    """Add a field for a file, a button for the example, and, once there is a file, menus of columns and a preview.
+    """Add a field for a file, a button for the example, and, once there is a file, menus of its columns.
 
     Args:
         columns: keys of `LABELS`; several columns of answers are one system each.
@@ -98,7 +100,7 @@ def picker(columns: Sequence[str], example: Path, labels: Mapping[str, str] | No
                 label = {**LABELS, **(labels or {})}[name]
                 info = "several, if each system has one" if several else None
                 menus.append(gr.Dropdown([], label=label, info=info, multiselect=several, min_width=170))
-        preview = gr.HTML(apply_default_css=False)
+    preview = gr.HTML(apply_default_css=False, render=False)
 
     def looked(path: str | None) -> list:
         try:
@@ -120,7 +122,7 @@ def picker(columns: Sequence[str], example: Path, labels: Mapping[str, str] | No
 
     field.change(looked, field, [shown, *menus, preview], api_visibility="private", concurrency_id="peek")
     button.click(lambda: str(path), None, field, api_visibility="private")
-    return Picked(field, menus)
+    return Picked(field, menus, preview)
 
 
 def file_tab(
@@ -152,6 +154,7 @@ def file_tab(
                 area = events.results_area("Choose a file, or use the example.")
                 with area.results:
                     outputs = [gr.HTML(apply_default_css=False), gr.DownloadButton(save)]
+        picked.preview.render()
     inputs = [*picked.inputs, *others]  # files have a queue of their own: one answer does not wait for a whole file
     events.connect([button.click], function, inputs, area, outputs, long=True, concurrency_id="file")
     return picked
@@ -274,10 +277,12 @@ def _plain(message: object, path: str) -> str:
 
     >>> _plain("/tmp/a.csv, line 2: no answer, name it with --column; see the manual", "/tmp/a.csv")
     'File, line 2: no answer; see the manual.'
+    >>> _plain("/tmp/a.csv, line 2: no question; drop the row, or name a metric that reads none", "/tmp/a.csv")
+    'File, line 2: no question.'
     """
     kept = []
     for part in str(message).replace(path, "File").split(";"):
-        places = [place for hint in ("--", "jq ", "iconv ") if (place := part.find(hint)) >= 0]
+        places = [place for hint in ("--", "jq ", "iconv ", "name a metric") if (place := part.find(hint)) >= 0]
         if not places:
             kept.append(part)
         elif not (kept and part.startswith(" ")):

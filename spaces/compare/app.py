@@ -129,6 +129,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
             )
             picked = uploads.picker(COLUMNS, Path(__file__).with_name("example.csv"))
             file_button = gr.Button("Compare the file", variant="primary")
+            picked.preview.render()
     area = events.results_area("Paste answers, or choose a file.")
     with area.results:
         with gr.Row():

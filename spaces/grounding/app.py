@@ -91,7 +91,7 @@ def page(question: str, answer: str, passages: str) -> list:
     share = f"The score is **{html.probability(found['grounding'])}**, the share of the sentences that are supported."
     states = bool(found["grounding_answer_rate"])
     status = html.headline(
-        *((explained["reason"], share) if states else ("The answer states nothing.", explained["reason"])),
+        *((explained["reason"], share if states else "")),
         *(f"Note: {text}." for text in found["warnings"] if states),
         sharing.example_note(EXAMPLES, values),
     )
@@ -140,7 +140,7 @@ def file_page(tick, path: str | None, *columns) -> list:
     header = ["system", "answers", "supported sentences", "supported answers", "lowest probability", "answer rate"]
     table = html.table(header, cells, "Grounding of each system", set(range(1, len(header))))
     status = html.headline(
-        "Supported sentences: " + listed([f"**{cell[2]}** of {cell[0]}" for cell in cells]) + ".",
+        "Share of supported sentences: " + listed([f"{cell[0]} **{cell[2]}**" for cell in cells]) + ".",
         f"{len(items):,} answers were read.",
         *(f"Note: {text}." for text in scorer().warnings({}, counts)),
     )

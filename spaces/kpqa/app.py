@@ -11,6 +11,7 @@ from genqa_metrics.core.languages import language_counts, language_warnings
 from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.scorer import KpqaScorer
 from genqa_metrics.toolkit.analysis import explanation as explanations
+from genqa_metrics.toolkit.reports.table import listed
 from markupsafe import Markup
 
 TITLE = "KPQA: which words answer the question?"
@@ -129,7 +130,7 @@ def file_page(tick, path: str | None, *columns) -> list:
     status = html.headline(
         f"**{len(rows.items):,}** answers: mean ROUGE-L **{means['rougeL']:.3f}** without weights, "
         f"**{means['rougeL_kpqa']:.3f}** with them.",
-        "The weights " + ", ".join(f"{what} the score of {count:,}" for what, count in moved.items()) + ".",
+        f"The weights {listed([f'{what} {count:,}' for what, count in moved.items()])} of the ROUGE-L scores.",
         *(f"Note: {text}." for text in scorer().warnings({}, counts)),
     )
     groups = [
@@ -148,7 +149,7 @@ def file_page(tick, path: str | None, *columns) -> list:
         for i in order
     ]
     most = html.table(
-        ["question", "answer", "reference", "ROUGE-L", "with weights"],
+        ["question", "answer", "reference", "ROUGE\u2011L", "with weights"],
         cells,
         "Answers that the weights lower most",
         {3, 4},
