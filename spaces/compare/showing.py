@@ -96,7 +96,7 @@ def scores_table(report, found: dict[str, list[tuple]]) -> Markup:
             for system, value, *_ in found[name]
         }
         label = accuracy_label(facts) if name == "ava_accuracy" else label
-        chance = f"{'no' if clear else 'yes'} (p\u00a0{p_value(p)})" if first else "tie"
+        chance = f"{'unlikely' if clear else 'possible'} (p\u00a0{p_value(p)})" if first else "tie"
         lines.append([label, *map(values.get, order), chance])
     header = ["score", *order, "chance?"]
     caption = "All scores. The last column: could chance explain the lead of the best system over the next?"

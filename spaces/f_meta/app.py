@@ -224,9 +224,11 @@ def file_page(tick, path: str | None, prediction, references, ident, base: str) 
         f"{means['f_meta_conventional']:.3f}.",
         balance(means),
     )
-    order = sorted(range(len(rows.items)), key=lambda i: by_name["f_meta_recall"][i] - by_name["f_meta_precision"][i])[
-        :5
+    below = [
+        recall - precision
+        for recall, precision in zip(by_name["f_meta_recall"], by_name["f_meta_precision"], strict=True)
     ]
+    order = sorted((i for i, difference in enumerate(below) if difference < 0), key=below.__getitem__)[:5]
     worst = html.table(
         ["line", "generated", "references", "precision", "recall"],
         [
@@ -239,12 +241,12 @@ def file_page(tick, path: str | None, prediction, references, ident, base: str) 
             ]
             for i in order
         ],
-        "Contexts with the lowest recall against precision",
+        "Contexts whose recall is furthest below their precision",
         {3, 4},
     )
     return [
         status + rows.problems_html(),
-        worst,
+        worst * bool(order),
         uploads.scores_file("f_meta_scores.csv", rows.items, by_name, sets=True),
     ]
 

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import gradio as gr
 from common import checks, events, html, sharing
-from genqa_metrics.toolkit.reports.table import listed
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # the folder of training/ in a checkout
 MAX_SENTENCE = 500  # characters
@@ -125,10 +124,8 @@ def finding(found: dict[str, Asked]) -> str:
 
 def results(found: dict[str, Asked], base: str) -> list:
     """Return headline, table of questions and chart."""
-    recall = listed([f"**{one.scores['f_meta_recall']:.3f}** of the {name} generator" for name, one in found.items()])
-    different = listed(
-        [f"{len(set(one.questions))} of {len(one.questions)} of the {name} generator" for name, one in found.items()]
-    )
+    recall = ", ".join(f"{name} **{one.scores['f_meta_recall']:.3f}**" for name, one in found.items())
+    different = ", ".join(f"{name} {len(set(one.questions))} of {len(one.questions)}" for name, one in found.items())
     status = html.headline(finding(found), repeater(found), f"Recall: {recall}.", f"Different questions: {different}.")
     rows = [
         [name, question, str(times)]
