@@ -145,11 +145,11 @@ def with_labels_of_the_page(note: str) -> str:
     'use an N below 3'
     """
     note = re.sub(r"\ba max_order\b", "an N", note).replace(
-        "stop_words=None keeps stop words", "the last box keeps them"
+        "stop_words=None keeps stop words", "the last box of More settings keeps them"
     )
     note = re.sub(r"\b(\d)-gram", r"phrase of \1 words", note).replace("corpus score", "score")
     note = note.replace("brevity=inf switches it off", "a higher B makes it milder")
-    note = note.replace("wordiness=inf switches it off", "the box below switches it off")
+    note = note.replace("wordiness=inf switches it off", "a box of More settings switches it off")
     return note.replace("brevity_penalty", "brevity penalty").replace("wordiness_penalty", "wordiness penalty")
 
 
