@@ -503,6 +503,8 @@ def test_whole_matrices_are_folded_into_an_adapter(monkeypatch, files, tiny_enco
     assert sizes[0] < sizes[1]
     assert "| pairs | 8 | 1 | see the source |" in (small / "README.md").read_text()
 
+    settings = json.loads((final / "ava_config.json").read_text()) | {"reference_aggregation": "max", "passage": 40}
+    (final / "ava_config.json").write_text(json.dumps(settings))
     mixed = tmp_path / "mixed"
     judges = [f"{final}=0.75", f"{small}=0.25"]
     monkeypatch.setattr(sys, "argv", ["mix", "--judges", *judges, "--fold_rank", "64", "--output", str(mixed)])
@@ -511,6 +513,7 @@ def test_whole_matrices_are_folded_into_an_adapter(monkeypatch, files, tiny_enco
         judge_loading.load_model(folder, "a1-r_qt", "valued")[0].classifier.weight for folder in (final, small, mixed)
     ]
     assert torch.allclose(0.75 * parts[0] + 0.25 * parts[1], parts[2], atol=1e-3)
+    assert json.loads((mixed / "ava_config.json").read_text()) == settings
     assert "training.ava.mix_judges --judges" in (mixed / "README.md").read_text()
     assert checkpoints.checkpoint_digest(mixed) in (mixed / "README.md").read_text()
     monkeypatch.setattr(sys, "argv", ["mix", "--judges", f"{final}=0.5", f"{small}=0.2", "--output", str(mixed)])

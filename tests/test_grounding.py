@@ -7,7 +7,8 @@ from itertools import pairwise
 import genqa_metrics
 import numpy as np
 import pytest
-from genqa_metrics.grounding import judging, sentences, windows
+from genqa_metrics.ava import loading as ava_loading
+from genqa_metrics.grounding import judging, loading, sentences, windows
 from genqa_metrics.grounding.scorer import GroundingScorer
 from genqa_metrics.toolkit.scoring.cells import CELLS
 
@@ -282,3 +283,10 @@ def test_8_bit_integers_change_little(grounding, tmp_path, monkeypatch):
     assert fast.systems["rows"]["grounding"] == 0.5
     whole = genqa_metrics.score(rows, "grounding").systems["rows"]["grounding_score"]
     assert fast.systems["rows"]["grounding_score"] == pytest.approx(whole, abs=0.1)
+
+
+def test_the_base_judge_is_that_of_answers(repository):
+    """It lies in AVA's folder once; a published module, which has no such folder, takes it from the Hub."""
+    assert loading.checkpoint_folder("base").samefile(repository / "metrics/ava/checkpoint_base")
+    assert loading.HUB_CHECKPOINTS["base"] == ava_loading.HUB_CHECKPOINTS["base"]
+    assert loading.checkpoint_folder().samefile(repository / "metrics/grounding/checkpoint")

@@ -4,12 +4,14 @@ import gzip
 import json
 import random
 import sys
+from pathlib import Path
 
 import genqa_metrics
 import numpy as np
 import pytest
 
 from tests.factories.kpqa import WORDS
+from training.common import json_rows
 from training.grounding import evaluate_grounding, train_grounding
 from training.grounding.rows import span_rows, windowed
 
@@ -113,7 +115,7 @@ def data(tmp_path_factory):
 
 def test_a_tiny_run_from_data_to_scores(data, tiny_encoder, tmp_path, monkeypatch):
     (tmp_path / "tiny.args").write_text(
-        f"--judged condaqa.train wice.train span_passages.train --pairs begin.train --encoder {tiny_encoder}"
+        f"--judged condaqa.train wice.train span_passages.train plain_passages.train --pairs begin.train --encoder {tiny_encoder}"
         " --marks valued --max_length 48 --use_cpu True --report_to none --max_steps 2 --learning_rate 1e-3"
         " --per_device_train_batch_size 4"
     )
@@ -126,6 +128,7 @@ def test_a_tiny_run_from_data_to_scores(data, tiny_encoder, tmp_path, monkeypatc
     assert "# Judge of answers" not in card
     assert "| span_passages.train |" in card
     assert "CC BY-SA 4.0 (made of SQuAD)" in card
+    assert "Apache-2.0 (written for this project)" in card
 
     monkeypatch.setattr(evaluate_grounding, "cosine", lambda rows: np.zeros(len(rows)))
     command = (
@@ -134,9 +137,22 @@ def test_a_tiny_run_from_data_to_scores(data, tiny_encoder, tmp_path, monkeypatc
     monkeypatch.setattr(sys, "argv", command.split())
     evaluate_grounding.main()
     found = json.loads((tmp_path / "r.json").read_text())
-    assert set(found["scores"]["rows"]) == {*evaluate_grounding.JUDGED, *evaluate_grounding.PAIRS}
+    own = evaluate_grounding.PLAIN
+    assert set(found["scores"]["rows"]) == {*evaluate_grounding.JUDGED, *evaluate_grounding.PAIRS, own}
+    assert (tmp_path / f"run/rows/{own}.jsonl.gz").is_file()
     assert "| judge of grounding |" in (final / "README.md").read_text()
     settings = json.loads((final / "ava_config.json").read_text())
     assert {name: settings[name] for name in found["settings"]} == found["settings"]
     metric = genqa_metrics.load("grounding", checkpoint=str(final), device="cpu", progress=False)
     assert metric.compute(predictions=["it is four."], contexts=[["there are four steps."]])["grounding"] in (0, 1)
+
+
+def test_the_plain_rows_of_training_and_dev_share_no_passage_and_no_claim():
+    rows = {}
+    for part in ("train", "dev"):
+        path = Path(evaluate_grounding.__file__).with_name(f"plain_passages.{part}.jsonl.gz")
+        rows[part] = list(json_rows(path))
+        labels = [row["label"] for row in rows[part]]
+        assert 0.4 < np.mean(labels) < 0.6
+    for column in ("context", "candidate"):
+        assert not {row[column] for row in rows["train"]} & {row[column] for row in rows["dev"]}

@@ -55,7 +55,7 @@ class Grounding(CheckedModule, evaluate.Metric):
     """Share of the sentences of an answer that passages support; the arguments below are those of `load`.
 
     Args:
-        checkpoint: "small" (default), a folder or "org/name@rev"; any judge of AVA is one.
+        checkpoint: "small" (default), "base" (better; 438 MB encoder), a folder or "org/name@rev"; any judge of AVA.
         revision: branch, tag or commit of a checkpoint; `evaluate.load` takes this argument for the module's own.
         device: "cpu", "cuda", "cuda:1", "mps"; default: the best available.
         dtype: "float32" (default), "bfloat16" or "float16".

@@ -7,12 +7,19 @@ from ..core.checkpoints import find_checkpoint
 from ..core.judge_loading import LoadedJudge, judge_of
 from ..core.judge_model import LINEAR
 
-HUB_CHECKPOINTS = {"small": "genqa-metrics/grounding-minilm"}  # where the package is not installed
+HUB_CHECKPOINTS = {
+    "small": "genqa-metrics/grounding-minilm",
+    "base": "genqa-metrics/ava-mpnet",
+}  # where the package is not installed
 
 
 def checkpoint_folder(checkpoint: str | os.PathLike | None = None, revision: str | None = None) -> Path:
-    """Return the folder of a checkpoint, the metric's own by default; see `checkpoints.find_checkpoint`."""
-    return find_checkpoint(checkpoint, revision, Path(__file__).parent, HUB_CHECKPOINTS)
+    """Return the folder of a checkpoint, the metric's own by default; see `checkpoints.find_checkpoint`.
+
+    "base" is the base judge of AVA, which lies in its folder: 22 MB that are not bundled twice.
+    """
+    code = Path(__file__).parent
+    return find_checkpoint(checkpoint, revision, code.with_name("ava") if checkpoint == "base" else code, HUB_CHECKPOINTS)
 
 
 def load_judge(

@@ -50,7 +50,8 @@ def main() -> None:
         fold_rank=args.fold_rank,
     )
     args.output.mkdir(parents=True, exist_ok=True)
-    train_ava.write_checkpoint(mixed(parts), None, arguments, args.output)
+    kept = {name: settings[name] for name in train_ava.KEPT if name in settings}
+    train_ava.write_checkpoint(mixed(parts), None, arguments, args.output, **kept)
 
     card = (parts[0][0] / "README.md").read_text(encoding="utf-8")
     judges = [f"{'/'.join(folder.parts[-2:])}={weight:g}" for folder, weight in parts]

@@ -28,9 +28,22 @@ from training.common import json_rows, markdown_table, put_between_markers, writ
 
 JUDGED = ("condaqa.dev", "wice.dev", "factcheck_gpt.dev", "q_squared.dev")  # in DATA/grounding
 PAIRS = ("begin.dev", "summedits.dev")  # in DATA/sentence_pairs: the first text is the passage of the second
+PLAIN = "plain_passages.dev"  # beside this file: sentences as assistants write them, beside short passages
 SUPPORTED = ("entailment", "paraphrase")
 DECIDED = 15.0  # logit of a sentence that is decided without the judge, such as one that stands in the passage
 NOT_CALIBRATED = ("condaqa.dev",)  # every judge so far is at chance there: it would pull all probabilities to .5
+
+
+def dev_file(data: Path, name: str) -> Path:
+    """Return the file of one of `JUDGED` or `PAIRS`, or of `PLAIN`.
+
+    Args:
+        data: folder of the data sets.
+        name: its name.
+    """
+    if name == PLAIN:
+        return Path(__file__).with_name(f"{name}.jsonl.gz")
+    return data / ("sentence_pairs" if name in PAIRS else "grounding") / f"{name}.jsonl.gz"
 
 
 def dev_rows(data: Path, name: str) -> list[dict]:
@@ -38,10 +51,10 @@ def dev_rows(data: Path, name: str) -> list[dict]:
 
     Args:
         data: folder of the data sets.
-        name: one of `JUDGED` or `PAIRS`.
+        name: one of `JUDGED` or `PAIRS`, or `PLAIN`.
     """
     if name in PAIRS:
-        rows = (row for row in json_rows(data / "sentence_pairs" / f"{name}.jsonl.gz") if row["label"])
+        rows = (row for row in json_rows(dev_file(data, name)) if row["label"])
         return [
             {
                 "question": "",
@@ -60,7 +73,7 @@ def dev_rows(data: Path, name: str) -> list[dict]:
             "label": int(row["label"]),
             "group": row["question"] if row["extra"].get("kind") in ("yes", "no") else None,
         }
-        for row in json_rows(data / "grounding" / f"{name}.jsonl.gz")
+        for row in json_rows(dev_file(data, name))
     ]
 
 
@@ -217,7 +230,7 @@ def main() -> None:
     methods["judge of grounding"] = judge_scores(folder)
     scores: dict[str, dict[str, dict]] = {}
     everything, logits = [], []
-    for name in (*JUDGED, *PAIRS):
+    for name in (*JUDGED, *PAIRS, PLAIN):
         rows = dev_rows(args.data, name)[: args.rows]
         scores[name] = {}
         for method, score in methods.items():
@@ -235,8 +248,7 @@ def main() -> None:
         content = json.loads(path.read_text(encoding="utf-8")) | settings
         path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     if args.json:
-        files = {name: args.data / ("sentence_pairs" if name in PAIRS else "grounding") / name for name in scores}
-        digests = {name: file_digest(path.with_name(f"{name}.jsonl.gz")) for name, path in files.items()}
+        digests = {name: file_digest(dev_file(args.data, name)) for name in scores}
         digests["checkpoint"] = checkpoint_digest(folder)
         command = "python -m training.grounding.evaluate_grounding --data DATA"
         found = {"rows": scores, "digests": digests}

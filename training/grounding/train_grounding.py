@@ -12,7 +12,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 FILES = ("condaqa", "factcheck_gpt", "q_squared", "wice")  # of DATA/grounding
 SPANS = "span_passages.train"
-WRITTEN = HERE / "written_passages.train.jsonl.gz"
+WRITTEN = ("written_passages.train", "plain_passages.train", "plain_passages.dev")  # beside this file
 
 
 def prepare(data: Path, folder: Path, span_source: str, span_count: int, seed: int) -> None:
@@ -33,7 +33,8 @@ def prepare(data: Path, folder: Path, span_source: str, span_count: int, seed: i
         for part in ("train", "dev"):
             path = local_file(f"{name}.{part}", data / "grounding")
             write_rows(folder / f"{name}.{part}.jsonl.gz", map(windowed, json_rows(path)))
-    write_rows(folder / WRITTEN.name, map(windowed, json_rows(WRITTEN)))
+    for name in WRITTEN:
+        write_rows(folder / f"{name}.jsonl.gz", map(windowed, json_rows(HERE / f"{name}.jsonl.gz")))
     rng = random.Random(seed)
     rows = list(json_rows(local_file(span_source, data / "span_qa")))
     rows = rng.sample(rows, min(span_count, len(rows)))
