@@ -115,9 +115,9 @@ def data(tmp_path_factory):
 
 def test_a_tiny_run_from_data_to_scores(data, tiny_encoder, tmp_path, monkeypatch):
     (tmp_path / "tiny.args").write_text(
-        f"--judged condaqa.train wice.train span_passages.train plain_passages.train --pairs begin.train --encoder {tiny_encoder}"
-        " --marks valued --max_length 48 --use_cpu True --report_to none --max_steps 2 --learning_rate 1e-3"
-        " --per_device_train_batch_size 4"
+        "--judged condaqa.train wice.train span_passages.train plain_passages.train --pairs begin.train"
+        f" --encoder {tiny_encoder} --marks valued --max_length 48 --use_cpu True --report_to none --max_steps 2"
+        " --learning_rate 1e-3 --per_device_train_batch_size 4"
     )
     command = f"train --data {data} --output_dir {tmp_path}/run --config {tmp_path}/tiny.args --span_source made.train"
     monkeypatch.setattr(sys, "argv", command.split())

@@ -19,7 +19,8 @@ def checkpoint_folder(checkpoint: str | os.PathLike | None = None, revision: str
     "base" is the base judge of AVA, which lies in its folder: 22 MB that are not bundled twice.
     """
     code = Path(__file__).parent
-    return find_checkpoint(checkpoint, revision, code.with_name("ava") if checkpoint == "base" else code, HUB_CHECKPOINTS)
+    code = code.with_name("ava") if checkpoint == "base" else code
+    return find_checkpoint(checkpoint, revision, code, HUB_CHECKPOINTS)
 
 
 def load_judge(
