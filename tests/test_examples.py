@@ -101,7 +101,7 @@ def test_every_value_in_the_remarks_is_that_of_the_modules(answers, questions, c
         inputs = {"predictions": [r["prediction"] for r in mine], "references": [r["references"] for r in mine]}
         rouge[system] = kpqa.compute(questions=[r["question"] for r in mine], **inputs)
         judged[system] = ava.compute(questions=[r["question"] for r in mine], **inputs)["ava_accuracy"]
-        assert abs(judged[system] * len(mine) - right[system]) < 3.5, "the remark says within three answers"
+        assert abs(judged[system] * len(mine) - right[system]) < 4.5, "the remark says within four answers"
     assert f"says {judged['chatty']:.2f} and {judged['terse']:.2f}: the right order" in said
     assert judged["chatty"] > judged["terse"]
     shown = {

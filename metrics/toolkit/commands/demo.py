@@ -42,7 +42,7 @@ def _answer_remarks(scores: Scores) -> list[str]:
     return [
         "Judged by hand (column 'label' of the file), chatty is right 36 times (0.82) and terse 29 times (0.66). AVA, "
         f"a judge that reads question, references and answer, says {judged['chatty']:.2f} and {judged['terse']:.2f}: "
-        "the right order, and within three answers of each, though these were written to be hard.",
+        "the right order, and within four answers of each, though these were written to be hard.",
         "ROUGE-L-KPQA, which weighs each word by how much it answers the question, closes most of the gap that the "
         f"many words of chatty make: {by_weight}. Without the weights ROUGE-L has {plain}.",
         f"AEv puts terse first: {terse['aev']:.2f} against {chatty['aev']:.2f}. Their recall is alike "
