@@ -24,6 +24,7 @@ from urllib.parse import parse_qsl
 
 import genqa_metrics
 import pytest
+from genqa_metrics.core.checkpoints import checkpoint_digest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -371,6 +372,17 @@ def test_grounding_marks_evidence_only_where_there_is_some(spaces):
     unsupported = app.sentence_html(found | {"span": None, "verdict": "unsupported"}, passages)
     assert "The closest passage is passage 2.</small> Yes. It is red.</p>" in unsupported
     assert "<details" not in app.sentence_html(found | {"passage": None, "span": None}, passages)
+
+
+def test_the_judge_of_a_demo_is_that_of_the_setting(spaces, repository, monkeypatch):
+    other = str(repository / "metrics/grounding/checkpoint")
+    monkeypatch.setattr(spaces.server, "CHECKPOINT", other)
+    app = load_app("ava")
+    assert app.scorer().loaded.facts["checkpoint"].startswith(checkpoint_digest(Path(other))[:12])
+    code = html.unescape(spaces.sharing.metric_code("ava", predictions=["Six."]))
+    assert f'evaluate.load("metrics/ava", checkpoint={other!r})' in code
+    monkeypatch.setattr(spaces.server, "CHECKPOINT", "small")
+    assert "checkpoint" not in spaces.sharing.metric_code("ava", predictions=["Six."])
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ ADDRESS = sharing.Address(dict.fromkeys(("question", "answer", "references"), st
 @cache
 def scorer():
     """Return the metric's scorer, whose model is loaded once."""
-    return AvaScorer()
+    return AvaScorer(checkpoint=server.CHECKPOINT)
 
 
 def page(question: str, answer: str, references: str) -> list:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import gradio as gr
 from markupsafe import Markup
 
-from . import events, html
+from . import events, html, server
 
 MAX_LINK = 8_000  # characters of a link's fragment; results of longer texts have none
 MAX_UNPACKED = 200_000  # bytes of an unpacked link
@@ -260,7 +260,9 @@ def metric_code(name: str, **arguments: object) -> Markup:
     """
     given = ["float('inf')" if value == inf else repr(value) for value in arguments.values()]
     lines = "".join(f"    {key}={value},\n" for key, value in zip(arguments, given, strict=True))
-    load = f'import evaluate\n\n{name} = evaluate.load("metrics/{name}")\n'
+    judges = name in ("ava", "grounding") and server.CHECKPOINT != "small"
+    more = f", checkpoint={server.CHECKPOINT!r}" if judges else ""
+    load = f'import evaluate\n\n{name} = evaluate.load("metrics/{name}"{more})\n'
     return _code_html(f"{load}results = {name}.compute(\n{lines})\nprint(results)")
 
 

@@ -33,7 +33,7 @@ ADDRESS = sharing.Address(dict.fromkeys(("question", "answer", "passages"), str)
 @cache
 def scorer() -> GroundingScorer:
     """Return the metric's scorer, whose model is loaded once."""
-    return GroundingScorer()
+    return GroundingScorer(checkpoint=server.CHECKPOINT)
 
 
 def judged(question: str, answer: str, passages: Sequence[str]) -> dict:
