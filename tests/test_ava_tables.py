@@ -101,11 +101,11 @@ def chosen(tmp_path, monkeypatch):
     """Run choose.py with the bundled judge on four answers of written.dev alone."""
     rows = [
         {"question": question, "references": references, "candidate": said, "label": label}
-        for question, references in (
-            ("Who wrote Hamlet?", ["William Shakespeare", "Shakespeare"]),
-            ("Where?", ["Rome"]),
+        for question, references, right in (
+            ("Who wrote Hamlet?", ["William Shakespeare", "Shakespeare"], "It was Shakespeare."),
+            ("Where is the Colosseum?", ["Rome"], "It is in Rome."),
         )
-        for said, label in (("It was Shakespeare, in Rome.", 1), ("Nobody knows.", 0))
+        for said, label in ((right, 1), ("Nobody knows.", 0))
     ]
     lines = [json.dumps({"source": "own", "system": "s", "score": None} | row) for row in rows]
     (tmp_path / "written.dev.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -503,7 +503,8 @@ def test_whole_matrices_are_folded_into_an_adapter(monkeypatch, files, tiny_enco
     assert sizes[0] < sizes[1]
     assert "| pairs | 8 | 1 | see the source |" in (small / "README.md").read_text()
 
-    settings = json.loads((final / "ava_config.json").read_text()) | {"reference_aggregation": "max", "passage": 40}
+    settings = json.loads((final / "ava_config.json").read_text())
+    settings |= {"long_answer": 90, "passage": 30, "reference_aggregation": "max"}
     (final / "ava_config.json").write_text(json.dumps(settings))
     mixed = tmp_path / "mixed"
     judges = [f"{final}=0.75", f"{small}=0.25"]
