@@ -356,7 +356,7 @@ def assert_compared_by_link_and_by_file(page):
     expect(page.get_by_role("table", name="The first rows of the file")).to_be_visible()
     page.locator("button.primary:visible").click()  # the columns of the systems are guessed
     page.wait_for_url(re.compile(r"^[^#]*$"))
-    result(page, "AVA: chatty and terse are level")
+    result(page, "AVA: terse is ahead of chatty, but chance could explain it")
     page.get_by_role("button", name="Copy a link to this").click()
     expect(page.locator(".copied")).to_contain_text("No link")
 
