@@ -92,6 +92,16 @@ def test_intervals_hold_as_often_as_measured(readme, repository):
     assert f"{narrower[0]:.0f}% to {narrower[1]:.0f}%\nnarrower" in readme
 
 
+def test_the_card_of_grounding_has_its_measured_speed(repository):
+    found = json.loads((repository / "tests/programs/benchmarks/results/grounding.json").read_text(encoding="utf-8"))
+    card = (repository / "metrics/grounding/README.md").read_text(encoding="utf-8")
+    assert (
+        f"{found['answers']:,} answers of 5 sentences over 5 passages of 150 words take {found['seconds']:.0f} s"
+        in card
+    )
+    assert f"takes {found['times_as_fast_as_the_loop']:.1f} times as long" in card
+
+
 def test_cards_run(repository):
     """The first example of every metric card, executed."""
     for name in genqa_metrics.METRICS:
