@@ -12,7 +12,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 FILES = ("condaqa", "factcheck_gpt", "q_squared", "wice")  # of DATA/grounding
 SPANS = "span_passages.train"
-WRITTEN = ("written_passages.train", "plain_passages.train", "plain_passages.dev")  # beside this file
+WRITTEN = ("written_passages.train", "plain_passages.train")  # beside this file
 
 
 def prepare(data: Path, folder: Path, span_source: str, span_count: int, seed: int) -> None:
