@@ -124,6 +124,27 @@ def test_raters_label_with_keys_and_resume(open_page, tmp_path):
     assert [row["label"] for row in found if row["rater"] == "bob"] == [0]
 
 
+def test_no_label_is_lost_or_given_twice(open_page, tmp_path):
+    """Who presses in the moment that a row appears is heard; of two clicks in one moment the second is not."""
+    page = open_page(ROWS)(1280, "ann")
+    press = """() => {
+        const asked = document.querySelector("#asked"), seen = new Set();
+        const click = () => [...document.querySelectorAll("button.key")].find((b) => b.textContent.trim()[0] === "y")?.click();
+        new MutationObserver(() => {
+            const place = asked.textContent.match(/[234] of 4/)?.[0];
+            if (!place || seen.has(place)) return;
+            seen.add(place);
+            click();
+            click();
+        }).observe(asked, {childList: true, characterData: true, subtree: true});
+        click();
+        click();
+    }"""
+    page.evaluate(press)
+    expect(page.locator("#asked")).to_contain_text("All 4 rows")
+    assert [row["label"] for row in labels(tmp_path)] == [1, 1, 1, 1]
+
+
 def test_comments_agreement_and_a_second_pass(open_page, tmp_path):
     """Buttons are there from the name to the last row; rows that raters label differently come once more."""
     window = open_page(ROWS[:2], "-n", "2")

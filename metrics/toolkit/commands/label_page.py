@@ -260,7 +260,9 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
             def with_input(given: str, request: gr.Request):
                 return run(given, request)
 
-            event(with_input if inputs else without_input, inputs, outputs, api_name=False)
+            # "multiple": gradio drops a click that comes before it has closed the last one; label_keys.html guards both.
+            run_now = with_input if inputs else without_input
+            event(run_now, inputs, outputs, api_name=False, trigger_mode="multiple")
 
         for event in (begin.click, rater.submit):
             connect(event, State.start, rater)
