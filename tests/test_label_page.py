@@ -129,7 +129,8 @@ def test_no_label_is_lost_or_given_twice(open_page, tmp_path):
     page = open_page(ROWS)(1280, "ann")
     press = """() => {
         const asked = document.querySelector("#asked"), seen = new Set();
-        const click = () => [...document.querySelectorAll("button.key")].find((b) => b.textContent.trim()[0] === "y")?.click();
+        const buttons = () => [...document.querySelectorAll("button.key")];
+        const click = () => buttons().find((button) => button.textContent.trim()[0] === "y")?.click();
         new MutationObserver(() => {
             const place = asked.textContent.match(/[234] of 4/)?.[0];
             if (!place || seen.has(place)) return;

@@ -260,7 +260,7 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
             def with_input(given: str, request: gr.Request):
                 return run(given, request)
 
-            # "multiple": gradio drops a click that comes before it has closed the last one; label_keys.html guards both.
+            # "multiple": or gradio drops clicks that come before it has closed the last event; label_keys.html guards.
             run_now = with_input if inputs else without_input
             event(run_now, inputs, outputs, api_name=False, trigger_mode="multiple")
 
