@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-LEAST = 0.5  # a denied keyphrase weighs as much,
+LEAST = 0.3  # a denied keyphrase weighs as much,
 SHARE = 0.9  # and as large a part of the heaviest other piece but the cue: what the answer is, not a word beside it
 
 _NEGATION = re.compile(
