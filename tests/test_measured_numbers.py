@@ -133,6 +133,14 @@ def small_judges() -> list[list[str]]:
     return table
 
 
+def keyphrase_metrics() -> list[list[str]]:
+    """The highest Pearson and the highest Spearman of the three KPQA metrics on each set."""
+    sets = result("training/kpqa/results/agreement.json")["agreement"].values()
+    names = ("bleu1_kpqa", "rougeL_kpqa", "bertscore_kpqa")
+    best = [[max(found[name][kind][0] for name in names) for kind in ("pearson", "spearman")] for found in sets]
+    return [["bundled", *(f"{pearson:.3f} / {spearman:.3f}" for pearson, spearman in best)]]
+
+
 GROUNDING = ("bundled", "from_the_encoder", "from_the_small_judge", "written_passages", "plain_passages", "mean")
 SIMPLE = ("token overlap", "ROUGE-L precision", "embedding cosine")
 
@@ -167,6 +175,7 @@ def bundled_for_passages() -> list[list[str]]:
     [
         ("training/ava/README.md", taught_judges),
         ("training/studies/judges/README.md", small_judges),
+        ("training/kpqa/README.md", keyphrase_metrics),
         ("training/grounding/README.md", trained_for_passages),
         ("metrics/grounding/README.md", bundled_for_passages),
     ],
@@ -174,7 +183,7 @@ def bundled_for_passages() -> list[list[str]]:
 def test_the_table_of_a_page_is_that_of_the_result_files(path, table):
     shown = plain(page_text(path))
     lines = [f"| {' | '.join(row)} |" for row in table()]
-    assert len(lines) >= 7
+    assert lines
     assert [line for line in lines if plain(line) not in shown] == []
 
 
