@@ -138,16 +138,18 @@ def test_clear_cases(grounding):
 
 def test_a_contradiction_says_what_the_passage_says(grounding):
     found = grounding.compute(
-        predictions=["The bridge was built in 1887.", "Roses like the shade of a wall."],
-        contexts=[PASSAGES] * 2,
+        predictions=["The bridge was built in 1887.", "Roses like the shade of a wall.", "Bob sells tea."],
+        contexts=[PASSAGES] * 3,
         explain=True,
     )
     verdicts = [row["sentences"][0]["verdict"] for row in found["explanation"]]
-    assert verdicts == ["contradicted", "unsupported"]
+    assert verdicts == ["contradicted", "unsupported", "unsupported"]
     assert found["explanation"][0]["reason"].endswith("(passage 1 says 1889).")
-    wrong, unknown = (row["sentences"][0] for row in found["explanation"])
+    wrong, unknown, other = (row["sentences"][0] for row in found["explanation"])
     assert PASSAGES[0][slice(*wrong["span"])] == "It was built in 1889 by a firm from Lyon."
     assert (unknown["passage"], unknown["span"]) == (1, None)  # the closest passage, which is no evidence
+    assert PASSAGES[1][slice(*unknown["nearest"])] == "Roses need much sun."
+    assert (wrong["nearest"], other["nearest"]) == (None, None)  # evidence; no sentence that shares a word
 
 
 def test_a_citation_must_support_its_sentence(grounding):

@@ -179,15 +179,21 @@ def explained(prediction: str, verdicts: Sequence[Verdict], passages: Sequence[s
     Returns:
         "answer": the text that was read; "sentences": per sentence {"text", "start", "end", "verdict", "probability",
         "passage" (the index of the one that supports or contradicts it, else of the closest), "span" (of the evidence
-        in it; None for an unsupported sentence, which has none), "citations", "instead"}; "reason": one sentence.
+        in it; None for an unsupported sentence, which has none), "nearest" (for an unsupported sentence, place of the
+        sentence of that passage that shares most words with it, None if none shares one), "citations", "instead"};
+        "reason": one sentence.
     """
     answer, sentences = extract_answer(prediction), []
     for verdict in verdicts:
         own = verdict.sentence
         window, name = verdict.window, verdict_name(verdict, threshold)
-        span = None
-        if window is not None and name != "unsupported":
-            span = evidence_span(content_keys(f"{own.claim} {verdict.change}"), window, passages[window.passage])
+        span = nearest = None
+        if window is not None:
+            wanted = content_keys(f"{own.claim} {verdict.change}")
+            span = evidence_span(wanted, window, passages[window.passage])
+            if name == "unsupported":
+                shared = wanted & content_keys(passages[window.passage][slice(*span)])
+                span, nearest = None, span if shared else None
         sentences.append(
             {
                 "text": answer[own.start : own.end],
@@ -197,6 +203,7 @@ def explained(prediction: str, verdicts: Sequence[Verdict], passages: Sequence[s
                 "probability": verdict.probability if own.states else None,
                 "passage": None if window is None else window.passage,
                 "span": list(span) if span else None,
+                "nearest": list(nearest) if nearest else None,
                 "citations": list(own.citations),
                 "instead": verdict.change or None,
             }
