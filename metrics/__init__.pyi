@@ -386,9 +386,10 @@ def calibrate(
 def explain(
     question: str,
     prediction: str,
-    references: str | Sequence[str],
+    references: str | Sequence[str] | None = None,
     metric: str = "ava",
     settings: Mapping[str, Any] | None = None,
     *,
+    contexts: Sequence[str] | None = None,
     progress: bool = False,
 ) -> dict[str, Any]: ...

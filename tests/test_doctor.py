@@ -55,7 +55,16 @@ def test_rows_with_passages_get_grounding_too():
     report = found([row(n, contexts=["Ann won."]) for n in range(4)])
     assert "ava and grounding" in report["can"][0]["why"]
     bare = [{"question": "Who?", "prediction": "Ann", "contexts": ["Ann won."]}]
-    assert verbs(found(bare)) == ["score"]
+    assert verbs(found(bare)) == ["score", "explain"]
+
+
+def test_the_command_for_unsupported_sentences_runs(tmp_path):
+    rows = [{"question": "Who?", "prediction": "Ann won.", "contexts": ["Ann won."]}]
+    path = save(tmp_path / "rows.jsonl", rows)
+    report = json.loads(run("doctor", path, "-f", "json")[0])
+    words = shlex.split(report["can"][1]["command"])[1:]
+    assert words == ["explain", str(path), "-m", "grounding"]
+    assert run(*words)[0].startswith("0 of 1 answers")
 
 
 def test_systems_with_ids_of_their_own_are_matched_by_question():

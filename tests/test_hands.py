@@ -282,7 +282,7 @@ def test_one_answer_is_explained_in_python(metric):
     module = genqa_metrics.load(metric, progress=False)
     row = {"questions": ["How many legs has an insect?"], "predictions": ["Eight."], "references": ["six legs"]}
     assert found["explanation"] == module.compute(**row, explain=True)["explanation"][0]
-    with pytest.raises(ValueError, match="metric: expected one of ava, kpqa, got 'aev'"):
+    with pytest.raises(ValueError, match="metric: expected one of ava, kpqa, grounding, got 'aev'"):
         genqa_metrics.explain("Who?", "Ann", "Ann", "aev")
 
 

@@ -109,6 +109,15 @@ def test_cards_run(repository):
         exec(re.search(r"```python\n(.*?)```", card, re.DOTALL)[1], {})
 
 
+def test_the_card_of_grounding_shows_what_explain_prints(repository, monkeypatch):
+    monkeypatch.chdir(repository)
+    page = Page(repository / "metrics/grounding/README.md")
+    page.text = re.sub(r"```python\n.*?```", "", page.text, flags=re.DOTALL)  # which test_cards_run runs
+    page.run()
+    assert page.ran == 1
+    assert [(block.code, printed) for block, printed in page.differences] == []
+
+
 def test_every_metric_is_in_the_tables(readme):
     for name in genqa_metrics.METRICS:
         assert f"metrics/{name}/README.md" in readme

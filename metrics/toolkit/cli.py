@@ -39,7 +39,7 @@ for verb, short_help in (
     (label, "Select rows to label, and collect people's verdicts."),
     (raters, "Make one score per item of the ratings of several people."),
     (verify, "Check that folders of scores are complete and unchanged."),
-    (explain, "Show why AVA or KPQA scored an answer as it did."),
+    (explain, "Show why a metric scored an answer as it did, and the unsupported sentences of files."),
     (download, "Download a checkpoint and its encoder, for runs without a network."),
     (export, "Make a checkpoint that scores faster on a CPU."),
     (demo, "Score the example files that come with the package, and explain the tables."),

@@ -166,10 +166,11 @@ def cut(line: str, most: int = 120) -> str:
 
 
 def main() -> None:
-    """Write into pages what their blocks print now."""
+    """Write into pages what their blocks print now; those beside code, such as a metric's card, run at the root."""
     for name in sys.argv[1:]:
         page = Page(Path(name).resolve())
-        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        own = page.path.is_relative_to(PAGES)
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder if own else PAGES.parents[2]):
             page.run()
         lines = page.text.splitlines(keepends=True)
         for block, printed in reversed(page.differences):

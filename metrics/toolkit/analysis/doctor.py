@@ -227,6 +227,9 @@ def _supported(
     metrics = " and ".join(default_metrics(facts.kind))
     add("score the rows", f"default for such rows: {metrics}", "score")
     kind = facts.kind
+    if "grounding" in default_metrics(kind):
+        why = "rows with passages; the worst answers, each with the nearest sentence of a passage"
+        add("list the sentences that no passage supports", why, "explain", "-m", "grounding")
     answers = not kind.sets and kind.text == "question" and kind.given and kind.has_references
     shared, questions = _shared(facts)
     if len(facts.systems) < 2:

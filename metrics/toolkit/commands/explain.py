@@ -1,29 +1,47 @@
-"""The command `explain`: show in the terminal, or on a page, why KPQA or AVA scored one answer as it did."""
+"""The command `explain`: show in the terminal, or on a page, why a metric scored an answer as it did."""
 
+import warnings
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from ..rows.formats import InputWarning
 from . import console, options
+
+WORST = 5  # answers of files that are shown
 
 
 def explain(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question.", show_default=False)],
-    prediction: Annotated[
-        str, typer.Option("--prediction", metavar="TEXT", help="The answer to be explained.", show_default=False)
-    ],
-    reference: Annotated[
+    texts: Annotated[
         list[str],
-        typer.Option("--reference", metavar="TEXT", help="A reference answer, once for each.", show_default=False),
+        typer.Argument(
+            metavar="QUESTION", help="The question; or, for grounding, files of rows as for score.", show_default=False
+        ),
     ],
+    prediction: Annotated[
+        str | None,
+        typer.Option("--prediction", metavar="TEXT", help="The answer to be explained.", show_default=False),
+    ] = None,
+    reference: Annotated[
+        list[str] | None,
+        typer.Option("--reference", metavar="TEXT", help="A reference answer, once for each.", show_default=False),
+    ] = None,
+    context: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--context", metavar="TEXT", help="grounding: a retrieved passage, once for each.", show_default=False
+        ),
+    ] = None,
     metric: Annotated[
-        Literal["kpqa", "ava"] | None,
+        Literal["kpqa", "ava", "grounding"] | None,
         typer.Option(
             "--metric",
             "-m",
-            help="ava: which words count for and against the answer. kpqa: what it weighs and matches. Default: ava, "
-            "as for score; kpqa with --idf.",
+            help="ava: which words count for and against the answer. kpqa: what it weighs and matches. grounding: "
+            "which sentences no passage supports. Default: ava, as for score; kpqa with --idf; grounding with "
+            "--context.",
             show_default=False,
         ),
     ] = None,
@@ -45,8 +63,34 @@ def explain(
             help="Checkpoint of the metric: a folder, or its name on the Hub. Default: the one of the package.",
         ),
     ] = None,
+    set_: options.SetOfGrounding = None,
+    worst: Annotated[
+        int | None,
+        typer.Option(
+            "--worst", metavar="N", min=1, help="Files: answers to show, worst first. Default: 5.", show_default=False
+        ),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Files: write every sentence that no passage supports, one a line, to FILE (.csv, .tsv, .jsonl or "
+            ".parquet).",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = None,
+    column: options.Column = None,
+    from_: options.From = None,
+    systems: options.Systems = None,
+    encoding: options.Encoding = None,
+    rows_at: options.RowsAt = None,
+    sheet: options.Sheet = None,
+    split_references: options.SplitReferences = None,
+    on_error: options.SkipOrFailOrNone = None,
 ) -> None:
-    """Show why AVA or KPQA scored one answer as it did.
+    """Show why AVA or KPQA scored one answer as it did, or which sentences grounding found unsupported.
 
     **ava** prints the verdict, the reference that decided, the words of the answer that count for it and against it,
     by what the probability is without them, and a sentence.
@@ -55,25 +99,55 @@ def explain(
     as numbers where there are no colours (a pipe, a file, NO_COLOR). Marked are the pieces that match. Below stand the
     weighted scores beside the unweighted ones and, with several references, which one gave each score.
 
+    **grounding** prints the sentences of one answer, each with its probability and the evidence. Of files it prints
+    the worst answers: the sentences that no passage supports, with the nearest sentence of a passage.
+
+    **Examples**
+
+    - `genqa-metrics explain "Who won?" --prediction "It was Ann." --reference Ann`
+
+    - `genqa-metrics explain rag.jsonl -m grounding --worst 10 -o unsupported.csv`
+
     An empty prediction is explained (it scores 0); an empty question or reference is bad usage.
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
+    reading = {"from": from_, "systems": systems, "encoding": encoding, "rows-at": rows_at, "sheet": sheet}
+    reading["split-references"] = split_references
+    of_files = {"worst": worst, "output": output, "column": column, "on-error": on_error} | reading
     with console.usage("explain"):
-        _check_texts({"QUESTION": [question], "--prediction": [prediction], "--reference": reference})
         if checkpoint == "":
             raise ValueError("--checkpoint: expected a folder or a name, got an empty one; is a shell variable unset?")
-        metric = metric or ("kpqa" if idf else "ava")
+        metric = metric or ("kpqa" if idf else "grounding" if context else "ava")
         if idf and metric != "kpqa":
             raise ValueError("--idf: only kpqa weighs word pieces; leave it out, or take --metric kpqa")
-        console.check_outputs({"--html": html})
-    if metric == "ava":
+        settings = options.read_settings_of("grounding", set_)
+        if settings and metric != "grounding":
+            raise ValueError("--set: only grounding has settings here; leave it out, or add --metric grounding")
+        if checkpoint and settings.setdefault("checkpoint", checkpoint) != checkpoint:
+            raise ValueError("--checkpoint: given twice, as an option and as a setting; drop one of the two")
+        if metric == "grounding" and prediction is None and context is None and reference is None:
+            files = {"--html": html, "--output": None if output is None else Path(output)}
+            console.check_outputs(files, texts)
+            run = _run(texts, of_files, reading, settings)
+        else:
+            _check_one_answer(texts, metric, prediction, reference, context, of_files)
+            console.check_outputs({"--html": html})
+            run = None
+    if metric == "grounding":
+        from ..analysis.unsupported import one_answer
+        from ..reports.unsupported import print_unsupported as show
+        from ..reports.unsupported import unsupported_html as as_html
+
+        with console.failures("explain"):
+            explained = _found(run) if run else one_answer(texts[0], prediction, context, settings)
+    elif metric == "ava":
         from ..analysis.verdict import verdict
         from ..reports.verdict import print_verdict as show
         from ..reports.verdict import verdict_html as as_html
 
         with console.failures():
-            explained = verdict(question, prediction, reference, {"checkpoint": checkpoint} if checkpoint else None)
+            explained = verdict(texts[0], prediction, reference, {"checkpoint": checkpoint} if checkpoint else None)
     else:
         from ..analysis.explanation import explanation
         from ..reports.explanation import explanation_html as as_html
@@ -83,9 +157,59 @@ def explain(
             from ...kpqa.loading import load_models
 
             corpus = _references_of(idf) if idf else None
-            explained = explanation(question, prediction, reference, load_models(checkpoint), corpus=corpus)
+            explained = explanation(texts[0], prediction, reference, load_models(checkpoint), corpus=corpus)
     console.write_outputs({"--html": (html, lambda: as_html(explained))})
     show(explained, console.output_console(width=100))
+
+
+def _run(paths: list[str], given: Mapping[str, Any], reading: Mapping[str, Any], settings: Mapping[str, Any]):
+    """Return the run over files; a ValueError if an option is bad."""
+    from ..analysis.unsupported import UnsupportedRun
+
+    sources = options.read_inputs(paths, *reading.values())
+    columns = options.name_values("--column", given["column"])
+    return UnsupportedRun(
+        sources, columns, settings, given["worst"] or WORST, given["output"], given["on-error"] == "skip"
+    )
+
+
+def _found(run):
+    """Return what a run over files finds; messages go to standard error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)  # `say_forms` says the same
+        with console.skipped_rows() as problem, console.progress_bars() as progress:
+            found = run.found(console.say, problem, progress)
+    console.say_forms(run.sources)
+    if found.skipped:
+        console.warn(f"skipped {found.skipped:,} bad rows; {sum(found.read.values()):,} were read")
+    return found
+
+
+def _check_one_answer(
+    texts: list[str],
+    metric: str,
+    prediction: str | None,
+    reference: list[str] | None,
+    context: list[str] | None,
+    of_files: Mapping[str, Any],
+) -> None:
+    """Raise a ValueError if the texts of one answer are missing or bad, or an option of files is given with them."""
+    evidence, wrong = ("--context", "--reference") if metric == "grounding" else ("--reference", "--context")
+    wanted, other = (context, reference) if metric == "grounding" else (reference, context)
+    if other:
+        raise ValueError(f"{wrong}: {metric} reads no such text; give {evidence}, or another --metric")
+    for option, value in (("--prediction", prediction), (evidence, wanted)):
+        if value is None:
+            raise ValueError(
+                f"{option}: missing; {metric} explains one answer with --prediction and {evidence}. To explain files "
+                "of rows, give --metric grounding alone"
+            )
+    if len(texts) > 1:
+        raise ValueError(f"QUESTION: expected one text, got {len(texts)}; put it into quotation marks")
+    for option, value in of_files.items():
+        if value:
+            raise ValueError(f"--{option}: only for files of rows, which --metric grounding reads; leave it out")
+    _check_texts({"QUESTION": texts, "--prediction": [prediction], evidence: wanted}, metric == "grounding")
 
 
 def _references_of(path: Path) -> list[str]:
@@ -101,9 +225,10 @@ def _references_of(path: Path) -> list[str]:
     return texts
 
 
-def _check_texts(texts: dict[str, list[str]]) -> None:
+def _check_texts(texts: Mapping[str, list[str]], optional_question: bool) -> None:
     for option, values in texts.items():
         if any("\ud800" <= letter <= "\udfff" for value in values for letter in value):
             raise ValueError(f"{option}: expected valid Unicode text, got bytes that are not UTF-8")
-        if option != "--prediction" and not all(value.strip() for value in values):
+        may_be_empty = option == "--prediction" or (option == "QUESTION" and optional_question)
+        if not may_be_empty and not all(value.strip() for value in values):
             raise ValueError(f"{option}: expected a text, got an empty one; is a shell variable unset?")

@@ -62,7 +62,7 @@ def label(inputs: list[str], *, output: Path, rater: str | None, web: bool, port
             raise ValueError(f"--output: expected a name that ends in .jsonl, got {output}; labels are JSON lines")
         console.check_outputs({"--output": output}, inputs)
         sources = options.read_inputs(inputs, *(given.pop(name) for name in options.READING))
-        given["settings"] = options.read_ava_settings(given.pop("set_"))
+        given["settings"] = options.read_settings_of("ava", given.pop("set_"))
         given["columns"] = options.name_values("--column", given.pop("column"))
         names = [name.strip() for name in (rater or "").split(",") if name.strip()]
         if web and not names and not only_here():

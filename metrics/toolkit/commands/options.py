@@ -92,6 +92,13 @@ SetOfAva = repeated(
     help="ava.SETTING=VALUE, once for each: ava.checkpoint=base, ava.threshold=0.6. VALUE is JSON or a string.",
     group=METRIC,
 )
+SetOfGrounding = repeated(
+    "--set",
+    "-s",
+    metavar="KEY=VALUE",
+    help="grounding.SETTING=VALUE, once for each: grounding.threshold=0.6, grounding.windows=1.",
+    group=METRIC,
+)
 SettingsFile = Annotated[
     Path | None,
     typer.Option(
@@ -107,6 +114,15 @@ Latex = _file("--latex", "LaTeX (booktabs)")
 Html = _file("--html", "one HTML page")
 SamePage = _file("--html", "the same as one HTML page")
 SkipOrFail = _on_error("A bad row: fail at the first, or count and skip them.")
+SkipOrFailOrNone = Annotated[
+    Literal["fail", "skip"] | None,
+    typer.Option(
+        "--on-error",
+        help="A bad row: fail at the first, or count and skip them. Default: fail.",
+        show_default=False,
+        rich_help_panel=INPUT,
+    ),
+]
 SkipOrFailAll = _on_error(
     "A bad row, or a question that not all systems answer: fail at the first one, or report, count and skip them."
 )
@@ -287,20 +303,20 @@ def read_settings(file: Path | None, pairs: Sequence[str] | None, metrics: Seque
     return settings
 
 
-def read_ava_settings(pairs: Sequence[str] | None) -> dict[str, Any]:
-    """Return the settings of --set for a command that computes ava alone.
+def read_settings_of(only: str, pairs: Sequence[str] | None) -> dict[str, Any]:
+    """Return the settings of --set for a command that computes one metric alone.
 
     Raises:
         ValueError: if a pair is not of that form, or is a setting of another metric.
 
-    >>> read_ava_settings(["ava.threshold=0.6"])
+    >>> read_settings_of("ava", ["ava.threshold=0.6"])
     {'threshold': 0.6}
     """
-    settings = read_settings(None, pairs, ["ava"])
-    other = next((metric for metric in settings if metric != "ava"), None)
+    settings = read_settings(None, pairs, [only])
+    other = next((metric for metric in settings if metric != only), None)
     if other is not None:
-        raise ValueError(f"--set: expected ava.SETTING=VALUE, got a setting of {other}, which is not computed here")
-    return settings.get("ava", {})
+        raise ValueError(f"--set: expected {only}.SETTING=VALUE, got a setting of {other}, which is not computed here")
+    return settings.get(only, {})
 
 
 def _settings_of(file: Path, metrics: Sequence[str]) -> dict[str, dict]:

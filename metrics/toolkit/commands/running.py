@@ -46,7 +46,7 @@ def carry_out(
             given["metrics"] = options.checked_metrics(given.pop("metric"))
             given["settings"] = options.read_settings(given.pop("settings_file"), pairs, given["metrics"])
         else:
-            given["settings"] = options.read_ava_settings(pairs)
+            given["settings"] = options.read_settings_of("ava", pairs)
         if scores:
             given["score_columns"], given["columns"] = options.names_and_columns(column)
         else:

@@ -1,0 +1,162 @@
+"""`explain --metric grounding`: the sentences that no passage supports, of files and of one answer."""
+
+import csv
+import io
+import json
+
+import genqa_metrics
+import pytest
+from genqa_metrics.toolkit.analysis import unsupported
+from genqa_metrics.toolkit.reports.unsupported import by_system, headline, print_unsupported, unsupported_html
+from rich.console import Console
+
+from tests.factories.files import run, save
+from tests.factories.grounded import judged
+
+PASSAGES = ["The old bridge has a length of 120 metres. It was built in 1889 by a firm from Lyon.", "Roses need sun."]
+ROWS = [
+    {"id": "a", "system": "good", "question": "How long is it?", "prediction": "It is 120 metres long."},
+    {"id": "b", "system": "bad", "question": "", "prediction": "The bridge was built in 1887."},
+    {"id": "c", "system": "bad", "question": "", "prediction": "Hello! The bridge is 120 metres long. Bob sells tea."},
+    {"id": "d", "system": "bad", "question": "Who?", "prediction": "I don't know."},
+]
+ROWS = [row | {"contexts": PASSAGES} for row in ROWS]
+
+
+@pytest.fixture
+def rows(tmp_path):
+    return save(tmp_path / "rows.jsonl", ROWS)
+
+
+def printed(found, **kwargs):
+    out = io.StringIO()
+    print_unsupported(found, Console(file=out, width=100, legacy_windows=False, _environ={}, **kwargs))
+    return out.getvalue()
+
+
+def test_the_worst_answers_of_a_file_and_all_sentences_in_another(rows, tmp_path):
+    """What is printed and written is what `compute(explain=True)` says of the same rows."""
+    page, table, lines = tmp_path / "page.html", tmp_path / "found.csv", tmp_path / "found.jsonl"
+    out, err = run("explain", rows, "-m", "grounding", "--html", page, "-o", table)
+    assert err == ""
+    shown = out.splitlines()
+    assert shown[0] == "2 of 4 answers have a sentence that no passage supports (probability below 0.51)"
+    assert shown[1] == "By system: bad 2 of 3, good 0 of 1"
+    assert shown[3] == f"Row           {rows}, line 2 (id b, bad): 0 of 1 sentences supported"
+    assert shown[4].startswith("Contradicted  The bridge was built in 1887. (probability 0.")
+    assert shown[5] == "Evidence      passage 1 says 1889: It was built in 1889 by a firm from Lyon."
+    assert shown[7] == f"Row           {rows}, line 3 (id c, bad): 1 of 2 sentences supported"
+    assert shown[8].startswith("Unsupported   Bob sells tea. (probability ")
+    assert shown[9].startswith("Nearest       none; what was read of passage ")
+    assert "Hello" not in out
+    text = page.read_text(encoding="utf-8")
+    assert '<b class="contradicted">contradicted</b>' in text
+    assert "Bob sells tea." in text
+
+    found = list(csv.DictReader(table.open(encoding="utf-8", newline="")))
+    assert list(found[0]) == list(unsupported.COLUMNS)
+    assert [(one["id"], one["grounding"], one["sentence"], one["verdict"], one["instead"]) for one in found] == [
+        ("b", "0.0", "The bridge was built in 1887.", "contradicted", "1889"),
+        ("c", "0.5", "Bob sells tea.", "unsupported", ""),
+    ]
+    columns = {"predictions": [row["prediction"] for row in ROWS], "questions": [row["question"] for row in ROWS]}
+    module = genqa_metrics.load("grounding", progress=False)
+    expected = module.compute(**columns, contexts=[PASSAGES] * 4, explain=True)["explanation"]
+    bad = [one for row in expected for one in row["sentences"] if one["verdict"] in ("unsupported", "contradicted")]
+    assert [float(one["probability"]) for one in found] == [pytest.approx(one["probability"], abs=1e-5) for one in bad]
+    assert [int(one["passage"]) for one in found] == [one["passage"] + 1 for one in bad]
+
+    out, _ = run("explain", rows, "-m", "grounding", "--worst", "1", "-o", lines)
+    assert out.splitlines()[0].endswith("(probability below 0.51); the worst 1 below")
+    assert out.count("Row  ") == 1
+    assert [json.loads(line)["id"] for line in lines.read_text(encoding="utf-8").splitlines()] == ["b", "c"]
+
+
+def test_settings_are_those_of_score(rows):
+    out, _ = run("explain", rows, "-m", "grounding", "-s", "grounding.threshold=0")
+    assert out.splitlines()[0].startswith("0 of 4 answers have a sentence")
+    assert "|threshold:0|" in out
+
+
+def test_one_answer_shows_every_sentence():
+    out, _ = run("explain", "", "--prediction", ROWS[2]["prediction"], "--context", PASSAGES[0])
+    assert out.splitlines()[0] == "1 of 2 sentences supported; supported from a probability of 0.51"
+    labels = [line[:14].strip() for line in out.splitlines()[2:6]]
+    assert labels == ["Supported", "Evidence", "Unsupported", "Nearest"]
+    assert "passage 1: The old bridge has a length of 120 metres." in out
+    out, _ = run("explain", "Who?", "--prediction", "I don't know.", "--context", PASSAGES[0])
+    assert out.startswith("The answer states nothing that a passage could support.")
+
+
+def test_one_answer_in_python():
+    found = genqa_metrics.explain("", "Bob sells tea.", metric="grounding", contexts=PASSAGES)
+    assert found["grounding"] == 0
+    assert found["explanation"]["sentences"][0]["verdict"] == "unsupported"
+    for texts in ({}, {"references": "Ann", "contexts": PASSAGES}):
+        with pytest.raises(ValueError, match=r"contexts: grounding judges .* give contexts=\[\.\.\.\]"):
+            genqa_metrics.explain("", "Bob sells tea.", metric="grounding", **texts)
+    with pytest.raises(ValueError, match="references: ava judges an answer by them"):
+        genqa_metrics.explain("Who?", "Bob")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["none.jsonl", "-m", "grounding"], "none.jsonl: no such file"),
+        (["rows.jsonl"], "--prediction: missing; ava explains one answer with --prediction and --ref"),
+        (["Who?", "-m", "grounding", "--prediction", "Ann"], "--context: missing; grounding explains"),
+        (["Who?", "--context", "Ann"], "--prediction: missing; grounding explains"),
+        (["Who?", "--prediction", "A", "--context", "A", "--reference", "B"], "--reference: grounding reads no such"),
+        (["Who?", "--prediction", "A", "-m", "ava", "--context", "A"], "--context: ava reads no such text"),
+        (["Who?", "--prediction", "A", "--context", " "], "--context: expected a text, got an empty one"),
+        (["Who", "won?", "--prediction", "A", "--reference", "A"], "QUESTION: expected one text, got 2; put it into"),
+        (["Who?", "--prediction", "A", "--reference", "A", "--worst", "2"], "--worst: only for files of rows"),
+        (["Who?", "--prediction", "A", "--reference", "A", "-s", "grounding.windows=1"], "--set: only grounding has"),
+        (["rows.jsonl", "-m", "grounding", "-s", "ava.threshold=0.5"], "--set: expected grounding.SETTING=VALUE"),
+        (["rows.jsonl", "-m", "grounding", "-s", "grounding.threshold=3"], "grounding.threshold: expected a number"),
+        (["rows.jsonl", "-m", "grounding", "-o", "found.doc"], "expected a name that ends in .jsonl"),
+        (["rows.jsonl", "-m", "grounding", "-o", "rows.jsonl"], "is an input of this run"),
+        (["rows.jsonl", "-m", "grounding", "-o", "a.csv", "--html", "a.csv"], "is the file of"),
+        (["rows.jsonl", "-m", "grounding", "-c", "contexts=passages"], "no column 'passages'"),
+        (
+            ["rows.jsonl", "-m", "grounding", "-s", "grounding.checkpoint=small", "--checkpoint", "base"],
+            "--checkpoint: given twice",
+        ),
+    ],
+)
+def test_bad_usage(words, message, rows, monkeypatch):
+    monkeypatch.chdir(rows.parent)
+    _, err = run("explain", *words, status=2)
+    assert message in err
+    assert "Try 'genqa-metrics explain --help'." in err
+    assert [path.name for path in rows.parent.iterdir()] == ["rows.jsonl"]
+
+
+def test_a_row_without_passages_is_named_or_skipped(tmp_path):
+    path = save(tmp_path / "rows.jsonl", [ROWS[1], {**ROWS[1], "contexts": []}])
+    _, err = run("explain", path, "-m", "grounding", "-o", tmp_path / "a.csv", status=1)
+    assert "line 2: contexts: expected at least one passage" in err
+    assert "--on-error skip leaves bad rows out." in err
+    assert not (tmp_path / "a.csv").exists()
+    out, err = run("explain", path, "-m", "grounding", "--on-error", "skip")
+    assert out.startswith("1 of 1 answers")
+    assert "skipped 1 bad rows; 1 were read" in err
+
+
+def test_the_rows_of_a_tool_are_recognised(tmp_path):
+    row = {"user_input": "How long?", "response": "Bob sells tea.", "retrieved_contexts": PASSAGES, "reference": "120"}
+    out, err = run("explain", save(tmp_path / "rows.jsonl", [row]), "-m", "grounding")
+    assert "Question      How long?" in out
+    assert "read as rows of ragas" in err
+
+
+def test_neither_terminal_nor_page_is_controlled_by_a_text():
+    assert by_system(judged()) == ""
+    evil = "\x1b]0;title\x07<script>alert(1)</script>"
+    found = judged(evil)
+    assert headline(found) == "1 of 2 answers have a sentence that no passage supports (probability below 0.50)"
+    for text in (printed(found), printed(found, force_terminal=True, color_system=None), unsupported_html(found)):
+        assert "\x1b]" not in text
+        assert "\x07" not in text
+        assert "]0;title" in text
+    assert "<script" not in unsupported_html(found)
