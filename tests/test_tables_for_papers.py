@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from genqa_metrics.toolkit.analysis.resampling import adjust_p_values
 from genqa_metrics.toolkit.reports.agree import against_best
-from genqa_metrics.toolkit.reports.compare import MAX_PAIRS, best_systems, ordered, pairs_table, systems_table
+from genqa_metrics.toolkit.reports.compare import MAX_PAIRS
+from genqa_metrics.toolkit.reports.comparison import best_systems, ordered, pairs_table, systems_table
 from genqa_metrics.toolkit.reports.table import MAX_CAPTION, Table, latex_table, listed
 
 from tests.factories.files import run, save

@@ -7,7 +7,7 @@ import comparing
 import gradio as gr
 from common import html, uploads
 from comparing import OF_A_ROW, SCORES
-from genqa_metrics.toolkit.reports import compare as reports
+from genqa_metrics.toolkit.reports import comparison
 from genqa_metrics.toolkit.reports.charts import COLOURS
 from genqa_metrics.toolkit.reports.rows_table import rows_table
 from genqa_metrics.toolkit.reports.table import listed, p_value
@@ -18,7 +18,7 @@ FILES = ("HTML report", "LaTeX tables", "All scores (CSV)", "Plots (PNG)")
 
 def accuracy_label(facts: dict) -> str:
     """Return the label of the judge's score, which counts the judge's errors where they were measured."""
-    corrected = reports.corrected_accuracy(facts, "ava")
+    corrected = comparison.corrected_accuracy(facts, "ava")
     return "AVA: accuracy, corrected" if corrected else SCORES["ava_accuracy"][1]
 
 
@@ -29,7 +29,7 @@ def estimates(report) -> dict[str, list[tuple]]:
     """
     facts, found = report.to_dict(), {}
     for name, (metric, _) in SCORES.items():
-        corrected = reports.corrected_accuracy(facts, "ava") if name == "ava_accuracy" else None
+        corrected = comparison.corrected_accuracy(facts, "ava") if name == "ava_accuracy" else None
         values = corrected["systems"] if corrected else report.scores[metric][name]
         ends = ("accuracy" if corrected else "value", "low", "high")
         rows = [(system, *(values[system][end] for end in ends)) for system in report.systems]
@@ -64,7 +64,7 @@ def summary(report, found: dict[str, list[tuple]], questions: Sequence[dict]) ->
     top = rows[0][0]
     firsts, seconds = ([name for name, value, *_ in rows if value == rows[place][1]] for place in (0, 1))
     first, second = listed(firsts), listed(seconds)
-    pairs = reports.ranked_pairs(facts, "ava", "ava_accuracy")
+    pairs = comparison.ranked_pairs(facts, "ava", "ava_accuracy")
     tested = [pair["permutation_p_corrected"] for pair in pairs if pair["first"] == top and pair["second"] in seconds]
     p = None if None in tested else max(tested, default=None)
     if first_system(rows) is None:
@@ -89,7 +89,7 @@ def scores_table(report, found: dict[str, list[tuple]]) -> Markup:
     facts, lines = report.to_dict(), []
     order = [system for system, *_ in found["ava_accuracy"]]  # as in the ranking above and the rows below
     for name, (metric, label) in SCORES.items():
-        p = reports.ranked_pairs(facts, metric, name, neighbours=True)[0]["permutation_p_corrected"]
+        p = comparison.ranked_pairs(facts, metric, name, neighbours=True)[0]["permutation_p_corrected"]
         clear, first = p is not None and p < facts["settings"]["level"], first_system(found[name])
         values = {
             system: html.fill("<b>{value}</b>" if system == first else "{value}", value=f"{value:.3f}")

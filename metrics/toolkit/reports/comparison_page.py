@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from .changes import change_tables
 from .charts import forest_chart, outcome_bar
-from .compare import (
+from .comparison import (
     CLUSTERS,
     MAX_NOTES,
     best_systems,
