@@ -15,8 +15,9 @@ import ray
 from genqa_metrics.toolkit.rows.files import digest
 from genqa_metrics.toolkit.rows.formats import FileError
 from genqa_metrics.toolkit.scoring.parts import MANIFEST, verify
-from genqa_metrics.toolkit.scoring.ray_run import CLAIM, NOTE, PartsDatasink, RayRun, check_unchanged, claimed, listed
+from genqa_metrics.toolkit.scoring.ray_run import NOTE, PartsDatasink, RayRun
 from genqa_metrics.toolkit.scoring.run import Run
+from genqa_metrics.toolkit.scoring.storage import CLAIM, check_unchanged, claimed, listed
 
 from tests.factories.files import QUESTIONS, made_rows, run, save
 
@@ -206,7 +207,7 @@ KILLED = """
 import os, signal, sys
 from genqa_metrics.toolkit.scoring import ray_run
 def killed(*_):
-    ray_run._write(sys.argv[2], "part-000000.parquet", b"a part of a task that was quick")
+    ray_run.write_file(sys.argv[2], "part-000000.parquet", b"a part of a task that was quick")
     os.kill(os.getpid(), signal.SIGKILL)
 ray_run._connected = lambda address: ray_run.nullcontext()
 ray_run.RayRun._sink_of_run = killed
