@@ -2,8 +2,11 @@
 
 import json
 import re
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import checkpoint_digest
@@ -18,6 +21,7 @@ from training.studies.judges import (
     attacks,
     choose,
     compare_judges,
+    inspect_judge,
     quantity_precision,
     small_and_base,
     summary,
@@ -78,6 +82,64 @@ def test_the_card_of_ava_has_the_worst_errors_of_the_base_judge_by_kind():
 def test_errors_need_a_kind(kind, message):
     with pytest.raises(ValueError, match=message):
         worst_errors.table([{"set": "beetle.dev", "id": "1", "label": 0, "kind": kind}])
+
+
+@pytest.fixture
+def inspected():
+    """The result file of the kinds of errors."""
+    return json.loads(inspect_judge.RESULTS.read_text(encoding="utf-8"))
+
+
+def test_the_card_of_the_small_judge_has_its_errors_by_kind(inspected):
+    found = inspected["results"]["small"]
+    before, after = around_markers(inspect_judge.CARD, inspect_judge.PLACE)
+    card = inspect_judge.CARD.read_text(encoding="utf-8")
+    assert card[len(before) : len(card) - len(after)].strip() == inspect_judge.table(found["errors_by_kind"]), (
+        "run python -m training.studies.judges.inspect_judge --judges small --write metrics/ava/checkpoint/README.md"
+    )
+    assert found["checkpoint"] == checkpoint_digest(checkpoint_folder("small"))
+    assert set(inspected["data"]) == {compare_judges.WRITTEN}
+    assert inspected["command"].startswith("python -m training.studies.judges.inspect_judge --judgments ")
+    assert [set(kinds) for kinds in found["errors_by_kind"].values()] == [set(kinds) for kinds in inspect_judge.KINDS]
+
+
+def test_errors_are_counted_by_kind_and_side():
+    """Two names: 0.5 is at the threshold and accepted, 0.4 is rejected; the right answer with 0.2 is rejected."""
+    probability = {"Bern": 0.5, "Bonn": 0.4, "Pariss": 0.2}
+    judge = SimpleNamespace(
+        loaded=SimpleNamespace(threshold=0.5),
+        probabilities=lambda questions, references, answers: np.array([probability[answer] for answer in answers]),
+    )
+    rows = [
+        {"question": "q", "references": ["Paris"], "candidate": answer, "label": label, "extra": {"kind": kind}}
+        for answer, label, kind in (("Bern", 0, "name"), ("Bonn", 0, "name"), ("Pariss", 1, "typo"))
+    ]
+    assert inspect_judge.errors_by_kind(rows, judge) == {
+        "wrong answers judged right": {"name": (1, 2)},
+        "right answers judged wrong": {"typo": (1, 1)},
+    }
+
+
+def test_the_table_of_a_card_is_made_of_the_result_file(inspected, tmp_path, monkeypatch, capsys):
+    (tmp_path / "own.json").write_text(json.dumps(inspected), encoding="utf-8")
+    place = "<!-- kinds of errors -->{}<!-- end of kinds of errors -->"
+    (tmp_path / "card.md").write_text(place.format("old"), encoding="utf-8")
+    command = ["x", "--json", tmp_path / "own.json", "--write", tmp_path / "card.md", "--judges"]
+    monkeypatch.setattr(sys, "argv", [*map(str, command), "small"])
+    inspect_judge.main()
+    text = inspect_judge.table(inspected["results"]["small"]["errors_by_kind"])
+    assert (tmp_path / "card.md").read_text(encoding="utf-8") == place.format(f"\n\n{text}\n\n")
+    assert text in capsys.readouterr().out
+    for judges, message in ((["small", "base"], "--write: expected one judge, got small, base"), (["a"], "has no a")):
+        monkeypatch.setattr(sys, "argv", [*map(str, command), *judges])
+        with pytest.raises(SystemExit):
+            inspect_judge.main()
+        assert message in capsys.readouterr().err
+
+
+def test_a_kind_needs_a_title():
+    with pytest.raises(ValueError, match="wrong answers judged right: kinds odd have no title"):
+        inspect_judge.table({"wrong answers judged right": {"odd": (1, 2)}, "right answers judged wrong": {}})
 
 
 @pytest.fixture
