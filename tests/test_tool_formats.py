@@ -7,7 +7,7 @@ import zipfile
 import datasets
 import pyarrow as pa
 import pytest
-from genqa_metrics.toolkit.rows.files import Source
+from genqa_metrics.toolkit.rows.files import ReadOptions, Source
 from genqa_metrics.toolkit.rows.formats import FileError
 from genqa_metrics.toolkit.rows.items import RowReader
 from genqa_metrics.toolkit.rows.sources import files, sources_of
@@ -36,7 +36,7 @@ ROWS = {
 
 def read(*paths, **kwargs):
     """Return the rows of files, as we write them."""
-    (source,) = files([str(path) for path in paths], **kwargs)
+    (source,) = files([str(path) for path in paths], ReadOptions(**kwargs))
     found = list(source.rows())
     assert not [row.problem for row in found if row.problem]
     kept = ("question", "prediction", "references", "id", "system")
@@ -221,6 +221,12 @@ def test_other_encodings_are_named(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(lines([{"prediction": "Zürich", "references": "Zürich"}]).encode("utf-16"))
     assert read(tmp_path / "a.jsonl")[1][0]["prediction"] == "Zürich"
     assert "expected one that Python knows" in run("score", tmp_path / "a.csv", "--encoding", "klingon", status=2)[1]
+
+
+@pytest.mark.parametrize("form", ["", "ragass"])
+def test_a_form_must_be_known(form):
+    with pytest.raises(ValueError, match=f"from: expected one of ragas, .*, got '{form}'"):
+        ReadOptions(form=form)
 
 
 @pytest.mark.parametrize("kind", ["json", "pretty", "arrow", "stream", "folder", "xlsx", "data"])

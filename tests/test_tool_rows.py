@@ -5,6 +5,7 @@ import json
 import pandas
 import pytest
 from genqa_metrics.toolkit.rows.columns import recognized
+from genqa_metrics.toolkit.rows.files import ReadOptions
 from genqa_metrics.toolkit.rows.formats import FileError, InputWarning
 from genqa_metrics.toolkit.rows.items import RowReader
 from genqa_metrics.toolkit.rows.sources import files, sources_of
@@ -47,7 +48,7 @@ ROWS = {
 
 
 def items(*paths, columns=None, **kwargs):
-    (source,) = files([str(path) for path in paths], **kwargs)
+    (source,) = files([str(path) for path in paths], ReadOptions(**kwargs))
     reader = RowReader(source, columns or {})
     found = []
     for row in source.rows():

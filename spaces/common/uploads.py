@@ -344,7 +344,7 @@ def read(path: str | None, columns: Mapping[str, object], reader: str = "", sets
     pairs = characters = 0
     wanted = {reader: registry.scorer_class(reader)} if reader else {}
     try:
-        source = files.Source(path, systems=systems)
+        source = files.Source(path, options=files.ReadOptions(systems=systems))
         rows = items.RowReader(source, named | ({"system": ""} if systems else {}))
         row_kind = None
 

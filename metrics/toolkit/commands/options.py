@@ -250,12 +250,13 @@ def read_inputs(
     Raises:
         ValueError: if a value is bad, or a file does not exist.
     """
+    from ..rows.files import ReadOptions
     from ..rows.sources import files
 
     names = [name.strip() for name in (systems or "").split(",") if name.strip()]
     if systems and len(set(names)) < max(len(names), 1):
         raise ValueError(f"--systems: expected different names of columns, A,B, got {systems!r}")
-    return files(inputs, form, names, encoding, rows_at or "", sheet or "1", split_references or "")
+    return files(inputs, ReadOptions(form, names, encoding, rows_at or "", sheet or "1", split_references or ""))
 
 
 def checked_metrics(names: Sequence[str] | None) -> list[str]:

@@ -8,6 +8,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -17,7 +18,7 @@ from .documents import document_rows, place_of_rows, rows_at
 from .formats import COMPRESSIONS, PACKED, READABLE, FileError, Row, format_of
 from .tables import arrow_rows, excel_rows, inspect_rows, parquet_rows
 from .text_rows import csv_rows, json_rows
-from .tool_formats import COLUMNS_READ, normalize_rows
+from .tool_formats import COLUMNS_READ, TOOL_FORMATS, normalize_rows
 
 NOTICE = 40  # letters at the start of a notice that tell it from others
 _DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeError)
@@ -52,15 +53,46 @@ def printable(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
+@dataclass(frozen=True)
+class ReadOptions:
+    """How rows are read.
+
+    Attributes:
+        form: a key of `tool_formats.TOOL_FORMATS`, None to recognise it.
+        systems: columns that hold the answers of one system each.
+        encoding: of text, None for UTF-8, or UTF-16 where a file begins so.
+        rows_at: where the rows stand in a JSON document, see `values.value_at`; "" to look for them.
+        sheet: name or number, from 1, of the sheet of a workbook.
+        split: what stands between the references of one text; "" for none.
+
+    Raises:
+        ValueError: if there is no such form or encoding.
+    """
+
+    form: str | None = None
+    systems: Sequence[str] = ()
+    encoding: str | None = None
+    rows_at: str = ""
+    sheet: str = "1"
+    split: str = ""
+
+    def __post_init__(self):
+        if self.form is not None and self.form not in TOOL_FORMATS:
+            raise ValueError(f"from: expected one of {', '.join(TOOL_FORMATS)}, got {self.form!r}")
+        try:
+            "".encode(self.encoding or "utf-8")
+        except LookupError:
+            raise ValueError(
+                f"encoding: expected one that Python knows, such as cp1252, got {self.encoding!r}"
+            ) from None
+
+
 class Noted:
     """What a source says of how it was read.
 
     Attributes:
         notices: one sentence each, without the name of the file.
-        split: what stands between the references of one text; "" for none.
     """
-
-    split = ""
 
     @property
     def notices(self) -> list[str]:
@@ -85,15 +117,10 @@ class Source(Noted):
             standard input.
         columns: the columns that are needed, for formats that can leave out the others; None for all.
         opened: opens the file where the path is only a name, as of what lies on another machine.
-        form: a key of `tool_formats.TOOL_FORMATS`, "" for rows as we write them, None to recognise it.
-        systems: columns that hold the answers of one system each.
-        encoding: of text, None for UTF-8, or UTF-16 where the file begins so.
-        rows_at: where the rows stand in a JSON document, see `values.value_at`; "" to look for them.
-        sheet: name or number, from 1, of the sheet of a workbook.
-        split: what stands between the references of one text; "" for none.
+        options: how it is read; None for the defaults.
 
     Attributes:
-        form: the form, once a row was read.
+        form: the form, once a row was read; "" for rows as we write them.
 
     Raises:
         FileError: if the file does not exist, is a folder, or has an unknown ending.
@@ -104,17 +131,12 @@ class Source(Noted):
         path: str | os.PathLike,
         columns: Sequence[str] | None = None,
         opened: Callable[[], BinaryIO] | None = None,
-        form: str | None = None,
-        systems: Sequence[str] = (),
-        encoding: str | None = None,
-        rows_at: str = "",
-        sheet: str = "1",
-        split: str = "",
+        options: ReadOptions | None = None,
     ):
         self.path = str(path)
-        self.rows_at, self.sheet, self.split = rows_at, sheet, split
+        self.options = options or ReadOptions()
+        self.form = self.options.form
         self.columns = columns
-        self.form, self.systems, self.encoding = form, tuple(systems), encoding
         if os.path.isdir(path):
             raise FileError(
                 f"{path}: is a folder; name the files in it, for example {self.path.rstrip('/')}/*.jsonl.gz"
@@ -208,7 +230,7 @@ class Source(Noted):
         number = after
         try:
             with self._opened() as self._raw:
-                for row in normalize_rows(self._found(after), self.form, self.systems, self._set_tool_format):
+                for row in normalize_rows(self._found(after), self.form, self.options.systems, self._set_tool_format):
                     number = row.number
                     yield row
             self.check_unchanged()
@@ -227,24 +249,25 @@ class Source(Noted):
         """Return where a file has rows if a row of it is none, as a part of a sentence; "" if nowhere."""
         if len(self._sheets) > 1:
             return f"the workbook has the sheets {', '.join(self._sheets)}: name another one with --sheet NAME"
-        place = "" if self.rows_at or self.format != "JSON lines" else place_of_rows(values)
+        place = "" if self.options.rows_at or self.format != "JSON lines" else place_of_rows(values)
         return f"rows stand at {place}: add --rows-at '{place}'" if place else ""
 
     def _found(self, after: int) -> Iterator[Row]:
         """Yield the rows as they are in the file."""
         raw, name = self._raw, self.name
         if self.format == "Parquet":
-            columns = None if self.columns is None else [*self.columns, *COLUMNS_READ, *self.systems]
+            columns = None if self.columns is None else [*self.columns, *COLUMNS_READ, *self.options.systems]
             return parquet_rows(raw, name, columns, after, self._share)
         if self.format in PACKED:
-            excel = partial(excel_rows, sheet=self.sheet, found=self._found_sheets)
+            excel = partial(excel_rows, sheet=self.options.sheet, found=self._found_sheets)
             read = {"Arrow": arrow_rows, "Excel": excel, "Inspect log": inspect_rows}[self.format]
             return read(raw, name, after)
         stream = decompressed(raw)
         if self.format == "JSON lines":
-            found = partial(rows_at, path=self.rows_at, name=name) if self.rows_at else document_rows
-            return json_rows(stream, after, found, self.encoding)
-        return csv_rows(stream, name, "\t" if self.format == "TSV" else None, after, self.encoding)
+            place = self.options.rows_at
+            found = partial(rows_at, path=place, name=name) if place else document_rows
+            return json_rows(stream, after, found, self.options.encoding)
+        return csv_rows(stream, name, "\t" if self.format == "TSV" else None, after, self.options.encoding)
 
 
 def remote_file(address: str) -> BinaryIO:

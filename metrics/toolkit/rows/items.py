@@ -399,7 +399,7 @@ class RowReader:
                 f"{column}: texts that are printed lists, such as {text!r:.60}, were read as several references"
             )
             return printed
-        separator = self.source.split
+        separator = self.source.options.split
         if separator:
             return [part for one in text.split(separator) if (part := one.strip())]
         if self.in_csv and " | " in text:

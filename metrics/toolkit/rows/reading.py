@@ -154,7 +154,7 @@ def _missing_column(source: AnySource, columns: Mapping[str, str]) -> str:
         with closing(source.rows()) as rows:
             for row in islice(rows, FIRST_ROWS):
                 where = f"{source.name}, {source.unit} {row.number}"
-                if row.values is None and (source.form or source.systems):
+                if row.values is None and (source.form or source.options.systems):
                     problem = problem or f"{where}: {row.problem}"
                     continue
                 try:

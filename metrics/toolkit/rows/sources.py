@@ -5,14 +5,15 @@ import json
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from .documents import event_log_rows, squad_rows
-from .files import Noted, Source
+from .files import Noted, ReadOptions, Source
 from .formats import FileError, Row
 from .tables import is_dataset, load_dataset
-from .tool_formats import TOOL_FORMATS, normalize_rows
+from .tool_formats import normalize_rows
 
 
 class MemorySource(Noted):
@@ -21,7 +22,7 @@ class MemorySource(Noted):
     Args:
         rows: one mapping from columns to values per row; NaN is a missing value.
         name: their name, and that of their system where no column says it.
-        form, systems, split: see `Source`.
+        options: see `Source`.
     """
 
     path = None
@@ -32,17 +33,10 @@ class MemorySource(Noted):
 
     columns: Sequence[str] | None = None
 
-    def __init__(
-        self,
-        rows: Sequence[Any],
-        name: str = "rows",
-        form: str | None = None,
-        systems: Sequence[str] = (),
-        split: str = "",
-    ):
+    def __init__(self, rows: Sequence[Any], name: str = "rows", options: ReadOptions | None = None):
         self.name = self.stem = name
-        self.split = split
-        self.form, self.systems = form, systems
+        self.options = options or ReadOptions()
+        self.form = self.options.form
         self._rows = rows
 
     def __len__(self) -> int:
@@ -58,7 +52,7 @@ class MemorySource(Noted):
 
     def rows(self, after: int = 0) -> Iterator[Row]:
         """Yield every row behind the first `after`, the bad ones too."""
-        yield from normalize_rows(self._found(after), self.form, self.systems, self._set_tool_format)
+        yield from normalize_rows(self._found(after), self.form, self.options.systems, self._set_tool_format)
 
     def _set_tool_format(self, form: str) -> None:
         self.form = form
@@ -87,44 +81,27 @@ def _plain(value: Any) -> Any:
 AnySource = Source | MemorySource
 
 
-def files(
-    paths: Sequence[str | os.PathLike],
-    form: str | None = None,
-    systems: Sequence[str] = (),
-    encoding: str | None = None,
-    rows_at: str = "",
-    sheet: str = "1",
-    split: str = "",
-) -> list[AnySource]:
+def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None) -> list[AnySource]:
     """Return files as rows, which stand where paths may stand.
 
     Args:
         paths: names or addresses of files, or folders of `Dataset.save_to_disk`. For the form "squad" files of
             predictions ({id: answer}) and one with the data set.
-        form: a key of `tool_formats.TOOL_FORMATS`, None to recognise it.
-        systems: columns that hold the answers of one system each.
-        encoding: of text, None for UTF-8, or UTF-16 where a file begins so.
-        rows_at: see `Source`.
-        sheet: see `Source`.
-        split: see `Source`.
+        options: how they are read; None for the defaults.
 
     Raises:
-        ValueError: if there is no such form or encoding, a file does not exist or is named twice.
+        ValueError: if a file does not exist or is named twice.
     """
-    if form is not None and form not in TOOL_FORMATS:
-        raise ValueError(f"from: expected one of {', '.join(TOOL_FORMATS)}, got {form!r}")
-    try:
-        "".encode(encoding or "utf-8")
-    except LookupError:
-        raise ValueError(f"encoding: expected one that Python knows, such as cp1252, got {encoding!r}") from None
-    form = form or ("squad" if len(paths) > 1 and any(map(_holds_squad, paths)) else None)
+    options = options or ReadOptions()
+    if options.form is None and len(paths) > 1 and any(map(_holds_squad, paths)):
+        options = replace(options, form="squad")
     folders = {path for path in paths if is_dataset(path)}
     found: list[AnySource] = [
-        MemorySource(load_dataset(path), Path(path).name, form, systems, split)
+        MemorySource(load_dataset(path), Path(path).name, options)
         if path in folders
-        else _event_log(path, split)
-        if form in (None, "openai-evals") and _starts(path, b'{"spec": ')
-        else Source(path, None, None, form, systems, encoding, rows_at, sheet, split)
+        else _event_log(path, options.split)
+        if options.form in (None, "openai-evals") and _starts(path, b'{"spec": ')
+        else Source(path, options=options)
         for path in paths
     ]
     named: dict[object, str] = {}
@@ -134,7 +111,7 @@ def files(
             names = dict.fromkeys((named[place], source.name))
             raise FileError(f"input: the same file is named twice, {' and '.join(names)}; name it once")
         named[place] = source.name
-    return _squad(found) if form == "squad" else found
+    return _squad(found) if options.form == "squad" else found
 
 
 def _starts(path: str | os.PathLike, start: bytes) -> bool:
@@ -147,7 +124,8 @@ def _starts(path: str | os.PathLike, start: bytes) -> bool:
 
 def _event_log(path: str | os.PathLike, split: str) -> AnySource:
     """Return a log of OpenAI evals, in which several lines are one row."""
-    source = Source(path, None, None, "")
+    source = Source(path)
+    source.form = ""  # events are no rows of a tool
     rows = event_log_rows([row.values or {} for row in source.rows()])
     if not rows:
         raise FileError(
@@ -158,7 +136,8 @@ def _event_log(path: str | os.PathLike, split: str) -> AnySource:
         raise FileError(
             f"{source.name}: a log of OpenAI evals without right answers: it has no events of type 'match'"
         )
-    found = MemorySource([row for row in rows if "ideal" in row], source.stem, "openai-evals", split=split)
+    kept = [row for row in rows if "ideal" in row]
+    found = MemorySource(kept, source.stem, ReadOptions(form="openai-evals", split=split))
     if len(found) < len(rows):
         found.note(f"{len(rows) - len(found):,} samples without a right answer were left out")
     return found
