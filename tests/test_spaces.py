@@ -385,6 +385,55 @@ def test_the_judge_of_a_demo_is_that_of_the_setting(spaces, repository, monkeypa
     assert "checkpoint" not in spaces.sharing.metric_code("ava", predictions=["Six."])
 
 
+@pytest.mark.parametrize("name", CALLS)
+def test_every_input_of_a_run_marks_its_result(name):
+    """The runs of a page have a number; a change of any input that is sent with it is seen by outdated.js."""
+    page = load_app(name).demo
+    runs = [function for function in page.fns.values() if "runStarted(++last" in str(function.js)]
+    watched = [function for function in page.fns.values() if "edited(" in str(function.js)]
+    assert len(runs) > 1
+    for run in runs:
+        _, *inputs = run.inputs
+        assert run.js == f"(_, ...values) => runStarted(++last, {[one._id for one in inputs]}, values)"
+        changes = {target for function in watched for target in function.targets}
+        assert {(one._id, "change") for one in inputs} <= changes
+    for function in watched:
+        assert f"edited({[one._id for one in function.inputs]}, " in function.js
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_no_click_is_dropped_while_the_one_before_is_answered(name):
+    """Gradio's "once", the default, drops it: the page would show what was chosen before."""
+    functions = load_app(name).demo.fns.values()
+    asked = [one for one in functions if one.fn and any(event not in ("load", None) for _, event in one.targets)]
+    assert asked
+    assert [(one.name, one.targets) for one in asked if one.trigger_mode == "once"] == []
+
+
+@pytest.fixture
+def comparison_read_anew():
+    """The modules of the demo read the setting when they are imported."""
+    for again in (False, True):
+        for name in ("comparing", "showing"):
+            sys.modules.pop(name, None)
+        if not again:
+            yield
+
+
+@pytest.mark.usefixtures("comparison_read_anew")
+def test_the_judge_of_the_comparison_is_that_of_the_setting(spaces, repository, monkeypatch):
+    other = str(repository / "metrics/grounding/checkpoint")
+    digest = checkpoint_digest(Path(other))[:12]
+    monkeypatch.setattr(spaces.server, "CHECKPOINT", other)
+    app = load_app("compare")
+    assert app.comparing.judge().loaded.facts["checkpoint"].startswith(digest)
+    report, _ = app.comparing.compared(lambda *_: None, CALLS["compare"][-1][0])
+    assert digest in report.signatures["ava"]
+    columns = dict.fromkeys(("questions", "references", "answers"))
+    for template, values in (("code_of_a_file.txt", {}), ("code_of_texts.txt", columns)):
+        assert repr({"ava": {"checkpoint": other}}) in html.unescape(app.python_code(template, **values))
+
+
 @pytest.mark.parametrize(
     ("answer", "passages", "message"),
     [

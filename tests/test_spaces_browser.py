@@ -481,6 +481,7 @@ def test_two_generators_ask(visit, screenshots, view):
     expect(page.get_by_role("table", name="Against your questions, base ROUGE-L")).to_be_visible()
     check_accessibility(page)
     page.screenshot(path=screenshots / f"f_meta-{view[0]}-ask.png", full_page=True)
+    assert_all_inputs_mark(page)
     field(page, "Sentence").fill("They met in <b>Rome</b>.")
     page.get_by_role("button", name="Generate questions").click()
     expect(page.get_by_role("table", name="Generated questions")).not_to_contain_text("Armstrong")
@@ -756,25 +757,78 @@ def test_an_opened_link_never_shows_the_verdict_of_the_first_example(visit, addr
 
 @pytest.mark.xdist_group("demo-ava")
 def test_a_result_beside_an_edited_text_says_so(visit):
-    """After an edit, and also where the text is edited while its predecessor is judged."""
+    """Whenever the text is edited: after a run, during it, and between the reading of the fields and their sending."""
     page = visit("ava")
     stale, question = page.locator(".stale"), field(page, "Question")
     expect(stale).to_have_count(0)
     question.press_sequentially(" Really?")
     expect(stale).to_have_count(1)
     said = "one => getComputedStyle(one, '::before').content"
-    assert "the result of the earlier one" in page.locator(".status:visible").first.evaluate(said)
+    assert "the result of the earlier input" in page.locator(".status:visible").first.evaluate(said)
     button = page.get_by_role("button", name="Judge the answer")
     button.click()
     expect(stale).to_have_count(0)
+
+    def send_edited(route):
+        question.press_sequentially("!")
+        route.continue_()
+
     question.fill("How many eggs are in two dozen?")
+    page.route("**/queue/join*", send_edited, times=1)
     button.click()
-    question.press_sequentially("!")
-    page.wait_for_url(re.compile("#how-many-eggs-are-in-two-dozen="))
-    page.wait_for_timeout(500)
+    expect(python(page)).to_contain_text("'How many eggs are in two dozen?'")
+    expect(question).to_have_value("How many eggs are in two dozen?!")
     expect(stale).to_have_count(1)
     button.click()
     expect(stale).to_have_count(0)
-    example(page, "A wrong name")
-    result(page, "The judge calls it wrong.")
+
+    page.evaluate("""() => { const send = runStarted; runStarted = (...sent) => {
+        const field = document.querySelector('textarea');
+        field.value = 'How many eggs are in a box?';
+        field.dispatchEvent(new Event('input', {bubbles: true}));
+        runStarted = send;
+        return send(...sent);
+    } }""")
+    button.click()
+    expect(question).to_have_value("How many eggs are in a box?")
+    expect(page.locator(".status [data-run='3']")).to_have_count(1)
+    expect(page.locator(".python code").first).to_contain_text("'How many eggs are in two dozen?!'")
+    expect(stale).to_have_count(1)
+    question.fill("How many eggs are in two dozen?!")  # that of the result
     expect(stale).to_have_count(0)
+
+
+@pytest.mark.xdist_group("demo-ava")
+def test_of_two_examples_the_second_is_shown(visit):
+    """The browser may drop no click, however soon after another it comes."""
+    page = visit("ava")
+    labels = ("A wrong name", "Wrong, in the right words")
+    page.evaluate(
+        "(buttons) => buttons.forEach(one => one.click())",
+        [page.get_by_role("button", name=label).element_handle() for label in labels],
+    )
+    expect(python(page)).to_contain_text("hypothesis")
+    expect(field(page, "Answer to be judged")).to_have_value(re.compile("hypothesis"))
+    expect(page.locator(".stale")).to_have_count(0)
+
+
+def assert_all_inputs_mark(page: Page) -> None:
+    """Every input of the open tab marks its result while it differs from what the result was computed from."""
+    stale = page.locator(".stale:visible")
+    inputs = page.locator("textarea:visible, input:visible")
+    fields = [one for one in inputs.all() if not one.evaluate("one => one.closest('.results') || one.readOnly")]
+    assert len(fields) > 2
+    for one in fields:
+        if one.get_attribute("type") == "radio":
+            if one.is_checked():
+                continue
+            before = page.locator("input[type=radio]:visible:checked").element_handle()
+            one.check()
+            expect(stale).to_have_count(1)
+            before.check()
+        else:
+            before = one.input_value()
+            one.fill(f"{before}1")
+            expect(stale).to_have_count(1)
+            one.fill(before)
+        expect(stale).to_have_count(0)

@@ -1,5 +1,6 @@
 """Demo of AEv: a score between recall and precision, words and phrases, with BLEU and ROUGE as its corners."""
 
+import json
 import re
 import sys
 from math import inf
@@ -244,7 +245,7 @@ def plane(answer: str, reference: str, alpha: float = 0.5, order: int = 2) -> di
 
 with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
     sharing.introduction(__file__, TITLE)
-    source = gr.State("texts")
+    source = gr.Textbox("texts", visible=False)  # the open tab
     with gr.Row():
         with gr.Column(min_width=280):
             with gr.Tabs(overflow_behavior="wrap"):
@@ -312,7 +313,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
     quiet = {"scroll": False, "show_progress": "hidden"}
     events.connect([control.change for control in controls], moved, inputs, area, outputs, **quiet)
     for tab, name in ((texts_tab, "texts"), (file_tab, "file")):
-        tab.select(lambda name=name: name, None, source, api_visibility="private")
+        tab.select(None, None, source, js=f"() => '{name}'", api_visibility="private")
     # Tab.select also fires when the page opens; its result would replace the result of a link.
     events.connect([source.change], moved, inputs, area, outputs, **quiet)
 
@@ -320,9 +321,10 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
         """Return alpha and N of the cell that was clicked."""
         return [event.alpha, event.order]
 
-    plane_table.click(clicked, None, [alpha, order], api_visibility="private", show_progress="hidden")
+    hidden = {"api_visibility": "private", "show_progress": "hidden"}
+    plane_table.click(clicked, None, [alpha, order], trigger_mode="multiple", **hidden)
     for button, values in corners:
-        button.click(lambda values=values: list(values), None, controls, api_visibility="private")
+        button.click(None, None, controls, js=f"() => {json.dumps(values)}", api_visibility="private")
     ADDRESS.open(demo, fields, page, area, outputs)
     server.endpoint(
         plane,

@@ -272,6 +272,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
             api_name="rank",
             concurrency_id="file",
             concurrency_limit=1,
+            trigger_mode="multiple",
         )
 
 if __name__ == "__main__":

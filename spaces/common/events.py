@@ -21,8 +21,8 @@ UNEXPECTED = "An error occurred on the server, not in your input. Please try aga
 # query, see `sharing.Address`. In a Space the page lies in a frame, and the page around it is told.
 LIVE = "element.setAttribute('role', 'status'); element.setAttribute('aria-live', 'polite');"
 _STATUS = LIVE + html.script("status.js")
-# Marks a result whose texts were edited after it, or during its run, see opening.js.
-STARTED, FINISHED = "(...values) => window.started(values, {})", "() => window.finished()"
+# Which result is of the inputs as they are now, see outdated.js.
+_STARTED, _EDITED = "(_, ...values) => runStarted(++last, {}, values)", "(...values) => edited({}, values)"
 SCROLL = html.script("scroll.js")  # shows the status if it is out of view
 
 
@@ -37,13 +37,16 @@ class Stopped(Exception):
 class Area(NamedTuple):
     """Where results appear: a status, the results, and a button that stops long work.
 
-    The status is always visible, so that screen readers notice its changes.
+    The status is always visible, so that screen readers notice its changes. `run` is the number of the run whose
+    inputs are sent, which only the browser knows; `watched` are the inputs whose changes mark a result as out of date.
     """
 
     status: gr.HTML
     results: gr.Column
     stop: gr.Button
     hint: Markup
+    run: gr.Number
+    watched: set
 
 
 def results_area(hint: str) -> Area:
@@ -51,7 +54,13 @@ def results_area(hint: str) -> Area:
     hint = html.fill('<p class="hint">Results appear here. {hint}</p>', hint=hint)
     status = gr.HTML(hint, elem_classes="status", apply_default_css=False, js_on_load=_STATUS)
     stop = gr.Button("Stop", visible=False, size="sm", variant="stop")
-    return Area(status, gr.Column(visible=False, elem_classes="results"), stop, hint)
+    run = gr.Number(visible=False, precision=0)
+    return Area(status, gr.Column(visible=False, elem_classes="results"), stop, hint, run, set())
+
+
+def ids(components: Sequence) -> list[int]:
+    """Return what outdated.js calls components."""
+    return [one._id for one in components]
 
 
 STOPPED = html.fill('<p class="hint">Stopped.</p>')
@@ -61,10 +70,12 @@ def _updates(status: Markup, results: bool, running: bool = False) -> list:
     return [status, gr.update(visible=results), gr.update(visible=running)]
 
 
-def _outcome(function: Callable[[], list], area: Area, outputs: int) -> list:
-    """Return what the page shows: a function's results, or why there are none."""
+def _outcome(function: Callable[[], list], area: Area, outputs: int, number: int | None = None) -> list:
+    """Return what the page shows: a function's results with the number of their run, or why there are none."""
     try:
         status, *results = function()
+        if number is not None:
+            status += html.fill('<span hidden data-run="{number}"></span>', number=number)
         return [*_updates(status, True), *results]
     except (NothingToScore, Stopped) as reason:
         status = STOPPED if isinstance(reason, Stopped) else area.hint
@@ -84,10 +95,14 @@ def shown(function: Callable, area: Area, outputs: int) -> Callable:
         area: where they are shown.
         outputs: number of results.
     """
+    return functools.partial(_numbered(function, area, outputs), None)
 
-    @functools.wraps(function)
-    def run(*args):
-        return _outcome(lambda: function(*args), area, outputs)
+
+def _numbered(function: Callable, area: Area, outputs: int) -> Callable:
+    """Return the function of `shown`, which takes the number of its run before the inputs."""
+
+    def run(number, *args):
+        return _outcome(lambda: function(*args), area, outputs, number)
 
     return run
 
@@ -105,10 +120,11 @@ class LongWork:
         self.function, self.area, self.outputs = function, area, outputs
         self._running: dict[str | None, tuple[threading.Event, threading.Event]] = {}
 
-    def run(self, request: gr.Request, *args) -> Iterator[list]:
+    def run(self, request: gr.Request, number: int | None = None, *args) -> Iterator[list]:
         """Yield what the page shows until the work is done or stopped. Closing the generator stops the work.
 
-        Gradio's own `cancels` does not help: updates that are under way arrive after "Stopped." and stay.
+        `number` is that of the run. Gradio's own `cancels` does not help: updates that are under way arrive after
+        "Stopped." and stay.
         """
         session = request and request.session_hash
         finished, stopped = threading.Event(), threading.Event()
@@ -120,7 +136,7 @@ class LongWork:
                 raise Stopped
 
         def work() -> None:
-            found.append(_outcome(lambda: self.function(tick, *args), self.area, self.outputs))
+            found.append(_outcome(lambda: self.function(tick, *args), self.area, self.outputs, number))
             finished.set()
 
         self._running[session] = finished, stopped
@@ -169,7 +185,8 @@ def connect(
 ):
     """Run a function when one of the triggers fires: one visitor at a time, the others see their place in the queue.
 
-    A trigger that fires during a run starts another run after it, with the fields as they are then.
+    A trigger that fires during a run starts another run after it, with the fields as they are then. A change of any
+    input marks the result as out of date, see outdated.js.
 
     Args:
         triggers: events, such as `button.click`, or an event to follow.
@@ -185,17 +202,19 @@ def connect(
         The event.
     """
     work = LongWork(function, area, len(outputs))
-    run = work.run if long else shown(function, area, len(outputs))
+    run = work.run if long else _numbered(function, area, len(outputs))
     defaults = {"concurrency_limit": 1, "concurrency_id": "page", "show_progress_on": [area.status]}
     event = {**defaults, "trigger_mode": "always_last", "api_visibility": "private"} | event
     on = triggers.then if callable(getattr(triggers, "then", None)) else functools.partial(gr.on, triggers)
     if scroll:
         on(None, None, None, js=SCROLL, api_visibility="private")
-    event.setdefault("js", STARTED.format(len(inputs)))
-    started = on(run, inputs, [*area[:3], *outputs], **event)
-    started.then(None, None, None, js=FINISHED, api_visibility="private")
+    if new := [one for one in inputs if one not in area.watched]:
+        area.watched.update(new)
+        gr.on([one.change for one in new], None, new, None, js=_EDITED.format(ids(new)), api_visibility="private")
+    event["js"] = _STARTED.format(ids(inputs))
+    started = on(run, [area.run, *inputs], [*area[:3], *outputs], **event)
     if long:
-        area.stop.click(work.stop, None, None, queue=False, api_visibility="private")
+        area.stop.click(work.stop, None, None, queue=False, api_visibility="private", trigger_mode="multiple")
     return started
 
 

@@ -20,7 +20,6 @@ MAX_LINK = 8_000  # characters of a link's fragment; results of longer texts hav
 MAX_UNPACKED = 200_000  # bytes of an unpacked link
 _COPY_LINK = html.script("copy_link.js")
 _FRAGMENT = "() => location.hash.slice(1)"
-_OPENED = "() => document.documentElement.classList.remove('opening')"
 
 
 class Example(NamedTuple):
@@ -84,16 +83,21 @@ def example_buttons(
 
     The arguments from `function` on are those of `events.connect`.
     """
+    values = [list(one.values) for one in examples]
     with column:
-        made = gr.Examples(
-            [list(one.values) for one in examples],
-            list(fields),
-            example_labels=[one.label for one in examples],
+        buttons = gr.Dataset(
+            components=list(fields),
+            samples=values,
+            sample_labels=[one.label for one in examples],
             label="Examples: a click fills in and scores",
-            examples_per_page=len(examples),
-            api_visibility="private",
+            samples_per_page=len(examples),
+            type="index",
         )
-    return events.connect(made.load_input_event, function, inputs, area, outputs, **event)
+    # The browser fills in: gradio.Examples asks the server, and drops a click that comes before it has answered.
+    filled = buttons.click(
+        None, buttons, list(fields), js=f"number => {json.dumps(values)}[number]", api_visibility="private"
+    )
+    return events.connect(filled, function, inputs, area, outputs, **event)
 
 
 def packed(values: Sequence) -> str:
@@ -208,11 +212,13 @@ class Address:
                 return [gr.skip()] * (len(fields) + len(area[:3]) + len(outputs))
             return [*values, *run(*values)]
 
+        ids, first = events.ids(fields), json.dumps(self.first)
+        demo.load(None, None, None, js=f"() => void runStarted(0, {ids}, {first})", api_visibility="private")
         event = {"concurrency_limit": 1, "concurrency_id": "page", "show_progress": "hidden"} | event
         started = demo.load(
             opened, fragment, [*fields, *area[:3], *outputs], js=_FRAGMENT, api_visibility="private", **event
         )
-        started.then(None, None, None, js=_OPENED, api_visibility="private")
+        started.then(None, list(fields), None, js=f"(...values) => opened({ids}, values)", api_visibility="private")
         return started
 
 

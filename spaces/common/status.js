@@ -1,4 +1,5 @@
 watch('value', () => setTimeout(() => {
+  markOutdated();
   if (!element.getClientRects().length || !element.querySelector('.headline, .problem')) return;
   const linked = element.querySelector('[data-link]'), fragment = linked?.dataset.link ?? '';
   const theme = new URLSearchParams(location.search).get('__theme');

@@ -121,7 +121,7 @@ def picker(columns: Sequence[str], example: Path, labels: Mapping[str, str] | No
         return [gr.update(visible=True), *updates, html.table(["", *found], cells, "The first rows of the file")]
 
     field.change(looked, field, [shown, *menus, preview], api_visibility="private", concurrency_id="peek")
-    button.click(lambda: str(path), None, field, api_visibility="private")
+    button.click(lambda: str(path), None, field, api_visibility="private", trigger_mode="multiple")
     return Picked(field, menus, preview)
 
 

@@ -20,6 +20,12 @@ _SYSTEMS = [f"{what}{number}" for number in range(1, comparing.MAX_SYSTEMS + 1) 
 ADDRESS = sharing.Address(dict.fromkeys(["questions", "references", *_SYSTEMS], str), EXAMPLES[0].values, 10)
 
 
+def python_code(template: str, **values: object) -> Markup:
+    """Return Python code that compares the same with the same judge; `template` is a file beside this one."""
+    text = sharing.text_beside(__file__, template)
+    return sharing.python_code(text, settings=comparing.SETTINGS, checkpoint=server.CHECKPOINT, **values)
+
+
 def page(tick, *texts: str) -> list:
     """Return what the page shows for pasted texts."""
     rows = comparing.pasted(*texts)
@@ -33,7 +39,7 @@ def page(tick, *texts: str) -> list:
     columns = {"questions": [row["question"] for row in asked], "references": [row["references"] for row in asked]}
     return [
         *found,
-        sharing.python_code(sharing.text_beside(__file__, "code_of_texts.txt"), **columns, answers=answers),
+        python_code("code_of_texts.txt", **columns, answers=answers),
     ]
 
 
@@ -45,7 +51,7 @@ def file_page(tick, path: str | None, *columns) -> list:
     rows = uploads.read(path, dict(zip(COLUMNS, columns, strict=True)), "ava")
     return [
         *showing.shown_of(tick, comparing.rows_of(rows.items), rows.problems_html()),
-        sharing.python_code(sharing.text_beside(__file__, "code_of_a_file.txt")),
+        python_code("code_of_a_file.txt"),
     ]
 
 
@@ -165,12 +171,14 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
             api_visibility="private",
             show_progress="hidden",
             concurrency_id="files",
+            trigger_mode="always_last",
         )
     which.input(
         lambda name, shown: showing.plot_of(name, shown) if shown else "",
         [which, shown],
         plot,
         api_visibility="private",
+        trigger_mode="always_last",
     )
     rows.click(
         explained,

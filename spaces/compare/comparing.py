@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from functools import cache
 
-from common import checks, uploads
+from common import checks, server, uploads
 from genqa_metrics.toolkit.analysis import compare, compared_rows
 from genqa_metrics.toolkit.reports import compare as reports
 from genqa_metrics.toolkit.rows.items import Item
 from genqa_metrics.toolkit.scoring import registry
 
 METRICS = ("kpqa", "ava")
+SETTINGS = {"ava": {"checkpoint": server.CHECKPOINT}}
 MAX_SYSTEMS = 4
 MAX_PASTED = 100  # pasted questions
 # Score -> (metric, label); all of them are tested.
@@ -29,7 +30,7 @@ OF_A_ROW = {"ava_score": "AVA", "rougeL_kpqa": "ROUGE-L-KPQA", **{name: SCORES[n
 @cache
 def judge():
     """Return the judge, loaded once."""
-    return registry.make_scorer("ava", {})
+    return registry.make_scorer("ava", SETTINGS["ava"])
 
 
 def pasted(questions: str, references: str, *named: str) -> list[dict]:
@@ -91,7 +92,7 @@ def compared(tick, rows: list[dict]):
     def progress(metric: str, done: int, of_all: int) -> None:
         tick({"kpqa": "Scoring", "ava": "Judging"}[metric], done, of_all)
 
-    run = compare.CompareRun(rows, METRICS, on_error="skip")
+    run = compare.CompareRun(rows, METRICS, SETTINGS, on_error="skip")
     run.scorers["kpqa"].significance_scores = tuple(name for name, (metric, _) in SCORES.items() if metric == "kpqa")
     found = run.report(progress=progress)
     questions = compared_rows.scored_rows(run)
@@ -109,7 +110,7 @@ def alone(tick, rows: list[dict]) -> tuple[dict[str, float], list[dict]]:
     scores: list[dict] = [{} for _ in rows]
     means: dict[str, float] = {}
     for metric, what in (("kpqa", "Scoring"), ("ava", "Judging")):
-        scorer = registry.make_scorer(metric, {})
+        scorer = registry.make_scorer(metric, SETTINGS.get(metric))
         statistics, _ = uploads.scored(made, scorer, tick, what)
         means |= scorer.corpus_scores(statistics.sum(axis=0), len(rows))
         for found, values in zip(scores, statistics.tolist(), strict=True):
