@@ -257,6 +257,7 @@ class AgreeReport(Report):
     """
 
     title = "Agreement with human judgments"
+    open_tables = 1
 
     def __init__(self, report: Mapping):
         self._report = report
@@ -301,6 +302,22 @@ class AgreeReport(Report):
             if "verdicts" in one:
                 share = _estimate(one["verdicts"]["agreement"])
                 found.append(f"{name} and the humans give the same verdict on {share} of the answers.")
+        return found
+
+    @property
+    def next_steps(self) -> list[str]:
+        """What to do with the metric that agrees best, and with a judge."""
+        best, judges = ordered(self._report)[0], [name for name in self.metrics if "verdicts" in self.metrics[name]]
+        found = [
+            "Every other table below opens by a click on its title; paper and `--format json` have all of them.",
+            f"Compare systems by the scores that agree with your humans ({best} first): `genqa-metrics compare ROWS`.",
+        ]
+        if any(self.worst.values()):
+            found.append("Read the rows on which the judge and the humans differ; `genqa-metrics explain` says why.")
+        if judges:
+            found.append(
+                "Fit the judge's threshold and error rates to labels of yours: `genqa-metrics calibrate ROWS`."
+            )
         return found
 
     def tables(self) -> list[Table]:

@@ -29,12 +29,16 @@ class Report:
         notes: what a reader must know before the numbers, one sentence each.
         findings: what the numbers show, one sentence each, for the top of the page.
         styles: style sheets of the page beside page.css, files of the folder templates.
+        open_tables: number of tables that the page shows; the others open by a click on their titles. None: all.
+        next_steps: what a reader can do with the result, one sentence each, for the page.
     """
 
     title: str
     styles: tuple[str, ...] = ()
     notes: list[str]
     findings: Sequence[str] = ()
+    open_tables: int | None = None
+    next_steps: Sequence[str] = ()
     _report: Mapping
 
     def tables(self) -> list[Table]:
@@ -89,17 +93,21 @@ class Report:
     def to_html(self) -> str:
         """Return the report as one HTML page that needs nothing else: no script, no outside resource."""
         facts = self.facts()
-        tables = self._html_tables(self.charts(), facts)
+        tables = self._html_tables(self.charts(), facts, self.open_tables)
         said = {"title": self.title, "findings": self.findings, "notes": self.notes}
         places = [(f"table-{i}", table.title) for i, table in enumerate(self.page_tables(), 1)]
+        if self.next_steps:
+            places.insert(1, ("next", "How to go on"))
         places.append(("facts", "What the numbers rest on"))
         body = render("report.html", **said, places=places, tables=tables, facts=facts)
         return page(self.title, body, *map(render, self.styles))
 
-    def _html_tables(self, charts: Mapping, facts: Sequence[str]):
+    def _html_tables(self, charts: Mapping, facts: Sequence[str], open_tables: int | None = None):
         """Return the tables with charts above them; an explanation that is a fact of the page is not repeated."""
-        written = {"html_table": html_table, "meanings": meanings}
-        return render("tables.html", tables=self.page_tables(), charts=charts, facts=facts, **written)
+        written = {"html_table": html_table, "meanings": meanings, "next_steps": self.next_steps if facts else ()}
+        tables = self.page_tables()
+        shown = len(tables) if open_tables is None else open_tables
+        return render("tables.html", tables=tables, charts=charts, facts=facts, open_tables=shown, **written)
 
     def __str__(self) -> str:
         """Return what the command line prints."""
