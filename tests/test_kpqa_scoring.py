@@ -182,7 +182,7 @@ def test_what_is_denied(text, expected):
     offsets = [(i, i + 1) for i, letter in enumerate(text) if not letter.isspace()]
     denied = denied_pieces(text, offsets, np.ones(len(offsets)))
     assert "".join(text[a:b] for (a, b), is_so in zip(offsets, denied, strict=True) if is_so) == expected
-    assert not denied_pieces(text, offsets, np.full(len(offsets), 0.4)).any()
+    assert not denied_pieces(text, offsets, np.full(len(offsets), 0.2)).any()
 
 
 def test_a_heavy_not_hides_no_denial():

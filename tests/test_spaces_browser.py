@@ -791,7 +791,7 @@ def test_a_result_beside_an_edited_text_says_so(visit):
     } }""")
     button.click()
     expect(question).to_have_value("How many eggs are in a box?")
-    expect(page.locator(".status [data-run='3']")).to_have_count(1)
+    expect(page.locator(".status [data-run='4']")).to_have_count(1)
     expect(page.locator(".python code").first).to_contain_text("'How many eggs are in two dozen?!'")
     expect(stale).to_have_count(1)
     question.fill("How many eggs are in two dozen?!")  # that of the result

@@ -151,7 +151,7 @@ def finish(app: object, page: str, template: str, context: dict, doctree: object
     import tables
 
     if "body" in context:
-        body = re.sub(r"(</strong>(?: \(.*?\))?) -- ", r"\1: ", context["body"])
+        body = re.sub(r"(</strong>(?: \((?:(?!</strong>).)*?\))?) -- ", r"\1: ", context["body"])
         context["body"] = tables.for_phones(body)
 
 
