@@ -85,6 +85,13 @@ def test_findings(effect, expected):
     assert {name: found[name] for name in expected} == expected
 
 
+@pytest.mark.parametrize("models", [["baseline"], ["baseline", "cvae_100", "cvae_75"]])
+def test_models_that_a_study_lacks_are_refused(models, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["study", "--data_dir", "d", "--work", "w", "--models", *models])
+    with pytest.raises(ValueError, match="models: expected baseline and cvae_100"):
+        study.main()
+
+
 def test_the_report_is_of_the_contexts_that_are_kept():
     rows = scores({})
     kept = np.arange(80) < 30
@@ -254,6 +261,18 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
     study.main()
     assert json.loads((tmp_path / "large.json").read_text())["one_reference"] is None
     assert (tmp_path / "tables.md").read_text().count("each with several references") == 1
+
+    monkeypatch.setattr(sys, "argv", [*words, "--seeds", "1", "--models", "baseline", "cvae_100"])
+    study.main()
+    few = json.loads((tmp_path / "large.json").read_text())
+    assert set(few["systems"]) == {"baseline", "cvae_100", "baseline_rbs", "cvae_100_rbs"}
+    assert few["systems"]["cvae_100"]["rouge"]["seeds"] == {
+        part: values[:1] for part, values in results["systems"]["cvae_100"]["rouge"]["seeds"].items()
+    }
+    assert "--models baseline cvae_100" in few["command"]
+    page = (tmp_path / "tables.md").read_text()
+    assert "recall and F of every CVAE above" in page
+    assert "rise with d, in the means" not in page
 
     monkeypatch.setattr(sys, "argv", [*words, "--train_only", "True"])
     study.main()  # nothing is trained again

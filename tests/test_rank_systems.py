@@ -216,18 +216,18 @@ def test_the_command_writes_tables_and_result(tmp_path, monkeypatch, capsys, jud
     for source in transfer.SOURCES:
         (tmp_path / f"{source}.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
     markdown = tmp_path / "README.md"
-    markdown.write_text("Before\n\n<!-- systems -->\nstale\n<!-- end of systems -->\n\nAfter\n", encoding="utf-8")
+    markdown.write_text("Before\n\n<!-- own -->\nstale\n<!-- end of own -->\n\nAfter\n", encoding="utf-8")
     words = ["--data_dir", str(tmp_path), "--spans_dir", str(tmp_path), "--output_dir", str(tmp_path / "runs")]
-    words += ["--judges", f"tiny={judges()}", "--write", str(markdown)]
+    words += ["--judges", f"tiny={judges()}", "--write", str(markdown), "--place", "own"]
     monkeypatch.setattr(sys, "argv", ["rank_systems.py", *words])
     rank_systems.main()
     models = sorted((tmp_path / "runs").glob("*/model.safetensors"))
     trained = [model.stat().st_mtime_ns for model in models]
     content = markdown.read_text(encoding="utf-8")
-    assert content.startswith("Before\n\n<!-- systems -->\n\n| tiny: questions | measure | mean: RMSE")
-    assert content.endswith("<!-- end of systems -->\n\nAfter\n")
+    assert content.startswith("Before\n\n<!-- own -->\n\n| tiny: questions | measure | mean: RMSE")
+    assert content.endswith("<!-- end of own -->\n\nAfter\n")
     assert "stale" not in content
-    result = json.loads((tmp_path / "systems.json").read_text(encoding="utf-8"))
+    result = json.loads((tmp_path / "own.json").read_text(encoding="utf-8"))
     systems = set(result["judged"]["tiny"]["mean"]["WikiQA"]["test"]["systems"])
     assert systems == {*rankers.RANKERS, "compare_aggregate", "cross_encoder", "transferred", "tanda", "ensemble"}
     assert set(result["rankers"]) == {"compare_aggregate", "cross_encoder", "transferred", "tanda"}
@@ -259,7 +259,8 @@ def test_a_file_without_markers_is_left_alone(tmp_path):
     assert markdown.read_text(encoding="utf-8") == "<!-- systems -->"
 
 
-def test_the_stored_agreement_is_that_of_the_stored_measures(repository):
+@pytest.mark.parametrize("file", ["systems", "small_and_base"])
+def test_the_stored_agreement_is_that_of_the_stored_measures(repository, file):
     """Sums that differ in their last digits are ties: without that tau-b of one table is 0.689, not 0.719."""
 
     def tau_b(a: list[float], b: list[float]) -> float:
@@ -268,7 +269,7 @@ def test_the_stored_agreement_is_that_of_the_stored_measures(repository):
         signs = np.array([[np.sign(d) * (abs(d) > 1e-9) for d in pair] for pair in pairs])
         return signs.prod(axis=1).sum() / np.sqrt(np.abs(signs).sum(axis=0).prod())
 
-    path = repository / "training/studies/answer_ranking/results/systems.json"
+    path = repository / f"training/studies/answer_ranking/results/{file}.json"
     compared = 0
     for by_reference in json.loads(path.read_text(encoding="utf-8"))["judged"].values():
         for splits in (splits for corpora in by_reference.values() for splits in corpora.values()):
@@ -281,4 +282,4 @@ def test_the_stored_agreement_is_that_of_the_stored_measures(repository):
                     assert (known.statistic, known.pvalue) == pytest.approx((stored["tau"], stored["p"]), abs=1e-6)
                     assert tau_b(*sides) == pytest.approx(stored["tau"], abs=1e-6)
                     compared += 1
-    assert compared > 50
+    assert compared >= 48

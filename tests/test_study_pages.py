@@ -36,6 +36,7 @@ TABLES = [  # folder of results, result file, place on the page, its table
     ("kpqa", "agreement", "tables", evaluate_kpqa.tables),
     ("studies/answer_ranking", "errors", "errors", error_tables.tables),
     ("studies/answer_ranking", "systems", "systems", lambda r: rank_systems.tables(r["judged"])),
+    ("studies/answer_ranking", "small_and_base", "small_and_base", lambda r: rank_systems.tables(r["judged"])),
     ("studies/ava_configurations", "configurations", "configurations", lambda r: compare.tables(r["blocks"])),
     ("studies/ava_configurations", "data", "data", lambda r: data_statistics.table(r["corpora"])),
     ("studies/ava_configurations", "paper_judges", "paper", lambda r: compare_judges.table(r["results"])),

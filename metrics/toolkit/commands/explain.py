@@ -1,7 +1,7 @@
 """The command `explain`: show in the terminal, or on a page, why a metric scored an answer as it did."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -112,9 +112,9 @@ def explain(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
-    reading = {"from": from_, "systems": systems, "encoding": encoding, "rows-at": rows_at, "sheet": sheet}
-    reading["split-references"] = split_references
-    of_files = {"worst": worst, "output": output, "column": column, "on-error": on_error} | reading
+    given = dict(locals())  # the arguments, by name
+    reading = [given[name] for name in options.READING]
+    of_files = {name: given[name] for name in ("worst", "output", "column", "on_error", *options.READING)}
     with console.usage("explain"):
         if checkpoint == "":
             raise ValueError("--checkpoint: expected a folder or a name, got an empty one; is a shell variable unset?")
@@ -162,14 +162,14 @@ def explain(
     show(explained, console.output_console(width=100))
 
 
-def _run(paths: list[str], given: Mapping[str, Any], reading: Mapping[str, Any], settings: Mapping[str, Any]):
+def _run(paths: list[str], given: Mapping[str, Any], reading: Sequence[Any], settings: Mapping[str, Any]):
     """Return the run over files; a ValueError if an option is bad."""
     from ..analysis.unsupported import UnsupportedRun
 
-    sources = options.read_inputs(paths, *reading.values())
+    sources = options.read_inputs(paths, *reading)
     columns = options.name_values("--column", given["column"])
     return UnsupportedRun(
-        sources, columns, settings, given["worst"] or WORST, given["output"], given["on-error"] == "skip"
+        sources, columns, settings, given["worst"] or WORST, given["output"], given["on_error"] == "skip"
     )
 
 
@@ -208,7 +208,8 @@ def _check_one_answer(
         raise ValueError(f"QUESTION: expected one text, got {len(texts)}; put it into quotation marks")
     for option, value in of_files.items():
         if value:
-            raise ValueError(f"--{option}: only for files of rows, which --metric grounding reads; leave it out")
+            flag = "--" + option.rstrip("_").replace("_", "-")
+            raise ValueError(f"{flag}: only for files of rows, which --metric grounding reads; leave it out")
     _check_texts({"QUESTION": texts, "--prediction": [prediction], evidence: wanted}, metric == "grounding")
 
 

@@ -42,7 +42,8 @@ class Arguments:
     seed: int = common.option("of the rankers and of the samples of questions", 0)
     dtype: str | None = common.option("floating type of the judges; default float32", None)
     plain: bool = common.option("--no_plain leaves the blanks between tokens as they are", True)
-    write: str | None = common.option("Markdown file in which the tables are put; systems.json is put beside it", None)
+    write: str | None = common.option("Markdown file in which the tables are put, PLACE.json is put beside it", None)
+    place: str = common.option("name of the marks between which the tables stand in that file", "systems")
 
 
 def references_of(question) -> list[list[str]] | None:
@@ -232,11 +233,11 @@ def tables(result: dict) -> str:
     return "\n\n".join(parts)
 
 
-def write_result(markdown: str | Path, text: str, result: dict) -> None:
-    """Put tables between the markers of a Markdown file, and the result as JSON into the folder results beside it."""
+def write_result(markdown: str | Path, place: str, text: str, result: dict) -> None:
+    """Put tables between the marks of a Markdown file, and the result as JSON, named like the marks, beside it."""
     path = Path(markdown)
-    path.with_name("systems.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    common.put_between_markers(path, "systems", text)
+    path.with_name(f"{place}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    common.put_between_markers(path, place, text)
 
 
 def probabilities(loaded) -> Judge:
@@ -266,7 +267,7 @@ def main() -> None:
     args = common.parsed(Arguments)
     begun = common.clocks()
     if args.write:
-        common.around_markers(args.write, "systems")  # a wrong page fails before the work
+        common.around_markers(args.write, args.place)  # a wrong page fails before the work
     loaded = {}
     for text in args.judges:
         name, _, folder = text.partition("=")
@@ -298,7 +299,7 @@ def main() -> None:
             "rankers": {folder.name: file_digest(folder / "model.safetensors") for folder in trained},
             "data": {path.name: file_digest(path) for path in files},
         }
-        write_result(args.write, text, facts | {"judged": result})
+        write_result(args.write, args.place, text, facts | {"judged": result})
 
 
 if __name__ == "__main__":

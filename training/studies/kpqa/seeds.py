@@ -81,24 +81,27 @@ def span_f1(folder: Path) -> dict[str, float]:
 
 
 def tables(result: dict) -> str:
-    """Return the Markdown tables of a result."""
+    """Return the Markdown tables of a result; those of one seed have no deviations."""
     count, parts = len(result["seeds"]), []
+    several = count > 1
+    form = "{:.3f} ± {:.3f} / {:.3f} ± {:.3f}" if several else "{0:.3f} / {2:.3f}"
+    of = f", mean ± standard deviation of {count} seeds" if several else ", one seed"
     for way, found in result["spread"].items():
         lines = [
-            [metric, *("{:.3f} ± {:.3f} / {:.3f} ± {:.3f}".format(*v["pearson"], *v["spearman"]) for v in cells)]
+            [metric, *(form.format(*v["pearson"], *v["spearman"]) for v in cells)]
             for metric in evaluate_kpqa.WEIGHTED
             for cells in [[found[name][metric] for name in found]]
         ]
         named = "the metric's defaults" if way == "default" else f'settings="{way}"'
-        parts.append(f"Pearson / Spearman with {named}, mean ± standard deviation of {count} seeds:")
+        parts.append(f"Pearson / Spearman with {named}{of}:")
         parts.append(markdown_table(["metric", *(name.removeprefix("kpqa_") for name in found)], lines))
     if result["span_f1"]:
         lines = [
-            [name, f"{100 * np.mean(values):.2f}", f"{100 * np.std(values, ddof=1 if count > 1 else 0):.2f}"]
+            [name, f"{100 * np.mean(values):.2f}", *([f"{100 * np.std(values, ddof=1):.2f}"] if several else [])]
             for name, values in result["span_f1"].items()
         ]
         parts.append("F1 of whole keyphrases on rows that were not trained on:")
-        parts.append(markdown_table(["rows", "mean", "standard deviation"], lines))
+        parts.append(markdown_table(["rows", *(("mean", "standard deviation") if several else ("F1",))], lines))
     return "\n\n".join(parts)
 
 

@@ -2,7 +2,7 @@
 
 import random
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -21,6 +21,7 @@ DIVERSITY = ("distinct_1", "distinct_2", "self_bleu", "different")
 OTHERS = {"diversity": DIVERSITY, "answers": ("answers_covered",)}  # what is measured beside the bases
 COVERED = 0.5  # F1 of the words of two answers from which on they count as the same answer
 CHUNK = 2000  # pairs of question and context that KPQA's predictor reads in one call
+NEEDED = ("baseline", "cvae_100")  # the models that every study has
 PAIRS = (  # differences that the paper's findings are about
     ("cvae_25", "baseline"),
     ("cvae_50", "baseline"),
@@ -30,6 +31,20 @@ PAIRS = (  # differences that the paper's findings are about
     ("baseline_rbs", "baseline"),
     ("cvae_100_rbs", "cvae_100"),
 )
+
+
+def systems_of(models: Collection[str]) -> tuple[str, ...]:
+    """Return the systems that some models make, in the order of `SYSTEMS`.
+
+    >>> systems_of(["baseline"])
+    ('baseline', 'baseline_rbs')
+    """
+    return tuple(system for system, (model, _) in SYSTEMS.items() if model in models)
+
+
+def pairs_of(systems: Collection[str]) -> list[tuple[str, str]]:
+    """Return the pairs of `PAIRS` of which both systems are there."""
+    return [pair for pair in PAIRS if set(pair) <= set(systems)]
 
 
 def cosine_base():
@@ -173,11 +188,11 @@ def covered(
 def statistics_of(
     generated: Mapping[int, Mapping[str, list]], contexts: Sequence, bases: Sequence[str], answers: int = 0
 ) -> dict:
-    """Return arrays of (contexts, systems, seeds, k) numbers.
+    """Return arrays of (contexts, systems, seeds, k) numbers, systems in the order of `SYSTEMS`.
 
     Args:
         generated: seed -> system -> questions of every context. A system that has fewer seeds than others is put down
-            several times with each, so that its mean is that of its own seeds.
+            several times with each, so that its mean is that of its own seeds; one that has none is left out.
         contexts: the contexts.
         bases: bases of F-meta.
         answers: contexts with several references, drawn at random, on which the answers covered are measured.
@@ -188,8 +203,9 @@ def statistics_of(
     """
     from genqa_metrics.f_meta.scoring import statistics
 
-    seeds, names = list(generated), list(SYSTEMS)
-    own = {system: [seed for seed in seeds if system in generated[seed]] for system in names}
+    seeds = list(generated)
+    own = {system: [seed for seed in seeds if system in generated[seed]] for system in SYSTEMS}
+    names = [system for system in SYSTEMS if own[system]]
     columns = [generated[own[system][k % len(own[system])]][system] for system in names for k in range(len(seeds))]
     references = [list(context.references) for context in contexts]
     predictions = [list(questions) for column in columns for questions in column]
@@ -213,16 +229,17 @@ def statistics_of(
     return {name: np.moveaxis(rows.reshape(shape), 2, 0) for name, rows in found.items()}
 
 
-def resampled_means(rows: np.ndarray, samples: int, seed: int) -> np.ndarray:
+def resampled_means(rows: np.ndarray, samples: int, seed: int, names: Sequence[str] = tuple(SYSTEMS)) -> np.ndarray:
     """Return the means of systems in bootstrap samples of contexts and of seeds.
 
     Contexts are drawn once for all systems, and seeds once for all systems of one model, so that differences of
     systems are paired where they share something.
 
     Args:
-        rows: (contexts, systems, seeds, k), systems in the order of `SYSTEMS`.
+        rows: (contexts, systems, seeds, k).
         samples: number of samples.
         seed: the same seed gives the same samples.
+        names: of the systems.
 
     Returns:
         (samples, systems, k).
@@ -234,52 +251,58 @@ def resampled_means(rows: np.ndarray, samples: int, seed: int) -> np.ndarray:
     sums = resampled_sums(bootstrap_counts(contexts, samples, seed), flat).reshape(samples, systems, seeds, k)
     rng = np.random.default_rng([seed, 2])
     draws = {model: rng.integers(seeds, size=(samples, seeds)) for model in MODELS}
-    chosen = np.stack([draws[model] for model, _ in SYSTEMS.values()], axis=1)[..., None]
+    chosen = np.stack([draws[model] for model, _ in map(SYSTEMS.get, names)], axis=1)[..., None]
     return np.take_along_axis(sums, chosen, axis=2).mean(axis=2) / contexts
 
 
-def measured(rows: np.ndarray, samples: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, dict]:
+def measured(
+    rows: np.ndarray, samples: int, seed: int = 0, names: Sequence[str] = tuple(SYSTEMS)
+) -> tuple[np.ndarray, np.ndarray, dict]:
     """Return means, intervals and differences of systems.
 
     Args:
         rows: (contexts, systems, seeds, k).
         samples: bootstrap samples.
         seed: of the bootstrap.
+        names: of the systems.
 
     Returns:
-        (systems, k) means, (2, systems, k) ends of their 95% intervals, and per pair of `PAIRS` (3, k): difference,
+        (systems, k) means, (2, systems, k) ends of their 95% intervals, and per pair of `pairs_of` (3, k): difference,
         low, high.
     """
     from genqa_metrics.toolkit.analysis.resampling import interval
 
     means = rows.mean(axis=(0, 2))
-    resampled = resampled_means(rows, samples, seed)
+    resampled = resampled_means(rows, samples, seed, names)
     ends = np.stack(interval(resampled, len(rows)))
-    place = {name: i for i, name in enumerate(SYSTEMS)}
+    place = {name: i for i, name in enumerate(names)}
     differences = {}
-    for first, second in PAIRS:
+    for first, second in pairs_of(names):
         a, b = place[first], place[second]
         low, high = interval(resampled[:, a] - resampled[:, b], len(rows))
         differences[f"{first} - {second}"] = np.stack([means[a] - means[b], low, high])
     return means, ends, differences
 
 
-def report_of(statistics: Mapping[str, np.ndarray], kept: np.ndarray, samples: int) -> dict:
+def report_of(
+    statistics: Mapping[str, np.ndarray], kept: np.ndarray, samples: int, names: Sequence[str] = tuple(SYSTEMS)
+) -> dict:
     """Return the scores of some contexts in the form of results.json.
 
     Args:
         statistics: what `statistics_of` returned.
         kept: (contexts,) booleans.
         samples: bootstrap samples.
+        names: of the systems, those of `statistics`.
     """
     from genqa_metrics.toolkit.analysis.resampling import interval
 
-    report: dict = {"contexts": int(kept.sum()), "systems": {name: {} for name in SYSTEMS}, "differences": {}}
+    report: dict = {"contexts": int(kept.sum()), "systems": {name: {} for name in names}, "differences": {}}
     for base, rows in statistics.items():
         if base == "corpus":
             means = corpus_bleu(rows[kept].mean(axis=(0, 2)))
-            ends = interval(corpus_bleu(resampled_means(rows[kept], samples, 0)), int(kept.sum()))
-            for i, system in enumerate(SYSTEMS):
+            ends = interval(corpus_bleu(resampled_means(rows[kept], samples, 0, names)), int(kept.sum()))
+            for i, system in enumerate(names):
                 value = {"bleu": round(float(means[i]), 5), "interval": [round(float(end[i]), 5) for end in ends]}
                 report["systems"][system][base] = value
             continue
@@ -287,8 +310,8 @@ def report_of(statistics: Mapping[str, np.ndarray], kept: np.ndarray, samples: i
         used = kept & ~np.isnan(rows).any(axis=(1, 2, 3))
         if not used.any():
             continue
-        means, ends, differences = measured(rows[used], samples)
-        for i, system in enumerate(SYSTEMS):
+        means, ends, differences = measured(rows[used], samples, names=names)
+        for i, system in enumerate(names):
             values = {part: round(float(means[i, j]), 5) for j, part in enumerate(parts)}
             values["intervals"] = {p: [round(float(x), 5) for x in ends[:, i, j]] for j, p in enumerate(parts)}
             values["seeds"] = {
@@ -309,6 +332,8 @@ def findings(report: Mapping) -> dict[str, dict]:
     "recall_and_f_rise": recall and F of every CVAE are above the baseline's, with intervals above 0.
     "rise_with_d": recall and F of CVAE 25, 50, 100 rise; "..._surely" with intervals above 0.
     "rbs_adds": recall and F with random beam selection are above those without, for both, with intervals above 0.
+
+    A finding about models that the report lacks is left out; "every CVAE" are those that are there.
     """
     found = {}
     for base, differences in report["differences"].items():
@@ -322,14 +347,14 @@ def findings(report: Mapping) -> dict[str, dict]:
         def rises(pairs, place, differences=differences):
             return all(differences[pair][part][place] > 0 for pair in pairs for part in ("recall", "f"))
 
-        more = [f"cvae_{d} - baseline" for d in (25, 50, 100)]
+        more = [pair for d in (25, 50, 100) if (pair := f"cvae_{d} - baseline") in differences]
         larger = ["cvae_50 - cvae_25", "cvae_100 - cvae_50"]
         beams = ["baseline_rbs - baseline", "cvae_100_rbs - cvae_100"]
         found[base] = {
             "flat": change("conventional") < change("f"),
             "recall_and_f_rise": rises(more, 1),
-            "rise_with_d": rises(larger, 0),
-            "rise_with_d_surely": rises(larger, 1),
             "rbs_adds": rises(beams, 1),
         }
+        if set(larger) <= set(differences):
+            found[base] |= {"rise_with_d": rises(larger, 0), "rise_with_d_surely": rises(larger, 1)}
     return found

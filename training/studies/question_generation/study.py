@@ -13,16 +13,17 @@ from training.common import json_rows, option, parsed
 from training.studies.question_generation.measures import (
     BASES,
     MODELS,
+    NEEDED,
     SYSTEMS,
     base_of,
     findings,
     report_of,
     statistics_of,
+    systems_of,
 )
 from training.studies.question_generation.tables import GROUPS, write_page
 
 FOLDER = Path(__file__).parent
-MANY = ("baseline", "cvae_100")  # the models that the findings are about are trained with all seeds
 
 
 @dataclass
@@ -34,6 +35,7 @@ class Arguments:
     train_dir: str | None = option("folder of the training sources; default data_dir", None)
     config: str = option("arguments of train_generator.py", str(FOLDER / "large.args"))
     baseline_config: str | None = option("the same for the baseline; default config", None)
+    models: list[str] = option("models that are trained, at least baseline and cvae_100", list(MODELS))
     seeds: list[int] = option("one training each", [1, 2, 3])
     seeds_of_others: int = option("seeds of CVAE 25 and 50, the first of `seeds`; 0: all of them", 0)
     test: str = option("set that the results are of", "squad_du2017.test")
@@ -49,8 +51,8 @@ class Arguments:
 
 
 def seeds_of(args: Arguments, model: str) -> list[int]:
-    """Return the seeds that a model is trained with."""
-    return args.seeds if model in MANY else args.seeds[: args.seeds_of_others or None]
+    """Return the seeds that a model is trained with: all of them where the findings are about it."""
+    return args.seeds if model in NEEDED else args.seeds[: args.seeds_of_others or None]
 
 
 def trained(args: Arguments, model: str, seed: int) -> Path:
@@ -99,7 +101,8 @@ def asked(args: Arguments, source: str, contexts: Sequence, seed: int) -> dict[s
 
     counts = [len(context.references) for context in contexts]
     texts = [context.text for context in contexts]
-    models = {s: trained(args, name, seed) for s, (name, _) in SYSTEMS.items() if seed in seeds_of(args, name)}
+    wanted = [(system, SYSTEMS[system][0]) for system in systems_of(args.models)]
+    models = {system: trained(args, model, seed) for system, model in wanted if seed in seeds_of(args, model)}
     path = Path(args.work) / "questions" / f"{source}.seed_{seed}.jsonl"
     if known := known_questions(path, contexts, models):
         return known
@@ -126,7 +129,18 @@ def given_words(args: Arguments) -> dict[str, str]:
         words["baseline_config"] = Path(args.baseline_config).name
     if args.train_dir:
         words["train_dir"] = "PAIRS"
-    for name in ("seeds", "seeds_of_others", "test", "transfer", "contexts", "transfer_contexts", "bases", "answers"):
+    given = () if args.models == list(MODELS) else ("models",)
+    for name in (
+        *given,
+        "seeds",
+        "seeds_of_others",
+        "test",
+        "transfer",
+        "contexts",
+        "transfer_contexts",
+        "bases",
+        "answers",
+    ):
         value = getattr(args, name)
         words[name] = " ".join(map(str, value)) if isinstance(value, list) else str(value)
     return words
@@ -149,13 +163,15 @@ def main() -> None:
     args = parsed(Arguments)
     if not args.seeds:
         raise ValueError("seeds: expected at least one number")
+    if not set(NEEDED) <= set(args.models) <= set(MODELS):
+        raise ValueError(f"models: expected {' and '.join(NEEDED)}, with or without others of {', '.join(MODELS)}")
     for name in args.bases:
         base_of(name)
     numbers = {args.test: args.contexts, args.transfer: args.transfer_contexts}
     sets = {source: sampled(source, args.data_dir, number) for source, number in numbers.items()}
     # Seed by seed, the models of the findings first: a run that ends early has the most telling ones.
-    order = [*MANY, *(model for model in MODELS if model not in MANY)]
-    folders: dict = {model: {} for model in MODELS}
+    order = [*NEEDED, *(model for model in MODELS if model in args.models and model not in NEEDED)]
+    folders: dict = {model: {} for model in MODELS if model in args.models}
     for seed in args.seeds:
         for model in order:
             if seed in seeds_of(args, model):
@@ -166,9 +182,11 @@ def main() -> None:
         model: {seed: json.loads((f / "train.json").read_text(encoding="utf-8")) for seed, f in found.items()}
         for model, found in folders.items()
     }
+    systems = systems_of(args.models)
     active = {
         system: [found["dev"].get("active_dimensions", 0) if MODELS[model] else 0 for found in facts[model].values()]
         for system, (model, _) in SYSTEMS.items()
+        if system in systems
     }
     reports = {}
     for source, contexts in sets.items():
@@ -177,7 +195,7 @@ def main() -> None:
         several = np.array([len(context.references) > 1 for context in contexts])
         for group, kept in (("all", several | True), ("several", several), ("one", ~several)):
             if kept.any():
-                reports[source, group] = report_of(statistics, kept, args.resamples)
+                reports[source, group] = report_of(statistics, kept, args.resamples, systems)
     main_report = reports[args.test, "all"]
     arguments = {
         n: v for n, v in next(iter(facts["cvae_100"].values()))["arguments"].items() if n not in ("data_dir", "cache")
@@ -191,7 +209,7 @@ def main() -> None:
         "command": "python -m training.studies.question_generation.study "
         + " ".join(f"--{name} {value}" for name, value in given_words(args).items()),
         "seeds": args.seeds,
-        "seeds_of": {model: seeds_of(args, model) for model in MODELS},
+        "seeds_of": {model: seeds_of(args, model) for model in folders},
         "data_digests": {path.name: file_digest(path) for path in paths if path.is_file()},
         "test": args.test,
         "contexts": main_report["contexts"],

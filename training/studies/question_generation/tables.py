@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from training.common import markdown_table
-from training.studies.question_generation.measures import BASES, DIVERSITY, MODELS, PAIRS, SYSTEMS
+from training.studies.question_generation.measures import BASES, DIVERSITY, MODELS, SYSTEMS, pairs_of
 
 FOLDER = Path(__file__).parent
 STUDIES = {  # result file of study.py -> title of the study
     "large.json": "600 units, the paper's objective",
     "full_weight.json": "600 units, KL weight up to 1",
+    "full_weight_short.json": "600 units, KL weight up to 1 in a third of the steps",
     "printed.json": "Network as printed",
     "free_bits.json": "Free bits, 320 units",
     "all_pairs.json": "Free bits, twice the pairs",
@@ -85,7 +86,7 @@ def points(values: Sequence[float]) -> str:
 def difference_table(report: Mapping, bases: Sequence[str]) -> str:
     """Return the differences of recall, F and the conventional score, in points, with intervals."""
     lines = ["| | base | conventional | recall | F |", "| --- | --- | ---: | ---: | ---: |"]
-    for first, second in PAIRS:
+    for first, second in pairs_of(report["systems"]):
         for base in bases:
             values = report["differences"][base][f"{first} - {second}"]
             cells = [points(values[part]) for part in ("conventional", "recall", "f")]
@@ -102,7 +103,11 @@ def findings_table(found: Mapping[str, Mapping[str, bool]]) -> str:
         "rise_with_d_surely": "recall and F rise with d, intervals above 0",
         "rbs_adds": "random beam selection adds to recall and F of both, intervals above 0",
     }
-    lines = [[text, *("yes" if found[base][name] else "no" for base in found)] for name, text in rows.items()]
+    lines = [
+        [text, *("yes" if found[base][name] else "no" for base in found)]
+        for name, text in rows.items()
+        if all(name in of_base for of_base in found.values())
+    ]
     return markdown_table(["", *(BASES[base] for base in found)], lines)
 
 
@@ -120,7 +125,8 @@ def studies_table(found: Mapping[str, Mapping]) -> str:
         for base, answers in answers_by_base.items():
             values = report["differences"][base]["cvae_100 - baseline"]
             cells = [points(values[part]) for part in ("conventional", "recall", "f")]
-            cells += ["yes" if answers[finding] else "no" for finding in ("rise_with_d", "rbs_adds")]
+            said = {True: "yes", False: "no", None: "-"}
+            cells += [said[answers.get(finding)] for finding in ("rise_with_d", "rbs_adds")]
             lines.append("| " + " | ".join([*first, BASES[base], *cells]) + " |")
             first = ["", ""]
     return "\n".join(lines)
@@ -137,7 +143,7 @@ def information_table(found: Mapping[str, Mapping]) -> str:
     rows = []
     for name, results in found.items():
         report, first = results["several_references"], name
-        for model in [model for model, size in MODELS.items() if size]:
+        for model in [model for model, size in MODELS.items() if size and model in results["training"]]:
             kl = np.mean([fact["dev"]["kl"] for fact in results["training"][model].values()])
             different = report["systems"][model]["diversity"]["different"]
             changes = report["differences"]["meteor"][f"{model} - baseline"]
