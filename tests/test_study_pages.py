@@ -91,14 +91,16 @@ def inspected():
     return json.loads(inspect_judge.RESULTS.read_text(encoding="utf-8"))
 
 
-def test_the_card_of_the_small_judge_has_its_errors_by_kind(inspected):
-    found = inspected["results"]["small"]
-    before, after = around_markers(inspect_judge.CARD, inspect_judge.PLACE)
-    card = inspect_judge.CARD.read_text(encoding="utf-8")
+@pytest.mark.parametrize(("judge", "folder"), [("small", "checkpoint"), ("base", "checkpoint_base")])
+def test_the_card_of_a_bundled_judge_has_its_errors_by_kind(inspected, repository, judge, folder):
+    found = inspected["results"][judge]
+    path = repository / f"metrics/ava/{folder}/README.md"
+    before, after = around_markers(path, inspect_judge.PLACE)
+    card = path.read_text(encoding="utf-8")
     assert card[len(before) : len(card) - len(after)].strip() == inspect_judge.table(found["errors_by_kind"]), (
-        "run python -m training.studies.judges.inspect_judge --judges small --write metrics/ava/checkpoint/README.md"
+        f"run python -m training.studies.judges.inspect_judge --judges {judge} --write metrics/ava/{folder}/README.md"
     )
-    assert found["checkpoint"] == checkpoint_digest(checkpoint_folder("small"))
+    assert found["checkpoint"] == checkpoint_digest(checkpoint_folder(judge))
     assert set(inspected["data"]) == {compare_judges.WRITTEN}
     assert inspected["command"].startswith("python -m training.studies.judges.inspect_judge --judgments ")
     assert [set(kinds) for kinds in found["errors_by_kind"].values()] == [set(kinds) for kinds in inspect_judge.KINDS]

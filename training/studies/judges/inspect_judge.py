@@ -29,7 +29,6 @@ from training.studies.judges.worst_errors import SETS
 REMOVED = 3
 LEAST_WORDS = 6
 RESULTS = Path(__file__).parent / "results/inspected.json"
-CARD = Path(__file__).parents[3] / "metrics/ava/checkpoint/README.md"
 PLACE = "kinds of errors"
 SIDES = ("wrong answers judged right", "right answers judged wrong")  # by the verdict of people
 KINDS = (  # by the verdict of people, what the written answers of a kind do
