@@ -538,8 +538,9 @@ def test_five_seeds(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):
 
     monkeypatch.setattr(seeds, "train_once", trained)
     monkeypatch.setattr(evaluate_kpqa, "SETS", ("kpqa_semeval",))
-    page = page_with(tmp_path, "seeds")
+    page = page_with(tmp_path, "own")
     arguments = ("--judgments", judgments, "--output_dir", tmp_path / "runs", "--seeds", 1, 2, "--write", page)
+    arguments += ("--place", "own")
     run_script(monkeypatch, seeds, *arguments, "--max_steps", 3)
     assert commands == [(f"seed-{i}", ["--max_steps", "3", "--seed", str(i)]) for i in (1, 2)]
     printed = capsys.readouterr().out
@@ -555,9 +556,14 @@ def test_five_seeds(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):
     )
     r, rho = result["runs"][0]["paper"]["kpqa_semeval"]["bertscore"]
     assert f"| {r:.3f} / {rho:.3f} " in line
+    assert (page.parent / "own.json").is_file()
+    one = seeds.tables(result | {"seeds": [1], "span_f1": {"made": [0.5]}})  # one seed has no deviation
+    assert "one seed:" in one
+    assert "| made | 50.00 |" in one
+    assert "±" not in one
     commands.clear()
     page.write_text("no markers", encoding="utf-8")
-    with pytest.raises(ValueError, match="write: expected the lines <!-- seeds -->"):
+    with pytest.raises(ValueError, match="write: expected the lines <!-- own -->"):
         run_script(monkeypatch, seeds, *arguments)
     assert not commands
 

@@ -30,7 +30,8 @@ class Arguments:
     output_dir: str = option("folder of the runs, one folder each")
     recipe: str = option("file of train_kpqa.py's arguments", str(RECIPES / "paper.args"))
     seeds: list[int] = option("seeds of the runs", [1, 2, 3, 4, 5])
-    write: str | None = option("Markdown file in which the tables are put; seeds.json is put beside it", None)
+    write: str | None = option("Markdown file in which the tables are put; PLACE.json is put beside it", None)
+    place: str = option("name of the marks between which the tables stand in that file", "seeds")
 
 
 def spread(runs: list[dict]) -> dict:
@@ -112,7 +113,7 @@ def main() -> None:
 
     args, more = HfArgumentParser(Arguments).parse_args_into_dataclasses(return_remaining_strings=True)
     if args.write:
-        around_markers(args.write, "seeds")  # a wrong page fails before the work
+        around_markers(args.write, args.place)  # a wrong page fails before the work
     digest, runs, spans, signatures = file_digest(Path(args.recipe)), [], [], {}
     rows = {name: evaluate_kpqa.read_set(args.judgments, name) for name in evaluate_kpqa.SETS}
     for seed in args.seeds:
@@ -135,7 +136,7 @@ def main() -> None:
     path = Path(args.output_dir) / "seeds.json"
     path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     if args.write:
-        evaluate_kpqa.write_result(args.write, "seeds", text, "seeds", result)
+        evaluate_kpqa.write_result(args.write, args.place, text, args.place, result)
 
 
 if __name__ == "__main__":
