@@ -16,7 +16,7 @@ FOLDER = Path(__file__).parent
 STUDIES = {  # result file of study.py -> title of the study
     "large.json": "600 units, the paper's objective",
     "full_weight.json": "600 units, KL weight up to 1",
-    "full_weight_short.json": "600 units, KL weight up to 1 in a third of the steps",
+    "full_weight_small.json": "320 units, KL weight up to 1, no free bits",
     "printed.json": "Network as printed",
     "free_bits.json": "Free bits, 320 units",
     "all_pairs.json": "Free bits, twice the pairs",
