@@ -27,6 +27,7 @@ from training.studies.judges import (
     summary,
     worst_errors,
 )
+from training.studies.kpqa import seeds
 from training.studies.question_generation.measures import BASES
 from training.studies.question_similarity import against_people, check_bases
 
@@ -46,6 +47,7 @@ TABLES = [  # folder of results, result file, place on the page, its table
     ("studies/judges", "quantities", "quantities", lambda r: quantity_precision.table(r["results"])),
     ("studies/judges", "small_and_base", "bands", lambda r: small_and_base.tables(r)[0]),
     ("studies/judges", "small_and_base", "costs", lambda r: small_and_base.tables(r)[1]),
+    ("studies/kpqa", "seeds", "seeds", seeds.tables),
     ("studies/question_similarity", "bases", "bases", lambda r: check_bases.tables(r, BASES)),
     ("studies/question_similarity", "people", "people", against_people.tables),
 ]
