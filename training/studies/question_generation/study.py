@@ -129,18 +129,9 @@ def given_words(args: Arguments) -> dict[str, str]:
         words["baseline_config"] = Path(args.baseline_config).name
     if args.train_dir:
         words["train_dir"] = "PAIRS"
-    given = () if args.models == list(MODELS) else ("models",)
-    for name in (
-        *given,
-        "seeds",
-        "seeds_of_others",
-        "test",
-        "transfer",
-        "contexts",
-        "transfer_contexts",
-        "bases",
-        "answers",
-    ):
+    given = [] if args.models == list(MODELS) else ["models"]
+    given += ["seeds", "seeds_of_others", "test", "transfer", "contexts", "transfer_contexts", "bases", "answers"]
+    for name in given:
         value = getattr(args, name)
         words[name] = " ".join(map(str, value)) if isinstance(value, list) else str(value)
     return words
