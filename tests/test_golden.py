@@ -9,7 +9,8 @@ import json
 import genqa_metrics
 import pytest
 
-EXACT = ("aev", "f_meta")  # metrics with a model differ in the last digits from processor to processor
+EXACT = ("aev", "f_meta")
+PROCESSORS = 1e-5  # metrics with a model differ from processor to processor, by 1.3e-6 between one of AMD and of Intel
 
 
 @pytest.mark.parametrize("metric", genqa_metrics.METRICS)
@@ -30,5 +31,5 @@ def test_scores_are_those_of_the_golden_file(repository, metric):
         found = genqa_metrics.load(metric).compute(**columns, per_example=True)
         for key, expected in golden[name][metric].items():
             compared += 1
-            assert found[key] == (expected if metric in EXACT else pytest.approx(expected, abs=1e-6)), key
+            assert found[key] == (expected if metric in EXACT else pytest.approx(expected, abs=PROCESSORS)), key
     assert compared
