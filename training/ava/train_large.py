@@ -1,0 +1,241 @@
+"""Train the judge `large`: an adapter of a small causal language model that reads question, references and answer."""
+
+import hashlib
+import json
+import random
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+from training.common import json_rows, local_file, option
+
+
+@dataclass
+class Arguments:
+    """What is trained on what; settings of the optimiser are those of transformers.TrainingArguments."""
+
+    model: str = option("GGUF file of the base model")
+    answers: list[str] = option("NAME=TOKENS: files of verdicts on answers, and tokens that are taken of them", [])
+    claims: list[str] = option("NAME=TOKENS: files of claims with a `context`, or sentence pairs", [])
+    made: list[str] = option("KIND=ROWS: rows built by rules; kinds: see the README", [])
+    folders: list[str] = option("folders of those files", [])
+    spans: list[str] = option("NAME=WEIGHT: extractive QA files that rows are built of", [])
+    spans_dir: str | None = option("folder of the extractive QA files", None)
+    start: str | None = option("folder of an adapter to start from", None)
+    lora_rank: int = option("rank of the adapter", 16)
+    lora_alpha: int = option("scale of the adapter", 32)
+    first_layer: int = option("first layer that has an adapter", 6)
+    pack_tokens: int = option("tokens of a sequence", 768)
+    longest: int = option("tokens of a prompt; longer ones are left out", 640)
+    same: int = option("rows that share question and references, at most", 6)
+    average: float = option("decay of the running mean of the weights, which is what is written", 0.98)
+
+
+def share(rows: list, tokens: int, rng) -> list:
+    """Return a random sample of groups of rows with about so many tokens; all of them, several times, if fewer."""
+    taken, size = [], 0
+    while size < tokens:
+        for group in rng.sample(rows, len(rows)):
+            taken.append(group)
+            size += len(group[0]) + sum(map(len, group[1]))
+            if size >= tokens:
+                break
+    return taken
+
+
+def groups(rows: list, tokenizer, args, rng) -> list:
+    """Return (tokens of the shared part, tokens of the judged texts, labels) of (shared part, text, label)."""
+    together = defaultdict(dict)
+    for shared, text, label in rows:
+        together[shared][text] = label
+    result = []
+    for shared, texts in together.items():
+        texts = list(texts.items())
+        rng.shuffle(texts)
+        head = tokenizer(shared, add_special_tokens=False)["input_ids"]
+        bodies = tokenizer([f" {text.strip()}\nVerdict:" for text, _ in texts], add_special_tokens=False)["input_ids"]
+        fit = [
+            (body, label)
+            for body, (_, label) in zip(bodies, texts, strict=True)
+            if len(head) + len(body) <= args.longest
+        ]
+        for i in range(0, len(fit), args.same):
+            part = fit[i : i + args.same]
+            result.append((head, [body for body, _ in part], [label for _, label in part]))
+    return result
+
+
+def training_groups(args: Arguments, tokenizer, rng) -> list:
+    """Return the groups of all sources."""
+    from genqa_metrics.core.causal_judge import answer_prompt, claim_prompt
+
+    from training.ava import constructed, manipulations, relations, triples
+    from training.kpqa import data as extractive
+
+    result = []
+    digests = {}
+
+    def read(name):
+        path = local_file(name, args.folders)
+        if path is None:
+            raise ValueError(f"no {name}.jsonl.gz or {name}.jsonl in {', '.join(args.folders)}")
+        digests[name] = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+        return list(json_rows(path))
+
+    def add(name, rows, tokens):
+        found = groups(rows, tokenizer, args, rng)
+        taken = share(found, tokens, rng) if tokens else found
+        result.extend(taken)
+        count = sum(len(group[1]) for group in taken)
+        size = sum(len(group[0]) + sum(map(len, group[1])) for group in taken)
+        right = sum(sum(group[2]) for group in taken) / max(1, count)
+        print(f"{name}: {count} rows, {size} tokens, {right:.2f} right; {len(found)} groups at hand", flush=True)
+
+    for name, _, tokens in (text.partition("=") for text in args.answers):
+        rows = triples.judged_triples(read(name), name)
+        texts = []
+        for row in rows:
+            references = list(row.references)
+            if len(references) > 1 and rng.random() < 0.2:
+                rng.shuffle(references)
+            texts.append((answer_prompt(row.question, references), row.candidate, row.label))
+        add(name, texts, int(tokens or 0))
+    for name, _, tokens in (text.partition("=") for text in args.claims):
+        texts = []
+        for row in read(name):
+            if row.get("context"):
+                texts.append((claim_prompt([row["context"]], row.get("question") or ""), row["candidate"], row["label"]))
+            elif row.get("label") in ("entailment", "neutral", "contradiction", "paraphrase", "not_paraphrase"):
+                label = float(row["label"] in ("entailment", "paraphrase"))
+                texts.append((claim_prompt([row["first"]]), row["second"], label))
+        add(name, texts, int(tokens or 0))
+    sentences = []
+    for name, weight in ((text.partition("=")[0], float(text.partition("=")[2] or 1)) for text in args.spans):
+        rows = list(extractive.answers(name, extractive.read_rows(name, args.spans_dir), 1.0, 1.0, 60))
+        for row in rng.sample(rows, round(weight * len(rows))):
+            marked = [i for i, label in enumerate(row.labels) if label > 0]
+            if marked:
+                span = row.text[marked[0] : marked[-1] + 1]
+                sentences.append(triples.Triple(row.question, (span,), row.text, 1.0, name))
+    makers = constructed.CONSTRUCTED | relations.CONSTRUCTED | {"manipulation": manipulations.manipulations}
+    for kind, _, count in (text.partition("=") for text in args.made):
+        rows = makers[kind](sentences, int(count), rng)
+        add(kind, [(answer_prompt(row.question, row.references), row.candidate, row.label) for row in rows], 0)
+    rng.shuffle(result)
+    return result
+
+
+def write_adapter(model, state: dict, args: Arguments, folder: Path, facts: dict) -> None:
+    """Write the adapter in bfloat16 with the head, and what made it."""
+    import torch
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    save_file(
+        {name: tensor.to(torch.bfloat16).contiguous() for name, tensor in state.items()},
+        folder / "adapter_model.safetensors",
+    )
+    (folder / "training.json").write_text(json.dumps(facts, indent=1) + "\n")
+
+
+def main() -> None:
+    """Train, and write the running mean of the weights every `save_steps` steps."""
+    import torch
+    from genqa_metrics.core import causal_judge
+    from peft import LoraConfig, inject_adapter_in_model
+    from safetensors.torch import load_file
+    from transformers import HfArgumentParser, Trainer, TrainerCallback, TrainingArguments, set_seed
+    from transformers.trainer_utils import get_last_checkpoint
+
+    args, training = HfArgumentParser((Arguments, TrainingArguments)).parse_args_into_dataclasses(
+        args_file_flag="--config"
+    )
+    set_seed(training.seed)
+    model, tokenizer = causal_judge.load_base(Path(args.model), "bfloat16")
+
+    # 1. Rows that share question and references, in packs.
+    rng = random.Random(training.seed)
+    found = training_groups(args, tokenizer, rng)
+    numbered, labels, row = [], [], 0
+    for head, bodies, values in found:
+        numbered.append((head, bodies, range(row, row + len(bodies))))
+        labels += values
+        row += len(bodies)
+    packs = causal_judge.packed(numbered, args.pack_tokens)
+    rng.shuffle(packs)
+    print(f"{len(labels)} rows in {len(packs)} packs, {sum(len(pack.tokens) for pack in packs)} tokens", flush=True)
+
+    # 2. The adapter: all linear layers of the upper layers, and the direction that is read.
+    layers = list(range(args.first_layer, model.backbone.config.num_hidden_layers))
+    names = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+    config = LoraConfig(
+        r=args.lora_rank, lora_alpha=args.lora_alpha, target_modules=names, layers_to_transform=layers, lora_dropout=0.0
+    )
+    for parameter in model.backbone.parameters():
+        parameter.requires_grad_(False)
+    inject_adapter_in_model(config, model)
+    model.direction.requires_grad_(True)
+    trained = {}
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad:
+            parameter.data = parameter.data.float()
+            trained[name] = parameter
+    if args.start:
+        for name, tensor in load_file(Path(args.start) / "adapter_model.safetensors").items():
+            trained[name].data.copy_(tensor.float())
+    print(f"{sum(parameter.numel() for parameter in trained.values())} weights are trained", flush=True)
+    mean = {name: parameter.detach().clone() for name, parameter in trained.items()}
+    output = Path(training.output_dir)
+
+    class Mean(TrainerCallback):
+        """Keeps the running mean of the trained weights."""
+
+        def on_step_end(self, arguments, state, control, **kwargs):
+            decay = min(args.average, (1 + state.global_step) / (10 + state.global_step))
+            for name, parameter in trained.items():
+                mean[name].lerp_(parameter.detach(), 1 - decay)
+            if state.global_step % training.save_steps == 0 or state.global_step == training.max_steps:
+                facts = {"step": state.global_step, "arguments": vars(args), "rows": len(labels)}
+                write_adapter(model, mean, args, output / "mean", facts)
+                torch.save(mean, output / "mean.pt")
+
+    class Saved(Trainer):
+        """Saves the trained weights alone."""
+
+        def _save(self, output_dir=None, state_dict=None):
+            folder = Path(output_dir or training.output_dir)
+            folder.mkdir(parents=True, exist_ok=True)
+            torch.save({name: parameter.detach() for name, parameter in trained.items()}, folder / "trained.pt")
+
+        def _load_from_checkpoint(self, resume_from_checkpoint, model=None):
+            for name, tensor in torch.load(Path(resume_from_checkpoint) / "trained.pt").items():
+                trained[name].data.copy_(tensor)
+            mean.update(torch.load(output / "mean.pt"))
+
+    # 3. Training, from the last checkpoint if there is one.
+    def collate(batch):
+        (pack,) = batch
+        inputs = causal_judge.pack_inputs(pack, torch.bfloat16)
+        return inputs | {"labels": torch.tensor([labels[row] for row in pack.rows], dtype=torch.float32)}
+
+    def loss(outputs, targets, num_items_in_batch=None):
+        total = torch.nn.functional.binary_cross_entropy_with_logits(outputs["logits"], targets, reduction="sum")
+        return total / (num_items_in_batch if num_items_in_batch is not None else len(targets))
+
+    training.remove_unused_columns = False
+    training.label_names = ["labels"]
+    training.train_sampling_strategy = "sequential"
+    trainer = Saved(
+        model=model,
+        args=training,
+        train_dataset=packs,
+        data_collator=collate,
+        compute_loss_func=loss,
+        callbacks=[Mean()],
+    )
+    last = get_last_checkpoint(training.output_dir) if output.is_dir() else None
+    trainer.train(resume_from_checkpoint=last)
+
+
+if __name__ == "__main__":
+    main()
