@@ -5,7 +5,7 @@ from collections.abc import Callable, Container, Sequence
 import numpy as np
 
 from ..core.answers import declines
-from ..core.judge_model import LINEAR, words
+from ..core.judge_model import LINEAR, PROMPT, words
 from ..core.judge_reading import JudgeReader, keys
 from ..core.passages import passage
 from .rules import Rules
@@ -148,9 +148,14 @@ class Judge(JudgeReader):
             if not any(map(str.isalnum, prediction)):
                 continue
             conflict = None if same else rules.conflict(question, texts, prediction)
-            if rules.reading:
+            whole = self.loaded.configuration == PROMPT
+            if rules.reading and not whole:
                 prediction = passage(prediction, question, texts, keys, self.loaded.long_answer, self.loaded.passage)
-            given = [joined_references(texts, prediction)] if joined else list(dict.fromkeys(texts))
+            given = list(dict.fromkeys(texts))
+            if whole:
+                given = [tuple(given)] if joined else [(text,) for text in given]
+            elif joined:
+                given = [joined_references(texts, prediction)]
             if rules.declines(prediction):
                 agree = [any(map(declines, texts))] if joined else [declines(text) for text in given]
                 ruled |= {len(rows) + k: CERTAIN if agrees else -CERTAIN for k, agrees in enumerate(agree)}

@@ -9,6 +9,7 @@ from ..core.judge_loading import LoadedJudge, checked_threshold, judge_of
 HUB_CHECKPOINTS = {
     "small": "genqa-metrics/ava-minilm",
     "base": "genqa-metrics/ava-mpnet",
+    "large": "genqa-metrics/ava-qwen",
 }  # where the package is not installed
 
 

@@ -25,6 +25,13 @@ def listening(listener: Callable[[float], object]) -> Iterator[None]:
         _LISTENER.reset(token)
 
 
+def report_done(share: float) -> None:
+    """Tell the listener, if there is one, that a share of the texts of a pass is done; see `listening`."""
+    listener = _LISTENER.get()
+    if listener:
+        listener(share)
+
+
 def checked_budget(batch_tokens: object) -> int:
     """Return the token budget of a batch.
 
@@ -64,15 +71,13 @@ def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
     [[1], [0, 3], [2]]
     """
     order = sorted(range(len(lengths)), key=lambda i: (-lengths[i], i))
-    listener = _LISTENER.get()
     batch = []
     for place, i in enumerate(order):
         batch.append(i)
         last = place + 1 == len(order)
         if last or (len(batch) + 1) * lengths[batch[0]] > budget:
             yield batch
-            if listener:
-                listener(len(batch) / len(order))
+            report_done(len(batch) / len(order))
             batch = []
 
 

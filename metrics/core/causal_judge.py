@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from .batching import report_done
+
 PROMPT_VERSION = 1
 WORDS = (" yes", " no")
 END = "\nVerdict:"
@@ -124,56 +126,106 @@ def _pack(prompts) -> Pack:
     return Pack(*(np.array(values, dtype=np.int64) for values in (tokens, positions, parts, branches, ends, numbers)))
 
 
-def causal_classes():
-    """Return the class CausalJudge; made on first use, because importing torch takes seconds."""
-    import torch
+def load_causal(path: Path, dtype: str = "float32"):
+    """Return the sequence classifier of one output over a GGUF file, and its tokenizer.
 
-    class CausalJudge(torch.nn.Module):
-        """A causal language model without its output layer, of which the difference of two rows is kept."""
-
-        def __init__(self, backbone, direction):
-            super().__init__()
-            self.backbone = backbone
-            self.direction = torch.nn.Parameter(direction.float())
-
-        def forward(self, input_ids, position_ids, attention_mask, ends, labels=None, **_):
-            hidden = self.backbone(
-                input_ids=input_ids, position_ids=position_ids, attention_mask=attention_mask, use_cache=False
-            ).last_hidden_state
-            return {"logits": hidden[0, ends].float() @ self.direction}
-
-    return CausalJudge
-
-
-def load_base(path: Path, dtype: str = "float32"):
-    """Return a CausalJudge without an adapter, and its tokenizer.
+    Its head, which the file lacks, starts as the difference of the output layer's rows of " yes" and " no", so that
+    an untrained judge says what the language model says.
 
     Args:
-        path: a GGUF file.
+        path: the GGUF file.
         dtype: name of a torch floating type.
     """
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
+    from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer, GgufConfig
 
-    folder, file = str(path.parent), path.name
-    tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=file)
-    model = AutoModelForCausalLM.from_pretrained(
-        folder, gguf_file=file, quantization_config=GgufConfig(dequantize=True), dtype=getattr(torch, dtype)
-    )
+    source = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
+    settings = {"quantization_config": GgufConfig(dequantize=True), "dtype": getattr(torch, dtype)}
+    tokenizer = AutoTokenizer.from_pretrained(**source)
     yes, no = (tokenizer(word, add_special_tokens=False)["input_ids"][0] for word in WORDS)
-    rows = model.get_output_embeddings().weight.detach()
-    return causal_classes()(model.model, rows[yes].float() - rows[no].float()), tokenizer
+    language_model = AutoModelForCausalLM.from_pretrained(**source, **settings)
+    rows = language_model.get_output_embeddings().weight.detach()
+    language_model.config.num_labels = 1
+    with torch.device("meta"):
+        model = AutoModelForSequenceClassification.from_config(language_model.config)
+    model.model = language_model.model
+    model.score = torch.nn.Linear(rows.shape[1], 1, bias=False, dtype=rows.dtype)
+    model.score.weight.data = (rows[yes] - rows[no])[None].clone()
+    return model, tokenizer
 
 
-def pack_inputs(pack: Pack, dtype) -> dict:
-    """Return the inputs of a CausalJudge for one pack."""
+def pack_logits(model, pack: Pack):
+    """Return (rows,) logits of a pack as a tensor of torch; see `load_causal` for the model."""
     import torch
 
-    mask = torch.from_numpy(pack.mask())
-    additive = torch.zeros(mask.shape, dtype=dtype).masked_fill_(~mask, torch.finfo(dtype).min)
-    return {
-        "input_ids": torch.from_numpy(pack.tokens)[None],
-        "position_ids": torch.from_numpy(pack.positions)[None],
-        "attention_mask": additive[None, None],
-        "ends": torch.from_numpy(pack.ends),
-    }
+    device, dtype = model.device, model.dtype
+    mask = torch.from_numpy(pack.mask()).to(device)
+    additive = torch.zeros(mask.shape, dtype=dtype, device=device).masked_fill_(~mask, torch.finfo(dtype).min)
+    hidden = model.model(
+        input_ids=torch.from_numpy(pack.tokens).to(device)[None],
+        position_ids=torch.from_numpy(pack.positions).to(device)[None],
+        attention_mask=additive[None, None],
+        use_cache=False,
+    ).last_hidden_state
+    return model.score(hidden[0, torch.from_numpy(pack.ends).to(device)])[:, 0].float()
+
+
+def windows(tokens: Sequence[int], size: int) -> list[list[int]]:
+    """Return overlapping windows of a text that is too long: each begins half a window after the one before.
+
+    >>> windows([1, 2, 3, 4, 5], 4), windows([1, 2], 4)
+    ([[1, 2, 3, 4], [3, 4, 5]], [[1, 2]])
+    """
+    if len(tokens) <= size:
+        return [list(tokens)]
+    starts = range(0, len(tokens) - size // 2, max(1, size // 2))
+    return [list(tokens[start : start + size]) for start in starts]
+
+
+def prompt_logits(model, tokenizer, prompts: Sequence[tuple[str, str]], budget: int) -> np.ndarray:
+    """Return the logit of every prompt, above 0 where the verdict is yes.
+
+    A text of more than `WINDOW` tokens together with its shared part is read in windows, of which the highest logit
+    counts; a shared part that leaves it fewer than `LEAST_JUDGED` loses its middle.
+
+    Args:
+        model: see `load_causal`.
+        tokenizer: its tokenizer.
+        prompts: (shared part, judged text), repetitions allowed; each different one is read once.
+        budget: tokens of a pack.
+
+    Returns:
+        (prompts,) floats.
+    """
+    import torch
+
+    unique = {prompt: number for number, prompt in enumerate(dict.fromkeys(prompts))}
+    if not unique:
+        return np.zeros(0)
+    together: dict[str, list[int]] = {}
+    for number, (shared, _) in enumerate(unique):
+        together.setdefault(shared, []).append(number)
+
+    def tokens(texts):
+        return tokenizer(texts, add_special_tokens=False)["input_ids"]
+
+    end = tokens([END])[0]
+    bodies = tokens([f" {text.strip()}{END}" for _, text in unique])
+    groups = []
+    for (shared, numbers), head in zip(together.items(), tokens(list(together)), strict=True):
+        most = WINDOW - LEAST_JUDGED
+        head = head if len(head) <= most else head[: most // 2] + head[len(head) - most // 2 :]
+        room, texts = WINDOW - len(head), []
+        for number in numbers:
+            body = bodies[number]
+            parts = [body] if len(body) <= room else [part + end for part in windows(body[:-2], room - len(end))]
+            texts += [(part, number) for part in parts]
+        groups.append((head, [text for text, _ in texts], [number for _, number in texts]))
+    groups.sort(key=lambda group: len(group[0]) + len(group[1][0]))
+    values = np.full(len(unique), -np.inf)
+    packs = packed(groups, budget)
+    with torch.inference_mode():
+        for pack in packs:
+            np.maximum.at(values, pack.rows, pack_logits(model, pack).cpu().numpy())
+            report_done(len(pack.rows) / sum(len(each.rows) for each in packs))
+    return values[[unique[prompt] for prompt in prompts]]

@@ -43,12 +43,13 @@ _EXTERNAL = b"\x0a\x08location"  # protobuf: the key under which an ONNX tensor 
 LORA = (
     *("r", "lora_alpha", "lora_dropout", "target_modules", "exclude_modules", "modules_to_save", "bias", "use_rslora"),
     *("rank_pattern", "alpha_pattern", "fan_in_fan_out", "task_type", "inference_mode", "init_lora_weights"),
+    "layers_to_transform",
 )
 UNUSED = (
     *("base_model_name_or_path", "revision", "peft_type", "peft_version", "auto_mapping", "megatron_core"),
     "qalora_group_size",
 )
-MAX_RANK, MAX_SCALE = 4096, 256
+MAX_RANK, MAX_SCALE, MAX_LAYERS = 4096, 256, 1000
 MAX_CONFIG = 2**20  # bytes
 MAX_OUTPUT = 1e6  # logits and vectors of trained models are below 100
 _NAME = re.compile(r"[\w.\-]+")  # of a module; PEFT interprets such names as regular expressions
@@ -75,10 +76,12 @@ def read_digest(*folders: Path) -> str:
     """Return one SHA-256 over all files that are read from some folders: configs, weights and tokenizers.
 
     Args:
-        folders: of a checkpoint, and of the encoder of an adapter.
+        folders: of a checkpoint, and of the encoder of an adapter; a file counts as a whole.
     """
     found = hashlib.sha256()
     for folder in folders:
+        if folder.is_file():
+            found.update(f"{folder.suffix} {file_digest(folder)}\n".encode())
         for name in READ:
             if (folder / name).is_file():
                 found.update(f"{name} {file_digest(folder / name)}\n".encode())
@@ -209,6 +212,9 @@ def adapter_settings(folder: Path) -> dict:
             isinstance(names, list) and all(isinstance(n, str) and _NAME.fullmatch(n) for n in names)
         ):
             refuse(name, "a list of names of modules")
+    layers = settings.get("layers_to_transform", [])
+    if not isinstance(layers, list) or not all(isinstance(layer, int) and 0 <= layer < MAX_LAYERS for layer in layers):
+        refuse("layers_to_transform", "a list of numbers of layers")
     if settings.get("bias", "none") not in ("none", "all", "lora_only"):
         refuse("bias", "none, all or lora_only")
     settings["init_lora_weights"] = True  # the weights are loaded; other initialisations would change the encoder

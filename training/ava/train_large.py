@@ -45,6 +45,8 @@ def share(rows: list, tokens: int, rng) -> list:
 
 def groups(rows: list, tokenizer, args, rng) -> list:
     """Return (tokens of the shared part, tokens of the judged texts, labels) of (shared part, text, label)."""
+    from genqa_metrics.core.causal_judge import END
+
     together = defaultdict(dict)
     for shared, text, label in rows:
         together[shared][text] = label
@@ -53,7 +55,7 @@ def groups(rows: list, tokenizer, args, rng) -> list:
         texts = list(texts.items())
         rng.shuffle(texts)
         head = tokenizer(shared, add_special_tokens=False)["input_ids"]
-        bodies = tokenizer([f" {text.strip()}\nVerdict:" for text, _ in texts], add_special_tokens=False)["input_ids"]
+        bodies = tokenizer([f" {text.strip()}{END}" for text, _ in texts], add_special_tokens=False)["input_ids"]
         fit = [
             (body, label)
             for body, (_, label) in zip(bodies, texts, strict=True)
@@ -65,15 +67,14 @@ def groups(rows: list, tokenizer, args, rng) -> list:
     return result
 
 
-def training_groups(args: Arguments, tokenizer, rng) -> list:
-    """Return the groups of all sources."""
+def training_groups(args: Arguments, tokenizer, rng) -> tuple[list, dict[str, str]]:
+    """Return the groups of all sources, in random order, and the digests of the files."""
     from genqa_metrics.core.causal_judge import answer_prompt, claim_prompt
 
     from training.ava import constructed, manipulations, relations, triples
     from training.kpqa import data as extractive
 
-    result = []
-    digests = {}
+    result, digests = [], {}
 
     def read(name):
         path = local_file(name, args.folders)
@@ -83,13 +84,13 @@ def training_groups(args: Arguments, tokenizer, rng) -> list:
         return list(json_rows(path))
 
     def add(name, rows, tokens):
-        found = groups(rows, tokenizer, args, rng)
-        taken = share(found, tokens, rng) if tokens else found
+        all_groups = groups(rows, tokenizer, args, rng)
+        taken = share(all_groups, tokens, rng) if tokens else all_groups
         result.extend(taken)
         count = sum(len(group[1]) for group in taken)
         size = sum(len(group[0]) + sum(map(len, group[1])) for group in taken)
         right = sum(sum(group[2]) for group in taken) / max(1, count)
-        print(f"{name}: {count} rows, {size} tokens, {right:.2f} right; {len(found)} groups at hand", flush=True)
+        print(f"{name}: {count} rows, {size} tokens, {right:.2f} right; {len(all_groups)} groups at hand", flush=True)
 
     for name, _, tokens in (text.partition("=") for text in args.answers):
         rows = triples.judged_triples(read(name), name)
@@ -122,27 +123,51 @@ def training_groups(args: Arguments, tokenizer, rng) -> list:
         rows = makers[kind](sentences, int(count), rng)
         add(kind, [(answer_prompt(row.question, row.references), row.candidate, row.label) for row in rows], 0)
     rng.shuffle(result)
-    return result
+    return result, digests
 
 
-def write_adapter(model, state: dict, args: Arguments, folder: Path, facts: dict) -> None:
-    """Write the adapter in bfloat16 with the head, and what made it."""
+def packed_judge(model):
+    """Return a module whose forward takes one pack, as the Trainer calls it."""
     import torch
+    from genqa_metrics.core.causal_judge import pack_logits
+
+    class PackedJudge(torch.nn.Module):
+        """A judge with an adapter (PEFT) that reads one pack at a time."""
+
+        def __init__(self):
+            super().__init__()
+            self.judge = model
+
+        def forward(self, pack, labels=None, **_):
+            return {"logits": pack_logits(self.judge.base_model.model, pack)}
+
+    return PackedJudge()
+
+
+def write_checkpoint(model, weights: dict, folder: Path, facts: dict) -> None:
+    """Write an adapter with these weights in bfloat16, the settings of the judge, and what made it."""
+    import torch
+    from genqa_metrics.core.encoders import CAUSAL_MODEL, ENCODERS
+    from genqa_metrics.core.judge_loading import SETTINGS_FILE
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
-    save_file(
-        {name: tensor.to(torch.bfloat16).contiguous() for name, tensor in state.items()},
-        folder / "adapter_model.safetensors",
-    )
-    (folder / "training.json").write_text(json.dumps(facts, indent=1) + "\n")
+    config = model.peft_config["default"]
+    config.base_model_name_or_path, config.revision = CAUSAL_MODEL, ENCODERS[CAUSAL_MODEL].revision
+    config.save_pretrained(folder)
+    tensors = {name.replace(".default.", "."): tensor.to(torch.bfloat16) for name, tensor in weights.items()}
+    tensors = {name.replace("score.modules_to_save.", "score."): tensor for name, tensor in tensors.items()}
+    save_file(tensors, folder / "adapter_model.safetensors", metadata={"format": "pt"})
+    settings = {"configuration": "prompt", "reference_aggregation": "joined"}
+    (folder / SETTINGS_FILE).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+    (folder / "training.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
 
 def main() -> None:
     """Train, and write the running mean of the weights every `save_steps` steps."""
     import torch
     from genqa_metrics.core import causal_judge
-    from peft import LoraConfig, inject_adapter_in_model
+    from peft import LoraConfig, get_peft_model
     from safetensors.torch import load_file
     from transformers import HfArgumentParser, Trainer, TrainerCallback, TrainingArguments, set_seed
     from transformers.trainer_utils import get_last_checkpoint
@@ -151,61 +176,60 @@ def main() -> None:
         args_file_flag="--config"
     )
     set_seed(training.seed)
-    model, tokenizer = causal_judge.load_base(Path(args.model), "bfloat16")
+    base, tokenizer = causal_judge.load_causal(Path(args.model), "bfloat16")
 
     # 1. Rows that share question and references, in packs.
     rng = random.Random(training.seed)
-    found = training_groups(args, tokenizer, rng)
-    numbered, labels, row = [], [], 0
-    for head, bodies, values in found:
-        numbered.append((head, bodies, range(row, row + len(bodies))))
+    sources, digests = training_groups(args, tokenizer, rng)
+    numbered, labels = [], []
+    for shared, texts, values in sources:
+        numbered.append((shared, texts, range(len(labels), len(labels) + len(texts))))
         labels += values
-        row += len(bodies)
     packs = causal_judge.packed(numbered, args.pack_tokens)
     rng.shuffle(packs)
     print(f"{len(labels)} rows in {len(packs)} packs, {sum(len(pack.tokens) for pack in packs)} tokens", flush=True)
 
-    # 2. The adapter: all linear layers of the upper layers, and the direction that is read.
-    layers = list(range(args.first_layer, model.backbone.config.num_hidden_layers))
-    names = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+    # 2. The adapter: all linear layers from `first_layer` on, and the head.
     config = LoraConfig(
-        r=args.lora_rank, lora_alpha=args.lora_alpha, target_modules=names, layers_to_transform=layers, lora_dropout=0.0
+        task_type="SEQ_CLS",
+        r=args.lora_rank,
+        lora_alpha=args.lora_alpha,
+        target_modules=["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
+        layers_to_transform=list(range(args.first_layer, base.config.num_hidden_layers)),
+        modules_to_save=["score"],
     )
-    for parameter in model.backbone.parameters():
-        parameter.requires_grad_(False)
-    inject_adapter_in_model(config, model)
-    model.direction.requires_grad_(True)
-    trained = {}
-    for name, parameter in model.named_parameters():
-        if parameter.requires_grad:
-            parameter.data = parameter.data.float()
-            trained[name] = parameter
+    adapted = get_peft_model(base, config)
+    model = packed_judge(adapted)
+    trained = {name: weight for name, weight in adapted.named_parameters() if weight.requires_grad}
+    for weight in trained.values():
+        weight.data = weight.data.float()
     if args.start:
-        for name, tensor in load_file(Path(args.start) / "adapter_model.safetensors").items():
-            trained[name].data.copy_(tensor.float())
-    print(f"{sum(parameter.numel() for parameter in trained.values())} weights are trained", flush=True)
-    mean = {name: parameter.detach().clone() for name, parameter in trained.items()}
+        stored = load_file(Path(args.start) / "adapter_model.safetensors")
+        for name, weight in trained.items():
+            name = name.replace(".default.", ".").replace("score.modules_to_save.", "score.")
+            weight.data.copy_(stored[name].float())
+    mean = {name: weight.detach().clone() for name, weight in trained.items()}
     output = Path(training.output_dir)
+    facts = {"arguments": vars(args), "seed": training.seed, "rows": len(labels), "sources": digests}
 
     class Mean(TrainerCallback):
-        """Keeps the running mean of the trained weights."""
+        """Keeps the running mean of the trained weights, and writes it."""
 
         def on_step_end(self, arguments, state, control, **kwargs):
             decay = min(args.average, (1 + state.global_step) / (10 + state.global_step))
-            for name, parameter in trained.items():
-                mean[name].lerp_(parameter.detach(), 1 - decay)
-            if state.global_step % training.save_steps == 0 or state.global_step == training.max_steps:
-                facts = {"step": state.global_step, "arguments": vars(args), "rows": len(labels)}
-                write_adapter(model, mean, args, output / "mean", facts)
+            for name, weight in trained.items():
+                mean[name].lerp_(weight.detach(), 1 - decay)
+            if state.global_step % training.save_steps == 0 or state.global_step == state.max_steps:
+                write_checkpoint(adapted, mean, output / "mean", {"step": state.global_step} | facts)
                 torch.save(mean, output / "mean.pt")
 
-    class Saved(Trainer):
-        """Saves the trained weights alone."""
+    class AdapterTrainer(Trainer):
+        """Saves and loads the trained weights alone."""
 
         def _save(self, output_dir=None, state_dict=None):
             folder = Path(output_dir or training.output_dir)
             folder.mkdir(parents=True, exist_ok=True)
-            torch.save({name: parameter.detach() for name, parameter in trained.items()}, folder / "trained.pt")
+            torch.save({name: weight.detach() for name, weight in trained.items()}, folder / "trained.pt")
 
         def _load_from_checkpoint(self, resume_from_checkpoint, model=None):
             for name, tensor in torch.load(Path(resume_from_checkpoint) / "trained.pt").items():
@@ -215,8 +239,7 @@ def main() -> None:
     # 3. Training, from the last checkpoint if there is one.
     def collate(batch):
         (pack,) = batch
-        inputs = causal_judge.pack_inputs(pack, torch.bfloat16)
-        return inputs | {"labels": torch.tensor([labels[row] for row in pack.rows], dtype=torch.float32)}
+        return {"pack": pack, "labels": torch.tensor([labels[row] for row in pack.rows], dtype=torch.float32)}
 
     def loss(outputs, targets, num_items_in_batch=None):
         total = torch.nn.functional.binary_cross_entropy_with_logits(outputs["logits"], targets, reduction="sum")
@@ -225,7 +248,7 @@ def main() -> None:
     training.remove_unused_columns = False
     training.label_names = ["labels"]
     training.train_sampling_strategy = "sequential"
-    trainer = Saved(
+    trainer = AdapterTrainer(
         model=model,
         args=training,
         train_dataset=packs,

@@ -1,0 +1,138 @@
+"""Judges that read one prompt through a causal language model: packs, windows, loading, verdicts."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from genqa_metrics import load
+from genqa_metrics.core import causal_judge as cj
+from genqa_metrics.core import encoders
+from genqa_metrics.core.judge_loading import judge_of
+
+from tests.factories.causal import causal_judge, tiny_gguf
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    return tiny_gguf(tmp_path_factory.mktemp("base") / "tiny.gguf")
+
+
+@pytest.fixture(scope="module")
+def checkpoint(base, tmp_path_factory):
+    return causal_judge(tmp_path_factory.mktemp("judge"), base)
+
+
+@pytest.fixture(scope="module")
+def judge(checkpoint):
+    return judge_of(checkpoint, device="cpu")
+
+
+def plain_logit(judge, shared, text):
+    """The same without packs: one whole prompt, the usual causal mask, the last token."""
+    import torch
+
+    tokens = [*judge.tokenizer(shared)["input_ids"], *judge.tokenizer(f" {text}{cj.END}")["input_ids"]]
+    with torch.inference_mode():
+        hidden = judge.model.model(input_ids=torch.tensor([tokens])).last_hidden_state
+        return float(judge.model.score(hidden[:, -1])[0, 0])
+
+
+def test_packs_hold_every_row_once_and_share_what_is_shared():
+    packs = cj.packed([([1, 2, 3], [[4], [5, 6], [7]], [0, 1, 2]), ([8], [[9, 9]], [3])], budget=8)
+    assert [pack.tokens.tolist() for pack in packs] == [[1, 2, 3, 4, 5, 6, 7], [8, 9, 9]]
+    assert packs[0].positions.tolist() == [0, 1, 2, 3, 3, 4, 3]  # each text follows the shared part
+    assert packs[0].ends.tolist() == [3, 5, 6]
+    assert np.concatenate([pack.rows for pack in packs]).tolist() == [0, 1, 2, 3]
+    seen = packs[0].mask()
+    assert seen[5].tolist() == [True, True, True, False, True, True, False]  # its own text, not its neighbours
+    assert seen[2].tolist() == [True, True, True, False, False, False, False]
+
+
+def test_a_row_longer_than_the_budget_is_a_pack_of_its_own():
+    packs = cj.packed([([1] * 5, [[2] * 9, [3]], [0, 1]), ([4], [[5]], [2])], budget=8)
+    assert [pack.rows.tolist() for pack in packs] == [[0], [1, 2]]
+
+
+@pytest.mark.parametrize("budget", [1, 64, 5000])
+def test_packed_logits_are_those_of_whole_prompts(judge, budget):
+    shared = [cj.answer_prompt("Capital of France?", ["Paris"]), cj.claim_prompt(["Lyon is large."], "Where?")]
+    prompts = [(part, text) for part in shared for text in ("Paris", "It is Lyon, on the Rhone.", "Paris.", "Paris")]
+    logits = cj.prompt_logits(judge.model, judge.tokenizer, prompts, budget)
+    assert logits == pytest.approx([plain_logit(judge, *prompt) for prompt in prompts], abs=1e-4)
+    assert len({round(value, 4) for value in logits}) == 6  # the texts differ, the repeated one does not
+
+
+def test_a_text_beyond_the_window_is_read_to_its_end(judge, monkeypatch):
+    monkeypatch.setattr(cj, "WINDOW", 160)
+    monkeypatch.setattr(cj, "LEAST_JUDGED", 40)
+    shared = cj.answer_prompt("Capital of France?", ["Paris"])
+    ends = [f"{'Nothing here. ' * 30}{end}" for end in ("Paris", "Lyon")]
+    first, second = cj.prompt_logits(judge.model, judge.tokenizer, [(shared, text) for text in ends], 64)
+    assert np.isfinite([first, second]).all()
+    assert first != second
+
+
+def test_an_untrained_head_says_what_the_language_model_says(base):
+    import torch
+    from transformers import AutoModelForCausalLM, GgufConfig
+
+    model, tokenizer = cj.load_causal(base)
+    whole = AutoModelForCausalLM.from_pretrained(
+        base.parent, gguf_file=base.name, quantization_config=GgufConfig(dequantize=True)
+    )
+    tokens = tokenizer("Answer: yes", add_special_tokens=False)["input_ids"]
+    yes, no = (tokenizer(word, add_special_tokens=False)["input_ids"][0] for word in cj.WORDS)
+    with torch.inference_mode():
+        logits = whole(input_ids=torch.tensor([tokens])).logits[0, -1]
+        hidden = model.model(input_ids=torch.tensor([tokens])).last_hidden_state
+        assert float(model.score(hidden[:, -1])) == pytest.approx(float(logits[yes] - logits[no]), abs=1e-4)
+
+
+def test_ava_judges_with_it(checkpoint, judge):
+    ava = load("ava", checkpoint=str(checkpoint), device="cpu")
+    rows = {
+        "questions": ["Capital of France?"] * 3,
+        "predictions": ["It is Lyon, I think", "Perhaps Nice or Metz", "It is Lyon, I think"],
+        "references": [["Paris", "the city of Paris"]] * 3,
+    }
+    results = ava.compute(**rows, per_example=True)
+    prompt = cj.answer_prompt("Capital of France?", ["Paris", "the city of Paris"])
+    expected = [1 / (1 + np.exp(-plain_logit(judge, prompt, text))) for text in rows["predictions"]]
+    assert results["ava_score_per_example"] == pytest.approx(expected, abs=1e-4)
+    assert "prompt:1" in ava.signature()
+    assert "window:2048" in ava.signature()
+
+
+def test_the_base_model_is_part_of_the_digest(checkpoint, tmp_path):
+    other = tiny_gguf(tmp_path / "tiny.gguf", seed=1)
+    first, second = (judge_of(checkpoint, device="cpu", base_model=model) for model in (None, str(other)))
+    assert first.facts["checkpoint"] == second.facts["checkpoint"]
+    assert first.facts["files"] != second.facts["files"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("base_model_name_or_path", "else/where", "adapter of 'else/where', which is not downloaded automatically"),
+        ("layers_to_transform", ["1"], "layers_to_transform: expected a list of numbers of layers"),
+        ("layers_to_transform", [0], "tensors"),
+    ],
+)
+def test_an_adapter_that_does_not_fit_is_refused(checkpoint, tmp_path, name, value, message):
+    folder = shutil.copytree(checkpoint, tmp_path / "judge")
+    config = json.loads((folder / "adapter_config.json").read_text())
+    (folder / "adapter_config.json").write_text(json.dumps(config | {name: value}))
+    with pytest.raises(ValueError, match=message):
+        judge_of(folder, device="cpu")
+
+
+def test_another_file_than_the_pinned_one_is_refused(tmp_path, monkeypatch):
+    pinned = encoders.ENCODERS[encoders.CAUSAL_MODEL]
+    tiny_gguf(tmp_path / pinned.file)
+    monkeypatch.setattr(encoders, "cached_folder", lambda *_: tmp_path)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(encoders, "is_offline", lambda: True)
+    monkeypatch.setattr(encoders, "hub_folder", lambda *_: None)
+    with pytest.raises(ValueError, match=r"not found.*download --metric ava --checkpoint large"):
+        encoders.base_encoder(encoders.CAUSAL_MODEL)
