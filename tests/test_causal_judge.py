@@ -136,3 +136,36 @@ def test_another_file_than_the_pinned_one_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(encoders, "hub_folder", lambda *_: None)
     with pytest.raises(ValueError, match=r"not found.*download --metric ava --checkpoint large"):
         encoders.base_encoder(encoders.CAUSAL_MODEL)
+
+
+def test_training_makes_a_judge_that_ava_loads(base, tmp_path, monkeypatch):
+    """The same rows again and again: the loss falls, the run resumes, and the checkpoint says what it was made of."""
+    from training.ava import train_large
+
+    right = {"Capital of France?": "Paris", "Who wrote Emma?": "Austen", "How many legs?": "six"}
+    rows = [
+        {"question": question, "references": [answer], "candidate": text, "label": int(text == answer), "score": None}
+        for question, answer in right.items()
+        for text in right.values()
+    ]
+    (tmp_path / "verdicts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    claims = [{"context": "Ann won.", "question": None, "candidate": text, "label": n} for n, text in enumerate("ab")]
+    (tmp_path / "claims.jsonl").write_text("".join(json.dumps(row) + "\n" for row in claims))
+    output = tmp_path / "out"
+    command = f"train_large --model {base} --answers verdicts=900 --claims claims --folders {tmp_path}"
+    command += f" --output_dir {output} --first_layer 0 --lora_rank 4 --learning_rate 0.02 --num_train_epochs 40"
+    command += " --per_device_train_batch_size 1 --save_steps 20 --logging_steps 20 --use_cpu --report_to none"
+    monkeypatch.setattr(encoders, "ENCODERS", encoders.ENCODERS)
+    monkeypatch.setattr("sys.argv", [*command.split(), "--max_steps", "20"])
+    train_large.main()
+    monkeypatch.setattr("sys.argv", [*command.split(), "--max_steps", "40"])
+    train_large.main()
+    state = json.loads((output / "checkpoint-40" / "trainer_state.json").read_text())
+    losses = [entry["loss"] for entry in state["log_history"] if "loss" in entry]
+    assert len(losses) == 2  # the second run went on after the first
+    assert losses[1] < losses[0]
+    facts = json.loads((output / "mean" / "training.json").read_text())
+    assert facts["step"] == 40
+    assert set(facts["sources"]) == {"verdicts", "claims"}
+    judge = judge_of(output / "mean", device="cpu", base_model=str(base))
+    assert judge.configuration == "prompt"

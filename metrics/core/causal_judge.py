@@ -1,8 +1,8 @@
 """Judges that read one prompt through a causal language model.
 
-A prompt has two parts: what rows share (question and accepted answers, or passages) and what is judged (an answer, or a
-claim). Rows that share the first part are packed into one sequence whose attention mask is a tree, so that the shared
-part is read once. The verdict is the logit of " yes" minus that of " no" at the last token of each judged text.
+A prompt has two parts: what rows share (question and accepted answers, or passages) and what is judged (an answer
+or a claim). Rows that share the first part are packed into one sequence whose attention mask is a tree, so that the
+shared part is read once. The verdict is the logit of " yes" minus that of " no" at the last token of each judged text.
 """
 
 from collections.abc import Sequence
@@ -80,9 +80,7 @@ class Pack:
         return before & same & visible
 
 
-def packed(
-    prompts: Sequence[tuple[Sequence[int], Sequence[Sequence[int]], Sequence[int]]], budget: int
-) -> list[Pack]:
+def packed(prompts: Sequence[tuple[Sequence[int], Sequence[Sequence[int]], Sequence[int]]], budget: int) -> list[Pack]:
     """Return packs of prompts.
 
     Args:
@@ -212,7 +210,7 @@ def prompt_logits(model, tokenizer, prompts: Sequence[tuple[str, str]], budget: 
     end = tokens([END])[0]
     bodies = tokens([f" {text.strip()}{END}" for _, text in unique])
     groups = []
-    for (shared, numbers), head in zip(together.items(), tokens(list(together)), strict=True):
+    for numbers, head in zip(together.values(), tokens(list(together)), strict=True):
         most = WINDOW - LEAST_JUDGED
         head = head if len(head) <= most else head[: most // 2] + head[len(head) - most // 2 :]
         room, texts = WINDOW - len(head), []

@@ -73,7 +73,8 @@ def hub_folder(
     except Exception as error:  # huggingface_hub and httpx raise many types
         why = f"{type(error).__name__}: {error}".splitlines()[0]
     else:
-        if damaged := [path for path in folder.iterdir() if path.suffix in (".safetensors", ".gguf") and _is_damaged(path)]:
+        weights = [path for path in folder.iterdir() if path.suffix in (".safetensors", ".gguf")]
+        if damaged := [path for path in weights if _is_damaged(path)]:
             for path in damaged:  # otherwise the cache would return it again
                 path.resolve().unlink()
                 path.unlink()
@@ -94,7 +95,8 @@ def _is_damaged(path: Path) -> bool:
     return len(name) == 64 and file_digest(path) != name
 
 
-SIZES = {"small": "checkpoint", "base": "checkpoint_base", "large": "checkpoint_large"}  # names of bundled checkpoints, and their folders
+# Names of bundled checkpoints, and their folders.
+SIZES = {"small": "checkpoint", "base": "checkpoint_base", "large": "checkpoint_large"}
 
 
 def bundled_checkpoints(code: Path, size: str = "small") -> list[Path]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .causal_judge import PROMPT_VERSION, WINDOW, load_causal
 from .checkpoint_validation import (
     WEIGHTS,
     CheckpointError,
@@ -23,7 +24,6 @@ from .checkpoint_validation import (
 from .checkpoints import checkpoint_digest, signature_digest
 from .devices import checked_device, checked_dtype, dtype_facts, run_in_forked_children, warn_if_emulated
 from .encoders import GGUF, ThreadTokenizer, encoder_source, load_tokenizer
-from .causal_judge import PROMPT_VERSION, WINDOW, load_causal
 from .judge_model import CONFIGURATIONS, LINEAR, MARKS, NEW_HEAD, PROMPT, ava_classes, judge_model
 from .onnx_backend import FastModel, FastTokenizer, checked_backend, fast_file
 from .passages import LONG_ANSWER, PASSAGE

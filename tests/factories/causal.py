@@ -84,7 +84,9 @@ def causal_judge(folder, base, **settings):
 
     model, _ = load_causal(base)
     config = LoraConfig(
-        task_type="SEQ_CLS", r=2, target_modules=["q_proj", "down_proj"], layers_to_transform=[1], modules_to_save=["score"]
+        r=2,
+        target_modules=["q_proj", "down_proj"],
+        layers_to_transform=[1],
     )
     adapted = get_peft_model(model, config)
     torch.manual_seed(3)

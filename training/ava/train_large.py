@@ -105,7 +105,9 @@ def training_groups(args: Arguments, tokenizer, rng) -> tuple[list, dict[str, st
         texts = []
         for row in read(name):
             if row.get("context"):
-                texts.append((claim_prompt([row["context"]], row.get("question") or ""), row["candidate"], row["label"]))
+                texts.append(
+                    (claim_prompt([row["context"]], row.get("question") or ""), row["candidate"], row["label"])
+                )
             elif row.get("label") in ("entailment", "neutral", "contradiction", "paraphrase", "not_paraphrase"):
                 label = float(row["label"] in ("entailment", "paraphrase"))
                 texts.append((claim_prompt([row["first"]]), row["second"], label))
@@ -156,7 +158,6 @@ def write_checkpoint(model, weights: dict, folder: Path, facts: dict) -> None:
     config.base_model_name_or_path, config.revision = CAUSAL_MODEL, ENCODERS[CAUSAL_MODEL].revision
     config.save_pretrained(folder)
     tensors = {name.replace(".default.", "."): tensor.to(torch.bfloat16) for name, tensor in weights.items()}
-    tensors = {name.replace("score.modules_to_save.", "score."): tensor for name, tensor in tensors.items()}
     save_file(tensors, folder / "adapter_model.safetensors", metadata={"format": "pt"})
     settings = {"configuration": "prompt", "reference_aggregation": "joined"}
     (folder / SETTINGS_FILE).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
@@ -189,14 +190,12 @@ def main() -> None:
     rng.shuffle(packs)
     print(f"{len(labels)} rows in {len(packs)} packs, {sum(len(pack.tokens) for pack in packs)} tokens", flush=True)
 
-    # 2. The adapter: all linear layers from `first_layer` on, and the head.
+    # 2. The adapter: all linear layers from `first_layer` on. The head stays: steps of Adam would move it too far.
     config = LoraConfig(
-        task_type="SEQ_CLS",
         r=args.lora_rank,
         lora_alpha=args.lora_alpha,
         target_modules=["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
         layers_to_transform=list(range(args.first_layer, base.config.num_hidden_layers)),
-        modules_to_save=["score"],
     )
     adapted = get_peft_model(base, config)
     model = packed_judge(adapted)
@@ -206,8 +205,7 @@ def main() -> None:
     if args.start:
         stored = load_file(Path(args.start) / "adapter_model.safetensors")
         for name, weight in trained.items():
-            name = name.replace(".default.", ".").replace("score.modules_to_save.", "score.")
-            weight.data.copy_(stored[name].float())
+            weight.data.copy_(stored[name.replace(".default.", ".")].float())
     mean = {name: weight.detach().clone() for name, weight in trained.items()}
     output = Path(training.output_dir)
     facts = {"arguments": vars(args), "seed": training.seed, "rows": len(labels), "sources": digests}
