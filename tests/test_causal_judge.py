@@ -155,7 +155,6 @@ def test_training_makes_a_judge_that_ava_loads(base, tmp_path, monkeypatch):
     command = f"train_large --model {base} --answers verdicts=900 --claims claims --folders {tmp_path}"
     command += f" --output_dir {output} --first_layer 0 --lora_rank 4 --learning_rate 0.02 --num_train_epochs 40"
     command += " --per_device_train_batch_size 1 --save_steps 20 --logging_steps 20 --use_cpu --report_to none"
-    monkeypatch.setattr(encoders, "ENCODERS", encoders.ENCODERS)
     monkeypatch.setattr("sys.argv", [*command.split(), "--max_steps", "20"])
     train_large.main()
     monkeypatch.setattr("sys.argv", [*command.split(), "--max_steps", "40"])
