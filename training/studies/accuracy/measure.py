@@ -25,6 +25,7 @@ import numpy as np
 from genqa_metrics.ava.row_profile import profile
 
 from training.common import option, parsed
+from training.studies.harness import Table
 
 HERE = Path(__file__).parent
 TRUTHS = {"these rows": True, "questions like these": False}
@@ -351,6 +352,11 @@ def main() -> None:
     if args.measured:
         facts = measured(systems, data, scorer, command) | {"profile": profiled(args, scorer)}
         file.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+
+
+TABLES = [
+    Table(None, "studies/accuracy/results/accuracy", page),
+]
 
 
 if __name__ == "__main__":

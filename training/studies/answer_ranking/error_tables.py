@@ -26,6 +26,7 @@ from training import common
 from training.studies.answer_ranking import overfitted, rank_systems
 from training.studies.answer_ranking.candidates import Question, questions_of, words
 from training.studies.answer_ranking.rankers import cross_encoder
+from training.studies.harness import Table
 from training.studies.judges.compare_judges import columns, read, token_f1
 
 RANKER = "tanda"  # of `rank_systems.py`, as in the paper
@@ -265,6 +266,11 @@ def main() -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(facts | result, indent=1) + "\n", encoding="utf-8")
         common.put_between_markers(args.write, "errors", text)
+
+
+TABLES = [
+    Table("errors", "studies/answer_ranking/results/errors", tables),
+]
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from training import common
+from training.studies.harness import Table
 
 CORPORA = {"TREC-QA": "trecqa", "WikiQA": "wikiqa"}  # name -> NAME.train, NAME.dev, NAME.test in the folder of data
 SPLITS = ("dev", "test")
@@ -300,6 +301,12 @@ def main() -> None:
             "data": {path.name: file_digest(path) for path in files},
         }
         write_result(args.write, args.place, text, facts | {"judged": result})
+
+
+TABLES = [
+    Table("systems", "studies/answer_ranking/results/systems", lambda r: tables(r["judged"])),
+    Table("small_and_base", "studies/answer_ranking/results/small_and_base", lambda r: tables(r["judged"])),
+]
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from training.ava import triples as t
 from training.common import around_markers, clocks, command_line, local_file, markdown_table, put_between_markers
 from training.studies.answer_ranking.transfer import reading_encoder
 from training.studies.ava_configurations.claims import best_threshold, resampled, summary, verdict
+from training.studies.harness import Table
 
 FOLDER = Path(__file__).parent
 TESTS = {"TREC-QA": "trecqa.test", "WikiQA": "wikiqa.test"}
@@ -316,6 +317,11 @@ def main() -> None:
         args.json.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     if args.write:
         put_between_markers(args.write, args.place, text)
+
+
+TABLES = [
+    Table("configurations", "studies/ava_configurations/results/configurations", lambda r: tables(r["blocks"])),
+]
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from genqa_metrics.core.checkpoint_validation import file_digest
 
 from training.ava import triples as t
 from training.common import local_file, markdown_table, put_between_markers
+from training.studies.harness import Table
 
 CORPORA = tuple(f"{corpus}.{part}" for corpus in ("wikiqa", "trecqa") for part in ("train", "dev", "test"))
 
@@ -79,6 +80,11 @@ def main() -> None:
         args.json.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     if args.write:
         put_between_markers(args.write, "data", text)
+
+
+TABLES = [
+    Table("data", "studies/ava_configurations/results/data", lambda r: table(r["corpora"])),
+]
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 
 from training.common import command_line, json_rows, markdown_table, put_between_markers
+from training.studies.harness import Table
 
 FOLDER = Path(__file__).parent
 ROWS, RESULTS, PAGE = FOLDER / "attacks.jsonl", FOLDER / "results/attacks.json", FOLDER / "results/tables.md"
@@ -171,6 +172,11 @@ def main() -> None:
         content = {"command": command_line("training.studies.judges.attacks", sys.argv[1:]), "results": results}
         RESULTS.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
         put_between_markers(PAGE, "attacks", table(results))
+
+
+TABLES = [
+    Table("attacks", "studies/judges/results/attacks", lambda r: table(r["results"])),
+]
 
 
 if __name__ == "__main__":

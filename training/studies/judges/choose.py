@@ -24,6 +24,7 @@ from training.ava import evaluate_ava as e
 from training.ava.mix_judges import mixed
 from training.common import local_file, markdown_table, put_between_markers
 from training.folding import weighted_folders
+from training.studies.harness import Table
 from training.studies.judges import compare_judges as c
 
 # Of every set, of how many of its questions one is taken.
@@ -157,6 +158,11 @@ def main() -> None:
         c.write_results(args.json, "training.studies.judges.choose", kept, digests, results)
     if args.write:
         put_between_markers(args.write, "choices", text)
+
+
+TABLES = [
+    Table("choices", "studies/judges/results/choices", lambda r: table(r["results"])),
+]
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from sklearn.metrics import roc_auc_score
 from training.ava import evaluate_ava as e
 from training.ava import triples as t
 from training.common import command_line, json_rows, local_file, markdown_table, put_between_markers
+from training.studies.harness import Table
 
 WRITTEN = "written.dev"
 BURIED = "written.dev in 400 words"
@@ -338,6 +339,12 @@ def main() -> None:
         write_results(args.json, "training.studies.judges.compare_judges", kept, digests, results)
     if args.write:
         put_between_markers(args.write, args.place, text)
+
+
+TABLES = [
+    Table("judges", "studies/judges/results/judges", lambda r: table(r["results"])),
+    Table("paper", "studies/ava_configurations/results/paper_judges", lambda r: table(r["results"])),
+]
 
 
 if __name__ == "__main__":

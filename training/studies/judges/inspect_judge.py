@@ -23,6 +23,7 @@ from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import checkpoint_digest
 
 from training.common import local_file, markdown_table, put_between_markers
+from training.studies.harness import Table
 from training.studies.judges import compare_judges as c
 from training.studies.judges.worst_errors import SETS
 
@@ -184,6 +185,17 @@ def main() -> None:
             print(json.dumps(results[name]["deletion_test"]))
         if args.write:
             put_between_markers(args.write, PLACE, text)
+
+
+TABLES = [
+    Table(
+        PLACE,
+        "studies/judges/results/inspected",
+        lambda r, name=name: table(r["results"][name]["errors_by_kind"]),
+        f"metrics/ava/{folder}/README.md",
+    )
+    for name, folder in (("small", "checkpoint"), ("base", "checkpoint_base"))
+]
 
 
 if __name__ == "__main__":

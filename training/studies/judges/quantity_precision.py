@@ -18,6 +18,7 @@ from genqa_metrics.ava.quantity_guard import Conflict, conflict
 from genqa_metrics.ava.rules import Rules
 
 from training.common import json_rows, markdown_table, put_between_markers
+from training.studies.harness import Table
 from training.studies.judges.compare_judges import columns, write_results
 
 HALF = 0.5  # of the points; an answer with at most as many is wrong
@@ -99,6 +100,11 @@ def main() -> None:
         write_results(args.json, "training.studies.judges.quantity_precision", kept, digests, results)
     if args.write:
         put_between_markers(args.write, "quantities", text)
+
+
+TABLES = [
+    Table("quantities", "studies/judges/results/quantities", lambda r: table(r["results"])),
+]
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from sklearn.metrics import roc_auc_score
 
 from training.ava import evaluate_ava as e
 from training.common import command_line, local_file, markdown_table, put_between_markers
+from training.studies.harness import Table
 from training.studies.judges import compare_judges as c
 
 SETS = tuple(name for name in (*c.VERDICTS, *c.GRADES) if name != c.BURIED)
@@ -195,6 +196,12 @@ def main() -> None:
     if args.write:
         put_between_markers(args.write, "bands", of_bands)
         put_between_markers(args.write, "costs", of_costs)
+
+
+TABLES = [
+    Table("bands", "studies/judges/results/small_and_base", lambda r: tables(r)[0]),
+    Table("costs", "studies/judges/results/small_and_base", lambda r: tables(r)[1]),
+]
 
 
 if __name__ == "__main__":

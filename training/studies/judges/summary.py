@@ -1,7 +1,7 @@
 """What each judge is worth: the small one, the base one, both, and simple metrics, with speed and memory.
 
-`python -m training.studies.judges.summary` writes the short table into AVA's card, from the result files of
-`compare_judges` and `small_and_base`. The documentation site makes its page with `page` whenever it is built.
+The short table in AVA's card and the page of the site, which `page` makes when it is built, show the result files of
+`compare_judges` and `small_and_base`.
 """
 
 import json
@@ -12,12 +12,12 @@ from pathlib import Path
 from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import checkpoint_digest
 
-from training.common import markdown_table, put_between_markers
+from training.common import markdown_table
+from training.studies.harness import Table
 from training.studies.judges.compare_judges import BURIED, GRADES, VERDICTS
 from training.studies.judges.small_and_base import BAND
 
 RESULTS = Path(__file__).parent / "results"
-CARD = Path(__file__).parents[3] / "metrics/ava/README.md"
 PLACE = "worth"
 NAMES = {"small": "bundled", "base": "base", "cosine": "embedding cosine"}  # names in judges.json, if they differ
 COLUMNS = ("small", "base", "both", "token F1", "ROUGE-L-KPQA", "BERTScore", "cosine")
@@ -190,5 +190,4 @@ def card() -> str:
     return markdown_table(["", *IN_CARD], rows + pair_lines(IN_CARD) + cost_lines(IN_CARD), "---:")
 
 
-if __name__ == "__main__":
-    put_between_markers(CARD, PLACE, card())
+TABLES = [Table(PLACE, "", card, "metrics/ava/README.md")]

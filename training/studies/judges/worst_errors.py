@@ -18,6 +18,7 @@ from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import checkpoint_digest
 
 from training.common import command_line, local_file, markdown_table, put_between_markers
+from training.studies.harness import Table
 from training.studies.judges import compare_judges as c
 
 SETS = (
@@ -142,6 +143,11 @@ def main() -> None:
     print(text)
     if args.write:
         put_between_markers(args.write, PLACE, text)
+
+
+TABLES = [
+    Table(PLACE, "studies/judges/results/worst_errors", lambda r: table(r["errors"]), "metrics/ava/README.md"),
+]
 
 
 if __name__ == "__main__":

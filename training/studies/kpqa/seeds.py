@@ -17,6 +17,7 @@ from genqa_metrics.kpqa.loading import load_models
 from training.common import around_markers, markdown_table, option
 from training.kpqa import evaluate_kpqa
 from training.kpqa.runs import train_once
+from training.studies.harness import Table
 from training.studies.kpqa import settings
 
 RECIPES = Path(__file__).parents[2] / "kpqa"
@@ -137,6 +138,11 @@ def main() -> None:
     path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     if args.write:
         evaluate_kpqa.write_result(args.write, args.place, text, args.place, result)
+
+
+TABLES = [
+    Table("seeds", "studies/kpqa/results/seeds", tables),
+]
 
 
 if __name__ == "__main__":

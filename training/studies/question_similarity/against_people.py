@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from training.common import markdown_table, option, parsed
+from training.studies.harness import Table
 
 FOLDER = Path(__file__).parent
 SETS = ("simqg.dev", "qgeval.dev", "quiz_design.dev", "qgstec2010.dev")
@@ -370,6 +371,11 @@ def main() -> None:
     Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     put_between_markers(Path(args.page), "people", tables(results))
     print(args.results)
+
+
+TABLES = [
+    Table("people", "studies/question_similarity/results/people", tables),
+]
 
 
 if __name__ == "__main__":

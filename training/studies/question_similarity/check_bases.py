@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from training.common import json_rows, markdown_table, option, parsed
+from training.studies.harness import Table
 
 FOLDER = Path(__file__).parent
 COPY = "reference"  # the "system" of QGEval that repeats the reference; every base gives it the best score
@@ -161,8 +162,10 @@ def shown(entry: Mapping, digits: int = 3) -> str:
     return f"{value} ({', '.join(ends)})" if ends else value
 
 
-def tables(results: Mapping, titles: Mapping[str, str]) -> str:
+def tables(results: Mapping) -> str:
     """Return the three tables of the README."""
+    from training.studies.question_generation.measures import BASES as titles
+
     bases = list(results["bases"])
     header, parts = [titles[base] for base in bases], []
     for kind, text in (
@@ -184,7 +187,7 @@ def main() -> None:
     from genqa_metrics.core.checkpoint_validation import file_digest
 
     from training.common import put_between_markers
-    from training.studies.question_generation.measures import BASES, base_of
+    from training.studies.question_generation.measures import base_of
 
     args = parsed(Arguments)
     bases = {name: base_of(name) for name in args.bases}
@@ -217,8 +220,13 @@ def main() -> None:
             for label, (texts, others, human, rows) in sets.items()
         }
     Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    put_between_markers(Path(args.page), "bases", tables(results, BASES))
+    put_between_markers(Path(args.page), "bases", tables(results))
     print(args.results)
+
+
+TABLES = [
+    Table("bases", "studies/question_similarity/results/bases", tables),
+]
 
 
 if __name__ == "__main__":

@@ -1,0 +1,162 @@
+"""Every study has result files that can be made again, and pages show the tables of those files."""
+
+import importlib
+import json
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from genqa_metrics.ava.loading import checkpoint_folder
+from genqa_metrics.core.checkpoints import checkpoint_digest
+from genqa_metrics.toolkit.reports import charts
+
+from training.common import around_markers
+from training.studies import harness
+from training.studies.judges import compare_judges, inspect_judge, small_and_base, summary, worst_errors
+
+TRAINING = Path(__file__).parent.parent / "training"
+RESULTS = sorted(TRAINING.rglob("results/*.json"))
+TABLES = harness.tables()
+
+
+def ids(table):
+    return f"{table.path.parent.parent.name}: {table.place or 'the page'}"
+
+
+@pytest.mark.parametrize("table", TABLES, ids=ids)
+def test_a_page_has_the_table_of_its_result_file(table):
+    renewed = "run python -m training.studies.harness --write"
+    assert table.path.read_text(encoding="utf-8") == table.renewed(), renewed
+
+
+def test_the_harness_renews_and_names_what_is_out_of_date(tmp_path, monkeypatch, capsys):
+    results, page = tmp_path / "training/own/results", tmp_path / "training/own/results/tables.md"
+    results.mkdir(parents=True)
+    (results / "own.json").write_text('{"value": 3}', encoding="utf-8")
+    page.write_text("Before\n<!-- own -->\n2\n<!-- end of own -->\nAfter\n", encoding="utf-8")
+    table = harness.Table("own", "own/results/own", lambda result: str(result["value"]))
+    monkeypatch.setattr(harness, "ROOT", tmp_path)
+    monkeypatch.setattr(harness, "tables", lambda: [table])
+    monkeypatch.setattr(sys, "argv", ["harness"])
+    with pytest.raises(SystemExit, match="out of date: run"):
+        harness.main()
+    assert "training/own/results/tables.md: own" in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", ["harness", "--write"])
+    harness.main()
+    assert page.read_text(encoding="utf-8") == "Before\n<!-- own -->\n\n3\n\n<!-- end of own -->\nAfter\n"
+    monkeypatch.setattr(sys, "argv", ["harness"])
+    harness.main()
+
+
+def test_a_page_without_markers_is_left_alone(tmp_path):
+    page = tmp_path / "README.md"
+    page.write_text("<!-- systems -->", encoding="utf-8")
+    with pytest.raises(ValueError, match="expected the lines <!-- systems --> and <!-- end of systems --> once"):
+        around_markers(page, "systems")
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: f"{path.parent.parent.name}/{path.name}")
+def test_a_result_file_names_a_command_that_exists(path):
+    found = json.loads(path.read_text(encoding="utf-8"))
+    for one in found if isinstance(found, list) else [found]:
+        if "command" in one:
+            modules = re.findall(r"python -m (training[\w.]+)", one["command"])
+            assert modules
+            assert all(importlib.import_module(module).main for module in modules)
+
+
+@pytest.mark.parametrize("name", ["small", "base"])
+def test_the_judges_that_were_measured_are_the_bundled_ones(name, repository):
+    """Else the tables are those of a judge that is no longer bundled."""
+    digest = checkpoint_digest(checkpoint_folder(name))
+    folder = f"metrics/ava/checkpoint{'_base' * (name == 'base')}"
+    judges, both, inspected = (
+        harness.read(TRAINING / f"studies/judges/results/{file}.json")
+        for file in ("judges", "small_and_base", "inspected")
+    )
+    assert judges["results"]["bundled" if name == "small" else name]["checkpoint"] == digest
+    assert both["checkpoints"][name] == digest
+    assert inspected["results"][name]["checkpoint"] == digest
+    assert harness.read(repository / folder / "measured.json")["checkpoint"].startswith(digest[:12])
+    assert f"`{digest}`" in (repository / folder / "README.md").read_text(encoding="utf-8")
+
+
+def test_codes_of_the_worst_errors():
+    found = harness.read(TRAINING / "studies/judges/results/worst_errors.json")
+    assert found["checkpoint"] == checkpoint_digest(checkpoint_folder("base"))
+    assert set(found["data"]) == set(worst_errors.SETS)
+    assert len({(error["set"], error["id"]) for error in found["errors"]}) == worst_errors.COUNT
+    assert all(set(error) == {"set", "id", "label", "kind"} for error in found["errors"])  # no texts of the data
+
+
+@pytest.mark.parametrize(("kind", "message"), [(None, "1 errors have no kind"), ("odd", "kinds odd: expected one of")])
+def test_errors_need_a_kind(kind, message):
+    with pytest.raises(ValueError, match=message):
+        worst_errors.table([{"set": "beetle.dev", "id": "1", "label": 0, "kind": kind}])
+
+
+def test_errors_are_counted_by_kind_and_side():
+    """Two names: 0.5 is at the threshold and accepted, 0.4 is rejected; the right answer with 0.2 is rejected."""
+    probability = {"Bern": 0.5, "Bonn": 0.4, "Pariss": 0.2}
+    judge = SimpleNamespace(
+        loaded=SimpleNamespace(threshold=0.5),
+        probabilities=lambda questions, references, answers: np.array([probability[answer] for answer in answers]),
+    )
+    rows = [
+        {"question": "q", "references": ["Paris"], "candidate": answer, "label": label, "extra": {"kind": kind}}
+        for answer, label, kind in (("Bern", 0, "name"), ("Bonn", 0, "name"), ("Pariss", 1, "typo"))
+    ]
+    assert inspect_judge.errors_by_kind(rows, judge) == {
+        "wrong answers judged right": {"name": (1, 2)},
+        "right answers judged wrong": {"typo": (1, 1)},
+    }
+
+
+def test_a_kind_needs_a_title():
+    with pytest.raises(ValueError, match="wrong answers judged right: kinds odd have no title"):
+        inspect_judge.table({"wrong answers judged right": {"odd": (1, 2)}, "right answers judged wrong": {}})
+
+
+@pytest.fixture
+def measured_again(tmp_path, monkeypatch):
+    """Result files of the judges of which one number is another one."""
+    for name in ("judges", "small_and_base"):
+        found = harness.read(summary.RESULTS / f"{name}.json")
+        if name == "judges":
+            found["results"]["BERTScore"]["sets"]["beetle.dev"]["accuracy"] = 0.12345
+            found["results"]["bundled"]["checkpoint"] = "0" * 64
+        else:
+            found["sets"]["beetle.dev"]["bands"][small_and_base.BAND]["accuracy"] = 0.98765
+            found["costs"]["small, GPU"] = {"rows_per_second": 4321.0, "mb": 2000.0}
+        (tmp_path / f"{name}.json").write_text(json.dumps(found), encoding="utf-8")
+    monkeypatch.setattr(summary, "RESULTS", tmp_path)
+    summary.results.cache_clear()
+    yield
+    summary.results.cache_clear()
+
+
+def test_the_page_of_the_judges_shows_what_was_measured_last(measured_again):
+    page = summary.page()
+    row = next(line for line in page.splitlines() if line.startswith("| Beetle"))
+    assert "**0.988**" in row
+    assert " 0.123 " in row
+    assert "| rows a second, GPU | 4,321 |" in page
+    assert "Measured with an earlier version of the judge small." in page
+    assert "0.988" in summary.card()
+
+
+def test_the_page_of_the_judges_has_every_dev_set():
+    page = summary.page()
+    assert set(summary.SETS) == {*compare_judges.VERDICTS, *compare_judges.GRADES}
+    assert all(f"| {title}" in page for title, _ in summary.SETS.values())
+
+
+@pytest.mark.parametrize("path", sorted(TRAINING.glob("studies/*/results/*.svg")), ids=lambda path: path.stem)
+def test_figures_have_the_palette(path):
+    """Okabe and Ito's colours and greys, as the pictures of the reports have."""
+    found = set(re.findall("#[0-9a-fA-F]{6}", path.read_text(encoding="utf-8")))
+    greys = {colour for colour in found if colour[1:3] == colour[3:5] == colour[5:7]}
+    assert found - greys <= set(charts.PALETTE)

@@ -1,0 +1,160 @@
+"""Runs studies: arguments -> measurement -> result file -> tables that pages include.
+
+    python -m training.studies.judges.attacks --judges small --json FILE   # measures one study
+    python -m training.studies.harness --write                             # renews all tables from the stored results
+    python -m training.studies.harness                                     # names the tables that are out of date
+
+A module of a study has a `STUDY`, which names its tables; a module that only shows results has `TABLES`.
+"""
+
+import argparse
+import importlib
+import json
+import pkgutil
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from training import common, studies
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(kw_only=True)
+class Kept:
+    """Arguments of every study: where its result is kept."""
+
+    json: str | None = common.option("result file; `python -m training.studies.harness --write` renews pages", None)
+    keep: bool = common.option("keep what else the result file has, measured on the same data", False)
+
+    def earlier(self, **facts: object) -> dict:
+        """Return the content of the result file with --keep, else empty parts.
+
+        Args:
+            **facts: what must be the same there as now; of "data" (name -> SHA-256) only the names of both count.
+
+        Raises:
+            ValueError: if there is no such file, or it was measured on something else.
+        """
+        if not self.keep:
+            return {"data": {}, "results": {}}
+        if not (self.json and Path(self.json).is_file()):
+            raise ValueError(f"--keep: no result file {self.json} to keep; name one with --json, or leave --keep out")
+        found = read(self.json)
+        for name, digest in facts.pop("data", {}).items():
+            if found["data"].get(name, digest) != digest:
+                raise ValueError(f"--keep: {name} is not the file that {self.json} was measured on; leave --keep out")
+        for name, value in facts.items():
+            if found[name] != value:
+                raise ValueError(f"--keep: {self.json} has other {name}: {found[name]}, here {value}")
+        return found
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a page.
+
+    Attributes:
+        place: name of the markers `<!-- PLACE -->` and `<!-- end of PLACE -->`; None for the whole page.
+        results: names of the result files, below training and without ".json", with blanks between them.
+        text: from the contents of the result files to Markdown.
+        page: below the repository; default tables.md beside the first result file.
+    """
+
+    place: str | None
+    results: str
+    text: Callable[..., str]
+    page: str = ""
+
+    @property
+    def path(self) -> Path:
+        """The page."""
+        return ROOT / (self.page or f"training/{Path(self.results.split()[0]).parent}/tables.md")
+
+    def renewed(self) -> str:
+        """Return the content of the page with what the result files say."""
+        text = self.text(*(read(ROOT / f"training/{name}.json") for name in self.results.split()))
+        if self.place is None:
+            return text
+        before, after = common.around_markers(self.path, self.place)
+        return f"{before}\n\n{text.strip()}\n\n{after}"
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is measured, and where it is shown.
+
+    Attributes:
+        module: that runs it, `__spec__.name`.
+        arguments: its arguments, a `Kept`.
+        measure: from arguments, and with `more` from further words, to the content of the result file.
+        text: from that content to the tables that are printed.
+        tables: of pages.
+        more: whether words are taken that are no arguments.
+    """
+
+    module: str
+    arguments: type
+    measure: Callable[..., dict]
+    text: Callable[[dict], str]
+    tables: tuple[Table, ...] = ()
+    more: bool = False
+
+    def main(self) -> None:
+        """Measure what the command line asks for, print the tables, and write the result file if --json names one."""
+        from transformers import HfArgumentParser
+
+        parser = HfArgumentParser(self.arguments)
+        args, *words = parser.parse_args_into_dataclasses(return_remaining_strings=self.more)
+        result = self.measure(args, *words)
+        print(self.text(result))
+        if args.json:
+            command = common.command_line(self.module, sys.argv[1:])
+            earlier = f"{read(args.json)['command']}; " if args.keep else ""
+            common.write_json(args.json, {"command": earlier + command} | result)
+
+
+def read(path: str | Path) -> dict:
+    """Return the content of a result file."""
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def digests(names: Iterable[str], folders: str | Path | Iterable[str | Path]) -> dict[str, str]:
+    """Return the SHA-256 of files of rows by name, see `common.local_file`; those that are not local are left out."""
+    from genqa_metrics.core.checkpoint_validation import file_digest
+
+    found = {name: common.local_file(name, folders) for name in names}
+    return {name: file_digest(path) for name, path in found.items() if path}
+
+
+def modules() -> Mapping[str, object]:
+    """Return name -> module of everything below `training.studies`."""
+    names = [found.name for found in pkgutil.walk_packages(studies.__path__, "training.studies.") if not found.ispkg]
+    return {name: importlib.import_module(name) for name in names}
+
+
+def tables() -> list[Table]:
+    """Return all tables of all pages."""
+    found = modules().values()
+    return [table for one in found for table in getattr(one, "TABLES", getattr(one, "STUDY", Study).tables)]
+
+
+def main() -> None:
+    """Renew the tables, or say which are out of date."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", action="store_true", help="renew the pages")
+    args, stale = parser.parse_args(), []
+    for table in tables():
+        text = table.renewed()
+        if not table.path.is_file() or table.path.read_text(encoding="utf-8") != text:
+            stale.append(f"{table.path.relative_to(ROOT)}: {table.place or 'the page'}")
+            if args.write:
+                table.path.write_text(text, encoding="utf-8")
+    print("\n".join(stale))
+    if stale and not args.write:
+        sys.exit("out of date: run python -m training.studies.harness --write")
+
+
+if __name__ == "__main__":
+    main()

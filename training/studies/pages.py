@@ -1,0 +1,143 @@
+"""Tables that pages outside the studies show: of the bundled checkpoints and of judges before and beside them."""
+
+from collections.abc import Mapping
+
+from training.ava import evaluate_ava
+from training.common import markdown_table
+from training.kpqa import evaluate_kpqa
+from training.studies.harness import Table
+
+PREDECESSORS = {  # result file of a judge -> its name and what it was made of
+    "first": ("first", "no marks, 1,700 steps"),
+    "second": ("second", "shared words marked, 3,550 steps"),
+    "third": ("third", "words of the question marked, constructed rows"),
+    "close_reading": ("fourth", "from the third, sentence pairs and written answers"),
+    "fifth": ("fifth", "from the fourth, 5,500 steps"),
+    "sixth": ("sixth", "from the fifth, parts of names"),
+    "seventh": ("seventh", "from the third, 3,500 steps, only pairs with a stated licence"),
+    "../../../ava/results/bundled": (
+        "bundled",
+        "with the rules: mean of the seventh and one that the base judge taught",
+    ),
+}
+KPQA_PAPER = ["paper", ".698 / .655", ".729 / .712", ".782 / .770", ".742 / .687", ".774 / .786"]  # Tables 3 and 6
+TAUGHT = (
+    *("evouna together", "written.dev", "assistant.dev", "financebench.dev", "beetle.dev", "scientsbank.dev"),
+    *("kpqa_marco.dev", "kpqa_avsd.dev"),
+)
+GROUNDERS = {  # result file of a judge of grounding -> its column
+    "grounding/results/bundled": "bundled",
+    "grounding/results/from_the_encoder": "from the encoder",
+    "grounding/results/from_the_small_judge": "from the judge",
+    "grounding/results/written_passages": "written",
+    "grounding/results/plain_passages": "plain",
+    "grounding/results/mean": "mean",
+}
+SIMPLE = ("token overlap", "ROUGE-L precision", "embedding cosine")
+SETS_OF_CARD = {  # dev set of grounding -> what the card calls it
+    "wice.dev": "WiCE, claims beside articles",
+    "factcheck_gpt.dev": "FactCheck-GPT, claims beside evidence",
+    "begin.dev": "BEGIN, replies beside knowledge",
+    "q_squared.dev": "Q², replies beside knowledge",
+    "summedits.dev": "SummEdits, summaries with changed facts",
+    "plain_passages.dev": "plain sentences beside short passages",
+    "condaqa.dev": "CondaQA, what a negation implies",
+}
+
+
+def cell(scores: Mapping[str, float] | None, digits: int = 3) -> str:
+    """Return accuracy and AUC of a set of verdicts, Pearson's r of one of grades; nothing where none was measured.
+
+    >>> cell({"accuracy": 0.9464, "auc": 0.97})
+    '.946 / .970'
+    """
+    values = [scores[key] for key in ("accuracy", "auc", "r") if key in scores] if scores else []
+    return " / ".join(f"{value:.{digits}f}".removeprefix("0") for value in values)
+
+
+def taught(result: Mapping) -> str:
+    """Return the judges that learned from the base judge, before and after."""
+    judges = result["results"]
+    rows = [[name, *(cell(found["sets"][name]) for found in judges.values())] for name in TAUGHT]
+    passed = [map(sum, zip(*found["minimal_pairs"].values(), strict=True)) for found in judges.values()]
+    rows.append(["minimal pairs", *("{} of {}".format(*pair) for pair in passed)])
+    return markdown_table(["dev set", *judges], rows)
+
+
+def predecessors(*results: Mapping) -> str:
+    """Return the bundled judge below its predecessors."""
+    rows = []
+    for (name, made_of), found in zip(PREDECESSORS.values(), results, strict=True):
+        scores, pairs = found["scores"], found["minimal_pairs"]
+        values = [scores["systems"]["evouna together"]["mean_absolute_error"]]
+        values += [scores["rows"][name]["accuracy"] for name in ("scientsbank.dev", "beetle.dev")]
+        values += [scores["graded"][name]["pearson"] for name in ("kpqa_marco.dev", "kpqa_avsd.dev")]
+        values += [pairs[kind][0] / pairs[kind][1] for kind in ("number", "negation", "flooding")]
+        digits = [3] * 5 + [2] * 3
+        cells = [f"{value:.{count}f}".removeprefix("0") for value, count in zip(values, digits, strict=True)]
+        rows.append([f"{name}: {made_of}", cell(scores["rows"]["evouna together"]), *cells])
+    header = ["judge", "EVOUNA accuracy / AUC", "error of system accuracies", "SciEntsBank", "Beetle", "MS MARCO"]
+    return markdown_table([*header, "AVSD", "pairs: number", "negation", "flooding"], rows)
+
+
+def keyphrases(result: Mapping) -> str:
+    """Return the highest Pearson and the highest Spearman of the three KPQA metrics on each set."""
+    sets = result["agreement"]
+    best = [
+        [max(found[name][kind][0] for name in evaluate_kpqa.WEIGHTED) for kind in ("pearson", "spearman")]
+        for found in sets.values()
+    ]
+    cells = [" / ".join(f"{value:.3f}".removeprefix("0") for value in pair) for pair in best]
+    return markdown_table(
+        ["", "MS MARCO", "AVSD", "NarrativeQA", "SemEval", "MS MARCO, long"], [["bundled", *cells], KPQA_PAPER]
+    )
+
+
+def grounders(*results: Mapping) -> str:
+    """Return the judges that were trained for passages beside simple methods."""
+    rows = []
+    for name, methods in results[0]["scores"]["rows"].items():
+        judges = [found["scores"]["rows"].get(name, {}).get("judge of grounding") for found in results]
+        rows.append([name, *(cell(found, 2) for found in (*map(methods.get, SIMPLE), *judges))])
+    return markdown_table(["dev set", *SIMPLE, *GROUNDERS.values()], rows)
+
+
+def base_grounder(result: Mapping) -> str:
+    """Return the base judge beside the small judge of answers, on the same rows."""
+    names = ("judge of grounding", "judge of answers")
+    rows = [[name, *(cell(found[k], 2) for k in names)] for name, found in result["scores"]["rows"].items()]
+    return markdown_table(["dev set", "base", "small judge of answers"], rows)
+
+
+def grounding_card(small: Mapping, base: Mapping) -> str:
+    """Return the table of the card of `grounding`."""
+    rows = []
+    for name, title in SETS_OF_CARD.items():
+        of_small, of_base = (found["scores"]["rows"][name] for found in (small, base))
+        found = of_small["judge of grounding"], of_base["judge of grounding"], of_small["token overlap"]
+        rows.append([title, *(cell(scores, 2) for scores in found)])
+    return markdown_table(["dev set", "small", "base, first 300 rows", "token overlap"], rows)
+
+
+def bundled(result: Mapping) -> str:
+    """Return the tables of the bundled small judge."""
+    return evaluate_ava.tables(result["settings"], result["scores"], result["minimal_pairs"])
+
+
+OF_PREDECESSORS = " ".join(f"studies/judges/results/{name}" for name in PREDECESSORS)
+TABLES = [
+    Table("scores", "ava/results/bundled", bundled),
+    Table("scores", "ava/results/bundled", bundled, "metrics/ava/checkpoint/README.md"),
+    Table("taught", "ava/results/taught", taught, "training/ava/README.md"),
+    Table(
+        "predecessors",
+        " ".join(f"studies/judges/results/{name}" for name in PREDECESSORS),
+        predecessors,
+        "training/studies/judges/README.md",
+    ),
+    Table("tables", "kpqa/results/agreement", evaluate_kpqa.tables),
+    Table("best", "kpqa/results/agreement", keyphrases, "training/kpqa/README.md"),
+    Table("grounders", " ".join(GROUNDERS), grounders, "training/grounding/README.md"),
+    Table("base", "grounding/results/base", base_grounder, "training/grounding/README.md"),
+    Table("judges", "grounding/results/bundled grounding/results/base", grounding_card, "metrics/grounding/README.md"),
+]
