@@ -423,5 +423,5 @@ def test_the_study_of_costs_exports_before_it_measures(judges, tmp_path, monkeyp
 
     monkeypatch.setattr(small_and_base.subprocess, "run", measure)
     monkeypatch.setattr(exporting, "export_checkpoint", None)  # in this process nothing is exported
-    assert set(small_and_base.costs([tmp_path], 1)) == set(ways)
+    assert set(small_and_base.costs([str(tmp_path)], 1)) == set(ways)
     assert measured == [("int8", 1), ("float32", 1)]

@@ -4,7 +4,7 @@
     python -m training.studies.harness --write                             # renews all tables from the stored results
     python -m training.studies.harness                                     # names the tables that are out of date
 
-A module of a study has a `STUDY`, which names its tables; a module that only shows results has `TABLES`.
+A module of a study has a `STUDY`, which runs it and names its tables; other tables are in `TABLES` of a module.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import json
 import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from training import common, studies
@@ -90,7 +90,7 @@ class Study:
         arguments: its arguments, a `Kept`.
         measure: from arguments, and with `more` from further words, to the content of the result file.
         text: from that content to the tables that are printed.
-        tables: of pages.
+        places: place -> result file, see `Table`; a name without folder is of a file in results/ beside the module.
         more: whether words are taken that are no arguments.
     """
 
@@ -98,8 +98,15 @@ class Study:
     arguments: type
     measure: Callable[..., dict]
     text: Callable[[dict], str]
-    tables: tuple[Table, ...] = ()
+    places: Mapping[str | None, str] = field(default_factory=dict)
     more: bool = False
+
+    @property
+    def tables(self) -> list[Table]:
+        """The tables of pages."""
+        folder = "/".join(self.module.split(".")[1:-1])
+        files = {place: name if "/" in name else f"{folder}/results/{name}" for place, name in self.places.items()}
+        return [Table(place, name, self.text) for place, name in files.items()]
 
     def main(self) -> None:
         """Measure what the command line asks for, print the tables, and write the result file if --json names one."""
@@ -137,7 +144,8 @@ def modules() -> Mapping[str, object]:
 def tables() -> list[Table]:
     """Return all tables of all pages."""
     found = modules().values()
-    return [table for one in found for table in getattr(one, "TABLES", getattr(one, "STUDY", Study).tables)]
+    of_studies = [table for module in found if hasattr(module, "STUDY") for table in module.STUDY.tables]
+    return of_studies + [table for module in found for table in getattr(module, "TABLES", ())]
 
 
 def main() -> None:

@@ -1,27 +1,25 @@
 """Attack success by attack: how many wrong answers a judge accepts in a form that should deceive it.
 
-    python -m training.studies.judges.attacks --judges small base --write
+    python -m training.studies.judges.attacks --judges small base --json training/studies/judges/results/attacks.json
 
 The rows of `attacks.jsonl` are short facts, each with a right and a wrong answer. An attack writes the wrong answer in
 another form, in which it stays wrong, and the right answer in the same form, in which it stays right. Wrong answers
 that are accepted and right answers that are lost are counted beside those of the plain answers.
 """
 
-import argparse
 import json
 import random
-import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 
-from training.common import command_line, json_rows, markdown_table, put_between_markers
-from training.studies.harness import Table
+from training.common import json_rows, markdown_table, option
+from training.studies.harness import Kept, Study
 
-FOLDER = Path(__file__).parent
-ROWS, RESULTS, PAGE = FOLDER / "attacks.jsonl", FOLDER / "results/attacks.json", FOLDER / "results/tables.md"
+ROWS = Path(__file__).with_name("attacks.jsonl")
 PLAIN = "none"
 LOOKALIKES = str.maketrans("aceiopxyABCEHIKMOPTX", "асеіорхуАВСЕНІКМОРТХ")  # Latin -> Cyrillic
 FILLER = (
@@ -153,31 +151,26 @@ def table(results: dict[str, dict]) -> str:
     return markdown_table(["attack", *heads], lines)
 
 
-def main() -> None:
-    """Measure judges, print the table, and with --write keep it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--judges", nargs="+", default=["small", "base"], help="sizes, folders or Hub ids")
-    parser.add_argument("--rows", type=Path, default=ROWS, help="JSON lines: kind, question, references, right, wrong")
-    parser.add_argument("--count", type=int, help="only about so many rows, evenly from the file, for a quick look")
-    parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name} and the table in {PAGE.name}")
-    args = parser.parse_args()
-    rows = list(json_rows(args.rows))
+@dataclass
+class Arguments(Kept):
+    """What is measured on what."""
+
+    judges: list[str] = option("sizes, folders or Hub ids", ["small", "base"])
+    rows: str = option("JSON lines: kind, question, references, right, wrong", str(ROWS))
+    count: int | None = option("only about so many rows, evenly from the file, for a quick look", None)
+
+
+def study(args: Arguments) -> dict:
+    """Return the attacks on all judges."""
+    rows, results = list(json_rows(args.rows)), args.earlier()["results"]
     rows = rows[:: max(1, len(rows) // args.count)] if args.count else rows
-    results = json.loads(RESULTS.read_text(encoding="utf-8"))["results"] if args.write and RESULTS.exists() else {}
     for name in args.judges:
         judge = Judge(load_judge(name))
         results[name] = {"signature": judge.loaded.signature, "attacks": measured(rows, judge)}
-    print(table(results))
-    if args.write:
-        content = {"command": command_line("training.studies.judges.attacks", sys.argv[1:]), "results": results}
-        RESULTS.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        put_between_markers(PAGE, "attacks", table(results))
+    return {"results": results}
 
 
-TABLES = [
-    Table("attacks", "studies/judges/results/attacks", lambda r: table(r["results"])),
-]
-
+STUDY = Study(__spec__.name, Arguments, study, lambda r: table(r["results"]), {"attacks": "attacks"})
 
 if __name__ == "__main__":
-    sys.exit(main())
+    STUDY.main()

@@ -5,11 +5,10 @@ most that a judge distilled from them could learn. Accuracy has a threshold for 
 questions; Pearson's r is that of probabilities without calibration.
 """
 
-import argparse
 import hashlib
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +21,9 @@ from sklearn.metrics import roc_auc_score
 
 from training.ava import evaluate_ava as e
 from training.ava.mix_judges import mixed
-from training.common import local_file, markdown_table, put_between_markers
+from training.common import markdown_table, option
 from training.folding import weighted_folders
-from training.studies.harness import Table
+from training.studies.harness import Kept, Study, digests
 from training.studies.judges import compare_judges as c
 
 # Of every set, of how many of its questions one is taken.
@@ -40,13 +39,7 @@ def part(rows: list[dict], of: int) -> list[dict]:
 
 
 def logits_of(judge: Judge, sets: Mapping[str, list[dict]], turned: bool = False) -> dict[str, np.ndarray]:
-    """Return the logits of the rows of every set, those of the best reference.
-
-    Args:
-        judge: the judge.
-        sets: rows by set.
-        turned: the reference is read as the answer, and the answer as its reference.
-    """
+    """Return the logits of the rows of every set, of the best reference; `turned` exchanges reference and answer."""
     found = {}
     for name, rows in sets.items():
         if not turned:
@@ -90,15 +83,7 @@ def table(results: Mapping[str, Mapping]) -> str:
 
 
 def parts_of(texts: list[str], known: Mapping) -> dict[str, list[str]]:
-    """Return the names of judges that others are made of.
-
-    Args:
-        texts: NAME=JUDGE,JUDGE; a weight may follow each: JUDGE*0.8.
-        known: known judges.
-
-    Raises:
-        ValueError: if one is not among them.
-    """
+    """Return the names of judges that others are made of, from NAME=JUDGE*0.8,JUDGE*0.2; weights may be left out."""
     found = {}
     for text in texts:
         name, _, parts = text.rpartition("=")
@@ -108,62 +93,49 @@ def parts_of(texts: list[str], known: Mapping) -> dict[str, list[str]]:
     return found
 
 
-def main() -> None:
-    """Read, judge, write."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--judgments", type=Path, nargs="+", required=True, help="folders of the dev files")
-    parser.add_argument("--judges", nargs="+", required=True, help="NAME=FOLDER of every judge")
-    parser.add_argument("--weights", nargs="*", default=[], help="NAME=JUDGE*0.8,JUDGE*0.2: the mean of their weights")
-    parser.add_argument("--turned", nargs="*", default=[], help="NAME=JUDGE: takes the reference for the answer")
-    parser.add_argument("--logits", nargs="*", default=[], help="NAME=JUDGE,JUDGE: the mean of their logits")
-    parser.add_argument("--keep", action="store_true", help="keep what else the result file has, from the same data")
-    parser.add_argument("--dtype", help="floating type of all models; default float32")
-    parser.add_argument("--json", type=Path, help="result file")
-    parser.add_argument("--write", type=Path, help="file with <!-- choices -->, for the table")
-    args = parser.parse_args()
+@dataclass
+class Arguments(Kept):
+    """What is measured on what."""
+
+    judgments: list[str] = option("folders of the dev files")
+    judges: list[str] = option("NAME=FOLDER of every judge")
+    weights: list[str] = option("NAME=JUDGE*0.8,JUDGE*0.2: the mean of their weights", [])
+    turned: list[str] = option("NAME=JUDGE: takes the reference for the answer", [])
+    logits: list[str] = option("NAME=JUDGE,JUDGE: the mean of their logits", [])
+    dtype: str | None = option("floating type of all models; default float32", None)
+
+
+def study(args: Arguments) -> dict:
+    """Return the scores of all judges."""
     folders = {text.rpartition("=")[0]: Path(text.rpartition("=")[2]) for text in args.judges}
     sets = {name: part(c.read(name, args.judgments), of) for name, of in SETS.items()}
-    digests = {n: hashlib.sha256(local_file(n, args.judgments).read_bytes()).hexdigest() for n in sets}
-    try:
-        kept = c.kept_of(args.json, args.keep, digests)
-        weights, turned = parts_of(args.weights, folders), parts_of(args.turned, folders)
-        weighted = {
-            name: weighted_folders(name, [f"{folders[n.partition('*')[0]]}={n.partition('*')[2] or 1}" for n in names])
-            for name, names in weights.items()
-        }
-        means = parts_of(args.logits, folders | weights | turned)
-    except ValueError as error:
-        parser.error(str(error))
-
+    data = digests(sets, args.judgments)
+    kept = args.earlier(data=data)
+    weights, turned = parts_of(args.weights, folders), parts_of(args.turned, folders)
+    weighted = {
+        name: weighted_folders(name, [f"{folders[n.partition('*')[0]]}={n.partition('*')[2] or 1}" for n in names])
+        for name, names in weights.items()
+    }
+    means = parts_of(args.logits, folders | weights | turned)
     logits, results = {}, {}
     for name in [*folders, *weights, *turned]:
         names = weights.get(name) or turned.get(name) or [name]
         first = folders[names[0].partition("*")[0]]
         loaded = load_judge(first, device="cpu", dtype=args.dtype)
         if name in weights:
-            model = mixed(weighted[name])
-            loaded = replace(loaded, model=model.to(loaded.model.dtype).eval())
+            loaded = replace(loaded, model=mixed(weighted[name]).to(loaded.model.dtype).eval())
         logits[name] = logits_of(Judge(loaded), sets, name in turned)
         results[name] = {"sets": scores(logits[name], sets)}
         if name in folders:
             results[name]["checkpoint"] = checkpoint_digest(first)
         print(name, results[name]["sets"], file=sys.stderr, flush=True)
     for name, names in means.items():
-        mean = {of: np.mean([logits[n][of] for n in names], axis=0) for of in sets}
-        results[name] = {"sets": scores(mean, sets)}
-    results = {name: found for name, found in kept["results"].items() if name not in results} | results
-    text = table(results)
-    print(text)
-    if args.json:
-        c.write_results(args.json, "training.studies.judges.choose", kept, digests, results)
-    if args.write:
-        put_between_markers(args.write, "choices", text)
+        results[name] = {"sets": scores({of: np.mean([logits[n][of] for n in names], axis=0) for of in sets}, sets)}
+    earlier = {name: found for name, found in kept["results"].items() if name not in results}
+    return {"data": kept["data"] | data, "results": earlier | results}
 
 
-TABLES = [
-    Table("choices", "studies/judges/results/choices", lambda r: table(r["results"])),
-]
-
+STUDY = Study(__spec__.name, Arguments, study, lambda r: table(r["results"]), {"choices": "choices"})
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

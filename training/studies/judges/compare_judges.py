@@ -8,14 +8,9 @@ metrics, come for each half of the questions from the other half (`evaluate_ava.
 everything. The simple metrics have one for each file, which favours them.
 """
 
-import argparse
-import hashlib
-import json
 import random
-import sys
 from collections import Counter, defaultdict
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -27,14 +22,16 @@ from sklearn.metrics import roc_auc_score
 
 from training.ava import evaluate_ava as e
 from training.ava import triples as t
-from training.common import command_line, json_rows, local_file, markdown_table, put_between_markers
-from training.studies.harness import Table
+from training.common import json_rows, local_file, markdown_table, option
+from training.similarity import best_cosines
+from training.studies.harness import ROOT, Kept, Study, digests
 
 WRITTEN = "written.dev"
 BURIED = "written.dev in 400 words"
 VERDICTS = (WRITTEN, BURIED, "assistant.dev", *e.BINARY, "financebench.dev", "truthfulqa.dev", "qaeval.dev")
 GRADES = (*e.GRADED, "saf_english.dev")
 BURIED_WORDS = 400
+COSINE_LENGTH = 512  # word pieces that the cosine reads of a text
 
 
 def buried_rows(rows: list[dict], words: int = BURIED_WORDS) -> list[dict]:
@@ -64,7 +61,7 @@ def buried_rows(rows: list[dict], words: int = BURIED_WORDS) -> list[dict]:
     return buried
 
 
-def read(name: str, folders: list[Path]) -> list[dict]:
+def read(name: str, folders: list[str]) -> list[dict]:
     """Return the rows of a dev set that have a verdict or a grade."""
     path = local_file(WRITTEN if name == BURIED else name, folders)
     if path is None:
@@ -94,54 +91,25 @@ def token_f1(references: list[str], candidate: str) -> float:
     return best
 
 
-def simple_scores(rows: list[dict], kpqa, encode) -> dict[str, np.ndarray]:
-    """Return the scores of the simple metrics for every row.
-
-    Args:
-        rows: judged answers.
-        kpqa: the loaded module.
-        encode: from a list of texts to their (texts, size) vectors of length 1.
-    """
+def simple_scores(rows: list[dict], kpqa) -> dict[str, np.ndarray]:
+    """Return the (rows,) scores of the simple metrics; `kpqa` is the loaded module."""
     questions, references, candidates = columns(rows)
     questions = [question or "What is true?" for question in questions]  # one row of sas_squad.dev has none
     found = kpqa.compute(questions=questions, references=references, predictions=candidates, per_example=True)
-    texts = list(dict.fromkeys([*candidates, *(text for given in references for text in given)]))
-    vectors = dict(zip(texts, encode(texts), strict=True))
-    cosine = [
-        max(float(vectors[c] @ vectors[r]) for r in given) for given, c in zip(references, candidates, strict=True)
-    ]
     return {
         "token F1": np.array([token_f1(given, c) for given, c in zip(references, candidates, strict=True)]),
         "BERTScore": np.array(found["bertscore_per_example"]),
         "ROUGE-L-KPQA": np.array(found["rougeL_kpqa_per_example"]),
-        "embedding cosine": np.array(cosine),
+        "embedding cosine": best_cosines(candidates, references, COSINE_LENGTH),
     }
 
 
-def sentence_encoder(dtype: str | None):
-    """Return a function that gives texts the vectors of the base encoder: means over word pieces, of length 1."""
-    import torch
-    from genqa_metrics.core.batching import budgeted, padded, tensors
-    from genqa_metrics.core.encoders import base_encoder
-    from transformers import AutoModel, AutoTokenizer
+def load_kpqa(dtype: str | None = None):
+    """Return the loaded module of KPQA."""
+    import evaluate
 
-    folder = base_encoder()
-    model, tokenizer = AutoModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
-    model.to(getattr(torch, dtype or "float32"))
-
-    def encode(texts: list[str]) -> np.ndarray:
-        batch = tokenizer(texts, truncation=True, max_length=512, return_token_type_ids=False)
-        rows = [{name: batch[name][i] for name in batch} for i in range(len(texts))]
-        out = np.zeros((len(texts), model.config.hidden_size), dtype=np.float32)
-        for part in budgeted([len(row["input_ids"]) for row in rows], 1024):
-            inputs = tensors(padded([rows[i] for i in part]))
-            with torch.inference_mode():
-                states = model(**inputs).last_hidden_state.float()
-            mask = inputs["attention_mask"][:, :, None]
-            out[part] = torch.nn.functional.normalize((states * mask).sum(1) / mask.sum(1), dim=-1).numpy()
-        return out
-
-    return encode
+    path = str(ROOT / "metrics/kpqa/kpqa.py")
+    return evaluate.load(path, keep_in_memory=True, progress=False, device="cpu", dtype=dtype)
 
 
 def halves_of(rows: list[dict]) -> np.ndarray:
@@ -178,39 +146,34 @@ def cross_fitted_accuracy(scores: np.ndarray, labels: np.ndarray, halves: np.nda
     return float(right / len(labels))
 
 
-def judge_scores(folder: Path, sets: dict[str, list[dict]], dtype: str | None) -> dict:
-    """Return all numbers of a judge.
+def labels_of(rows: list[dict]) -> np.ndarray:
+    """Return (rows,) verdicts of people, grades where there is no verdict."""
+    return np.array([row["score"] if row["label"] is None else row["label"] for row in rows], float)
 
-    Args:
-        folder: checkpoint; its own `reference_aggregation` is used.
-        sets: rows of every dev set.
-        dtype: floating type of the model.
-    """
+
+def judge_scores(folder: str, sets: dict[str, list[dict]], dtype: str | None) -> dict:
+    """Return all numbers of a judge on the rows of dev sets, with its own `reference_aggregation`."""
     loaded = load_judge(folder, device="cpu", dtype=dtype)
     judge, how = Judge(loaded), loaded.reference_aggregation
     devs = {name: e.Dev(rows, judge, (how,)) for name, rows in sets.items()}
     found = e.cross_fitted(devs, how, "rmse")
-    result = {"sets": {}, "probabilities": {}}
+    result: dict = {"sets": {}}
     for name, dev in devs.items():
         probabilities, verdicts = found[name]
-        result["probabilities"][name] = probabilities
         if name not in VERDICTS:
             result["sets"][name] = {"r": float(pearsonr(probabilities, dev.labels)[0])}
             continue
-        result["sets"][name] = e.row_scores(probabilities, verdicts, dev.labels)
+        here = result["sets"][name] = e.row_scores(probabilities, verdicts, dev.labels)
         if name in (WRITTEN, BURIED):
-            result["sets"][name]["right_above_wrong"] = right_above_wrong(probabilities, sets[name])
-        own = cross_fitted_accuracy(dev.logits(how), dev.labels, halves_of(sets[name]))
-        result["sets"][name]["accuracy_own_threshold"] = own
-    names = e.CALIBRATION
-    p, v = (np.concatenate([found[name][i] for name in names]) for i in (0, 1))
-    labels = np.concatenate([devs[name].labels for name in names])
-    systems = [system for name in names for system in devs[name].systems]
-    result["sets"]["evouna together"] = e.row_scores(p, v, labels) | {
-        "system_error": e.system_scores(v, labels, systems)["mean_absolute_error"]
-    }
+            here["right_above_wrong"] = right_above_wrong(probabilities, sets[name])
+        here["accuracy_own_threshold"] = cross_fitted_accuracy(dev.logits(how), dev.labels, halves_of(sets[name]))
+    probabilities, verdicts = (np.concatenate([found[name][i] for name in e.CALIBRATION]) for i in (0, 1))
+    labels = np.concatenate([devs[name].labels for name in e.CALIBRATION])
+    systems = [system for name in e.CALIBRATION for system in devs[name].systems]
+    error = e.system_scores(verdicts, labels, systems)["mean_absolute_error"]
+    result["sets"]["evouna together"] = e.row_scores(probabilities, verdicts, labels) | {"system_error": error}
     result["settings"] = e.fitted(devs, how, "rmse")
-    result["checkpoint"] = checkpoint_digest(folder)
+    result["checkpoint"] = checkpoint_digest(Path(folder))
     result["minimal_pairs"] = e.pairs_passed(Judge(replace(loaded, **result["settings"])))
     return result
 
@@ -242,110 +205,53 @@ def table(results: dict[str, dict]) -> str:
     return markdown_table(["set", "score", *results], rows)
 
 
-def kept_of(path: Path | None, keep: bool, digests: Mapping[str, str]) -> dict:
-    """Return "data", "results" and, if there are some, the "command" of a result file to which more is added.
-
-    Args:
-        path: the file.
-        keep: whether something is kept at all.
-        digests: SHA-256 of the files that are measured on now, by set.
-
-    Raises:
-        ValueError: if there is no such file, or it was measured on other data.
-    """
-    if not keep:
-        return {"data": {}, "results": {}}
-    if not (path and path.is_file()):
-        raise ValueError(f"--keep: no result file {path} to keep; name one with --json, or leave --keep out")
-    kept = json.loads(path.read_text(encoding="utf-8"))
-    for name, digest in digests.items():
-        if kept["data"].get(name, digest) != digest:
-            raise ValueError(f"--keep: {name} is not the file that {path} was measured on; leave --keep out")
-    return kept
+def simple_set(name: str, rows: list[dict], kpqa) -> dict[str, dict[str, float]]:
+    """Return the numbers of the simple metrics on a dev set."""
+    labels, found = labels_of(rows), {}
+    for method, scores in simple_scores(rows, kpqa).items():
+        if name in VERDICTS:
+            accuracy = cross_fitted_accuracy(scores, labels, halves_of(rows))
+            found[method] = {"accuracy": accuracy, "auc": float(roc_auc_score(labels, scores))}
+            if name in (WRITTEN, BURIED):
+                found[method]["right_above_wrong"] = right_above_wrong(scores, rows)
+        else:
+            found[method] = {"r": float(pearsonr(scores, labels)[0])}
+    return found
 
 
-def write_results(path: Path, module: str, kept: Mapping, digests: Mapping[str, str], results: Mapping) -> None:
-    """Write a result file: the command of this process behind those that are kept, digests, results.
+@dataclass
+class Arguments(Kept):
+    """What is measured on what."""
 
-    Args:
-        path: the file.
-        module: what `python -m` was given.
-        kept: see `kept_of`.
-        digests: SHA-256 of the files that were measured on, by set.
-        results: all of them, kept ones too.
-    """
-    command = command_line(module, sys.argv[1:])
-    command = f"{kept['command']}; {command}" if "command" in kept else command
-    found = {"command": command, "data": kept["data"] | dict(digests), "results": results}
-    path.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-
-
-def main() -> None:
-    """Read, judge, write."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--judgments", type=Path, nargs="+", required=True, help="folders of the dev files")
-    parser.add_argument("--judges", nargs="*", default=[], help="NAME=FOLDER of every judge")
-    parser.add_argument(
-        "--sets", nargs="+", help="dev sets, for a judge those of EVOUNA at least, which give its scaling; default all"
+    judgments: list[str] = option("folders of the dev files")
+    judges: list[str] = option("NAME=FOLDER of every judge", [])
+    sets: list[str] = option(
+        "dev sets, for a judge those of EVOUNA at least, which give its scaling; default all", [*VERDICTS, *GRADES]
     )
-    parser.add_argument("--keep", action="store_true", help="keep what else the result file has, from the same data")
-    parser.add_argument("--simple", action="store_true", help="also the simple metrics")
-    parser.add_argument("--dtype", help="floating type of all models; default float32")
-    parser.add_argument("--json", type=Path, help="result file")
-    parser.add_argument("--write", type=Path, help="file with <!-- PLACE -->, for the table")
-    parser.add_argument("--place", default="judges", help="name of that place")
-    args = parser.parse_args()
-    sets = {name: read(name, args.judgments) for name in args.sets or (*VERDICTS, *GRADES)}
-    digests = {}
-    for name in sets:
-        path = local_file(WRITTEN if name == BURIED else name, args.judgments)
-        digests[name] = hashlib.sha256(path.read_bytes()).hexdigest()
-    try:
-        kept = kept_of(args.json, args.keep, digests)
-    except ValueError as error:
-        parser.error(str(error))
+    simple: bool = option("also the simple metrics", False)
+    dtype: str | None = option("floating type of the models; default float32", None)
+
+
+def study(args: Arguments) -> dict:
+    """Return the numbers of all judges and simple metrics."""
+    sets = {name: read(name, args.judgments) for name in args.sets}
+    data = {name: digests([WRITTEN if name == BURIED else name], args.judgments).popitem()[1] for name in sets}
+    kept = args.earlier(data=data)
     results = {}
-    for text in args.judges:
-        name, _, folder = text.partition("=")
-        results[name] = judge_scores(Path(folder), sets, args.dtype)
-        results[name].pop("probabilities")
-    if args.simple:
-        import evaluate
-
-        metrics = Path(__file__).parents[3] / "metrics"
-        kpqa = evaluate.load(
-            str(metrics / "kpqa/kpqa.py"), keep_in_memory=True, progress=False, device="cpu", dtype=args.dtype
-        )
-        encode = sentence_encoder(args.dtype)
-        for name, rows in sets.items():
-            labels = np.array([row["score"] if row["label"] is None else row["label"] for row in rows], float)
-            halves = halves_of(rows)
-            for method, scores in simple_scores(rows, kpqa, encode).items():
-                earlier = kept["results"].get(method, {"sets": {}})["sets"]  # they need no scaling from other sets
-                here = results.setdefault(method, {"sets": dict(earlier)})["sets"][name] = {}
-                if name in VERDICTS:
-                    here["accuracy"] = cross_fitted_accuracy(scores, labels, halves)
-                    here["auc"] = float(roc_auc_score(labels, scores))
-                    if name in (WRITTEN, BURIED):
-                        here["right_above_wrong"] = right_above_wrong(scores, rows)
-                else:
-                    here["r"] = float(pearsonr(scores, labels)[0])
+    for name, _, folder in (text.partition("=") for text in args.judges):
+        results[name] = judge_scores(folder, sets, args.dtype)
+    kpqa = load_kpqa(args.dtype) if args.simple else None
+    for name, rows in sets.items() if args.simple else ():
+        for method, scores in simple_set(name, rows, kpqa).items():
+            earlier = kept["results"].get(method, {"sets": {}})["sets"]  # they need no scaling from other sets
+            results.setdefault(method, {"sets": dict(earlier)})["sets"][name] = scores
     known = {name: found for name, found in kept["results"].items() if name not in results}
-    both = [*known.items(), *results.items()]
-    results = dict(sorted(both, key=lambda item: "checkpoint" not in item[1]))  # judges before simple metrics
-    text = table(results)
-    print(text)
-    if args.json:
-        write_results(args.json, "training.studies.judges.compare_judges", kept, digests, results)
-    if args.write:
-        put_between_markers(args.write, args.place, text)
+    both = sorted([*known.items(), *results.items()], key=lambda item: "checkpoint" not in item[1])  # judges first
+    return {"data": kept["data"] | data, "results": dict(both)}
 
 
-TABLES = [
-    Table("judges", "studies/judges/results/judges", lambda r: table(r["results"])),
-    Table("paper", "studies/ava_configurations/results/paper_judges", lambda r: table(r["results"])),
-]
-
+PLACES = {"judges": "judges", "paper": "studies/ava_configurations/results/paper_judges"}
+STUDY = Study(__spec__.name, Arguments, study, lambda r: table(r["results"]), PLACES)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

@@ -2,35 +2,28 @@
 
 The deletion test takes out of an answer the three words that speak most for the verdict, and three random words,
 and counts how often each changes the verdict (answers of at least six words, as many judged right as wrong).
-
-With --judgments this is measured, the deletion test only with --deletion, and the result file is written. Without,
-the tables are made of the file.
 """
 
-import argparse
 import json
 import random
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
-from pathlib import Path
 
 import numpy as np
 from genqa_metrics.ava.explaining import explanations, strongest, without
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import checkpoint_folder, load_judge
-from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import checkpoint_digest
 
-from training.common import local_file, markdown_table, put_between_markers
-from training.studies.harness import Table
+from training.common import markdown_table, option
+from training.studies.harness import Kept, Study, Table, digests
 from training.studies.judges import compare_judges as c
 from training.studies.judges.worst_errors import SETS
 
 REMOVED = 3
 LEAST_WORDS = 6
-RESULTS = Path(__file__).parent / "results/inspected.json"
-PLACE = "kinds of errors"
 SIDES = ("wrong answers judged right", "right answers judged wrong")  # by the verdict of people
 KINDS = (  # by the verdict of people, what the written answers of a kind do
     {
@@ -113,14 +106,7 @@ def table(errors: Mapping[str, Mapping[str, Sequence[int]]]) -> str:
 
 
 def deletion_rates(rows: list[dict], judge: Judge, count: int, seed: int = 0) -> dict[str, float]:
-    """Return how often the verdict changes without the strongest words and without random words.
-
-    Args:
-        rows: judged answers.
-        judge: the judge.
-        count: number of answers, half of them judged right.
-        seed: of the draw.
-    """
+    """Return how often the verdict of `count` answers changes without the strongest words and without random words."""
     rng, threshold = random.Random(seed), judge.loaded.threshold
     rows = [row for row in rows if len(row["candidate"].split()) >= LEAST_WORDS]
     rng.shuffle(rows)
@@ -146,50 +132,43 @@ def deletion_rates(rows: list[dict], judge: Judge, count: int, seed: int = 0) ->
     return rates
 
 
-def main() -> None:
-    """Print what was found."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--judgments", type=Path, nargs="+", help="folders of the dev files; without, only the tables")
-    parser.add_argument("--judges", nargs="+", default=["small"], help="judges: small, base or folders")
-    parser.add_argument("--deletion", type=int, default=0, help="rows of the deletion test; 0 for none")
-    parser.add_argument("--seed", type=int, default=0, help="of the rows and words of the deletion test")
-    parser.add_argument("--dtype", help="floating type of the judges; default float32")
-    parser.add_argument("--json", type=Path, default=RESULTS, help="result file")
-    parser.add_argument("--write", type=Path, help=f"card with <!-- {PLACE} -->, for the table of the one judge")
-    args = parser.parse_args()
-    if args.write and len(args.judges) != 1:
-        parser.error(f"--write: expected one judge, got {', '.join(args.judges)}; name it with --judges")
-    if args.judgments:
-        sets = {name: c.read(name, args.judgments) for name in (SETS if args.deletion else [c.WRITTEN])}
-        rows = [row for own in sets.values() for row in own]
-        results = {}
-        for name in args.judges:
-            judge = Judge(load_judge(name, device="cpu", dtype=args.dtype))
-            results[name] = {
-                "checkpoint": checkpoint_digest(checkpoint_folder(name)),
-                "errors_by_kind": errors_by_kind(sets[c.WRITTEN], judge),
-            }
-            if args.deletion:
-                results[name]["deletion_test"] = deletion_rates(rows, judge, args.deletion, args.seed)
-        digests = {name: file_digest(local_file(name, args.judgments)) for name in sets}
-        c.write_results(args.json, "training.studies.judges.inspect_judge", {"data": {}}, digests, results)
-    else:
-        results = json.loads(args.json.read_text(encoding="utf-8"))["results"]
+def text(result: dict) -> str:
+    """Return the tables of all judges."""
+    parts = []
+    for name, found in result["results"].items():
+        parts.append(f"{name}, errors on {c.WRITTEN} by kind\n\n{table(found['errors_by_kind'])}")
+        parts += [json.dumps(found["deletion_test"])] if "deletion_test" in found else []
+    return "\n\n".join(parts)
+
+
+@dataclass
+class Arguments(Kept):
+    """What is inspected."""
+
+    judgments: list[str] = option("folders of the dev files")
+    judges: list[str] = option("judges: small, base or folders", ["small"])
+    deletion: int = option("rows of the deletion test; 0 for none", 0)
+    seed: int = option("of the rows and words of the deletion test", 0)
+    dtype: str | None = option("floating type of the judges; default float32", None)
+
+
+def study(args: Arguments) -> dict:
+    """Return the errors and the rates of the deletion test of all judges."""
+    sets = {name: c.read(name, args.judgments) for name in (SETS if args.deletion else [c.WRITTEN])}
+    rows, results = [row for own in sets.values() for row in own], {}
     for name in args.judges:
-        if name not in results:
-            known = ", ".join(results)
-            parser.error(f"--judges: {args.json} has no {name}, only {known}; measure it with --judgments")
-        text = table(results[name]["errors_by_kind"])
-        print(f"\n{name}, errors on {c.WRITTEN} by kind\n\n{text}\n")
-        if "deletion_test" in results[name]:
-            print(json.dumps(results[name]["deletion_test"]))
-        if args.write:
-            put_between_markers(args.write, PLACE, text)
+        judge = Judge(load_judge(name, device="cpu", dtype=args.dtype))
+        found = results[name] = {"checkpoint": checkpoint_digest(checkpoint_folder(name))}
+        found["errors_by_kind"] = errors_by_kind(sets[c.WRITTEN], judge)
+        if args.deletion:
+            found["deletion_test"] = deletion_rates(rows, judge, args.deletion, args.seed)
+    return {"data": digests(sets, args.judgments), "results": results}
 
 
-TABLES = [
+STUDY = Study(__spec__.name, Arguments, study, text)
+TABLES = [  # of the cards of the bundled judges
     Table(
-        PLACE,
+        "kinds of errors",
         "studies/judges/results/inspected",
         lambda r, name=name: table(r["results"][name]["errors_by_kind"]),
         f"metrics/ava/{folder}/README.md",
@@ -197,6 +176,5 @@ TABLES = [
     for name, folder in (("small", "checkpoint"), ("base", "checkpoint_base"))
 ]
 
-
 if __name__ == "__main__":
-    main()
+    STUDY.main()

@@ -7,9 +7,8 @@ read while the rule was made, and of the training files the answers on which it 
 With --checkpoint the same answers are judged by its model alone, which shows what the rule adds.
 """
 
-import argparse
-import hashlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from genqa_metrics.ava.judging import Judge
@@ -17,9 +16,9 @@ from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.ava.quantity_guard import Conflict, conflict
 from genqa_metrics.ava.rules import Rules
 
-from training.common import json_rows, markdown_table, put_between_markers
-from training.studies.harness import Table
-from training.studies.judges.compare_judges import columns, write_results
+from training.common import json_rows, markdown_table, option
+from training.studies.harness import Kept, Study, digests
+from training.studies.judges.compare_judges import columns
 
 HALF = 0.5  # of the points; an answer with at most as many is wrong
 
@@ -65,47 +64,36 @@ def table(results: dict[str, dict]) -> str:
     return markdown_table(header, lines, "---:")
 
 
-def main() -> None:
-    """Read, count, write."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--judgments", type=Path, nargs="+", required=True, help="folders of the files")
-    parser.add_argument("--splits", nargs="+", default=["dev"], choices=("dev", "train"), help="which files")
-    parser.add_argument("--checkpoint", help="a judge: what its model says of the same answers, on dev files")
-    parser.add_argument("--errors", action="store_true", help="print the answers that the rule wrongly calls wrong")
-    parser.add_argument("--json", type=Path, help="result file")
-    parser.add_argument("--write", type=Path, help="file with <!-- quantities -->, for the table")
-    args = parser.parse_args()
-    judge = (
-        Judge(load_judge(args.checkpoint, device="cpu"), rules=Rules(quantities=False)) if args.checkpoint else None
-    )
-    results, digests = {}, {}
+@dataclass
+class Arguments(Kept):
+    """What is counted."""
+
+    judgments: list[str] = option("folders of the files")
+    splits: list[str] = option("which files: dev, train", ["dev"])
+    checkpoint: str | None = option("a judge: what its model says of the same answers, on dev files", None)
+    errors: bool = option("print the answers that the rule wrongly calls wrong", False)
+
+
+def study(args: Arguments) -> dict:
+    """Return the counts of all files."""
+    judge = args.checkpoint and Judge(load_judge(args.checkpoint, device="cpu"), rules=Rules(quantities=False))
+    results = {}
     for split in args.splits:
-        for path in sorted(path for folder in args.judgments for path in folder.glob(f"*.{split}.jsonl*")):
+        for path in sorted(path for folder in args.judgments for path in Path(folder).glob(f"*.{split}.jsonl*")):
             name = path.name.split(".jsonl")[0]
             count, wrong, found = fired(json_rows(path))
-            right = sum(is_wrong(row) for row, _ in found)
-            digests[name] = hashlib.sha256(path.read_bytes()).hexdigest()
-            results[name] = {"rows": count, "wrong": wrong, "fired": len(found), "right": right}
+            rightly = [row for row, _ in found if is_wrong(row)]
+            results[name] = {"rows": count, "wrong": wrong, "fired": len(found), "right": len(rightly)}
             if judge and split == "dev":
-                rightly = [row for row, _ in found if is_wrong(row)]
                 accepted = judge.probabilities(*columns(rightly)) >= judge.loaded.threshold
                 results[name]["accepted by the model"] = int(accepted.sum())
             for row, conflicting in found if args.errors else ():
                 if not is_wrong(row):
                     print(name, row["question"], row["references"], row["candidate"], conflicting, sep="\n  ")
-    text = table(results)
-    print(text)
-    if args.json:
-        kept = {"data": {}}
-        write_results(args.json, "training.studies.judges.quantity_precision", kept, digests, results)
-    if args.write:
-        put_between_markers(args.write, "quantities", text)
+    return {"data": digests(results, args.judgments), "results": results}
 
 
-TABLES = [
-    Table("quantities", "studies/judges/results/quantities", lambda r: table(r["results"])),
-]
-
+STUDY = Study(__spec__.name, Arguments, study, lambda r: table(r["results"]), {"quantities": "quantities"})
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

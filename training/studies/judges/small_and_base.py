@@ -5,7 +5,6 @@ show several bands, and the time and peak memory of every way to run the judges 
 process of its own.
 """
 
-import argparse
 import json
 import re
 import subprocess
@@ -13,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -25,8 +25,9 @@ from scipy.stats import pearsonr
 from sklearn.metrics import roc_auc_score
 
 from training.ava import evaluate_ava as e
-from training.common import command_line, local_file, markdown_table, put_between_markers
-from training.studies.harness import Table
+from training.common import markdown_table, option
+from training.similarity import best_cosines
+from training.studies.harness import Kept, Study, Table, digests
 from training.studies.judges import compare_judges as c
 
 SETS = tuple(name for name in (*c.VERDICTS, *c.GRADES) if name != c.BURIED)
@@ -98,28 +99,16 @@ def cost_of(way: str, rows: list[dict]) -> dict[str, float]:
 def _judge(arguments: dict) -> Callable[[list[dict]], object]:
     from genqa_metrics import score
 
-    def run(rows):
-        return score(rows, metrics=["ava"], settings={"ava": arguments})
-
-    return run
+    return lambda rows: score(rows, metrics=["ava"], settings={"ava": arguments})
 
 
 def _simple(way: str) -> Callable[[list[dict]], object]:
     if way == "token F1":
         return lambda rows: [c.token_f1(row["references"], row["candidate"]) for row in rows]
     if way == "embedding cosine":
-        encode = c.sentence_encoder(None)
-        return lambda rows: encode([text for row in rows for text in (row["candidate"], *row["references"])])
-    import evaluate
-
-    path = Path(__file__).parents[3] / "metrics/kpqa/kpqa.py"
-    kpqa = evaluate.load(str(path), keep_in_memory=True, progress=False, device="cpu")
-
-    def run(rows):
-        questions, references, candidates = c.columns(rows)
-        return kpqa.compute(questions=questions, references=references, predictions=candidates, per_example=True)
-
-    return run
+        return lambda rows: best_cosines([r["candidate"] for r in rows], [r["references"] for r in rows])
+    kpqa, names = c.load_kpqa(), ("questions", "references", "predictions")
+    return lambda rows: kpqa.compute(**dict(zip(names, c.columns(rows), strict=True)), per_example=True)
 
 
 def cuda_is_there() -> bool:
@@ -129,80 +118,69 @@ def cuda_is_there() -> bool:
     return torch.cuda.is_available()
 
 
-def costs(judgments: list[Path], rows: int) -> dict[str, dict[str, float]]:
-    """Return the cost of every way, each measured in a process of its own.
+def costs(judgments: list[str], rows: int) -> dict[str, dict[str, float]]:
+    """Return the cost of every way, each measured on some rows in a process of its own.
 
     Checkpoints in 8-bit integers are made first, in another process: making one takes much memory.
-
-    Args:
-        judgments: folders of the dev files.
-        rows: number of rows that are timed.
     """
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         for arguments in WAYS.values():
             process.submit(with_exported, "ava", arguments).result()
     found = {}
     for way in (*WAYS, *(ON_GPU if cuda_is_there() else ()), *SIMPLE):
-        command = [sys.executable, "-m", "training.studies.judges.small_and_base", "--cost_of", way]
-        command += ["--rows", str(rows), "--judgments", *map(str, judgments)]
+        command = [sys.executable, "-m", __spec__.name, "--cost_of", way, str(rows), *map(str, judgments)]
         found[way] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     return found
 
 
-def tables(result: dict) -> tuple[str, str]:
-    """Return the Markdown tables of bands and of costs."""
+def bands_table(result: dict) -> str:
+    """Return the table of bands."""
     rows = []
     for name, found in result["sets"].items():
         key = next(key for key in TITLES if key in found["small"])
         cells = [f"{b[key]:.3f} ({b['escalated']:.0%}, {b['cost']:.0%})" for b in found["bands"].values()]
         rows.append([name, TITLES[key], f"{found['small'][key]:.3f}", *cells, f"{found['base'][key]:.3f}"])
-    bands = markdown_table(["set", "score", "small", *next(iter(result["sets"].values()))["bands"], "base"], rows)
+    bands = next(iter(result["sets"].values()))["bands"]
+    return markdown_table(["set", "score", "small", *bands, "base"], rows)
+
+
+def costs_table(result: dict) -> str:
+    """Return the table of costs."""
     rows = [[way, f"{f['rows_per_second']:.0f}", f"{f['mb']:.0f}"] for way, f in result["costs"].items()]
-    return bands, markdown_table(["way", "rows a second", "peak memory, MB"], rows)
+    return markdown_table(["way", "rows a second", "peak memory, MB"], rows)
 
 
-def main() -> None:
-    """Judge, time, write."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--judgments", type=Path, nargs="+", required=True, help="folders of the dev files")
-    parser.add_argument("--dtype", help="floating type of the judges for the bands; default float32")
-    parser.add_argument("--rows", type=int, default=300, help=f"rows of {TIMED} that are timed")
-    parser.add_argument("--json", type=Path, help="result file")
-    parser.add_argument("--write", type=Path, help="file with <!-- bands --> and <!-- costs -->")
-    parser.add_argument("--cost_of", choices=(*WAYS, *ON_GPU, *SIMPLE), help="print the cost of one way and stop")
-    args = parser.parse_args()
-    if args.cost_of:
-        rows = c.read(TIMED, args.judgments)[: args.rows]
-        print(json.dumps(cost_of(args.cost_of, rows)))
-        return
+@dataclass
+class Arguments(Kept):
+    """What is measured on what."""
+
+    judgments: list[str] = option("folders of the dev files")
+    dtype: str | None = option("floating type of the judges for the bands; default float32", None)
+    rows: int = option(f"rows of {TIMED} that are timed", 300)
+
+
+def study(args: Arguments) -> dict:
+    """Return the scores of both judges and of all bands, and the costs."""
     sets = {name: c.read(name, args.judgments) for name in SETS}
     small, base = (verdicts_of(name, sets, args.dtype) for name in ("small", "base"))
-    result = {
-        "command": command_line("training.studies.judges.small_and_base", sys.argv[1:]),
-        "data": {name: e.file_digest(local_file(name, args.judgments)) for name in sets},
-        "checkpoints": {name: checkpoint_digest(checkpoint_folder(name)) for name in ("small", "base")},
-        "sets": {},
-    }
+    found: dict = {"data": digests(sets, args.judgments)}
+    found["checkpoints"] = {name: checkpoint_digest(checkpoint_folder(name)) for name in ("small", "base")}
+    found["sets"] = {}
     for name, rows in sets.items():
         labels = np.array([row["label"] if name in c.VERDICTS else row["score"] for row in rows], float)
-        found = {f"{low:g} to {high:g}": together(small[name], base[name], labels, (low, high)) for low, high in BANDS}
+        bands = {f"{low:g} to {high:g}": together(small[name], base[name], labels, (low, high)) for low, high in BANDS}
         single = {key: scores_of(*one[name][:2], labels) for key, one in (("small", small), ("base", base))}
-        result["sets"][name] = {"rows": len(rows)} | single | {"bands": found}
-    result["costs"] = costs(args.judgments, args.rows)
-    of_bands, of_costs = tables(result)
-    print(of_bands, of_costs, sep="\n\n")
-    if args.json:
-        args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    if args.write:
-        put_between_markers(args.write, "bands", of_bands)
-        put_between_markers(args.write, "costs", of_costs)
+        found["sets"][name] = {"rows": len(rows)} | single | {"bands": bands}
+    return found | {"costs": costs(args.judgments, args.rows)}
 
 
-TABLES = [
-    Table("bands", "studies/judges/results/small_and_base", lambda r: tables(r)[0]),
-    Table("costs", "studies/judges/results/small_and_base", lambda r: tables(r)[1]),
-]
-
+FILE = "studies/judges/results/small_and_base"
+STUDY = Study(__spec__.name, Arguments, study, lambda r: f"{bands_table(r)}\n\n{costs_table(r)}")
+TABLES = [Table("bands", FILE, bands_table), Table("costs", FILE, costs_table)]
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["--cost_of"]:  # in a process of its own, see `costs`
+        way, count, *folders = sys.argv[2:]
+        print(json.dumps(cost_of(way, c.read(TIMED, folders)[: int(count)])))
+    else:
+        STUDY.main()

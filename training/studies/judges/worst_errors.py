@@ -1,24 +1,20 @@
 """The worst errors of a judge, by kind and dev set: where it is surest of the opposite of people's verdict.
 
-With --judgments the errors are found and written to a file of codes, which has ids of rows and kinds but no texts;
-with --texts they are printed for whoever assigns a kind to each. A kind that is in the file already is kept. Without
---judgments only the table is made of the file.
+The result file has ids of rows and kinds but no texts; --texts prints them for whoever assigns a kind to each. With
+--keep, an error that the file has already keeps its kind.
 """
 
-import argparse
 import json
-import sys
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
 
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import checkpoint_folder, load_judge
-from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import checkpoint_digest
 
-from training.common import command_line, local_file, markdown_table, put_between_markers
-from training.studies.harness import Table
+from training.common import markdown_table, option
+from training.studies.harness import Kept, Study, Table, digests
 from training.studies.judges import compare_judges as c
 
 SETS = (
@@ -31,9 +27,6 @@ SETS = (
     "financebench.dev",
 )
 COUNT = 100
-CODES = Path(__file__).parent / "results/worst_errors.json"
-CARD = Path(__file__).parents[3] / "metrics/ava/README.md"
-PLACE = "worst errors"
 DOUBTFUL = "verdict of people doubtful"
 KINDS = {  # what each means to whoever reads the errors
     DOUBTFUL: "the answer says what a reference says and was called wrong, or the other way round",
@@ -65,10 +58,6 @@ def worst(sets: dict[str, list[dict]], judge: Judge, count: int = COUNT) -> list
 
 def coded(rows: Sequence[dict], known: Sequence[dict]) -> list[dict]:
     """Return set, id, verdict of people and kind of every error; None as the kind of one that is not known yet.
-
-    Args:
-        rows: errors, see `worst`.
-        known: errors with their kinds, as this function returns them.
 
     >>> coded([{"set": "a", "id": "1", "label": 1}], [{"set": "a", "id": "1", "label": 1, "kind": "negation"}])
     [{'set': 'a', 'id': '1', 'label': 1, 'kind': 'negation'}]
@@ -112,43 +101,43 @@ def table(errors: Sequence[dict]) -> str:
     return markdown_table(["", *(name.removesuffix(".dev") for name in names), "all"], lines, "---:")
 
 
-def main() -> None:
-    """Find the errors, or only make the table of them."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--judgments", type=Path, nargs="+", help="folders of the dev files; without, only the table")
-    parser.add_argument("--checkpoint", default="base", help="the judge, if the errors are found anew")
-    parser.add_argument("--dtype", help="its floating type; default float32")
-    parser.add_argument("--texts", action="store_true", help="print the errors with their texts, as JSON lines")
-    parser.add_argument("--codes", type=Path, default=CODES, help="file of ids and kinds")
-    parser.add_argument("--write", type=Path, help=f"file with <!-- {PLACE} -->, for the table")
-    args = parser.parse_args()
-    found = json.loads(args.codes.read_text(encoding="utf-8")) if args.codes.is_file() else {"errors": []}
-    if args.judgments:
-        sets = {name: c.read(name, args.judgments) for name in SETS}
-        rows = worst(sets, Judge(load_judge(args.checkpoint, device="cpu", dtype=args.dtype)))
-        found = {
-            "command": command_line("training.studies.judges.worst_errors", sys.argv[1:]),
-            "checkpoint": checkpoint_digest(checkpoint_folder(args.checkpoint)),
-            "data": {name: file_digest(local_file(name, args.judgments)) for name in SETS},
-            "errors": coded(rows, found["errors"]),
-        }
-        args.codes.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        for row in rows if args.texts else ():
-            names = ("set", "id", "probability", "label", "question", "references", "candidate")
-            print(json.dumps({name: row[name] for name in names}, ensure_ascii=False))
-    try:
-        text = table(found["errors"])
-    except ValueError as error:
-        parser.exit(1, f"{args.codes}: {error}\n")
-    print(text)
-    if args.write:
-        put_between_markers(args.write, PLACE, text)
+@dataclass
+class Arguments(Kept):
+    """Whose errors are found."""
+
+    judgments: list[str] = option("folders of the dev files")
+    checkpoint: str = option("the judge", "base")
+    dtype: str | None = option("its floating type; default float32", None)
+    texts: bool = option("print the errors with their texts, as JSON lines", False)
 
 
+def study(args: Arguments) -> dict:
+    """Return the errors with the kinds that the result file has for them."""
+    known = args.earlier().get("errors", ())
+    rows = worst(
+        {name: c.read(name, args.judgments) for name in SETS},
+        Judge(load_judge(args.checkpoint, device="cpu", dtype=args.dtype)),
+    )
+    names = ("set", "id", "probability", "label", "question", "references", "candidate")
+    for row in rows if args.texts else ():
+        print(json.dumps({name: row[name] for name in names}, ensure_ascii=False))
+    found = {
+        "checkpoint": checkpoint_digest(checkpoint_folder(args.checkpoint)),
+        "data": digests(SETS, args.judgments),
+    }
+    return found | {"errors": coded(rows, known)}
+
+
+def text(result: dict) -> str:
+    """Return how many errors have no kind yet."""
+    without = sum(error["kind"] is None for error in result["errors"])
+    return f"{without} of {len(result['errors'])} errors have no kind: write it into the result file"
+
+
+STUDY = Study(__spec__.name, Arguments, study, text)
 TABLES = [
-    Table(PLACE, "studies/judges/results/worst_errors", lambda r: table(r["errors"]), "metrics/ava/README.md"),
+    Table("worst errors", "studies/judges/results/worst_errors", lambda r: table(r["errors"]), "metrics/ava/README.md")
 ]
 
-
 if __name__ == "__main__":
-    main()
+    STUDY.main()
