@@ -91,11 +91,10 @@ def test_a_denied_answer_is_wrong(kpqa, question, prediction, reference):
 
 @pytest.mark.parametrize("name", AGREEMENT)
 def test_agreement_with_human_judgments(kpqa, shared_data, name):
-    rows = evaluate_kpqa.read_set(str(shared_data / "judgments"), name)
-    scores = evaluate_kpqa.metric_scores(rows, Encoder(load_models(device="cpu")))
-    human = np.array([row["score"] for row in rows])
+    (judged,) = evaluate_kpqa.read_judgments(str(shared_data / "judgments"), [name]).values()
+    scores = evaluate_kpqa.metric_scores(judged.rows, Encoder(load_models(device="cpu")))
     found = {
-        metric: (agreement.pearson(values, human), agreement.spearman(values, human))
+        metric: (agreement.pearson(values, judged.human), agreement.spearman(values, judged.human))
         for metric, values in scores.items()
     }
     best = np.max([found[metric] for metric in found if metric.endswith("_kpqa")], axis=0)

@@ -344,42 +344,34 @@ def judgments(tmp_path_factory):
     return folder
 
 
-def test_all_tables_and_their_result_file(monkeypatch, judgments, tmp_path):
-    page = tmp_path / "README.md"
-    page.write_text("before\n<!-- tables -->\nold\n<!-- end of tables -->\nafter\n", encoding="utf-8")
-    arguments = ["--judgments", str(judgments), "--checkpoints", "kpqa=", "again=", "--resamples", "20"]
-    monkeypatch.setattr(sys, "argv", ["evaluate_kpqa.py", *arguments, "--write", str(page)])
-    evaluate_kpqa.main()
-    text = page.read_text(encoding="utf-8")
-    assert text.startswith("before\n<!-- tables -->\n")
-    assert text.endswith("<!-- end of tables -->\nafter\n")
-    assert "old" not in text
+def test_all_tables_and_their_result_file(monkeypatch, capsys, judgments, tmp_path):
+    arguments = ["--judgments", judgments, "--checkpoints", "kpqa=", "again=", "--resamples", 20]
+    result = run_study(monkeypatch, evaluate_kpqa, tmp_path, *arguments)
+    printed = capsys.readouterr().out
     for title in ("Tables 3 and 6", "Table 4"):
-        assert title in text
-    result = json.loads((tmp_path / "agreement.json").read_text(encoding="utf-8"))
+        assert title in printed
     assert result["command"].startswith("python -m training.kpqa.evaluate_kpqa --judgments ")
     assert str(judgments.parent) not in result["command"]
-    file = evaluate_kpqa.judgment_file(judgments, "kpqa_avsd")
-    assert result["data"][file.name] == checkpoint_validation.file_digest(file)
+    file = judgments / "kpqa_avsd.dev.jsonl.gz"
+    assert result["data"]["kpqa_avsd.dev"] == checkpoint_validation.file_digest(file)
     for name in evaluate_kpqa.SETS:
         weighted, plain = (result["agreement"][name][metric]["pearson"] for metric in ("rougeL_kpqa", "rougeL"))
         assert weighted[0] > plain[0]
         assert weighted[1] <= weighted[0] <= weighted[2]
         assert result["comparison"]["again"][name]["rougeL_kpqa"]["difference"] == [0, 0, 0]
-    page.write_text("no place for tables", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"write: expected the lines <!-- tables --> and <!-- end of tables -->"):
-        evaluate_kpqa.main()
+
+
+def run_study(monkeypatch, module, tmp_path, *arguments):
+    """Run a study and return its result file."""
+    path = tmp_path / "result.json"
+    monkeypatch.setattr(sys, "argv", ["study", *map(str, arguments), "--json", str(path)])
+    module.STUDY.main()
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def run_script(monkeypatch, module, *arguments):
     monkeypatch.setattr(sys, "argv", [f"{module.__name__.split('.')[-1]}.py", *map(str, arguments)])
     module.main()
-
-
-def page_with(tmp_path, marker):
-    page = tmp_path / "README.md"
-    page.write_text(f"<!-- {marker} -->\n<!-- end of {marker} -->\n", encoding="utf-8")
-    return page
 
 
 def test_predictors_are_mixed(monkeypatch, tiny_checkpoint, tiny_encoder, tmp_path):
@@ -462,41 +454,30 @@ def test_the_bundled_predictor_is_made_by_one_command(monkeypatch, capsys, tmp_p
         run_script(monkeypatch, make_bundled, *arguments, "--seed", 2)
 
 
-def test_variants(monkeypatch, judgments, tiny_checkpoint, tmp_path):
+def test_variants(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):
     """Every variant on every set; one that changes nothing has the difference 0 and is never real."""
-    page = page_with(tmp_path, "variants")
-    arguments = ("--judgments", judgments, "--checkpoint", tiny_checkpoint, "--resamples", 40, "--write", page)
-    run_script(monkeypatch, settings, "--sets", "kpqa_marco", *arguments)
-    text = page.read_text(encoding="utf-8")
+    arguments = ("--judgments", judgments, "--checkpoint", tiny_checkpoint, "--resamples", 40)
+    result = run_study(monkeypatch, settings, tmp_path, "--sets", "kpqa_marco", *arguments)
+    text = capsys.readouterr().out
     assert all(f"| {label} | " in text for label in ("default", *settings.VARIANTS))
-    result = json.loads((tmp_path / "variants.json").read_text(encoding="utf-8"))
     same = result["variants"]["negation=False"]["kpqa_marco"]["rougeL_kpqa"]
     assert same["difference"] == [0, 0, 0]
     assert not same["real"]
-    assert result["command"].startswith("python -m training.studies.kpqa.settings ")
     assert result["comparisons"] == sum(len(metrics) for metrics, _ in settings.VARIANTS.values())
 
 
-def test_rank_gaps(monkeypatch, judgments, tiny_checkpoint, tmp_path):
-    page, cases = page_with(tmp_path, "rank gaps"), tmp_path / "cases.jsonl"
-    arguments = ("--judgments", judgments, "--checkpoint", tiny_checkpoint, "--count", 10)
-    run_script(monkeypatch, rank_errors, *arguments, "--cases", cases, "--write", page)
+def test_rank_gaps(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):
+    cases = tmp_path / "cases.jsonl"
+    arguments = ("--judgments", judgments, "--checkpoint", tiny_checkpoint, "--count", 10, "--cases", cases)
+    result = run_study(monkeypatch, rank_errors, tmp_path, *arguments)
     found = [json.loads(line) for line in cases.read_text(encoding="utf-8").splitlines()]
     assert len(found) == 10
     assert [abs(case["gap"]) for case in found] == sorted((abs(case["gap"]) for case in found), reverse=True)
-    assert "| NUMERIC | 40 | 10 | " in page.read_text(encoding="utf-8")
-    assert "steps" not in (tmp_path / "rank_gaps.json").read_text(encoding="utf-8")  # counts, no rows
-
-
-def test_area_under_the_curve():
-    """Right answers score .5 and .9, wrong ones .1 and .5: of four pairs three are ranked right, one is a tie."""
-    scores, labels = np.array([0.1, 0.5, 0.5, 0.9]), np.array([0, 0, 1, 1])
-    assert wrong_answers.auc(scores, labels, np.ones((2, 4))).tolist() == [0.875, 0.875]
-    assert wrong_answers.auc(scores, labels, np.array([[1, 0, 1, 1]])).tolist() == [1.0]
+    assert "| NUMERIC | 40 | 10 | " in capsys.readouterr().out
+    assert "steps" not in json.dumps(result)  # counts, no rows
 
 
 def test_written_answers(monkeypatch, tiny_checkpoint, tmp_path):
-    page = page_with(tmp_path, "written")
     rows = [
         {
             "question": f"how many steps are in test {i} ?",
@@ -510,21 +491,17 @@ def test_written_answers(monkeypatch, tiny_checkpoint, tmp_path):
     ]
     with gzip.open(tmp_path / "written.dev.jsonl.gz", "wt", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in rows)
-    arguments = ("--judgments", tmp_path, "--checkpoint", tiny_checkpoint, "--resamples", 20, "--write", page)
-    run_script(monkeypatch, wrong_answers, *arguments)
-    result = json.loads((tmp_path / "written.json").read_text(encoding="utf-8"))
+    arguments = ("--judgments", tmp_path, "--checkpoint", tiny_checkpoint, "--resamples", 20)
+    result = run_study(monkeypatch, wrong_answers, tmp_path, *arguments)
     assert result["rows"] == {"short, several references": 4, "short, one reference": 4, "long": 8}
     assert result["auc"]["default"]["rougeL_kpqa"]["long"][0] == 1.0
 
 
 def test_keyphrases_of_a_checkpoint(monkeypatch, rows_folder, tiny_checkpoint, tmp_path):
-    page = page_with(tmp_path, "keyphrases")
     arguments = ("--data_dir", rows_folder, "--sources", "made", "--rows", 20, "--checkpoint", tiny_checkpoint)
-    run_script(monkeypatch, keyphrase_f1, *arguments, "--write", page)
-    result = json.loads((tmp_path / "keyphrases.json").read_text(encoding="utf-8"))
-    assert result["keyphrases"]["made"]["rows"] == 20
-    assert 0 <= result["keyphrases"]["made"]["span_f1"] <= 1
-    assert "| paper, SQuAD |  |  |  |  | 55.81 |" in page.read_text(encoding="utf-8")
+    found = run_study(monkeypatch, keyphrase_f1, tmp_path, *arguments)["keyphrases"]["made"]
+    assert found["rows"] == 20
+    assert 0 <= found["span_f1"] <= 1
 
 
 def test_five_seeds(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):
@@ -538,34 +515,24 @@ def test_five_seeds(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):
 
     monkeypatch.setattr(seeds, "train_once", trained)
     monkeypatch.setattr(evaluate_kpqa, "SETS", ("kpqa_semeval",))
-    page = page_with(tmp_path, "own")
-    arguments = ("--judgments", judgments, "--output_dir", tmp_path / "runs", "--seeds", 1, 2, "--write", page)
-    arguments += ("--place", "own")
-    run_script(monkeypatch, seeds, *arguments, "--max_steps", 3)
+    arguments = ("--judgments", judgments, "--output_dir", tmp_path / "runs", "--seeds", 1, 2)
+    result = run_study(monkeypatch, seeds, tmp_path, *arguments, "--max_steps", 3)
     assert commands == [(f"seed-{i}", ["--max_steps", "3", "--seed", str(i)]) for i in (1, 2)]
     printed = capsys.readouterr().out
-    assert printed.strip() in page.read_text(encoding="utf-8")
     assert "± 0.000" in printed
     assert "| made | 50.00 | 0.00 |" in printed
-    result = json.loads((tmp_path / "runs/seeds.json").read_text(encoding="utf-8"))
     assert len(result["runs"]) == 2
     given = ("--judgments", judgments, "--checkpoint", tmp_path / "runs/seed-1/final", "--sets", "kpqa_semeval")
-    run_script(monkeypatch, settings, *given, "--resamples", 20)  # the same numbers by the other program
+    run_study(monkeypatch, settings, tmp_path, *given, "--resamples", 20)  # the same numbers by the other program
     line = next(
         line for line in capsys.readouterr().out.splitlines() if line.startswith('| settings="paper" | bertsc')
     )
     r, rho = result["runs"][0]["paper"]["kpqa_semeval"]["bertscore"]
     assert f"| {r:.3f} / {rho:.3f} " in line
-    assert (page.parent / "own.json").is_file()
     one = seeds.tables(result | {"seeds": [1], "span_f1": {"made": [0.5]}})  # one seed has no deviation
     assert "one seed:" in one
     assert "| made | 50.00 |" in one
     assert "±" not in one
-    commands.clear()
-    page.write_text("no markers", encoding="utf-8")
-    with pytest.raises(ValueError, match="write: expected the lines <!-- own -->"):
-        run_script(monkeypatch, seeds, *arguments)
-    assert not commands
 
 
 def test_difference_of_two_checkpoints():
@@ -575,7 +542,7 @@ def test_difference_of_two_checkpoints():
     measured = {
         label: {"a": dict.fromkeys(evaluate_kpqa.WEIGHTED, scores)} for label, scores in (("x", human), ("y", worse))
     }
-    found = evaluate_kpqa.compared(measured, {"a": human}, {"a": np.arange(40)}, 200)
+    found = evaluate_kpqa.compared(measured, {"a": evaluate_kpqa.Judgments([], human, np.arange(40))}, 200)
     assert found["x"]["a"]["bleu1_kpqa"] == {"pearson": 1.0, "spearman": 1.0}
     values = found["y"]["a"]["bleu1_kpqa"]
     assert values["pearson"] == pytest.approx(1 / 3**0.5, abs=1e-4)
@@ -594,8 +561,6 @@ def test_ablations(monkeypatch, capsys, tiny_encoder, rows_folder, judgments, tm
         --yes_no 4 --report_to none --disable_tqdm 1 --seed 5 --save_strategy no --learning_rate 1e-2""",
         encoding="utf-8",
     )
-    page = tmp_path / "README.md"
-    page.write_text("<!-- ablations -->\n<!-- end of ablations -->\n", encoding="utf-8")
     commands = []
 
     def in_this_process(command, check, stdout):
@@ -605,25 +570,22 @@ def test_ablations(monkeypatch, capsys, tiny_encoder, rows_folder, judgments, tm
 
     def ablate_again(*more):
         arguments = f"--recipe {tmp_path}/tiny.args --data_dir {tmp_path}/data --judgments {judgments} --max_steps 2"
-        arguments += f" --output_dir {tmp_path}/runs --resamples 20 --write {page}"
-        monkeypatch.setattr(sys, "argv", ["ablate.py", *arguments.split(), *more])
-        ablations.main()
+        arguments += f" --output_dir {tmp_path}/runs --resamples 20"
+        return run_study(monkeypatch, ablations, tmp_path, *arguments.split(), *more)
 
     monkeypatch.setattr(runs.subprocess, "run", in_this_process)
-    ablate_again()
+    result = ablate_again()
     added = [command[command.index("2") + 1 : command.index("--output_dir")] for command in commands]
     assert added == [[], ["--no_question"], ["--yes_no", "0"], ["--exclude", "squad.train"]]
-    table = page.read_text(encoding="utf-8")
+    table = capsys.readouterr().out
     names = ["full", "without the question", "without yes/no rows", "without SQuAD"]
     assert [line.split(" | ")[0][2:] for line in table.splitlines() if " rougeL_kpqa " in line] == names
-    result = json.loads((tmp_path / "ablations.json").read_text(encoding="utf-8"))
     assert (result["steps"], result["training_seed"]) == (2, 5)
-    assert result["data"]["other.jsonl.gz"] == checkpoint_validation.file_digest(tmp_path / "data/other.jsonl.gz")
+    assert result["data"]["other"] == checkpoint_validation.file_digest(tmp_path / "data/other.jsonl.gz")
     assert len(set(result["checkpoints"].values())) == 4
     ablate_again()
     assert len(commands) == 4
-    ablate_again("--only", "full", "without SQuAD")
-    assert "without the question" not in page.read_text(encoding="utf-8")
+    assert list(ablate_again("--only", "full", "without SQuAD")["ablations"]) == ["full", "without SQuAD"]
     with pytest.raises(ValueError, match="only: expected names out of full, without the question"):
         ablate_again("--only", "without anything")
     with pytest.raises(ValueError, match=r"output_dir: .*full holds a run with other settings"):

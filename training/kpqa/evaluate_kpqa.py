@@ -1,14 +1,12 @@
 """Measure how well KPQA agrees with human judgments of answers.
 
-    python -m training.kpqa.evaluate_kpqa --judgments JUDGMENTS --write training/kpqa/results/tables.md
+    python -m training.kpqa.evaluate_kpqa --judgments JUDGMENTS --json training/kpqa/results/agreement.json
 
 Tables 3, 4 and 6 of Lee et al. (2021); training/studies/meta_evaluation has Tables 7 and 9 and Figure 4. The judgments
 choose between checkpoints and settings; nothing is trained on them.
 """
 
-import json
-import re
-import sys
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,7 +15,8 @@ import numpy as np
 from genqa_metrics.toolkit.analysis import correlation as agreement
 from genqa_metrics.toolkit.analysis.resampling import bootstrap, interval
 
-from training.common import command_line, json_rows, markdown_table, option, parsed, put_between_markers
+from training.common import json_rows, markdown_table, option
+from training.studies.harness import Kept, Study, digests, versions
 
 SETS = ("kpqa_marco", "kpqa_avsd", "kpqa_narrativeqa", "kpqa_semeval", "kpqa_marcomulti")
 METRICS = ("bleu1", "bleu1_kpqa", "rougeL", "rougeL_kpqa", "bertscore", "bertscore_kpqa")
@@ -26,7 +25,7 @@ SEED = 0  # of the bootstrap
 
 
 @dataclass
-class Arguments:
+class Arguments(Kept):
     """What is measured on what."""
 
     judgments: str = option("folder of NAME.dev.jsonl.gz with question, references, candidate, score")
@@ -36,17 +35,35 @@ class Arguments:
     sets: list[str] = option("names of the judgment files", list(SETS))
     embedding_layer: int | None = option("layer that BERTScore compares", None)
     resamples: int = option("bootstrap samples for the 95%% intervals", 1000)
-    write: str | None = option("Markdown file in which the tables are put; agreement.json is put beside it", None)
 
 
-def judgment_file(folder: str, name: str) -> Path:
-    """Return the path of a file of judgments."""
-    return Path(folder) / f"{name}.dev.jsonl.gz"
+@dataclass(frozen=True)
+class Judgments:
+    """Judged rows, with (rows,) judgments and (rows,) numbers of the questions, which a bootstrap sample draws."""
+
+    rows: list[dict]
+    human: np.ndarray
+    clusters: np.ndarray
 
 
-def read_set(folder: str, name: str) -> list[dict]:
-    """Return the rows of a file of judgments."""
-    return list(json_rows(judgment_file(folder, name)))
+def read_judgments(folder: str, names: Collection[str], column: str = "score") -> dict[str, Judgments]:
+    """Return name -> judgments of files NAME.dev.jsonl.gz."""
+    found = {}
+    for name in names:
+        rows = list(json_rows(Path(folder) / f"{name}.dev.jsonl.gz"))
+        clusters = np.unique([row["question"] for row in rows], return_inverse=True)[1]
+        found[name] = Judgments(rows, np.array([row[column] for row in rows]), clusters)
+    return found
+
+
+def facts(folder: str, names: Collection[str]) -> dict:
+    """Return seed, versions, and digests of the judgments."""
+    data = digests([f"{name}.dev" for name in names], folder)
+    return {
+        "bootstrap_seed": SEED,
+        "versions": versions("genqa-metrics", "scipy", "torch", "transformers"),
+        "data": data,
+    }
 
 
 def question_text_pairs(rows: list[dict]) -> list[tuple[str, str]]:
@@ -87,74 +104,61 @@ def metric_scores(rows: list[dict], encoder) -> dict:
     return scores_of_tokens(rows, encoder.tokens(question_text_pairs(rows))[0])
 
 
-def question_numbers(rows: list[dict]) -> np.ndarray:
-    """Return the number of every row's question, 0, 1, ...: what a bootstrap sample draws."""
-    return np.unique([row["question"] for row in rows], return_inverse=True)[1]
-
-
-def with_intervals(scores: dict, human, clusters, resamples: int) -> dict:
-    """Return metric -> "pearson" and "spearman" -> [correlation, low, high], the ends of its 95% bootstrap interval.
-
-    Args:
-        scores: metric -> (rows,) scores.
-        human: (rows,) judgments.
-        clusters: (rows,) see `question_numbers`.
-        resamples: bootstrap samples.
-    """
+def with_intervals(scores: Mapping, judged: Judgments, resamples: int) -> dict:
+    """Return metric -> "pearson" and "spearman" -> [correlation, low, high] with the ends of its 95% interval."""
     resampled = {"pearson": agreement.resampled_pearson, "spearman": agreement.resampled_spearman}
     statistics = {
-        (metric, name): partial(function, values, human)
+        (metric, name): partial(function, values, judged.human)
         for metric, values in scores.items()
         for name, function in resampled.items()
     }
-    samples = bootstrap(statistics, clusters, resamples, SEED)
     found: dict = {metric: {} for metric in scores}
-    for (metric, name), values in samples.items():
-        value = getattr(agreement, name)(scores[metric], human)
-        found[metric][name] = [round(v, 4) for v in (value, *interval(values, clusters.max() + 1))]
+    for (metric, name), samples in bootstrap(statistics, judged.clusters, resamples, SEED).items():
+        value, ends = (
+            getattr(agreement, name)(scores[metric], judged.human),
+            interval(samples, judged.clusters.max() + 1),
+        )
+        found[metric][name] = [round(v, 4) for v in (value, *ends)]
     return found
 
 
-def correlations(scores, human) -> list[float]:
+def correlations(scores: np.ndarray, human: np.ndarray) -> list[float]:
     """Return [Pearson's r, Spearman's rho] of scores with human judgments."""
     return [round(agreement.pearson(scores, human), 4), round(agreement.spearman(scores, human), 4)]
 
 
-def compared(measured: dict, human: dict, clusters: dict, resamples: int) -> dict:
+def difference(
+    base: np.ndarray, other: np.ndarray, judged: Judgments, resamples: int
+) -> tuple[list[float], np.ndarray]:
+    """Return [Pearson's r of `other` minus that of `base`, low, high], and the (samples, 2) resampled r of both."""
+    statistics = [partial(agreement.resampled_pearson, scores, judged.human) for scores in (other, base)]
+    samples = np.stack([*bootstrap(dict(enumerate(statistics)), judged.clusters, resamples, SEED).values()], axis=1)
+    ends = interval(samples[:, 0] - samples[:, 1], judged.clusters.max() + 1)
+    value = agreement.pearson(other, judged.human) - agreement.pearson(base, judged.human)
+    return [round(float(v), 4) for v in (value, *ends)], samples
+
+
+def compared(measured: Mapping, judgments: Mapping[str, Judgments], resamples: int) -> dict:
     """Return how every checkpoint agrees with people, and how far it is from the first (Table 4).
 
     Args:
         measured: label -> set -> metric -> (rows,) scores.
-        human: set -> (rows,) judgments.
-        clusters: set -> (rows,) see `question_numbers`.
+        judgments: set -> judgments.
         resamples: bootstrap samples.
 
     Returns:
-        label -> set -> metric of KPQA -> "pearson", "spearman" and "difference", the Pearson's r minus that of the
-        first checkpoint with its 95% interval.
+        label -> set -> metric of KPQA -> "pearson", "spearman" and but for the first label "difference".
     """
-
-    def difference(x, first, y, counts):
-        return agreement.resampled_pearson(x, y, counts) - agreement.resampled_pearson(first, y, counts)
-
-    base = next(iter(measured.values()))
-    result: dict = {}
+    base, result = next(iter(measured.values())), {}
     for label, sets in measured.items():
-        result[label] = {}
         for name, scores in sets.items():
-            of_set = {
-                m: dict(zip(("pearson", "spearman"), correlations(scores[m], human[name]), strict=True))
-                for m in WEIGHTED
-            }
-            if sets is not base:
-                statistics = {m: partial(difference, scores[m], base[name][m], human[name]) for m in WEIGHTED}
-                samples = bootstrap(statistics, clusters[name], resamples, SEED)
-                for m in WEIGHTED:
-                    value = agreement.pearson(scores[m], human[name]) - agreement.pearson(base[name][m], human[name])
-                    of_set[m]["difference"] = [
-                        round(v, 4) for v in (value, *interval(samples[m], clusters[name].max() + 1))
-                    ]
-            result[label][name] = of_set
+            here = result.setdefault(label, {}).setdefault(name, {})
+            for m in WEIGHTED:
+                here[m] = dict(
+                    zip(("pearson", "spearman"), correlations(scores[m], judgments[name].human), strict=True)
+                )
+                if sets is not base:
+                    here[m]["difference"] = difference(base[name][m], scores[m], judgments[name], resamples)[0]
     return result
 
 
@@ -199,71 +203,25 @@ def tables(result: dict) -> str:
     return "\n\n".join(parts)
 
 
-def facts(module: str, data_files: list[Path]) -> dict:
-    """Return what is needed to measure again: command, seed, versions, digests of the data."""
-    from importlib.metadata import version
-
-    from genqa_metrics.core.checkpoint_validation import file_digest
-
-    return {
-        "command": command_line(module, sys.argv[1:]),
-        "bootstrap_seed": SEED,
-        "versions": {name: version(name) for name in ("genqa-metrics", "scipy", "torch", "transformers")},
-        "data": {path.name: file_digest(path) for path in data_files},
-    }
-
-
-def write_result(markdown: str | Path, marker: str, text: str, name: str, result: dict) -> None:
-    """Put tables between the markers of a Markdown file, and the result as JSON into the folder results beside it.
-
-    Args:
-        markdown: the file, with the lines `<!-- MARKER -->` and `<!-- end of MARKER -->`.
-        marker: name of the markers.
-        text: the tables.
-        name: name of the JSON file.
-        result: the numbers, with `facts`.
-
-    Raises:
-        ValueError: if the markers are not in the file, each once.
-    """
-    path = Path(markdown)
-    put_between_markers(path, marker, text)
-    folder = path.parent
-    folder.mkdir(exist_ok=True)
-    content = json.dumps(result, indent=1)
-    content = re.sub(r"\[[^\[\]{}\"]+\]", lambda numbers: " ".join(numbers[0].split()), content)  # on one line
-    (folder / f"{name}.json").write_text(content + "\n", encoding="utf-8")
-
-
-def main() -> None:
-    """Print the tables, and put them into a file if asked."""
+def study(args: Arguments) -> dict:
+    """Return the agreement of the first checkpoint, and the comparison with the others."""
     from genqa_metrics.kpqa.encoding import Encoder
     from genqa_metrics.kpqa.loading import load_models
 
-    args = parsed(Arguments)
-    data = {name: read_set(args.judgments, name) for name in args.sets}
-    human = {name: np.array([row["score"] for row in rows]) for name, rows in data.items()}
-    clusters = {name: question_numbers(rows) for name, rows in data.items()}
+    judgments = read_judgments(args.judgments, args.sets)
     measured, signatures = {}, {}
-    for entry in args.checkpoints:
-        label, _, folder = entry.partition("=")
+    for label, _, folder in (entry.partition("=") for entry in args.checkpoints):
         models = load_models(folder or None, embedding_layer=args.embedding_layer)
-        encoder = Encoder(models)
-        measured[label] = {name: metric_scores(rows, encoder) for name, rows in data.items()}
-        signatures[label] = models.signature
+        encoder, signatures[label] = Encoder(models), models.signature
+        measured[label] = {name: metric_scores(judged.rows, encoder) for name, judged in judgments.items()}
     first = next(iter(measured.values()))
-    result: dict = {"agreement": {}}
-    for name in data:
-        result["agreement"][name] = with_intervals(first[name], human[name], clusters[name], args.resamples)
+    result = {"agreement": {name: with_intervals(first[name], own, args.resamples) for name, own in judgments.items()}}
     if len(measured) > 1:
-        result["comparison"] = compared(measured, human, clusters, args.resamples)
-    result["checkpoints"] = signatures
-    result |= facts(__spec__.name, [judgment_file(args.judgments, name) for name in data])
-    text = tables(result)
-    print(text)
-    if args.write:
-        write_result(args.write, "tables", text, "agreement", result)
+        result["comparison"] = compared(measured, judgments, args.resamples)
+    return result | {"checkpoints": signatures} | facts(args.judgments, args.sets)
 
+
+STUDY = Study(__spec__.name, Arguments, study, tables, {"tables": "agreement"})
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

@@ -14,6 +14,7 @@ import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
 
 from training import common, studies
@@ -135,15 +136,15 @@ def digests(names: Iterable[str], folders: str | Path | Iterable[str | Path]) ->
     return {name: file_digest(path) for name, path in found.items() if path}
 
 
-def modules() -> Mapping[str, object]:
-    """Return name -> module of everything below `training.studies`."""
-    names = [found.name for found in pkgutil.walk_packages(studies.__path__, "training.studies.") if not found.ispkg]
-    return {name: importlib.import_module(name) for name in names}
+def versions(*packages: str) -> dict[str, str]:
+    """Return package -> installed version."""
+    return {name: metadata.version(name) for name in packages}
 
 
 def tables() -> list[Table]:
     """Return all tables of all pages."""
-    found = modules().values()
+    names = [found.name for found in pkgutil.walk_packages(studies.__path__, "training.studies.") if not found.ispkg]
+    found = [importlib.import_module(name) for name in ("training.kpqa.evaluate_kpqa", *names)]
     of_studies = [table for module in found if hasattr(module, "STUDY") for table in module.STUDY.tables]
     return of_studies + [table for module in found for table in getattr(module, "TABLES", ())]
 

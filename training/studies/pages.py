@@ -135,7 +135,6 @@ TABLES = [
         predecessors,
         "training/studies/judges/README.md",
     ),
-    Table("tables", "kpqa/results/agreement", evaluate_kpqa.tables),
     Table("best", "kpqa/results/agreement", keyphrases, "training/kpqa/README.md"),
     Table("grounders", " ".join(GROUNDERS), grounders, "training/grounding/README.md"),
     Table("base", "grounding/results/base", base_grounder, "training/grounding/README.md"),

@@ -1,6 +1,6 @@
 """Ablations of the keyphrase predictor as in Table 4 of Lee et al. (2021): no question, no source of one kind.
 
-    python -m training.studies.kpqa.ablations --data_dir DATA --judgments JUDGMENTS --output_dir RUNS --write tables.md
+    python -m training.studies.kpqa.ablations --data_dir DATA --judgments JUDGMENTS --output_dir RUNS --json FILE
 
 Every run is train_kpqa.py with the recipe of the bundled checkpoint for the same number of steps; finished runs are
 not repeated, an interrupted one is resumed. Each is measured with evaluate_kpqa.py on all the judgments.
@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from training.common import option
+from training.kpqa import evaluate_kpqa
 from training.kpqa.runs import train_once
+from training.studies.harness import Kept, Study, digests
 
 RECIPES = Path(__file__).parents[2] / "kpqa"
 RECIPE = RECIPES / "bundled.args"
@@ -24,7 +26,7 @@ GROUPS = {
 
 
 @dataclass
-class Arguments:
+class Arguments(Kept):
     """What is trained and measured; all other arguments are train_kpqa.py's and go to every run."""
 
     data_dir: str = option("folder of the training rows")
@@ -34,7 +36,6 @@ class Arguments:
     max_steps: int = option("steps of every run", 450)
     recipe: str = option("file of train_kpqa.py's arguments", str(RECIPE))
     resamples: int = option("bootstrap samples for the 95%% intervals", 1000)
-    write: str | None = option("Markdown file in which the table is put; ablations.json is put beside it", None)
 
 
 def runs(sources: list[str]) -> dict[str, list[str]]:
@@ -55,61 +56,55 @@ def runs(sources: list[str]) -> dict[str, list[str]]:
     return added
 
 
-def main() -> None:
-    """Train, measure, print the table and write it if asked."""
-    import numpy as np
+def text(result: dict) -> str:
+    """Return the table of the runs."""
+    return (
+        f"Runs of {result['steps']} steps, seed {result['training_seed']}: Pearson / Spearman (95% interval of the "
+        f"difference in Pearson's r to the full run).\n\n{evaluate_kpqa.comparison_table(result['ablations'])}"
+    )
+
+
+def study(args: Arguments, more: list[str]) -> dict:
+    """Return the agreement of all runs; they are trained if they are not there."""
     from genqa_metrics.core.checkpoint_validation import file_digest
     from genqa_metrics.kpqa.encoding import Encoder
     from genqa_metrics.kpqa.loading import load_models
     from transformers import HfArgumentParser, TrainingArguments
 
-    from training.common import local_file
-    from training.kpqa import evaluate_kpqa, train_kpqa
+    from training.kpqa import train_kpqa
 
-    args, more = HfArgumentParser(Arguments).parse_args_into_dataclasses(return_remaining_strings=True)
     where = ["--config", args.recipe, "--data_dir", args.data_dir]
     settings = ["--max_steps", str(args.max_steps), *more]
     digest = file_digest(Path(args.recipe))
     parser = HfArgumentParser((train_kpqa.Arguments, TrainingArguments))
     words = [*where, *settings, "--output_dir", "-"]
     recipe, training = parser.parse_args_into_dataclasses(words, args_file_flag="--config")
-
     chosen = runs(recipe.sources)
     if not set(args.only) <= set(chosen):
         raise ValueError(f"only: expected names out of {', '.join(chosen)}, got {', '.join(args.only)}")
     chosen = {name: added for name, added in chosen.items() if name in (args.only or chosen)}
-
-    rows = {name: evaluate_kpqa.read_set(args.judgments, name) for name in evaluate_kpqa.SETS}
-    human = {name: np.array([row["score"] for row in own]) for name, own in rows.items()}
-    clusters = {name: evaluate_kpqa.question_numbers(own) for name, own in rows.items()}
+    judgments = evaluate_kpqa.read_judgments(args.judgments, evaluate_kpqa.SETS)
     measured, signatures = {}, {}
     for name, added in chosen.items():
         output = Path(args.output_dir) / name.replace(",", "").replace("/", "_").replace(" ", "_")
         train_once(output, where, [*settings, *added], digest)
         models = load_models(output / "final")
-        encoder = Encoder(models)
-        measured[name] = {name: evaluate_kpqa.metric_scores(own, encoder) for name, own in rows.items()}
-        signatures[name] = models.signature
-
-    files = [evaluate_kpqa.judgment_file(args.judgments, name) for name in rows]
-    files += [local_file(source.partition("=")[0], args.data_dir) for source in recipe.sources]
+        encoder, signatures[name] = Encoder(models), models.signature
+        measured[name] = {of: evaluate_kpqa.metric_scores(own.rows, encoder) for of, own in judgments.items()}
     result = {
-        "ablations": evaluate_kpqa.compared(measured, human, clusters, args.resamples),
+        "ablations": evaluate_kpqa.compared(measured, judgments, args.resamples),
         "runs": chosen,
         "steps": args.max_steps,
         "training_seed": training.seed,
         "recipe": {"file": Path(args.recipe).name, "SHA-256": digest},
         "checkpoints": signatures,
-        **evaluate_kpqa.facts(__spec__.name, [path for path in files if path]),
     }
-    text = (
-        f"Runs of {args.max_steps} steps, seed {training.seed}: Pearson / Spearman (95% interval of the difference in "
-        "Pearson's r to the full run).\n\n" + evaluate_kpqa.comparison_table(result["ablations"])
-    )
-    print(text)
-    if args.write:
-        evaluate_kpqa.write_result(args.write, "ablations", text, "ablations", result)
+    result |= evaluate_kpqa.facts(args.judgments, judgments)
+    result["data"] |= digests([source.partition("=")[0] for source in recipe.sources], args.data_dir)
+    return result
 
+
+STUDY = Study(__spec__.name, Arguments, study, text, {"ablations": "ablations"}, more=True)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

@@ -1,6 +1,6 @@
 """Measure how well a predictor finds keyphrases, by tokens and as whole spans (Table 10 of Lee et al., 2021).
 
-python -m training.studies.kpqa.keyphrase_f1 --data_dir DATA --write tables.md
+python -m training.studies.kpqa.keyphrase_f1 --data_dir DATA --json FILE
 """
 
 import random
@@ -8,14 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from training.common import local_file, markdown_table, option, parsed
-from training.kpqa import data, evaluate_kpqa, train_kpqa
+from training.common import markdown_table, option
+from training.kpqa import data, train_kpqa
+from training.studies.harness import Kept, Study, digests
 
 PAPER = {"SQuAD": 55.81, "MS MARCO Q&A": 59.26}
 
 
 @dataclass
-class Arguments:
+class Arguments(Kept):
     """What is measured on what."""
 
     data_dir: str = option("folder of local files with SQuAD's columns")
@@ -23,7 +24,6 @@ class Arguments:
     rows: int = option("rows of every source, drawn at random", 500)
     checkpoint: str | None = option("predictor; the bundled one by default", None)
     logit_shift: float = option("shift at the end of its training, which is undone", -1.0)
-    write: str | None = option("Markdown file in which the table is put; keyphrases.json is put beside it", None)
 
 
 def predicted(examples: list[dict], models, shift: float) -> tuple[np.ndarray, np.ndarray]:
@@ -48,35 +48,30 @@ def predicted(examples: list[dict], models, shift: float) -> tuple[np.ndarray, n
     return logits, labels
 
 
-def main() -> None:
-    """Measure, print the table and write it if asked."""
+def table(result: dict) -> str:
+    """Return the F1 of all sources and of the paper."""
+    columns = ("f1", "span_precision", "span_recall", "span_f1")
+    found = result["keyphrases"].items()
+    lines = [[name, values["rows"], *(f"{100 * values[k]:.1f}" for k in columns)] for name, values in found]
+    lines += [[f"paper, {name}", "", "", "", "", f"{value:.2f}"] for name, value in PAPER.items()]
+    return markdown_table(["rows of", "rows", "token F1", "span precision", "span recall", "span F1"], lines)
+
+
+def study(args: Arguments) -> dict:
+    """Return the F1 of all sources."""
     from genqa_metrics.kpqa.loading import load_models
 
-    args = parsed(Arguments)
-    models = load_models(args.checkpoint, device="cpu")
-    found = {}
+    models, found = load_models(args.checkpoint, device="cpu"), {}
     for name in args.sources:
         rows = list(data.answers(name, data.read_rows(name, args.data_dir), 1.0, 1.0, 80))
         rows = random.Random(0).sample(rows, min(args.rows, len(rows)))
         examples = train_kpqa.tokenized(rows, models.tokenizer, models.settings.max_length, models.settings.question)
         scores = train_kpqa.token_f1(predicted(examples, models, args.logit_shift))
         found[name] = {"rows": len(examples)} | {score: round(value, 4) for score, value in scores.items()}
-    lines = [
-        [
-            name,
-            str(values["rows"]),
-            *(f"{100 * values[k]:.1f}" for k in ("f1", "span_precision", "span_recall", "span_f1")),
-        ]
-        for name, values in found.items()
-    ]
-    lines += [[f"paper, {name}", "", "", "", "", f"{value:.2f}"] for name, value in PAPER.items()]
-    text = markdown_table(["rows of", "rows", "token F1", "span precision", "span recall", "span F1"], lines)
-    print(text)
-    if args.write:
-        files = [path for path in (local_file(name, args.data_dir) for name in args.sources) if path]
-        result = {"keyphrases": found, "checkpoint": models.signature, **evaluate_kpqa.facts(__spec__.name, files)}
-        evaluate_kpqa.write_result(args.write, "keyphrases", text, "keyphrases", result)
+    return {"keyphrases": found, "checkpoint": models.signature, "data": digests(args.sources, args.data_dir)}
 
+
+STUDY = Study(__spec__.name, Arguments, study, table, {"keyphrases": "keyphrases"})
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

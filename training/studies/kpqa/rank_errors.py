@@ -1,6 +1,6 @@
 """The answers that KPQA ranks most unlike people: section 5.4 of Lee et al. (2021), error analysis.
 
-    python -m training.studies.kpqa.rank_errors --judgments JUDGMENTS --cases cases.jsonl --write tables.md
+    python -m training.studies.kpqa.rank_errors --judgments JUDGMENTS --cases cases.jsonl --json FILE
 
 Takes the rows with the largest gaps between their ranks by people and by the metric, counts them by type of question,
 by direction and by what the weights say, and writes them to a file to be read. What was found on reading stands in the
@@ -18,22 +18,18 @@ import numpy as np
 from genqa_metrics.toolkit.analysis.question_types import question_type
 from scipy.stats import rankdata
 
-from training.common import markdown_table, option, parsed
+from training.common import markdown_table, option
 from training.kpqa import evaluate_kpqa
+from training.studies.harness import Kept, Study
 
 HEAVY = 0.5  # weight of a word piece that counts
 NUMBER = re.compile(r"\d|^(?:one|two|three|four|five|six|seven|eight|nine|ten|half|dozens?|hundreds?)$", re.IGNORECASE)
 FIGURE_4 = ("PERSON", "NUMERIC", "DESCRIPTION", "LOCATION", "ENTITY")
-REASONS = {
-    "weight on a unit": "a word right behind a number weighs at least 0.5",
-    "no keyphrase in the answer": "no piece of the answer weighs 0.5",
-    "no keyphrase in the references": "no piece of any reference weighs 0.5",
-    "other": "",
-}
+REASONS = ("weight on a unit", "no keyphrase in the answer", "no keyphrase in the references", "other")
 
 
 @dataclass
-class Arguments:
+class Arguments(Kept):
     """What is measured on what."""
 
     judgments: str = option("folder of the judgments, see evaluate_kpqa.py")
@@ -42,7 +38,6 @@ class Arguments:
     count: int = option("number of cases", 100)
     checkpoint: str | None = option("predictor; the bundled one by default", None)
     cases: str | None = option("JSON lines that the cases are written to, to be read", None)
-    write: str | None = option("Markdown file in which the table is put; rank_gaps.json is put beside it", None)
 
 
 def figure_4_type(question: str) -> str:
@@ -67,11 +62,9 @@ def largest_gaps(scores, human, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def reason(answer: list[list], references: list[list[list]]) -> str:
-    """Return which of `REASONS` the weights of a row show.
+    """Return which of `REASONS` the weights of a row show, each text as a list of [piece, weight, start, end].
 
-    Args:
-        answer: [piece, weight, start, end] of the answer.
-        references: the same of every reference.
+    A word right behind a number that weighs `HEAVY` is a weight on a unit; a keyphrase is a piece that weighs as much.
 
     >>> reason([["5", 0.9, 0, 1], ["million", 0.6, 2, 9]], [[["6", 0.9, 0, 1]]])
     'weight on a unit'
@@ -87,15 +80,28 @@ def reason(answer: list[list], references: list[list[list]]) -> str:
     return "other"
 
 
-def main() -> None:
-    """Find the cases, print the table, and write both if asked."""
+def text(result: dict) -> str:
+    """Return the counts by type of question."""
+    lines = []
+    for kind, of_all in result["types"].items():
+        own = [(set(key), n) for *key, n in result["counts"] if key[0] == kind]
+        sums = [sum(n for key, n in own if name in key) for name in ("too high", "too low", *REASONS)]
+        lines.append([kind, of_all, sum(n for _, n in own), *sums])
+    (name,) = result["data"]
+    header = ["type of question", "all rows", "cases", "too high", "too low", *REASONS]
+    return (
+        f"The {result['cases']} of {result['rows']} answers with the largest gaps in rank between people and "
+        f"{result['metric']} ({name.partition('.')[0]}).\n\n{markdown_table(header, lines)}"
+    )
+
+
+def study(args: Arguments) -> dict:
+    """Return how many cases there are by type of question, direction and reason; they are written if asked."""
     from genqa_metrics.kpqa.encoding import Encoder
     from genqa_metrics.kpqa.loading import load_models
 
-    args = parsed(Arguments)
-    rows = evaluate_kpqa.read_set(args.judgments, args.name)
-    human = np.array([row["score"] for row in rows])
-    models = load_models(args.checkpoint)
+    (judged,) = evaluate_kpqa.read_judgments(args.judgments, [args.name]).values()
+    rows, human, models = judged.rows, judged.human, load_models(args.checkpoint)
     pairs = evaluate_kpqa.question_text_pairs(rows)
     tokens, offsets = Encoder(models).tokens(pairs)
     scores = evaluate_kpqa.scores_of_tokens(rows, tokens)[args.metric]
@@ -105,41 +111,29 @@ def main() -> None:
     ]
     ends = len(rows) + np.cumsum([len(row["references"]) for row in rows])
     places, gaps = largest_gaps(scores, human, args.count)
-    cases = []
-    for i in places.tolist():
-        references = pieces[ends[i] - len(rows[i]["references"]) : ends[i]]
-        cases.append(
-            {
-                "type": figure_4_type(rows[i]["question"]),
-                "direction": "too high" if gaps[i] > 0 else "too low",
-                "reason": reason(pieces[i], references),
-                "gap": float(gaps[i]),
-                "human": round(float(human[i]), 3),
-                "metric": round(float(scores[i]), 3),
-                "row": {name: rows[i][name] for name in ("question", "references", "candidate")},
-                "weights": [" ".join(f"{piece}({weight:.2f})" for piece, weight, *_ in pieces[i])],
-            }
-        )
-    counts = Counter((case["type"], case["reason"], case["direction"]) for case in cases)
-    header = ["type of question", "all rows", "cases", "too high", "too low", *REASONS]
-    lines, of_all = [], Counter(figure_4_type(row["question"]) for row in rows)
-    for kind in FIGURE_4:
-        own = Counter({key[1:]: n for key, n in counts.items() if key[0] == kind})
-        sums = [sum(n for key, n in own.items() if name in key) for name in ("too high", "too low", *REASONS)]
-        lines.append([kind, str(of_all[kind]), str(sum(own.values())), *map(str, sums)])
-    text = (
-        f"The {len(cases)} of {len(rows)} answers with the largest gaps in rank between people and {args.metric} "
-        f"({args.name}).\n\n{markdown_table(header, lines)}"
-    )
-    print(text)
+    cases = [
+        {
+            "type": figure_4_type(rows[i]["question"]),
+            "direction": "too high" if gaps[i] > 0 else "too low",
+            "reason": reason(pieces[i], pieces[ends[i] - len(rows[i]["references"]) : ends[i]]),
+            "gap": float(gaps[i]),
+            "human": round(float(human[i]), 3),
+            "metric": round(float(scores[i]), 3),
+            "row": {name: rows[i][name] for name in ("question", "references", "candidate")},
+            "weights": [" ".join(f"{piece}({weight:.2f})" for piece, weight, *_ in pieces[i])],
+        }
+        for i in places.tolist()
+    ]
     if args.cases:
         Path(args.cases).write_text("".join(json.dumps(case) + "\n" for case in cases), encoding="utf-8")
-    if args.write:
-        result = {"metric": args.metric, "counts": [[*key, n] for key, n in sorted(counts.items())]}
-        result |= {"checkpoint": models.signature, "rows": len(rows), "cases": len(cases)}
-        result |= evaluate_kpqa.facts(__spec__.name, [evaluate_kpqa.judgment_file(args.judgments, args.name)])
-        evaluate_kpqa.write_result(args.write, "rank gaps", text, "rank_gaps", result)
+    counts = Counter((case["type"], case["reason"], case["direction"]) for case in cases)
+    of_all = Counter(figure_4_type(row["question"]) for row in rows)
+    result = {"metric": args.metric, "types": {kind: of_all[kind] for kind in FIGURE_4}}
+    result |= {"counts": [[*key, n] for key, n in sorted(counts.items())], "checkpoint": models.signature}
+    return result | {"rows": len(rows), "cases": len(cases)} | evaluate_kpqa.facts(args.judgments, [args.name])
 
+
+STUDY = Study(__spec__.name, Arguments, study, text, {"rank gaps": "rank_gaps"})
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

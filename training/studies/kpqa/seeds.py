@@ -11,28 +11,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.kpqa.encoding import Encoder
-from genqa_metrics.kpqa.loading import load_models
 
-from training.common import around_markers, markdown_table, option
+from training.common import markdown_table, option
 from training.kpqa import evaluate_kpqa
 from training.kpqa.runs import train_once
-from training.studies.harness import Table
+from training.studies.harness import Kept, Study
 from training.studies.kpqa import settings
 
 RECIPES = Path(__file__).parents[2] / "kpqa"
 
 
 @dataclass
-class Arguments:
+class Arguments(Kept):
     """What is trained and measured; all other arguments are train_kpqa.py's and go to every run."""
 
     judgments: str = option("folder of the judgments, see evaluate_kpqa.py")
     output_dir: str = option("folder of the runs, one folder each")
     recipe: str = option("file of train_kpqa.py's arguments", str(RECIPES / "paper.args"))
     seeds: list[int] = option("seeds of the runs", [1, 2, 3, 4, 5])
-    write: str | None = option("Markdown file in which the tables are put; PLACE.json is put beside it", None)
-    place: str = option("name of the marks between which the tables stand in that file", "seeds")
 
 
 def spread(runs: list[dict]) -> dict:
@@ -52,26 +48,17 @@ def spread(runs: list[dict]) -> dict:
     return found
 
 
-def agreement(rows: dict[str, list[dict]], folder: Path) -> tuple[dict, str]:
-    """Return "default" and "paper" -> set -> metric -> [r, rho], and the signature of the predictor.
-
-    Args:
-        rows: set -> judged rows.
-        folder: the predictor.
-    """
-    models = {layer: load_models(folder, embedding_layer=layer) for layer in (0, settings.PAPER_LAYER)}
-    encoders = {layer: Encoder(one) for layer, one in models.items()}
-    given = {key: value for key, value in settings.VARIANTS['settings="paper"'][1].items() if key != "layer"}
-    found: dict = {"default": {}, "paper": {}}
-    for name, own in rows.items():
-        tokens, human = settings.encoded(own, encoders), np.array([row["score"] for row in own])
-        scores = {
-            "default": evaluate_kpqa.scores_of_tokens(own, tokens[0]),
-            "paper": evaluate_kpqa.scores_of_tokens(own, tokens[settings.PAPER_LAYER], **given),
-        }
-        for way, of_set in scores.items():
-            found[way][name] = {m: evaluate_kpqa.correlations(of_set[m], human) for m in of_set}
-    return found, models[0].signature
+def agreement(judgments: dict[str, evaluate_kpqa.Judgments], folder: Path) -> tuple[dict, str]:
+    """Return "default" and "paper" -> set -> metric -> [r, rho] of a predictor, and its signature."""
+    models, encoders = settings.load_layers(folder)
+    ways = {"default": {}, "paper": settings.VARIANTS['settings="paper"'][1]}
+    found: dict = {way: {} for way in ways}
+    for name, judged in judgments.items():
+        tokens = settings.encoded(judged.rows, encoders)
+        for way, given in ways.items():
+            scores = settings.variant_scores(judged.rows, tokens, given)
+            found[way][name] = {m: evaluate_kpqa.correlations(scores[m], judged.human) for m in scores}
+    return found, models.signature
 
 
 def span_f1(folder: Path) -> dict[str, float]:
@@ -107,20 +94,16 @@ def tables(result: dict) -> str:
     return "\n\n".join(parts)
 
 
-def main() -> None:
-    """Train, measure, print the tables, write seeds.json into the folder of the runs, and a page if asked."""
+def study(args: Arguments, more: list[str]) -> dict:
+    """Return the agreement of all runs; they are trained if they are not there."""
     from genqa_metrics.core.checkpoint_validation import file_digest
-    from transformers import HfArgumentParser
 
-    args, more = HfArgumentParser(Arguments).parse_args_into_dataclasses(return_remaining_strings=True)
-    if args.write:
-        around_markers(args.write, args.place)  # a wrong page fails before the work
     digest, runs, spans, signatures = file_digest(Path(args.recipe)), [], [], {}
-    rows = {name: evaluate_kpqa.read_set(args.judgments, name) for name in evaluate_kpqa.SETS}
+    judgments = evaluate_kpqa.read_judgments(args.judgments, evaluate_kpqa.SETS)
     for seed in args.seeds:
         output = Path(args.output_dir) / f"seed-{seed}"
         train_once(output, ["--config", args.recipe], [*more, "--seed", str(seed)], digest)
-        found, signatures[seed] = agreement(rows, output / "final")
+        found, signatures[seed] = agreement(judgments, output / "final")
         runs.append(found)
         spans.append(span_f1(output))
     result = {
@@ -130,20 +113,11 @@ def main() -> None:
         "runs": runs,
         "recipe": {"file": Path(args.recipe).name, "SHA-256": digest},
         "checkpoints": signatures,
-        **evaluate_kpqa.facts(__spec__.name, [evaluate_kpqa.judgment_file(args.judgments, name) for name in rows]),
     }
-    text = tables(result)
-    print(text)
-    path = Path(args.output_dir) / "seeds.json"
-    path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    if args.write:
-        evaluate_kpqa.write_result(args.write, args.place, text, args.place, result)
+    return result | evaluate_kpqa.facts(args.judgments, judgments)
 
 
-TABLES = [
-    Table("seeds", "studies/kpqa/results/seeds", tables),
-]
-
+STUDY = Study(__spec__.name, Arguments, study, tables, {"seeds": "seeds"}, more=True)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

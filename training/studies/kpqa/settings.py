@@ -1,20 +1,21 @@
 """Compare the paper's equations as printed, its published code and other settings of KPQA with the defaults.
 
-    python -m training.studies.kpqa.settings --judgments JUDGMENTS --write tables.md
+    python -m training.studies.kpqa.settings --judgments JUDGMENTS --json FILE
 
 Agreement with human judgments under every setting, the difference to the default with a paired bootstrap, and which
 differences are real: Holm's correction over all of them, at 0.05.
 """
 
 from dataclasses import dataclass
-from functools import partial
+from pathlib import Path
 
 import numpy as np
 from genqa_metrics.toolkit.analysis import correlation as agreement
-from genqa_metrics.toolkit.analysis.resampling import adjust_p_values, bootstrap, bootstrap_p_values, interval
+from genqa_metrics.toolkit.analysis.resampling import adjust_p_values, bootstrap_p_values
 
-from training.common import markdown_table, option, parsed
+from training.common import markdown_table, option
 from training.kpqa import evaluate_kpqa as evaluation
+from training.studies.harness import Kept, Study
 
 PAPER_LAYER = 1
 # Setting -> the metrics that it changes, and what it is: settings of `compute`, and "layer".
@@ -38,14 +39,22 @@ SIGNIFICANT = 0.05
 
 
 @dataclass
-class Arguments:
+class Arguments(Kept):
     """What is measured on what."""
 
     judgments: str = option("folder of the judgments, see evaluate_kpqa.py")
     checkpoint: str | None = option("predictor; the bundled one by default", None)
     sets: list[str] = option("names of the files", list(evaluation.SETS))
     resamples: int = option("bootstrap samples", 5000)
-    write: str | None = option("Markdown file in which the table is put; variants.json is put beside it", None)
+
+
+def load_layers(checkpoint: str | Path | None):
+    """Return the models of the default layer, and layer -> `Encoder` of it and of the paper's."""
+    from genqa_metrics.kpqa.encoding import Encoder
+    from genqa_metrics.kpqa.loading import load_models
+
+    models = {layer: load_models(checkpoint, embedding_layer=layer) for layer in (0, PAPER_LAYER)}
+    return models[0], {layer: Encoder(one) for layer, one in models.items()}
 
 
 def encoded(rows: list[dict], encoders: dict) -> dict:
@@ -71,28 +80,19 @@ def encoded(rows: list[dict], encoders: dict) -> dict:
     return found
 
 
-def differences(base: dict, variant: dict, metrics: tuple, human, clusters, resamples: int) -> dict:
-    """Return metric -> Pearson, Spearman, difference of Pearson's r to the default with interval, and its p-value."""
-    found = {}
-    for metric in metrics:
-        statistics = {
-            name: partial(agreement.resampled_pearson, scores[metric], human)
-            for name, scores in (("base", base), ("variant", variant))
-        }
-        samples = bootstrap(statistics, clusters, resamples, evaluation.SEED)
-        both = np.stack([samples["variant"], samples["base"]], axis=1)
-        observed = np.array([agreement.pearson(scores[metric], human) for scores in (variant, base)])
-        (p_value,), _ = bootstrap_p_values(both, observed, [(0, 1)])
-        low, high = interval(both[:, 0] - both[:, 1], clusters.max() + 1)
-        pearson, spearman = evaluation.correlations(variant[metric], human)
-        difference = [round(float(value), 4) for value in (observed[0] - observed[1], low, high)]
-        found[metric] = {
-            "pearson": pearson,
-            "spearman": spearman,
-            "difference": difference,
-            "p": round(float(p_value), 5),
-        }
-    return found
+def variant_scores(rows: list[dict], tokens: dict, settings: dict) -> dict:
+    """Return metric -> (rows,) scores with the settings of one of `VARIANTS`; `tokens` is what `encoded` returns."""
+    given = {key: value for key, value in settings.items() if key != "layer"}
+    return evaluation.scores_of_tokens(rows, tokens[settings.get("layer", 0)], **given)
+
+
+def compared(base: np.ndarray, other: np.ndarray, judged: evaluation.Judgments, resamples: int) -> dict:
+    """Return Pearson, Spearman, the difference of Pearson's r to the default with interval, and its p-value."""
+    shown, samples = evaluation.difference(base, other, judged, resamples)
+    observed = np.array([agreement.pearson(scores, judged.human) for scores in (other, base)])
+    (p_value,), _ = bootstrap_p_values(samples, observed, [(0, 1)])
+    pearson, spearman = evaluation.correlations(other, judged.human)
+    return {"pearson": pearson, "spearman": spearman, "difference": shown, "p": round(float(p_value), 5)}
 
 
 def variants_table(result: dict) -> str:
@@ -114,46 +114,36 @@ def variants_table(result: dict) -> str:
     return markdown_table(["setting", "metric", *(name.removeprefix("kpqa_") for name in names)], lines)
 
 
-def main() -> None:
-    """Measure, print the table and write it if asked."""
-    from genqa_metrics.kpqa.encoding import Encoder
-    from genqa_metrics.kpqa.loading import load_models
+def text(result: dict) -> str:
+    """Return the table of all variants with what stands above it."""
+    return (
+        "Pearson / Spearman (95% interval of the difference in Pearson's r to the default; bold: real, p < 0.05 after "
+        f"Holm's correction over the {result['comparisons']} comparisons of the table, {result['resamples']:,} paired "
+        f"bootstrap samples of questions).\n\n{variants_table(result)}"
+    )
 
-    args = parsed(Arguments)
-    models = {layer: load_models(args.checkpoint, embedding_layer=layer) for layer in (0, PAPER_LAYER)}
-    encoders = {layer: Encoder(one) for layer, one in models.items()}
+
+def study(args: Arguments) -> dict:
+    """Return the agreement with people under every setting."""
+    models, encoders = load_layers(args.checkpoint)
     default, variants = {}, {label: {} for label in VARIANTS}
-    for name in args.sets:
-        rows = evaluation.read_set(args.judgments, name)
-        human, clusters = np.array([row["score"] for row in rows]), evaluation.question_numbers(rows)
-        tokens = encoded(rows, encoders)
-        base = evaluation.scores_of_tokens(rows, tokens[0])
-        default[name] = {metric: evaluation.correlations(base[metric], human) for metric in evaluation.METRICS}
+    judgments = evaluation.read_judgments(args.judgments, args.sets)
+    for name, judged in judgments.items():
+        tokens = encoded(judged.rows, encoders)
+        base = evaluation.scores_of_tokens(judged.rows, tokens[0])
+        default[name] = {metric: evaluation.correlations(base[metric], judged.human) for metric in evaluation.METRICS}
         for label, (metrics, settings) in VARIANTS.items():
-            given = {key: value for key, value in settings.items() if key != "layer"}
-            scores = evaluation.scores_of_tokens(rows, tokens[settings.get("layer", 0)], **given)
-            variants[label][name] = differences(base, scores, metrics, human, clusters, args.resamples)
+            scores = variant_scores(judged.rows, tokens, settings)
+            variants[label][name] = {m: compared(base[m], scores[m], judged, args.resamples) for m in metrics}
     cells = [values for of_sets in variants.values() for metrics in of_sets.values() for values in metrics.values()]
     for values, p_value in zip(cells, adjust_p_values(np.array([values["p"] for values in cells])), strict=True):
         values["real"] = bool(p_value < SIGNIFICANT)
-    result = {
-        "sets": args.sets,
-        "default": default,
-        "variants": variants,
-        "comparisons": len(cells),
-        "resamples": args.resamples,
-        "checkpoint": models[0].signature,
-        **evaluation.facts(__spec__.name, [evaluation.judgment_file(args.judgments, name) for name in args.sets]),
-    }
-    text = (
-        "Pearson / Spearman (95% interval of the difference in Pearson's r to the default; bold: real, p < 0.05 after "
-        f"Holm's correction over the {len(cells)} comparisons of the table, {args.resamples:,} paired bootstrap "
-        f"samples of questions).\n\n{variants_table(result)}"
-    )
-    print(text)
-    if args.write:
-        evaluation.write_result(args.write, "variants", text, "variants", result)
+    result = {"sets": args.sets, "default": default, "variants": variants, "comparisons": len(cells)}
+    result |= {"resamples": args.resamples, "checkpoint": models.signature}
+    return result | evaluation.facts(args.judgments, args.sets)
 
+
+STUDY = Study(__spec__.name, Arguments, study, text, {"variants": "variants"})
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()
