@@ -2,12 +2,14 @@
 
 import bz2
 import csv
+import io
 import json
 import lzma
 import resource
+import zipfile
 
 import pytest
-from genqa_metrics.toolkit.rows import formats
+from genqa_metrics.toolkit.rows import formats, packed
 from genqa_metrics.toolkit.rows.files import Source
 from genqa_metrics.toolkit.rows.formats import FileError
 from genqa_metrics.toolkit.rows.items import RowReader
@@ -114,3 +116,87 @@ def test_a_line_that_would_fill_the_memory_is_refused(tmp_path, ending):
     with pytest.raises(FileError, match=r"line [23] is longer than 33,554,432 bytes"):
         list(Source(path).rows())
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400_000  # KiB
+
+
+HEAD = '<c r="A1" t="inlineStr"><is><t>prediction</t></is></c>'
+
+
+def book(cells, shared="", sheet="sheet.xml", method=zipfile.ZIP_DEFLATED, **more):
+    """Return a workbook with one sheet of these cells, in XML, and these shared texts."""
+    main = "http://schemas.openxmlformats.org"
+    link = f"{main}/officeDocument/2006/relationships"
+    files = {
+        "_rels/.rels": f'<Relationships xmlns="{main}/package/2006/relationships">'
+        f'<Relationship Id="r" Type="{link}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "[Content_Types].xml": f'<Types xmlns="{main}/package/2006/content-types">'
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        '<Default Extension="xml" ContentType="application/xml"/></Types>',
+        "xl/workbook.xml": f'<workbook xmlns="{main}/spreadsheetml/2006/main" xmlns:r="{link}"><sheets>'
+        '<sheet name="a" sheetId="1" r:id="s"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{main}/package/2006/relationships">'
+        f'<Relationship Id="s" Type="{link}/worksheet" Target="{sheet}"/>'
+        f'<Relationship Id="t" Type="{link}/sharedStrings" Target="sharedStrings.xml"/></Relationships>',
+        "xl/sharedStrings.xml": f'<sst xmlns="{main}/spreadsheetml/2006/main">{shared}</sst>',
+        f"xl/{sheet}": f'<worksheet xmlns="{main}/spreadsheetml/2006/main"><sheetData>{cells}</sheetData></worksheet>',
+        **more,
+    }
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", method) as file:
+        for name, text in files.items():
+            file.writestr(name, text)
+    return made.getvalue()
+
+
+FAR = f'<row r="1">{HEAD}</row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
+UNNUMBERED = f"<row>{HEAD}{'<c/>' * 9_999}</row>{'<row/>' * 9_999}<row>{'<c/>' * 9_999}<c><v>1</v></c></row>"
+LONG = f"<si><t>{'a' * 2**20}</t></si>"
+MANY = "".join(f'<row><c t="s"><v>{i % 1}</v></c></row>' for i in range(1000))
+HOSTILE_BOOKS = {
+    "far": (book(FAR), "reaches to row 1,048,576 and column 16,384, more than 16,777,216 cells"),
+    "far and alone": (book(FAR.replace(HEAD, "")), "reaches to row 1,048,576 and column 16,384"),
+    "cells without numbers": (book(UNNUMBERED), "reaches to row 10,001 and column 10,000"),
+    "shared text": (book(MANY, LONG), "its cells have more than 134,217,728 characters"),
+    "sheet of another name": (book(FAR, sheet="sheet.png"), "its worksheet is no XML file"),
+    "entities": (book("<!DOCTYPE a>"), "not an Excel workbook that can be read"),
+    "bzip2": (book(FAR, method=zipfile.ZIP_BZIP2), "is packed by method 12, neither stored nor deflated"),
+    "another kind": (book(FAR, **{"content.xml": "<a/>"}), "another kind of file than .xlsx"),
+    "no zip": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "it is no .xlsx"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), HOSTILE_BOOKS.values(), ids=HOSTILE_BOOKS)
+def test_a_workbook_that_would_fill_the_memory_is_refused(tmp_path, content, message):
+    """Its reader allocates every cell up to the last one, and a text once for each cell: it would end the process."""
+    path = tmp_path / "a.xlsx"
+    path.write_bytes(content)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(FileError, match=message):
+        list(Source(path).rows())
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # KiB
+
+
+def test_a_workbook_that_unpacks_to_too_much_is_refused():
+    with pytest.raises(FileError, match=r"xl/a\.bin unpacks to more than"):
+        packed.check_workbook(io.BytesIO(book("", **{"xl/a.bin": "a" * 10**6})), "a.xlsx", unpacked_bytes=10**6)
+
+
+def test_a_workbook_whose_columns_are_only_formatted_is_read(tmp_path):
+    path = tmp_path / "a.xlsx"
+    rows = f'<row r="1">{HEAD}</row><row><c t="s"><v>0</v></c></row><row><c r="XFD1048576" s="1"/></row>'
+    path.write_bytes(book(rows, "<si><t>Paris</t></si>"))
+    assert [row.values for row in Source(path).rows()] == [{"prediction": "Paris"}]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_log_that_would_fill_the_memory_is_refused(tmp_path, method):
+    path = tmp_path / "a.eval"
+    with zipfile.ZipFile(path, "w", method) as file, file.open("samples/1.json", "w") as sample:
+        for _ in range(2**8):
+            sample.write(b" " * 300_007)
+    size = (2**8 * 300_007).to_bytes(4, "little")
+    for said in (size, (10).to_bytes(4, "little")):  # as it is, and where the headers say that it is small
+        path.write_bytes(said.join(path.read_bytes().rsplit(size, 2)))
+        with pytest.raises(
+            FileError, match=r"samples/1\.json (unpacks to more than 67,108,864 bytes|is packed by method)"
+        ):
+            list(Source(path).rows())

@@ -58,6 +58,38 @@ def test_an_empty_name_and_one_name_for_two_are_refused(answers, tmp_path, monke
     assert os.listdir(tmp_path) == ["answers.jsonl"]
 
 
+@pytest.mark.parametrize("way", ["same", "relative", "link"])
+@pytest.mark.parametrize(
+    ("verb", "given", "lost"),
+    [
+        ("score", ["-m", "aev", "-o", "x.csv"], "--html"),
+        ("score", ["-m", "aev", "-o", "parts/"], "--html parts/part-000000.parquet"),
+        ("score", ["-m", "aev", "--settings", "x.csv"], "--html"),
+        ("score", ["--set", "ava.calibration=x.csv"], "--html"),
+        ("calibrate", ["--output", "x.csv"], "--json"),
+        ("calibrate", ["--set", "ava.checkpoint=parts"], "--json parts/x.json"),
+        ("accuracy", ["--labels", "x.csv"], "--json"),
+        ("accuracy", ["--calibration", "x.csv"], "--html"),
+        ("agree", ["-m", "aev", "--settings", "x.csv"], "--latex"),
+        ("explain", ["--prediction", "a", "--reference", "a", "-m", "kpqa", "--idf", "x.csv"], "--html"),
+    ],
+)
+def test_no_output_is_another_file_of_the_run(answers, tmp_path, monkeypatch, verb, given, lost, way):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "parts").mkdir()
+    option, _, name = lost.partition(" ")
+    path = tmp_path / (name or "x.csv")
+    path.write_text("{}")
+    if way == "relative":
+        path = path.parent / "." / ".." / path.parent.name / path.name
+    elif way == "link":
+        (tmp_path / "link").symlink_to(path)
+        path = tmp_path / "link"
+    said = refused(verb, "q" if verb == "explain" else answers, *given, option, path)
+    assert "input of this run" in said or "is the file of --output" in said or "is in the folder of --output" in said
+    assert (tmp_path / (name or "x.csv")).read_text() == "{}"
+
+
 def test_permissions_stay(answers, tmp_path):
     for name, arguments in {"a.jsonl": ["score", "-o"], "a.html": ["compare", "--html"]}.items():
         (tmp_path / name).touch(0o600)

@@ -131,10 +131,19 @@ def test_bad_rows_are_listed_and_left_out(read, tmp_path):
     assert "--" not in said, "options of the command line are no help here"
 
 
-def bomb():
+def far_cell():
+    """A workbook with one cell in its last row, which would take 100 MB."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as file:
+        file.writestr("xl/workbook.xml", "<workbook/>")
+        file.writestr("xl/worksheets/sheet1.xml", '<worksheet><c r="E1048576"><v>1</v></c></worksheet>')
+    return made.getvalue()
+
+
+def bomb(method=zipfile.ZIP_DEFLATED):
     """A workbook of 200 kB that unpacks to 200 MB, and whose header says that it does not."""
     made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as file:
+    with zipfile.ZipFile(made, "w", method) as file:
         file.writestr("xl/worksheets/sheet1.xml", b"0" * 2 * 10**8)
     return made.getvalue().replace((2 * 10**8).to_bytes(4, "little"), (10).to_bytes(4, "little"))
 
@@ -144,8 +153,10 @@ BAD_FILES = [
     (HEADER, "answers.csv", "File: it holds no rows"),
     ("x", "answers.txt", "File: expected a name that ends in .csv, .tsv, .json, .jsonl, .xlsx, .parquet, .eval; save"),
     ("x", "answers.csv.gz", "File: expected a name that ends in .csv"),
-    (b"PK\x03\x04\x00", "answers.xlsx", "File: damaged, or it unpacks to too much; save the rows as CSV."),
-    (bomb(), "answers.xlsx", "File: damaged, or it unpacks to too much; save the rows as CSV."),
+    (b"PK\x03\x04\x00", "answers.xlsx", "File: not a file that can be read: File is not a zip file; save the rows"),
+    (bomb(), "answers.xlsx", "File: not a file that can be read: xl/worksheets/sheet1.xml unpacks to more than 67,1"),
+    (bomb(zipfile.ZIP_BZIP2), "answers.eval", "sheet1.xml is packed by method 12, neither stored nor deflated"),
+    (far_cell(), "answers.xlsx", "it reaches to row 1,048,576 and column 5, more than 1,048,576 cells"),
     (gzip.compress(HEADER.encode() * 10), "answers.csv", "File: it is compressed; unpack it first."),
     (b"x" * (5 * 2**20 + 1), "answers.csv", "File: larger than 5 MB"),
     ("question,said,references\nx,y,z\n", "answers.csv", "File, line 2: no prediction (a column named prediction or"),

@@ -4,12 +4,9 @@ import contextlib
 import functools
 import os
 import shutil
-import struct
 import tempfile
 import threading
 import time
-import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
@@ -17,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import gradio as gr
-from genqa_metrics.toolkit.rows import files, formats, items, reading, writing
+from genqa_metrics.toolkit.rows import files, formats, items, packed, reading, writing
 from genqa_metrics.toolkit.scoring import pipeline, registry, selection
 from gradio_client.utils import is_http_url_like
 from markupsafe import Markup
@@ -28,6 +25,7 @@ MAX_ROWS = 2_000  # of a file
 MAX_PAIRS = 10_000  # answers with each of their references; of sets of questions each with each
 MAX_CHARACTERS = 2_000_000  # of all texts of a file
 MAX_UNPACKED = 2**26  # bytes of an unpacked workbook or table
+MAX_CELLS = 2**20  # of a sheet of a workbook, empty ones included
 MAX_LISTED = 10  # bad rows that are listed
 WINDOW = 64  # rows that are scored at once
 MAX_WORKERS = 2
@@ -190,34 +188,26 @@ def checked_path(path: str | None) -> str:
         )
     if any(start.startswith(magic) for magic in formats.COMPRESSIONS.values()):
         raise checks.Problem("File: it is compressed; unpack it first.")  # a small one can unpack to gigabytes
-    if start.startswith(b"PK") and not _unpacks(path):
-        raise checks.Problem("File: damaged, or it unpacks to too much; save the rows as CSV.")
+    if start.startswith(b"PK"):
+        try:
+            _check_unpacked(path)
+        except formats.FileError as error:
+            raise checks.Problem(_plain(error, path)) from error
     if start.startswith(b"PAR1") and not _parquet_fits(path):
         raise checks.Problem("File: it unpacks to too much; save the rows as CSV.")
     return path
 
 
-def _unpacks(path: str) -> bool:
-    """Return whether the members of a zip file unpack to little, whatever their headers say."""
-    left = MAX_UNPACKED
-    try:
-        with zipfile.ZipFile(path) as packed, open(path, "rb") as raw:
-            for member in packed.infolist():
-                size = member.file_size
-                if member.compress_type == zipfile.ZIP_DEFLATED:
-                    raw.seek(member.header_offset + 26)
-                    lengths = raw.read(4)
-                    raw.seek(
-                        int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little"), os.SEEK_CUR
-                    )
-                    unpacked = zlib.decompressobj(-15).decompress(raw.read(member.compress_size), max(left, 0) + 1)
-                    size = max(size, len(unpacked))
-                left -= size
-                if left < 0:
-                    return False
-    except (zipfile.BadZipFile, OSError, zlib.error, struct.error, ValueError):
-        return False
-    return True
+def _check_unpacked(path: str) -> None:
+    """Refuse a zip file that unpacks to too much, a workbook also for its empty cells.
+
+    Raises:
+        formats.FileError: if it does, or is damaged.
+    """
+    with open(path, "rb") as raw:
+        packed.check_size(raw, path, MAX_UNPACKED)
+        if Path(path).suffix.lower() == ".xlsx":
+            packed.check_workbook(raw, path, MAX_UNPACKED, MAX_CELLS, MAX_UNPACKED)
 
 
 def _parquet_fits(path: str) -> bool:

@@ -108,12 +108,17 @@ def progress_bars() -> Iterator[Callable[[str, int, int | None], None]]:
         yield progress
 
 
-def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[str | Path | None] = ()) -> None:
+def check_outputs(
+    outputs: Mapping[str, str | Path | None],
+    inputs: Iterable[str | Path | None] = (),
+    folder: str | None = None,
+) -> None:
     """Check before any work that the files of some options can be written, and that none of them is lost.
 
     Args:
         outputs: {option: path}; None is skipped.
         inputs: files that are read.
+        folder: of the parts of --output, which may hold nothing else.
 
     Raises:
         ValueError: if a path is not a file, is an input or that of another option, or its folder does not exist.
@@ -128,6 +133,10 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[str | Pat
             raise ValueError(f"{option} {error}") from error
         if place in places:
             raise ValueError(f"{option} {path}: is the file of {places[place]} too; name another")
+        if folder and place.parent == Path(os.path.realpath(folder)):
+            raise ValueError(
+                f"{option} {path}: is in the folder of --output, which holds its parts only; name another"
+            )
         places[place] = option
 
 

@@ -132,7 +132,7 @@ def explain(
             run = _run(texts, of_files, reading, settings)
         else:
             _check_one_answer(texts, metric, prediction, reference, context, of_files)
-            console.check_outputs({"--html": html})
+            console.check_outputs({"--html": html}, [idf])
             run = None
     if metric == "grounding":
         from ..analysis.unsupported import one_answer

@@ -1,7 +1,7 @@
 """What the commands of the verbs do with the values of their options: they call the verb's Python function."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -34,6 +34,8 @@ def carry_out(
     """
     import genqa_metrics
 
+    from ..scoring.parts import is_folder
+
     forms = ("json", "markdown", "latex", "html")
     files = {f"--{kind}": given.pop(kind) for kind in forms if kind in given}
     form, reading = given.pop("form"), [given.pop(name, None) for name in options.READING]
@@ -41,12 +43,17 @@ def carry_out(
     with console.usage(verb):
         runs = (files_of_runs(inputs) if scores else None) or {}
         inputs = [path for paths in runs.values() for path in paths] or inputs
-        console.check_outputs(files, [*inputs, *(given.get("labels") or []), given.get("calibration")])
+        read = [*inputs, *(given.get("labels") or []), given.get("calibration"), given.get("settings_file")]
+        output = given.get("output")
+        folder = output if output and is_folder(output) else None
+        is_file = output not in (None, "-") and not folder and "://" not in output
+        console.check_outputs({"--output": output if is_file else None, **files}, read, folder)
         if "metric" in given:
             given["metrics"] = options.checked_metrics(given.pop("metric"))
             given["settings"] = options.read_settings(given.pop("settings_file"), pairs, given["metrics"])
         else:
             given["settings"] = options.read_settings_of("ava", pairs)
+        console.check_outputs(files, [value for value in _values(given["settings"]) if isinstance(value, str)])
         if scores:
             given["score_columns"], given["columns"] = options.names_and_columns(column)
         else:
@@ -72,6 +79,15 @@ def carry_out(
     console.print_result(form, report.to_json, report.to_markdown, report.show)
     if demands:
         console.check_demands(demands, report.systems)
+
+
+def _values(settings: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the values of settings, also of those of several metrics; some are files."""
+    for value in settings.values():
+        if isinstance(value, Mapping):
+            yield from _values(value)
+        else:
+            yield value
 
 
 def _text(report: Any, option: str) -> str:

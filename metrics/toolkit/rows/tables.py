@@ -2,15 +2,13 @@
 
 import json
 import os
-import struct
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from . import packed
 from .formats import FileError, Row, check_columns, plain_name
-
-ZSTD = 93  # number of the method in zip files
 
 
 def parquet_rows(raw: BinaryIO, path: str, columns: Sequence[str] | None, after: int, progress: list) -> Iterator[Row]:
@@ -102,6 +100,7 @@ def excel_rows(
     require_extra("excel", "python_calamine")
     from python_calamine import CalamineError, CalamineWorkbook
 
+    packed.check_workbook(raw, path)
     try:
         book = CalamineWorkbook.from_filelike(raw)
         found(book.sheet_names)
@@ -127,15 +126,8 @@ def excel_rows(
 
 
 def _member(raw: BinaryIO, log: zipfile.ZipFile, name: str) -> dict:
-    """Return a JSON file of a log; Inspect packs with zstd, which zipfile reads from Python 3.14 on."""
-    facts = log.getinfo(name)
-    if facts.compress_type != ZSTD:
-        return json.loads(log.read(name))
-    import pyarrow
-
-    raw.seek(facts.header_offset + 26)  # of the lengths of name and extra field, behind which the data stand
-    raw.seek(sum(struct.unpack("<HH", raw.read(4))), os.SEEK_CUR)
-    return json.loads(pyarrow.decompress(raw.read(facts.compress_size), facts.file_size, "zstd", asbytes=True))
+    """Return a JSON file of a log."""
+    return json.loads(b"".join(packed.unpacked(raw, log.getinfo(name), packed.MAX_MEMBER)))
 
 
 def inspect_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
@@ -148,7 +140,7 @@ def inspect_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
             samples = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
             for number, name in enumerate(samples[after:], after + 1):
                 yield Row(number, {"scores": None, **_member(raw, log, name), "model": model})
-    except (zipfile.BadZipFile, OSError, ValueError, AttributeError, TypeError, NotImplementedError) as error:
+    except (*packed.DAMAGED, AttributeError, TypeError) as error:
         raise FileError(f"{path}: not a log of Inspect that can be read: {error}; inspect log convert may help") from (
             error
         )

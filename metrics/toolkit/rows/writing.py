@@ -27,7 +27,7 @@ def output_path(path: str | os.PathLike, inputs: Iterable[str | os.PathLike | No
 
     Args:
         path: name of the file.
-        inputs: input files, which are never overwritten; None and "-" are ignored.
+        inputs: input files and folders, of which nothing is overwritten; None and "-" are ignored.
 
     Raises:
         FileError: if it is something else than a file (a folder, device or pipe), an input, or cannot be made; says
@@ -49,7 +49,9 @@ def output_path(path: str | os.PathLike, inputs: Iterable[str | os.PathLike | No
     if not stat.S_ISREG(mode) or real.is_symlink():
         raise FileError(f"{path}: is not a file but a device, a pipe or a broken link, which stays; name a file")
     for file in inputs:
-        if file not in (None, "-") and os.path.exists(file) and real.exists() and os.path.samefile(file, real):
+        if file in (None, "-") or not os.path.exists(file) or not real.exists():
+            continue
+        if os.path.samefile(file, real) or Path(os.path.realpath(file)) in real.parents:
             raise FileError(f"{path}: is an input of this run, which would be lost; name another file")
     return real
 
