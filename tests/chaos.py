@@ -216,7 +216,7 @@ def attacked(
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Attack both metrics; print a table, and on standard error what is being done."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--aev_rows", type=int, default=1_000_000, help="rows of aev; 0 leaves it out")
     parser.add_argument("--ava_rows", type=int, default=50_000, help="rows of ava; 0 leaves it out")
     parser.add_argument("--kills", type=int, default=20, help="times that a run is killed, at least 2")

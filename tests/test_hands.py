@@ -227,6 +227,48 @@ def test_where_no_cache_can_be_made(tmp_path):
     assert done.stdout.startswith("{'aev': 1.0,"), done.stderr
 
 
+COMMANDS = """
+import json, sys
+from genqa_metrics.toolkit.cli import main
+for sys.argv in json.loads(sys.argv[1]):
+    try:
+        main()
+    except SystemExit as end:
+        print(end.code)
+"""
+
+
+def in_a_process(*commands, **environment):
+    """Run commands in one process; each prints its exit status too."""
+    given = [["genqa-metrics", *map(str, command)] for command in commands]
+    call = [sys.executable, "-c", COMMANDS, json.dumps(given)]
+    return subprocess.run(call, capture_output=True, env={**os.environ, **environment})
+
+
+def test_without_docstrings(repository):
+    """PYTHONOPTIMIZE=2 removes them; transformers cannot do without, and the message says so."""
+    answers = repository / "metrics" / "examples" / "answers.jsonl"
+    done = in_a_process(["score", answers, "-m", "aev"], ["score", answers, "-m", "ava"], PYTHONOPTIMIZE="2")
+    assert done.stdout.strip().endswith(b"0\n2"), done.stderr
+    assert b"terse" in done.stdout
+    assert b"set it to 1" in done.stderr
+
+
+@pytest.mark.parametrize("encoding", ["cp437", "latin-1", "ascii", "cp1252"])
+def test_standard_output_in_any_encoding(tmp_path, encoding):
+    """What an encoding lacks becomes a question mark, or an escape in JSON; also in messages and errors."""
+    row = {"question": "東京 → ½", "prediction": "東京 → 😀", "references": ["東京"], "system": "東京 → 😀"}
+    rows, score = tmp_path / "東京.jsonl", ["score", tmp_path / "東京.jsonl", "-m", "aev"]
+    rows.write_text(json.dumps(row) + "\n")
+    verbs = ["doctor", rows], score, [*score, "--format", "markdown"], ["score", tmp_path / "東.jsonl"]
+    done = in_a_process(*verbs, PYTHONIOENCODING=encoding)
+    assert [int(line) for line in done.stdout.split(b"\n") if line.isdigit()] == [0, 0, 0, 2], done.stderr
+    assert b"?" in done.stdout
+    assert b"?.jsonl: no such file" in done.stderr
+    done = in_a_process([*score, "--format", "json"], PYTHONIOENCODING=encoding)
+    assert "東京 → 😀" in json.loads(done.stdout.decode(encoding).strip().removesuffix("0"))["systems"], done.stderr
+
+
 FOREIGN = """\
 Wer schrieb den Faust? | Das Drama stammt von Johann Wolfgang von Goethe. | Goethe
 Quelle est la capitale de la France ? | La capitale est Paris. | Paris

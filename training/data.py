@@ -210,7 +210,7 @@ def pack(sets: Sequence[DataSet], data: Path, output: Path) -> list[DataSet]:
 
 def main() -> None:
     """List, fetch or pack."""
-    parser = argparse.ArgumentParser(prog="python -m training.data", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m training.data", description=(__doc__ or "").partition("\n")[0])
     verbs = parser.add_subparsers(dest="verb", required=True)
     verbs.add_parser("list", help="all sets with source and licence, as Markdown")
     one = verbs.add_parser("fetch", help="write files of sets")

@@ -1,6 +1,7 @@
 """The base class of all metrics, and what loading one needs."""
 
 import inspect
+import sys
 import threading
 import warnings
 from collections import Counter
@@ -62,7 +63,13 @@ def require_extra(extra: str, *packages: str) -> None:
 
 @contextmanager
 def quiet():
-    """Silence transformers while a model loads: messages on new heads, and short progress bars."""
+    """Silence transformers while a model loads: messages on new heads, and short progress bars.
+
+    Raises:
+        ImportError: if Python has removed docstrings, which transformers reads.
+    """
+    if sys.flags.optimize > 1:
+        raise ImportError("transformers needs docstrings, which PYTHONOPTIMIZE=2 (python -OO) removes; set it to 1")
     from transformers.utils import logging
 
     verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()

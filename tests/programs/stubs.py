@@ -136,7 +136,7 @@ def stub() -> str:
 
 def main() -> None:
     """Print the stub, or write it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--write", action="store_true", help="write metrics/__init__.pyi")
     if parser.parse_args().write:
         STUB.write_text(stub(), encoding="utf-8")

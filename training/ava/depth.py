@@ -17,7 +17,7 @@ def main() -> None:
     from genqa_metrics.ava.loading import checkpoint_folder, load_judge
     from genqa_metrics.core import judge_loading
 
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--judge", default="base", help="small, base, or a folder with a judge of one pair of texts")
     parser.add_argument("--layers", type=int, nargs="+", required=True, help="the layers in their new order, from 0")
     parser.add_argument("--output", type=Path, required=True, help="folder of the new judge")

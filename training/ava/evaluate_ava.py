@@ -323,7 +323,7 @@ def tables(settings: dict, scores: dict, passed: dict) -> str:
 
 def main() -> None:
     """Calibrate, evaluate, write."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     given = parser.add_mutually_exclusive_group(required=True)
     given.add_argument("--judgments", type=Path, help="folder of the files of human verdicts on the bundled judges")
     given.add_argument("--rows", nargs="+", help="labelled rows of your own that the judge was not trained on")

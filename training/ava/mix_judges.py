@@ -33,7 +33,7 @@ def mixed(parts: list[tuple[Path, float]]):
 
 def main() -> None:
     """Mix, write the checkpoint with the settings and the card of the first judge."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--judges", nargs="+", required=True, help="FOLDER=WEIGHT; settings are those of the first")
     parser.add_argument("--fold_rank", type=int, default=128, help="rank of the adapter that is written")
     parser.add_argument("--max_length", type=int, help="word pieces of a pair; default: the first judge's")

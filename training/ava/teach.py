@@ -37,7 +37,9 @@ def main() -> None:
     from training.ava.mixture import training_triples
     from training.ava.train_ava import Arguments
 
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog="All others: see train_ava.py.")
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").partition("\n")[0], epilog="All others: see train_ava.py."
+    )
     parser.add_argument("--teacher", required=True, help="checkpoint of the larger judge")
     parser.add_argument("--rows", type=int, default=40_000, help="rows that are drawn from the mixture")
     parser.add_argument("--share", type=float, default=0.7, help="share of the teacher in a label; the rest is known")

@@ -214,7 +214,7 @@ def table(scores: dict[str, dict[str, dict]]) -> str:
 
 def main() -> None:
     """Measure, calibrate, write."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--data", type=Path, required=True, help="folder with grounding and sentence_pairs")
     parser.add_argument("--checkpoint", type=Path, help="folder of the judge; default: the bundled one")
     parser.add_argument("--rows", type=int, help="rows of every file at most, the first ones; default all")

@@ -73,7 +73,7 @@ def rows_of(data: Path, name: str) -> Iterator[tuple[str, str, bool]]:
 
 def main() -> None:
     """Print a table: for each file, kind and share of words, right of all claims on which the rule speaks."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--data", type=Path, required=True, help="folder with grounding and sentence_pairs")
     data = parser.parse_args().data
     names = [*JUDGED, *PAIRS, *(name.replace(".dev", ".train") for name in JUDGED), *TRAINING]

@@ -62,7 +62,7 @@ def main() -> None:
     from training.ava import train_ava
 
     parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
+        description=(__doc__ or "").partition("\n")[0],
         epilog="Further options are those of training.ava.train_ava.",
         allow_abbrev=False,
     )

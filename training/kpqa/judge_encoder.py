@@ -16,7 +16,7 @@ def main() -> None:
     from genqa_metrics.core import encoders, judge_loading
     from transformers import AutoModel, AutoTokenizer
 
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--judge", type=Path, default=BUNDLED, help="folder of the judge")
     parser.add_argument("--output", type=Path, required=True, help="folder of the encoder")
     args = parser.parse_args()

@@ -37,7 +37,7 @@ def main() -> None:
     from genqa_metrics.kpqa.settings import write_settings
     from peft import LoraConfig, TaskType, get_peft_model
 
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--predictors", nargs="+", required=True, help="FOLDER=WEIGHT")
     parser.add_argument(
         "--encoder", default=encoders.BASE_MODEL, help="folder of the encoder; the base encoder if none"

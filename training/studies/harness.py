@@ -151,7 +151,7 @@ def tables() -> list[Table]:
 
 def main() -> None:
     """Renew the tables, or say which are out of date."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--write", action="store_true", help="renew the pages")
     args, stale = parser.parse_args(), []
     for table in tables():

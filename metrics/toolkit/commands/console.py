@@ -1,5 +1,8 @@
 """What a command prints beside its result: messages, errors, progress; and how it prints and writes the result."""
 
+import codecs
+import io
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,6 +16,13 @@ from ..rows.formats import FileError, UsageError
 from ..rows.writing import output_path, write_text
 
 SHOWN_BAD_ROWS = 10
+
+
+def _json_escapes(error: UnicodeError) -> tuple[str, int]:
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
+codecs.register_error("json", _json_escapes)
 
 
 def say(message: str, style: str = "") -> None:
@@ -181,17 +191,25 @@ def print_result(
     if form == "table":
         print_tables(output_console())
     else:
-        typer.echo((as_json if form == "json" else as_markdown)().rstrip("\n"))
+        text = as_json() if form == "json" else as_markdown()
+        if form == "json":  # has a way to write what the encoding lacks
+            encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+            text = text.encode(encoding, "json").decode(encoding)
+        typer.echo(text.rstrip("\n"))
 
 
 def run(app: typer.Typer) -> None:
     """Run the command line; after Ctrl-C it ends at once, and a stream that is closed is an empty one.
 
+    Characters that the encoding of a stream lacks become question marks.
     Where standard output cannot be written, such as on a full disk, one error says so; exit status 1.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         try:
             app()

@@ -382,8 +382,10 @@ def takes(options: type) -> Callable[[Callable], Callable]:
             )
             for one in fields(options)
         ]
-        function.__doc__ = function.__doc__.replace("*given, **options: {options}", "\n".join(lines).lstrip()).replace(
-            "{rows}", _ROWS
+        function.__doc__ = (
+            (function.__doc__ or "")
+            .replace("*given, **options: {options}", "\n".join(lines).lstrip())
+            .replace("{rows}", _ROWS)
         )
 
         @functools.wraps(function)

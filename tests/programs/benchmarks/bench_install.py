@@ -40,7 +40,7 @@ def measured(extra: str) -> tuple[int, float]:
 
 def main() -> None:
     """Measure, and print a table in Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--extras", nargs="*", default=EXTRAS, help="extras, '' for none (default: %(default)s)")
     print(f"| install | packages (Python {sys.version_info.major}.{sys.version_info.minor}) | MB |\n|---|---|---|")
     for extra in parser.parse_args().extras:

@@ -229,7 +229,7 @@ def main() -> None:
     """Measure, print, write the counts."""
     from genqa_metrics.ava import loading
 
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--data_dir", required=True, help="folder of the answer-sentence selection files")
     parser.add_argument("--output_dir", type=Path, required=True, help="folder of the rankers of rank_systems.py")
     parser.add_argument(

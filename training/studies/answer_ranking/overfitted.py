@@ -140,7 +140,7 @@ def main() -> None:
     from training.ava.triples import as2_rows
     from training.common import command_line, local_file
 
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--data_dir", required=True, help="folder of the answer-sentence selection files")
     parser.add_argument("--output_dir", type=Path, required=True, help="folder of the rankers of rank_systems.py")
     parser.add_argument("--judge", help="folder or Hub id of the judge; default: bundled")

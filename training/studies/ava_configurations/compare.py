@@ -246,7 +246,7 @@ def measured(
 
 def main() -> None:
     """Train what is missing, measure, write."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--as2", type=Path, required=True, help="folder of the answer-sentence selection files")
     parser.add_argument("--judgments", type=Path, help="folder of the files of human verdicts, for other blocks")
     parser.add_argument(

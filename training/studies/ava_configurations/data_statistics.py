@@ -61,7 +61,7 @@ def table(found: dict[str, dict]) -> str:
 
 def main() -> None:
     """Read, count, write."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--as2", type=Path, required=True, help="folder of the answer-sentence selection files")
     parser.add_argument("--corpora", nargs="+", default=CORPORA, help="files, or names on the Hub")
     parser.add_argument("--write", type=Path, help="Markdown file with <!-- data --> marks to write the table into")

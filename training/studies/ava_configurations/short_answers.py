@@ -62,7 +62,7 @@ def shares_included(rows: Iterable[dict]) -> list[float]:
 
 def main() -> None:
     """Read both kinds of files, write the corpora with short answers, print how many have one and what it tells."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--as2", type=Path, required=True, help="folder of the answer-sentence selection files")
     parser.add_argument("--spans", type=Path, required=True, help="folder of the extractive QA files")
     parser.add_argument("--output", type=Path, required=True, help="folder for the files with short answers")
