@@ -1,6 +1,7 @@
 """Checkpoints that would run code or bring pickles: they never do."""
 
 import json
+import os
 import shutil
 
 import numpy as np
@@ -207,6 +208,7 @@ def test_broken_weights_are_refused(loaders, tmp_path, change, where):
         ({"quantization_config": {"quant_method": "bitsandbytes"}}, "quantization_config: expected none"),
         ({"transformers_weights": "other.safetensors"}, "transformers_weights: not a setting"),
         ({"weights_of": ["other.safetensors"]}, "weights_of: not a setting"),
+        ({"num_hidden_layers": 20_000}, "num_hidden_layers: expected at most .*, as many as"),
         ({"vocab_size": 3}, "cannot be loaded|word piece"),
     ],
 )
@@ -216,6 +218,18 @@ def test_a_config_that_asks_for_more_is_refused(tiny_checkpoint, tiny_encoder, t
     path.write_text(json.dumps(json.loads(path.read_text()) | values))
     with pytest.raises(ValueError, match=message):
         load(folder, tiny_encoder)
+
+
+@pytest.mark.parametrize("where", ["checkpoint", "embedding_model"])
+@pytest.mark.parametrize("name", ["config.json", "kpqa_config.json", "tokenizer.json", "special_tokens_map.json"])
+def test_a_pipe_in_a_checkpoint_is_refused(tiny_checkpoint, tiny_encoder, tmp_path, name, where):
+    """Its reader would wait for ever."""
+    folders = {"checkpoint": tiny_checkpoint, "embedding_model": tiny_encoder}
+    folders[where] = shutil.copytree(folders[where], tmp_path / "odd")
+    (folders[where] / name).unlink(missing_ok=True)
+    os.mkfifo(folders[where] / name)
+    with pytest.raises(ValueError, match=r"odd"):
+        load(folders["checkpoint"], folders["embedding_model"])
 
 
 @pytest.mark.parametrize("setting", ["fast_tokenizer_files", "tokenizer_file", "vocab_file"])

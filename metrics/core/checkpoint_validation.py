@@ -37,6 +37,7 @@ COMMON_SETTINGS = (
     *("rope_parameters", "rope_scaling", "summary_activation", "summary_type", "tokenizer_class", "torch_dtype"),
     "transformers_version",
 )
+_LAYERS = re.compile(r"(layers?|depth|experts)$")  # settings that say how many modules are built
 _NAMES_FILES = re.compile(r"_files?$")  # settings of a tokenizer that name files to read in place of its own
 _EXTERNAL = b"\x0a\x08location"  # protobuf: the key under which an ONNX tensor names the file that holds it
 # Settings that a LoRA adapter may have; any other setting is refused.
@@ -72,6 +73,17 @@ def file_digest(path: Path) -> str:
     return _sha256(str(path), stat.st_size, stat.st_mtime_ns)
 
 
+def check_files(folder: Path) -> None:
+    """Refuse a folder with a pipe or a device in it, whose reader would wait, or never come to an end.
+
+    Raises:
+        CheckpointError: if there is one.
+    """
+    for path in sorted(folder.iterdir()):
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise CheckpointError(f"checkpoint: {path}: expected a file, got a pipe or device; remove it")
+
+
 def read_digest(*folders: Path) -> str:
     """Return one SHA-256 over all files that are read from some folders: configs, weights and tokenizers.
 
@@ -82,6 +94,8 @@ def read_digest(*folders: Path) -> str:
     for folder in folders:
         if folder.is_file():
             found.update(f"{folder.suffix} {file_digest(folder)}\n".encode())
+        else:
+            check_files(folder)
         for name in READ:
             if (folder / name).is_file():
                 found.update(f"{name} {file_digest(folder / name)}\n".encode())
@@ -96,6 +110,8 @@ def read_json(path: Path) -> dict:
         CheckpointError: if it is not a JSON object, or too large.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise ValueError("not a file")
         if path.stat().st_size > MAX_CONFIG:
             raise ValueError(f"larger than {MAX_CONFIG:,} bytes")
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -110,9 +126,10 @@ def check_config(folder: Path) -> None:
     """Refuse a config that asks for more than a plain transformers model with its own weights.
 
     Raises:
-        CheckpointError: if it has an adapter beside it, is quantized, names an attention that would be fetched, or
-            has a setting that its architecture does not know and that may name a file.
+        CheckpointError: if it has an adapter beside it, is quantized, names an attention that would be fetched, has
+            more layers than tensors, or a setting that its architecture does not know and that may name a file.
     """
+    check_files(folder)
     path = folder / "config.json"
     config = read_json(path)
     if (folder / "adapter_config.json").is_file():
@@ -125,6 +142,13 @@ def check_config(folder: Path) -> None:
     for name in ("attn_implementation", "_attn_implementation", "experts_implementation"):
         if config.get(name) not in _ATTENTIONS:
             raise CheckpointError(f"checkpoint: {path}: {name}: expected eager or sdpa, got {config[name]!r:.60}")
+    tensors = _tensors(folder / WEIGHTS[1])
+    for name, value in config.items():
+        if _LAYERS.search(name) and isinstance(value, int) and value > tensors:
+            raise CheckpointError(
+                f"checkpoint: {path}: {name}: expected at most {tensors:,}, as many as {WEIGHTS[1]} has tensors, got "
+                f"{value:,}; fetch or train it again"
+            )
     known = {*COMMON_SETTINGS, *_settings_of(config.get("model_type"))}
     for name, value in config.items():
         if name not in known and isinstance(value, str | list | dict) and value:
@@ -132,6 +156,17 @@ def check_config(folder: Path) -> None:
                 f"checkpoint: {path}: {name}: not a setting of the architecture {config.get('model_type')!r:.60}; "
                 "remove it"
             )
+
+
+def _tensors(path: Path) -> int:
+    """Return the number of tensors in a file of weights."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            return len(file.keys())
+    except (SafetensorError, OSError) as error:
+        raise CheckpointError(f"checkpoint: {path} cannot be read: {error}; fetch or train it again") from error
 
 
 def _settings_of(model_type: object) -> set[str]:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from .checkpoint_validation import WEIGHTS, file_digest, read_digest, read_json
+from .checkpoint_validation import WEIGHTS, check_files, file_digest, read_digest, read_json
 from .origin import loaded_from
 
 _PINNED: dict[tuple[str, str | None], Path] = {}  # folders already resolved on the Hub in this process
@@ -148,6 +148,7 @@ def find_checkpoint(
             tried.append(str(folder))
     elif Path(checkpoint).is_dir():
         if is_checkpoint(Path(checkpoint)):
+            check_files(Path(checkpoint))
             return Path(checkpoint)
         found = ", ".join(sorted(p.name for p in Path(checkpoint).iterdir())[:8]) or "nothing"
         raise ValueError(
