@@ -32,15 +32,11 @@ def test_statistics_by_hand():
 def test_the_statistics_command_writes_a_table(tmp_path, monkeypatch, capsys):
     lines = [json.dumps(dict(zip(("question", "answer", "label"), row, strict=True))) for row in ROWS]
     (tmp_path / "own.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    markdown = tmp_path / "README.md"
-    markdown.write_text("A\n<!-- data -->\nold\n<!-- end of data -->\nB\n", encoding="utf-8")
-    command = ["x", "--as2", tmp_path, "--corpora", "own", "--write", markdown, "--json", tmp_path / "data.json"]
+    command = ["x", "--as2", tmp_path, "--corpora", "own", "--json", tmp_path / "data.json"]
     monkeypatch.setattr(sys, "argv", list(map(str, command)))
-    data_statistics.main()
-    content = markdown.read_text(encoding="utf-8")
-    assert "| own | 4 | 10 | 5 | 2 | 2.00 | 4 | 6 | 0.50 |" in content
-    assert "old" not in content
-    assert list(json.loads((tmp_path / "data.json").read_text(encoding="utf-8"))["digests"]) == ["own.jsonl"]
+    data_statistics.STUDY.main()
+    assert "| own | 4 | 10 | 5 | 2 | 2.00 | 4 | 6 | 0.50 |" in capsys.readouterr().out
+    assert list(json.loads((tmp_path / "data.json").read_text(encoding="utf-8"))["data"]) == ["own"]
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from scipy import stats
 
 from tests.factories.answer_sentences import ROWS, gold_judge, questions
 from training.ava import ranking
-from training.common import around_markers
 from training.studies.answer_ranking import candidates, compare_aggregate, rank_systems, rankers, transfer
 from training.studies.answer_ranking.candidates import Question
 
@@ -215,48 +214,33 @@ def test_the_command_writes_tables_and_result(tmp_path, monkeypatch, capsys, jud
     row = {"question": "how high?", "context": context, "answers": {"text": ["90 meters"], "answer_start": [13]}}
     for source in transfer.SOURCES:
         (tmp_path / f"{source}.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
-    markdown = tmp_path / "README.md"
-    markdown.write_text("Before\n\n<!-- own -->\nstale\n<!-- end of own -->\n\nAfter\n", encoding="utf-8")
+    path = tmp_path / "own.json"
     words = ["--data_dir", str(tmp_path), "--spans_dir", str(tmp_path), "--output_dir", str(tmp_path / "runs")]
-    words += ["--judges", f"tiny={judges()}", "--write", str(markdown), "--place", "own"]
+    words += ["--judges", f"tiny={judges()}", "--json", str(path)]
     monkeypatch.setattr(sys, "argv", ["rank_systems.py", *words])
-    rank_systems.main()
+    rank_systems.STUDY.main()
     models = sorted((tmp_path / "runs").glob("*/model.safetensors"))
     trained = [model.stat().st_mtime_ns for model in models]
-    content = markdown.read_text(encoding="utf-8")
-    assert content.startswith("Before\n\n<!-- own -->\n\n| tiny: questions | measure | mean: RMSE")
-    assert content.endswith("<!-- end of own -->\n\nAfter\n")
-    assert "stale" not in content
-    result = json.loads((tmp_path / "own.json").read_text(encoding="utf-8"))
+    assert "| tiny: questions | measure | mean: RMSE" in capsys.readouterr().out
+    result = json.loads(path.read_text(encoding="utf-8"))
     systems = set(result["judged"]["tiny"]["mean"]["WikiQA"]["test"]["systems"])
     assert systems == {*rankers.RANKERS, "compare_aggregate", "cross_encoder", "transferred", "tanda", "ensemble"}
     assert set(result["rankers"]) == {"compare_aggregate", "cross_encoder", "transferred", "tanda"}
     assert len(result["data"]) == 6 + len(transfer.SOURCES)
     assert set(result["hours"]) == {"wall", "core"}
     assert str(tmp_path.parent) not in json.dumps(result)
-    capsys.readouterr()
 
     monkeypatch.setattr(sys, "argv", ["rank_systems.py", *words, "--adapted"])
-    rank_systems.main()  # Compare-Aggregate is trained twice more, the other models are there
+    rank_systems.STUDY.main()  # Compare-Aggregate is trained twice more, the other models are there
     networks = {path.parent.name for path in (tmp_path / "runs").glob("compare_aggregate*/model.safetensors")}
     assert networks == {"compare_aggregate", "compare_aggregate_transferred", "compare_aggregate_adapted"}
     monkeypatch.setattr(sys, "argv", ["rank_systems.py", *words])
     for name in ("transferred", "adapted"):
         shutil.rmtree(tmp_path / f"runs/compare_aggregate_{name}")
 
-    rank_systems.main()  # the models are there
+    rank_systems.STUDY.main()  # the models are there
     assert [model.stat().st_mtime_ns for model in models] == trained
-    assert markdown.read_text(encoding="utf-8") == content
-
-
-def test_a_file_without_markers_is_left_alone(tmp_path):
-    markdown = tmp_path / "README.md"
-    markdown.write_text("<!-- systems -->", encoding="utf-8")
-    with pytest.raises(
-        ValueError, match="write: expected the lines <!-- systems --> and <!-- end of systems --> once"
-    ):
-        around_markers(markdown, "systems")
-    assert markdown.read_text(encoding="utf-8") == "<!-- systems -->"
+    assert json.loads(path.read_text(encoding="utf-8"))["judged"] == result["judged"]
 
 
 @pytest.mark.parametrize("file", ["systems", "small_and_base"])

@@ -138,6 +138,18 @@ def json_rows(path: str | Path) -> Iterator[dict]:
         yield from map(json.loads, lines)
 
 
+def write_rows(path: str | Path, rows: Iterable[dict]) -> None:
+    """Write JSON lines, packed where the name ends with .gz: the same rows give the same bytes."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+    if path.suffix != ".gz":
+        path.write_bytes(lines)
+        return
+    with open(path, "wb") as raw, gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
+        file.write(lines)
+
+
 def local_file(name: str, folders: str | Path | Sequence[str] | None) -> Path | None:
     """Return the file NAME.jsonl.gz or NAME.jsonl of the first folder that has one, else None.
 

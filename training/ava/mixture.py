@@ -1,13 +1,12 @@
 """The mixture that a judge is trained on: verdicts, sentence pairs, answer sentences, and rows made of them."""
 
 import hashlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from training.ava import constructed, manipulations, other_words, relations, spans, wrong_answers
 from training.ava import triples as t
-from training.common import json_rows, local_file
+from training.common import json_rows, local_file, write_rows
 
 
 def weighted(names: list[str]) -> list[tuple[str, float]]:
@@ -67,10 +66,8 @@ def split_rows(args, output: Path) -> Path:
     if not all(parts.values()):
         raise ValueError("rows: expected labels of at least some ten questions, to hold out a fifth of them; add some")
     folder = output / "rows"
-    folder.mkdir(parents=True, exist_ok=True)
     for name, rows in parts.items():
-        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+        write_rows(folder / f"{name}.jsonl", rows)
     args.judged_dir, args.judged = [str(folder), *args.judged_dir], ["own.train", *args.judged]
     args.dev = [*args.dev, "own.dev"]
     return folder / "own.dev.jsonl"

@@ -1,10 +1,7 @@
 """Rows for a judge of grounding: a claim, the window of a passage that the metric would read for it, and a verdict."""
 
-import gzip
-import json
 import random
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from genqa_metrics.grounding.windows import content_keys, nearest_windows, windows_of
 
@@ -48,13 +45,3 @@ def span_rows(rows: Iterable[dict], rng: random.Random) -> Iterator[dict]:
             changed = changed[: found.start()] + wrong + changed[found.end() :]
         if changed != row["context"]:
             yield made | {"context": changed, "label": 0}
-
-
-def write_rows(path: Path, rows: Iterable[dict]) -> int:
-    """Write rows as JSON lines, compressed, the same bytes for the same rows; return their number."""
-    count = 0
-    with open(path, "wb") as raw, gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
-        for row in rows:
-            file.write((json.dumps(row, ensure_ascii=False) + "\n").encode())
-            count += 1
-    return count

@@ -25,10 +25,9 @@ def prepare(data: Path, folder: Path, span_source: str, span_count: int, seed: i
         span_count: its rows that are used, at random.
         seed: of the sample, and of the passages that are put beside answers.
     """
-    from training.common import json_rows, local_file
-    from training.grounding.rows import span_rows, windowed, write_rows
+    from training.common import json_rows, local_file, write_rows
+    from training.grounding.rows import span_rows, windowed
 
-    folder.mkdir(parents=True, exist_ok=True)
     for name in FILES:
         for part in ("train", "dev"):
             path = local_file(f"{name}.{part}", data / "grounding")

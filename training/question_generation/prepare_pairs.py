@@ -4,7 +4,6 @@ A row of span QA has a passage, a question and the place of the answer. Du et al
 that holds the answer, in lower-case tokens of the Penn treebank; so do the files written here.
 """
 
-import gzip
 import json
 import random
 import re
@@ -14,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.common import json_rows, local_file, option, parsed
+from training.common import json_rows, local_file, option, parsed, write_rows
 from training.question_generation.contexts import treebank
 
 # Names of files, and whether the titles in them are names of articles: "Filtered_Reddit_Comments" is not one.
@@ -200,14 +199,6 @@ def dev_part(pairs: Sequence[Mapping], contexts: int, seed: int) -> set[str]:
     return set([text for block in blocks for text in block][:contexts])
 
 
-def write(path: Path, pairs: Sequence[Mapping]) -> None:
-    """Write JSON lines, gzipped without a date, so that equal pairs give equal files."""
-    with open(path, "wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", mtime=0, filename="") as file:
-        for pair in pairs:
-            row = {"sentence": pair["sentence"], "question": pair["question"], "source": pair["source"]}
-            file.write((json.dumps({**row, "tokenized": True}, ensure_ascii=False) + "\n").encode())
-
-
 def prepare(args: Arguments) -> dict:
     """Write NAME.train.jsonl.gz, NAME.dev.jsonl.gz and NAME.json, and return what NAME.json says."""
     from genqa_metrics.core.checkpoint_validation import file_digest
@@ -252,7 +243,8 @@ def prepare(args: Arguments) -> dict:
         "data_digests": {},
     }
     for part, pairs in (("train", train), ("dev", dev)):
-        write(output / f"{args.name}.{part}.jsonl.gz", pairs)
+        rows = ({name: pair[name] for name in ("sentence", "question", "source")} for pair in pairs)
+        write_rows(output / f"{args.name}.{part}.jsonl.gz", (row | {"tokenized": True} for row in rows))
     for path in [*paths.values(), *tests]:
         facts["data_digests"][path.name] = file_digest(path)
     for part in ("train", "dev"):

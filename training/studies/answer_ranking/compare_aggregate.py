@@ -104,12 +104,8 @@ def trained(
 ) -> Path:
     """Train the network, unless it exists, keep the epoch with the best MAP on dev, and return its folder.
 
-    Args:
-        training: questions; those without a correct or without an incorrect answer are left out.
-        dev: questions to choose the epoch on.
-        folder: where it is put.
-        seed: of weights, order and candidates.
-        start: folder of a network to start from, which is kept if no epoch is better.
+    Questions without a correct or without an incorrect answer are left out. A network in `start` is trained further,
+    and kept if no epoch is better.
     """
     folder = Path(folder)
     if (folder / FILE).is_file():

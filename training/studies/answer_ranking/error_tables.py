@@ -13,23 +13,24 @@ all are counted, and `--rows` of them are printed, but never written into the fi
 - Verdicts on answers of systems, with the judge's own threshold: how often it errs on answers of each kind in `KINDS`.
 """
 
-import argparse
 import json
 import re
-import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.ava.judging import Judge
+from genqa_metrics.ava.loading import load_judge
 
 from training import common
+from training.ava.triples import as2_rows
 from training.studies.answer_ranking import overfitted, rank_systems
 from training.studies.answer_ranking.candidates import Question, questions_of, words
 from training.studies.answer_ranking.rankers import cross_encoder
-from training.studies.harness import Table
+from training.studies.harness import Kept, Study, digests
 from training.studies.judges.compare_judges import columns, read, token_f1
 
-RANKER = "tanda"  # of `rank_systems.py`, as in the paper
 SURE = 0.5  # probability from which the ranker takes its first answer for right
 VERDICTS = ("evouna_nq.dev", "evouna_tq.dev")
 LONG = 20  # words
@@ -60,13 +61,7 @@ KINDS: dict[str, Callable[[dict], bool]] = {  # the first three leave no answer 
 
 
 def first_answers(questions: Sequence[Question], scores: list[np.ndarray], judge: Callable) -> list[dict]:
-    """Return the first answer of every question with what ranker, judge and people say of it.
-
-    Args:
-        questions: questions with two correct answers of different words.
-        scores: per question the ranker's (candidates,) probabilities.
-        judge: see `rank_systems.judged`; of several references the mean counts.
-    """
+    """Return the first answer of every question with what ranker, judge and people say of it."""
     found, asked = [], []
     for question, own in zip(questions, scores, strict=True):
         best = int(np.argmax(own))
@@ -79,12 +74,7 @@ def first_answers(questions: Sequence[Question], scores: list[np.ndarray], judge
 
 
 def opinions(rows: Sequence[dict], threshold: float) -> list[dict]:
-    """Return how many first answers ranker and judge take for right or wrong, and how many of them are right.
-
-    Args:
-        rows: see `first_answers`.
-        threshold: probability from which the judge takes an answer for right.
-    """
+    """Return how many first answers ranker and judge take for right or wrong, and how many of them are right."""
     result = []
     for ranker in (True, False):
         for judge in (True, False):
@@ -96,13 +86,7 @@ def opinions(rows: Sequence[dict], threshold: float) -> list[dict]:
 
 
 def choices(halves: Sequence[tuple[Question, Question]], judge: list[np.ndarray], ranker: list) -> list[dict]:
-    """Return what judge and ranker choose for every question, whether it is right, and how near to the reference.
-
-    Args:
-        halves: see `overfitted.known_and_unseen`.
-        judge: per question its (candidates,) probabilities of the unseen answers.
-        ranker: the same of the ranker.
-    """
+    """Return what judge and ranker choose for every question, whether it is right, and how near to the reference."""
     found = []
     for (known, unseen), *both in zip(halves, judge, ranker, strict=True):
         row = {"question": unseen.text, "reference": known.candidates[0]}
@@ -123,13 +107,7 @@ def choice_counts(rows: Sequence[dict]) -> dict:
 
 
 def kinds(rows: Sequence[dict], probabilities: np.ndarray, threshold: float) -> dict[str, dict[str, int]]:
-    """Return, for all answers and by `KINDS`, how many there are and how many are wrongly accepted and rejected.
-
-    Args:
-        rows: `question`, `references`, `candidate` and `label` 0 or 1.
-        probabilities: (rows,) of the judge.
-        threshold: probability from which an answer counts as correct.
-    """
+    """Return, for all answers and by `KINDS`, how many there are and how many are wrongly accepted and rejected."""
     accepted, true = probabilities >= threshold, np.array([row["label"] == 1 for row in rows])
     found = {}
     for name, holds in {"all": lambda row: True, **KINDS}.items():
@@ -166,18 +144,27 @@ def tables(result: dict) -> str:
 
 def show(title: str, rows: Sequence[dict]) -> None:
     """Print example rows."""
-    print(f"\n{title}")
-    for row in rows:
-        print(json.dumps(row, ensure_ascii=False))
+    print(f"\n{title}", *(json.dumps(row, ensure_ascii=False) for row in rows), sep="\n")
 
 
-def measured(args: argparse.Namespace, loaded) -> dict:
+@dataclass
+class Arguments(Kept):
+    """What is counted."""
+
+    data_dir: str = common.option("folder of the answer-sentence selection files")
+    output_dir: str = common.option("folder of the rankers of rank_systems.py")
+    judgments: list[str] = common.option("folders of the files of human verdicts")
+    judge: str | None = common.option("folder or Hub id of the judge; default: bundled", None)
+    rows: int = common.option("example rows printed of each kind", 5)
+    seed: int = common.option("of the halves of answers, as given to overfitted.py", 0)
+    dtype: str | None = common.option("floating type of the judge; default float32", None)
+
+
+def study(args: Arguments) -> dict:
     """Return all counts, and print example rows on the way; see the head of this file."""
-    from genqa_metrics.ava.judging import Judge
-
-    from training.ava.triples import as2_rows
-
-    judge, folder = rank_systems.probabilities(loaded), args.output_dir
+    overfitted.need(args.output_dir, overfitted.TANDA, overfitted.FITTED)
+    begun, loaded = common.clocks(), load_judge(args.judge, device="cpu", dtype=args.dtype)
+    judge, folder = rank_systems.probabilities_of(loaded), Path(args.output_dir)
     result: dict = {"first answers": {}}
     tests = []
     for corpus, name in rank_systems.CORPORA.items():
@@ -186,7 +173,7 @@ def measured(args: argparse.Namespace, loaded) -> dict:
             questions = questions_of(as2_rows(f"{name}.{split}", args.data_dir))
             questions = [question for question in questions if rank_systems.references_of(question)]
             tests += questions if split == "test" else []
-            scores = cross_encoder(questions, args.seed, folder / RANKER)
+            scores = cross_encoder(questions, args.seed, folder / overfitted.TANDA)
             rows[split] = first_answers(questions, scores, judge)
         tops, true = ([row[value] for row in rows["dev"]] for value in ("judge", "label"))
         threshold = rank_systems.best_threshold(np.array([tops]), np.array([np.mean(true)]))
@@ -207,71 +194,14 @@ def measured(args: argparse.Namespace, loaded) -> dict:
         for row, value in zip(rows, probabilities, strict=True)
         if (value >= loaded.threshold) != row["label"]
     ]
-    show(
-        "verdicts on answers of systems: errors",
-        sorted(wrong, key=lambda r: -abs(r["judge"] - r["label"]))[: args.rows],
-    )
-    return result
-
-
-def digests(args: argparse.Namespace) -> dict[str, str]:
-    """Return the digests of the files that are measured on, by name."""
-    from genqa_metrics.core.checkpoint_validation import file_digest
-
+    wrong.sort(key=lambda row: -abs(row["judge"] - row["label"]))
+    show("verdicts on answers of systems: errors", wrong[: args.rows])
     names = [f"{name}.{split}" for name in rank_systems.CORPORA.values() for split in rank_systems.SPLITS]
-    files = [common.local_file(name, args.data_dir) for name in names] + [
-        common.local_file(n, args.judgments) for n in VERDICTS
-    ]
-    return {path.name: file_digest(path) for path in files if path}
+    facts = {"judge": loaded.signature, "seed": args.seed, "hours": common.hours_since(begun)}
+    return facts | {"data": digests(names, args.data_dir) | digests(VERDICTS, args.judgments)} | result
 
 
-def main() -> None:
-    """Measure, print, write the counts."""
-    from genqa_metrics.ava import loading
-
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--data_dir", required=True, help="folder of the answer-sentence selection files")
-    parser.add_argument("--output_dir", type=Path, required=True, help="folder of the rankers of rank_systems.py")
-    parser.add_argument(
-        "--judgments", type=Path, nargs="+", required=True, help="folders of the files of human verdicts"
-    )
-    parser.add_argument("--judge", help="folder or Hub id of the judge; default: bundled")
-    parser.add_argument("--rows", type=int, default=5, help="example rows printed of each kind")
-    parser.add_argument("--seed", type=int, default=0, help="of the halves of answers, as given to overfitted.py")
-    parser.add_argument("--dtype", help="floating type of the judge; default float32")
-    parser.add_argument(
-        "--write", type=Path, help="file with <!-- errors --> marks, for the tables; errors.json is beside it"
-    )
-    args, begun = parser.parse_args(), common.clocks()
-    for name in (RANKER, overfitted.FITTED):
-        if not (args.output_dir / name / "model.safetensors").is_file():
-            parser.error(
-                f"--output_dir: no ranker {args.output_dir / name}; run rank_systems.py and overfitted.py first"
-            )
-    if args.write:
-        common.around_markers(args.write, "errors")  # a wrong page fails before the work
-    loaded = loading.load_judge(args.judge, device="cpu", dtype=args.dtype)
-    result = measured(args, loaded)
-    text = tables(result)
-    print(f"\n{text}")
-    if args.write:
-        facts = {
-            "command": common.command_line("training.studies.answer_ranking.error_tables", sys.argv[1:]),
-            "judge": loaded.signature,
-            "seed": args.seed,
-            "hours": common.hours_since(begun),
-            "data": digests(args),
-        }
-        path = args.write.with_name("errors.json")
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(facts | result, indent=1) + "\n", encoding="utf-8")
-        common.put_between_markers(args.write, "errors", text)
-
-
-TABLES = [
-    Table("errors", "studies/answer_ranking/results/errors", tables),
-]
-
+STUDY = Study(__spec__.name, Arguments, study, tables, {"errors": "errors"})
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

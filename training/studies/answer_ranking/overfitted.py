@@ -10,34 +10,32 @@
   the P@1 by people's: a judge that does not notice finds it better than it is.
 """
 
-import argparse
 import json
-import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.ava.loading import load_judge
+from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
 
+from training.common import option
 from training.studies.answer_ranking import rank_systems
-from training.studies.answer_ranking.candidates import Question, questions_of, words
+from training.studies.answer_ranking.candidates import Question, words
 from training.studies.answer_ranking.rankers import cross_encoder, trained_cross_encoder
+from training.studies.harness import Kept, Study, digests
 
 EPOCHS = 4.0  # of the training on test questions: enough to know them by heart
 SAMPLES = 1000  # of questions, for intervals
+TANDA = "tanda"  # folder of the transferred and adapted ranker
 FITTED = "fitted_to_answers"  # folder of the ranker that has one correct answer of every test question by heart
 
 
 def split_answers(question: Question, rng: np.random.Generator) -> tuple[Question, Question]:
     """Return a question with the answers to train on, and with those to choose from.
 
-    Args:
-        question: with at least two correct answers of different words.
-        rng: source of randomness.
-
-    Returns:
-        The first correct answer and every second incorrect one; all other answers, without those of the same words as
-        the first.
+    Trained on are the first correct answer and every second incorrect one; the others, without those of the same words
+    as the first, are chosen from.
     """
     answers = list(zip(question.candidates, question.labels, strict=True))
     first = next(text for text, label in answers if label)
@@ -75,8 +73,6 @@ def judged_labels(questions: Sequence[Question], probabilities: list, threshold:
 
 def share(hits: Sequence[float], seed: int) -> list[float]:
     """Return a mean over questions with its interval."""
-    from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
-
     (counts,) = bootstrap_counts(len(hits), SAMPLES, seed)
     values = np.asarray(hits, dtype=float)
     return [float(values.mean()), *map(float, interval(counts @ values / len(values), len(values)))]
@@ -92,14 +88,9 @@ def experiment(
 ) -> dict[str, dict]:
     """Return the shares of both parts, with intervals over questions; see the head of this file.
 
-    Args:
-        tests: test questions; those without two correct answers are left out.
-        dev: dev questions, for the judge's threshold.
-        judge: see `rank_systems.judged`.
-        folder: with the cross-encoder "tanda"; the new ones are put there too.
-        seed: of halves and training.
+    Test questions without two correct answers are left out; the judge's threshold comes from dev questions.
     """
-    tanda = folder / "tanda"
+    tanda = folder / TANDA
     tests, dev = ([q for q in own if rank_systems.references_of(q)] for own in (tests, dev))
     halves = known_and_unseen(tests, seed)
     trained, unseen = (list(own) for own in zip(*halves, strict=True))
@@ -132,42 +123,36 @@ def experiment(
     return {"one answer of every question": answers, "the judge's verdicts": verdicts}
 
 
-def main() -> None:
-    """Train, measure, print."""
-    from genqa_metrics.ava import loading
-    from genqa_metrics.core.checkpoint_validation import file_digest
+@dataclass
+class Arguments(Kept):
+    """What is fitted to what."""
 
-    from training.ava.triples import as2_rows
-    from training.common import command_line, local_file
+    data_dir: str = option("folder of the answer-sentence selection files")
+    output_dir: str = option("folder of the rankers of rank_systems.py")
+    judge: str | None = option("folder or Hub id of the judge; default: bundled", None)
+    seed: int = option("of halves and training", 0)
+    dtype: str | None = option("floating type of the judge; default float32", None)
 
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--data_dir", required=True, help="folder of the answer-sentence selection files")
-    parser.add_argument("--output_dir", type=Path, required=True, help="folder of the rankers of rank_systems.py")
-    parser.add_argument("--judge", help="folder or Hub id of the judge; default: bundled")
-    parser.add_argument("--seed", type=int, default=0, help="of halves and training")
-    parser.add_argument("--dtype", help="floating type of the judge; default float32")
-    parser.add_argument("--json", type=Path, help="result file")
-    args = parser.parse_args()
-    if not (args.output_dir / "tanda/model.safetensors").is_file():
-        parser.error(f"--output_dir: no ranker {args.output_dir / 'tanda'}; run rank_systems.py first")
-    loaded = loading.load_judge(args.judge, device="cpu", dtype=args.dtype)
-    judge = rank_systems.probabilities(loaded)
 
-    def read(split):
-        return [
-            q for c in rank_systems.CORPORA.values() for q in questions_of(as2_rows(f"{c}.{split}", args.data_dir))
-        ]
+def need(folder: str | Path, *names: str) -> None:
+    """Raise ValueError where a folder of rankers lacks one of some names."""
+    for name in names:
+        if not Path(folder, name, "model.safetensors").is_file():
+            raise ValueError(f"--output_dir: no ranker {folder}/{name}; run rank_systems.py and overfitted.py first")
 
-    result = experiment(read("test"), read("dev"), judge, args.output_dir, args.seed)
-    files = [
-        local_file(f"{c}.{split}", args.data_dir) for c in rank_systems.CORPORA.values() for split in ("dev", "test")
-    ]
-    result |= {"judge": loaded.signature, "seed": args.seed, "data": {f.name: file_digest(f) for f in files if f}}
-    print(json.dumps(result, indent=2))
-    if args.json:
-        command = command_line("training.studies.answer_ranking.overfitted", sys.argv[1:])
-        args.json.write_text(json.dumps({"command": command} | result, indent=1) + "\n", encoding="utf-8")
 
+def study(args: Arguments) -> dict:
+    """Return what `experiment` returns of the test parts."""
+    need(args.output_dir, TANDA)
+    loaded = load_judge(args.judge, device="cpu", dtype=args.dtype)
+    test, dev = (rank_systems.as2_questions(args.data_dir, split) for split in ("test", "dev"))
+    judge = rank_systems.probabilities_of(loaded)
+    found = experiment(test, dev, judge, Path(args.output_dir), args.seed)
+    names = [f"{corpus}.{split}" for corpus in rank_systems.CORPORA.values() for split in ("dev", "test")]
+    return found | {"judge": loaded.signature, "seed": args.seed, "data": digests(names, args.data_dir)}
+
+
+STUDY = Study(__spec__.name, Arguments, study, lambda result: json.dumps(result, indent=2))
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

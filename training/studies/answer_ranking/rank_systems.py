@@ -9,14 +9,24 @@ probabilities are averaged, as in the paper, or the best counts. The threshold i
 over the systems on dev. Questions without a correct or without an incorrect answer are left out.
 """
 
-import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import numpy as np
+from genqa_metrics.ava.judging import Judge, reference_words
+from genqa_metrics.ava.loading import load_judge
+from genqa_metrics.core.checkpoint_validation import file_digest
+from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
+
 from training import common
-from training.studies.harness import Table
+from training.ava.ranking import MEASURES, is_usable, rank_agreement, ranking_scores, resampled_agreement
+from training.ava.triples import as2_rows
+from training.studies.answer_ranking.candidates import Question, questions_of, words
+from training.studies.answer_ranking.rankers import all_rankers
+from training.studies.answer_ranking.transfer import SOURCES
+from training.studies.harness import Kept, Study, digests, versions
 
 CORPORA = {"TREC-QA": "trecqa", "WikiQA": "wikiqa"}  # name -> NAME.train, NAME.dev, NAME.test in the folder of data
 SPLITS = ("dev", "test")
@@ -24,11 +34,12 @@ AGGREGATIONS = ("mean", "max")
 SAMPLES = 1000  # of questions, for intervals
 TITLES = {"p_at_1": "P@1", "map": "MAP", "mrr": "MRR"}
 
-Judge = Callable[[list[str], list[str], list[str]], Sequence[float]]
+# From (rows,) questions, references and answers to (rows,) probabilities.
+Probabilities = Callable[[list[str], list[str], list[str]], Sequence[float]]
 
 
 @dataclass
-class Arguments:
+class Arguments(Kept):
     """What is measured on what."""
 
     data_dir: str = common.option("folder of the answer-sentence selection corpora")
@@ -43,22 +54,13 @@ class Arguments:
     seed: int = common.option("of the rankers and of the samples of questions", 0)
     dtype: str | None = common.option("floating type of the judges; default float32", None)
     plain: bool = common.option("--no_plain leaves the blanks between tokens as they are", True)
-    write: str | None = common.option("Markdown file in which the tables are put, PLACE.json is put beside it", None)
-    place: str = common.option("name of the marks between which the tables stand in that file", "systems")
 
 
-def references_of(question) -> list[list[str]] | None:
-    """Return the references of every candidate, or None if the question cannot be used.
+def references_of(question: Question) -> list[list[str]] | None:
+    """Return for every candidate the other correct answers, or None if the question cannot be used.
 
-    Args:
-        question: a `Question`; texts with the same words are the same answer.
-
-    Returns:
-        One list of other correct answers per candidate.
+    Texts with the same words are the same answer.
     """
-    from training.ava.ranking import is_usable
-    from training.studies.answer_ranking.candidates import words
-
     if not is_usable(question.labels):
         return None
     correct = [text for text, label in zip(question.candidates, question.labels, strict=True) if label]
@@ -66,18 +68,8 @@ def references_of(question) -> list[list[str]] | None:
     return found if all(found) else None
 
 
-def judged(questions: Sequence, judge: Judge) -> dict[str, list]:
-    """Return the judge's probabilities of the candidates of all questions, for each of `AGGREGATIONS`.
-
-    Args:
-        questions: `Question`s.
-        judge: from (rows,) questions, references and answers to (rows,) probabilities; each row has one reference.
-
-    Returns:
-        "mean", "max" -> per question its (candidates,) probabilities, or None if it cannot be used.
-    """
-    import numpy as np
-
+def judged(questions: Sequence[Question], judge: Probabilities) -> dict[str, list]:
+    """Return "mean", "max" -> per question its (candidates,) probabilities, or None if it cannot be used."""
     given = [references_of(question) for question in questions]
     rows = [
         (question.text, reference, candidate)
@@ -93,24 +85,18 @@ def judged(questions: Sequence, judge: Judge) -> dict[str, list]:
     }
 
 
-def best_threshold(tops, true) -> float:
-    """Return the threshold with the least RMSE of P@1 over systems.
+def best_threshold(tops: np.ndarray, true: np.ndarray) -> float:
+    """Return the threshold with the least RMSE of P@1 over systems, half-way between two neighbouring probabilities.
 
     Args:
         tops: (systems, questions) probabilities of the first answers.
         true: (systems,) P@1 from gold labels.
 
-    Returns:
-        The middle one of the best thresholds, each half-way between two neighbouring probabilities.
-
     Two systems, two questions: between 0.3 and 0.6 all first answers of one and half of the other's are accepted.
 
-    >>> import numpy as np
     >>> round(best_threshold(np.array([[0.9, 0.6], [0.8, 0.3]]), np.array([1.0, 0.5])), 3)
     0.45
     """
-    import numpy as np
-
     values = np.unique(np.r_[0.0, tops.ravel(), 1.0])
     thresholds = (values[1:] + values[:-1]) / 2
     estimated = (tops[None] >= thresholds[:, None, None]).mean(axis=2)
@@ -120,22 +106,17 @@ def best_threshold(tops, true) -> float:
 
 
 def measured(
-    questions: Sequence, orders: dict[str, list], probabilities: list, threshold: float | None, seed: int = 0
+    questions: Sequence[Question], orders: dict[str, list], probabilities: list, threshold: float | None, seed: int = 0
 ) -> dict:
     """Return the true and the estimated measures of rankers, and how near they are, with intervals over questions.
 
     Args:
-        questions: `Question`s.
+        questions: the questions.
         orders: ranker -> per question the numbers of its candidates, best first.
         probabilities: per question the judge's (candidates,) probabilities, None for one that is left out.
         threshold: probability from which an answer counts as correct; None takes the best for these questions.
         seed: of the samples of questions.
     """
-    import numpy as np
-    from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
-
-    from training.ava.ranking import MEASURES, rank_agreement, ranking_scores, resampled_agreement
-
     used = [i for i, own in enumerate(probabilities) if own is not None]
     labels = [np.array(question.labels) for question in questions]
 
@@ -174,17 +155,15 @@ def measured(
     }
 
 
-def compared(corpora: dict[str, dict[str, list]], rankers: dict, judges: dict[str, Judge], seed: int) -> dict:
+def compared(corpora: dict[str, dict[str, list]], rankers: dict, judges: dict[str, Probabilities], seed: int) -> dict:
     """Return, by judge, aggregation of references, corpus and split, what `measured` returns.
 
     Args:
-        corpora: corpus -> "dev" and "test" -> `Question`s.
+        corpora: corpus -> "dev" and "test" -> questions.
         rankers: name -> function from questions and a seed to per question (candidates,) scores.
-        judges: name -> see `judged`.
+        judges: by name.
         seed: of the rankers.
     """
-    import numpy as np
-
     result = {name: {how: {corpus: {} for corpus in corpora} for how in AGGREGATIONS} for name in judges}
     for corpus, splits in corpora.items():
         for split in SPLITS:
@@ -198,8 +177,6 @@ def compared(corpora: dict[str, dict[str, list]], rankers: dict, judges: dict[st
                     own = result[name][how][corpus]
                     threshold = own["dev"]["threshold"] if split == "test" else None
                     own[split] = measured(questions, orders, probabilities, threshold, seed)
-                    rmse = own[split]["agreement"]["p_at_1"]["rmse"]
-                    print(f"{corpus} {split}, {name}, {how}: RMSE of P@1 {rmse:.3f}", file=sys.stderr, flush=True)
     return result
 
 
@@ -234,16 +211,8 @@ def tables(result: dict) -> str:
     return "\n\n".join(parts)
 
 
-def write_result(markdown: str | Path, place: str, text: str, result: dict) -> None:
-    """Put tables between the marks of a Markdown file, and the result as JSON, named like the marks, beside it."""
-    path = Path(markdown)
-    path.with_name(f"{place}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    common.put_between_markers(path, place, text)
-
-
-def probabilities(loaded) -> Judge:
-    """Return a loaded judge as `judged` takes it: what the model says, calibrated, without any rule around it."""
-    from genqa_metrics.ava.judging import Judge, reference_words
+def probabilities_of(loaded) -> Probabilities:
+    """Return a loaded judge as what its model says, calibrated, without any rule around it."""
 
     def judge(*rows):
         triples = list(zip(*rows, strict=True))
@@ -253,61 +222,41 @@ def probabilities(loaded) -> Judge:
     return judge
 
 
-def main() -> None:
-    """Train what is missing, measure, print the tables, and put them into a file if asked."""
-    from importlib.metadata import version
+def as2_questions(folder: str, *splits: str, plain: bool = True) -> list[Question]:
+    """Return the questions of splits of all corpora."""
+    names = [f"{corpus}.{split}" for corpus in CORPORA.values() for split in splits]
+    return [question for name in names for question in questions_of(as2_rows(name, folder, plain), plain)]
 
-    from genqa_metrics.ava import loading
-    from genqa_metrics.core.checkpoint_validation import file_digest
 
-    from training.ava.triples import as2_rows
-    from training.studies.answer_ranking.candidates import questions_of
-    from training.studies.answer_ranking.rankers import all_rankers
-    from training.studies.answer_ranking.transfer import SOURCES
-
-    args = common.parsed(Arguments)
-    begun = common.clocks()
-    if args.write:
-        common.around_markers(args.write, args.place)  # a wrong page fails before the work
-    loaded = {}
-    for text in args.judges:
-        name, _, folder = text.partition("=")
+def study(args: Arguments) -> dict:
+    """Train what is missing, and return the measures of all rankers by all judges."""
+    begun, loaded = common.clocks(), {}
+    for name, _, folder in (text.partition("=") for text in args.judges):
         checkpoint = folder or (None if name == "bundled" else name)
-        loaded[name] = loading.load_judge(checkpoint, device="cpu", dtype=args.dtype)
-
-    def read(name):
-        return questions_of(as2_rows(name, args.data_dir, args.plain), args.plain)
-
-    corpora = {name: {split: read(f"{corpus}.{split}") for split in SPLITS} for name, corpus in CORPORA.items()}
-    training = [question for corpus in CORPORA.values() for question in read(f"{corpus}.train")]
-    dev = [question for splits in corpora.values() for question in splits["dev"]]
+        loaded[name] = load_judge(checkpoint, device="cpu", dtype=args.dtype)
+    corpora = {
+        name: {s: questions_of(as2_rows(f"{corpus}.{s}", args.data_dir, args.plain), args.plain) for s in SPLITS}
+        for name, corpus in CORPORA.items()
+    }
+    training, dev = (as2_questions(args.data_dir, split, plain=args.plain) for split in ("train", "dev"))
     rankers = all_rankers(training, dev, args.spans_dir, args.output_dir, args.seed, args.adapted)
-    result = compared(corpora, rankers, {name: probabilities(own) for name, own in loaded.items()}, args.seed)
-    text = tables(result)
-    print(text)
-    if args.write:
-        files = [
-            common.local_file(f"{c}.{split}", args.data_dir) for c in CORPORA.values() for split in ("train", *SPLITS)
-        ]
-        files += [path for name in SOURCES if (path := common.local_file(name, args.spans_dir))]
-        trained = sorted(path.parent for path in Path(args.output_dir).glob("*/model.safetensors"))
-        facts = {
-            "command": common.command_line("training.studies.answer_ranking.rank_systems", sys.argv[1:]),
-            "seed": args.seed,
-            "hours": common.hours_since(begun),  # without the training of rankers that were there
-            "versions": {name: version(name) for name in ("genqa-metrics", "bm25s", "torch", "transformers")},
-            "judges": {name: judge.signature for name, judge in loaded.items()},
-            "rankers": {folder.name: file_digest(folder / "model.safetensors") for folder in trained},
-            "data": {path.name: file_digest(path) for path in files},
-        }
-        write_result(args.write, args.place, text, facts | {"judged": result})
+    judges = {name: probabilities_of(one) for name, one in loaded.items()}
+    found = compared(corpora, rankers, judges, args.seed)
+    models = sorted(Path(args.output_dir).glob("*/model.safetensors"))
+    names = [f"{corpus}.{split}" for corpus in CORPORA.values() for split in ("train", *SPLITS)]
+    return {
+        "seed": args.seed,
+        "hours": common.hours_since(begun),  # without the training of rankers that were there
+        "versions": versions("genqa-metrics", "bm25s", "torch", "transformers"),
+        "judges": {name: one.signature for name, one in loaded.items()},
+        "rankers": {path.parent.name: file_digest(path) for path in models},
+        "data": digests(names, args.data_dir) | digests(SOURCES, args.spans_dir),
+        "judged": found,
+    }
 
 
-TABLES = [
-    Table("systems", "studies/answer_ranking/results/systems", lambda r: tables(r["judged"])),
-    Table("small_and_base", "studies/answer_ranking/results/small_and_base", lambda r: tables(r["judged"])),
-]
-
+PLACES = {"systems": "systems", "small_and_base": "small_and_base"}
+STUDY = Study(__spec__.name, Arguments, study, lambda r: tables(r["judged"]), PLACES)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

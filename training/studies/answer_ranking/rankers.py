@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from training.cross_encoder import probabilities, trained
+from training.similarity import cosines
 from training.studies.answer_ranking import compare_aggregate
 from training.studies.answer_ranking.candidates import Question, words
 from training.studies.answer_ranking.transfer import reading_encoder, transfer_questions
@@ -57,15 +58,7 @@ def tfidf(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
 
 def encoder_cosine(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
     """Return the cosine of sentence embeddings of MiniLM, the base encoder of the bundled checkpoints."""
-    from genqa_metrics.core.encoders import base_encoder
-    from sentence_transformers import SentenceTransformer
-
-    model = SentenceTransformer(str(base_encoder()), device="cpu")
-    asked, candidates = _flat(questions)
-    texts = list(dict.fromkeys(asked + candidates))
-    vectors = dict(zip(texts, model.encode(texts, normalize_embeddings=True, show_progress_bar=False), strict=True))
-    scores = [vectors[q] @ vectors[t] for q, t in zip(asked, candidates, strict=True)]
-    return _split(np.array(scores), questions)
+    return _split(cosines(*_flat(questions)), questions)
 
 
 def word_overlap(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
@@ -113,15 +106,7 @@ def training_pairs(questions: Sequence[Question], seed: int) -> list[tuple[str, 
 def trained_cross_encoder(
     questions: Sequence[Question], folder: str | Path, seed: int, start: str | Path, epochs: float = 1.0
 ) -> Path:
-    """Train a cross-encoder on labelled answers, unless it exists, and return its folder.
-
-    Args:
-        questions: questions of the training parts.
-        folder: where the model is put; an existing one is used.
-        seed: of the rows, their order and the new layer.
-        start: folder of the encoder, see `transfer.reading_encoder`, or of another cross-encoder that is adapted.
-        epochs: times that every row is seen.
-    """
+    """Train a cross-encoder on labelled answers, see `cross_encoder.trained`, and return its folder."""
     return trained(training_pairs(questions, seed), folder, seed, start, epochs)
 
 
@@ -150,15 +135,9 @@ def all_rankers(
     seed: int,
     adapted: bool = False,
 ) -> dict[str, Ranker]:
-    """Return `RANKERS`, four that are trained unless they exist, and an ensemble.
+    """Return `RANKERS`, four that are trained into a folder unless they are there, and an ensemble.
 
-    Args:
-        training: questions of the training parts.
-        dev: questions of the dev parts, on which Compare-Aggregate stops.
-        spans_dir: folder of the extractive QA that the transferred cross-encoder learns from first.
-        folder: where the models are put.
-        seed: of training.
-        adapted: Compare-Aggregate too learns from the extractive QA first.
+    Compare-Aggregate stops on the dev questions; `adapted`: it too learns from the extractive QA in `spans_dir` first.
     """
     folder = Path(folder)
     reader = reading_encoder(folder / "encoder")

@@ -18,16 +18,10 @@ LONGEST = 60  # words of a sentence
 
 
 def sentence_questions(rows: Iterable[dict], rng: random.Random, sentences: int = 6) -> list[Question]:
-    """Return the sentences of the paragraphs of extractive QA as candidate answers.
+    """Return the sentences of the paragraphs of extractive QA (rows as SQuAD's) as candidate answers.
 
-    Args:
-        rows: `question`, `context` and `answers` with `text` and `answer_start`, as SQuAD's.
-        rng: source of randomness.
-        sentences: candidates at most; of more the wrong ones are drawn at random.
-
-    Returns:
-        Questions with a right and a wrong candidate. A sentence is right that holds the first answer's span, wrong if
-        no answer's text is in it; others are left out.
+    A sentence is right that holds the first answer's span, wrong if no answer's text is in it; others are left out,
+    and questions without both kinds. Of more than `sentences` candidates the wrong ones are drawn at random.
 
     >>> answers = {"text": ["Ann"], "answer_start": [0]}
     >>> rows = [{"question": "Who won?", "context": "Ann won. It rained.", "answers": answers}]
@@ -60,10 +54,6 @@ def reading_encoder(folder: str | Path, checkpoint: str | None = None) -> Path:
     """Write the encoder of KPQA's predictor, which has read questions beside sentences, and return its folder.
 
     A MiniLM that was made for the vectors of single texts has to learn first to compare two; on few rows it does not.
-
-    Args:
-        folder: where it is put; an existing one is used.
-        checkpoint: folder or Hub id of the predictor, None for the bundled one.
     """
     folder = Path(folder)
     if (folder / "model.safetensors").is_file():

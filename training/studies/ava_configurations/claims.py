@@ -69,14 +69,8 @@ def resampled(
 ) -> dict[str, np.ndarray]:
     """Return the scores of configurations in the same bootstrap samples of questions; row 0 is all rows once.
 
-    Args:
-        rows: test triples.
-        runs: configuration -> per seed the (rows,) logits and the threshold; of several seeds the mean counts, over
-            seeds that are drawn with replacement too.
-        seed: of the samples.
-
-    Returns:
-        configuration -> (1 + SAMPLES, 4) precision, recall, F1, AUC.
+    `runs` has per seed of training the (rows,) logits and the threshold. Of several seeds the mean counts, over seeds
+    that are drawn with replacement too. Scores are (1 + SAMPLES, 4) precision, recall, F1, AUC.
     """
     labels = np.array([int(row.label) for row in rows])
     questions = {question: i for i, question in enumerate(dict.fromkeys(row.question for row in rows))}
@@ -103,11 +97,8 @@ def summary(
 ) -> dict:
     """Return scores, and with intervals the differences of F1 and AUC: for the paper's claims, and from another block.
 
-    Args:
-        scores: configuration -> what `resampled` returns.
-        questions: number of them.
-        plain: scores of the block that is compared with, in the same samples.
-        better_ones: scores of the configurations that claims call better; default `scores`.
+    All scores are of the same samples, see `resampled`: `plain` those of the block that is compared with,
+    `better_ones` those of the configurations that claims call better (default `scores`).
     """
 
     def noted(values: np.ndarray) -> list[float]:

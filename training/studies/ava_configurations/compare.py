@@ -1,6 +1,6 @@
 """Train every configuration of the paper on the same triples and compare them, as Table 4 of Vu & Moschitti (2021).
 
-    python -m training.studies.ava_configurations.compare --as2 AS2 --output RUNS --seeds 1 2 3 --write tables.md
+    python -m training.studies.ava_configurations.compare --as2 AS2 --output RUNS --seeds 1 2 3 --json FILE
 
 Each run is made by `train_ava.py` with the settings of `--config` and stops when dev AUC no longer rises;
 an existing one is not made again, so that the command can be stopped and given again. Precision, recall and F1 of
@@ -9,27 +9,25 @@ incorrect answers in training than there are, so the threshold is the one of the
 questions and, where there are several, over seeds.
 """
 
-import argparse
 import json
 import os
 import random
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
-from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import checkpoint_digest
 from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR
 
 from training.ava import triples as t
-from training.common import around_markers, clocks, command_line, local_file, markdown_table, put_between_markers
+from training.common import clocks, markdown_table, option
 from training.studies.answer_ranking.transfer import reading_encoder
 from training.studies.ava_configurations.claims import best_threshold, resampled, summary, verdict
-from training.studies.harness import Table
+from training.studies.harness import Kept, Study, digests
 
 FOLDER = Path(__file__).parent
 TESTS = {"TREC-QA": "trecqa.test", "WikiQA": "wikiqa.test"}
@@ -50,18 +48,37 @@ BLOCKS: dict[str, tuple[str, ...]] = {  # more arguments of train_ava.py
 }
 
 
-def run_folder(args: argparse.Namespace, block: str, configuration: str, seed: int) -> Path:
+@dataclass
+class Arguments(Kept):
+    """What is trained and measured; further words are train_ava.py's and go to every run."""
+
+    as2: str = option("folder of the answer-sentence selection files")
+    output: str = option("folder for the checkpoints")
+    judgments: str | None = option("folder of the files of human verdicts, for other blocks", None)
+    transferred: str | None = option(f"folder of what paper_transfer.args made, for the block {TWO_STEPS!r}", None)
+    short_answers: str | None = option(f"folder that short_answers.py wrote, for the block {SHORT!r}", None)
+    blocks: list[str] = option("what is learnt from", ["answer sentences"])
+    only: list[str] = option("configurations", list(ORDER))
+    seeds: list[int] = option("seeds of training", [1])
+    encoder: str | None = option("folder or Hub id of the encoder; default: that of KPQA's predictor", None)
+    config: str = option("file of train_ava.py's arguments", str(FOLDER / "configurations.args"))
+    trained: bool = option("measure finished runs, train none", False)
+    kept: str | None = option("npz file of logits: its runs are not made again, others are added", None)
+    dtype: str | None = option("floating type when measuring; default float32", None)
+
+
+def run_folder(args: Arguments, block: str, configuration: str, seed: int) -> Path:
     """Return the folder of a run."""
-    return args.output / block.replace(" ", "_") / configuration / f"seed{seed}"
+    return Path(args.output) / block.replace(" ", "_") / configuration / f"seed{seed}"
 
 
-def chosen(args: argparse.Namespace, block: str) -> list[str]:
+def chosen(args: Arguments, block: str) -> list[str]:
     """Return the configurations of a block that are asked for."""
     sole = {TWO_STEPS: TRANSFERRED, SHORT: LINEAR}
     return [c for c in ORDER if c in args.only and sole.get(block, c) == c]
 
 
-def train(args: argparse.Namespace, block: str, configuration: str, seed: int) -> None:
+def train(args: Arguments, block: str, configuration: str, seed: int) -> None:
     """Make a run unless it exists, and note how long it took on the clock and on cores."""
     folder = run_folder(args, block, configuration, seed)
     if (folder / "final/README.md").is_file():
@@ -81,7 +98,7 @@ def train(args: argparse.Namespace, block: str, configuration: str, seed: int) -
         noted.write_text(json.dumps(seconds), encoding="utf-8")
 
 
-def measured_rows(as2: Path) -> dict[str, list[t.Triple]]:
+def measured_rows(as2: str) -> dict[str, list[t.Triple]]:
     """Return the triples that are measured on: all of the test parts, and a sample of dev for the threshold.
 
     The same texts are drawn from files with and without short answers.
@@ -92,13 +109,7 @@ def measured_rows(as2: Path) -> dict[str, list[t.Triple]]:
 
 
 def run_logits(folder: Path, rows: dict[str, list[t.Triple]], dtype: str | None) -> dict[str, np.ndarray]:
-    """Return the logits of a run for all rows, from its file if it exists.
-
-    Args:
-        folder: of the run.
-        rows: name -> triples.
-        dtype: floating type of the model.
-    """
+    """Return the logits of a run for all rows, from its file if it exists."""
     path, digest = folder / "logits.npz", checkpoint_digest(folder / "final")
     if path.is_file():
         known = np.load(path)
@@ -116,20 +127,16 @@ def run_logits(folder: Path, rows: dict[str, list[t.Triple]], dtype: str | None)
     return found
 
 
-def read_kept(path: Path | None, digests: dict[str, str]) -> dict[str, dict]:
+def read_kept(path: str | None, data: dict[str, str]) -> dict[str, dict]:
     """Return "block/configuration/seed" -> logits by part, and `facts`, of runs whose checkpoints may be gone.
 
-    Args:
-        path: file that `write_kept` wrote; None or a missing one holds nothing.
-        digests: of the files that are measured on now.
-
-    Raises:
-        ValueError: if the logits are of other files.
+    A missing file holds nothing; one whose logits are of other files than `data` is refused.
     """
-    if path is None or not path.is_file():
+    if path is None or not Path(path).is_file():
         return {}
     stored = dict(np.load(path))
-    if json.loads(str(stored.pop("digests"))) != digests:
+    known = {name.partition(".jsonl")[0]: digest for name, digest in json.loads(str(stored.pop("digests"))).items()}
+    if known != data:
         raise ValueError(f"kept: the logits in {path} are of other files than those in --as2; name another file")
     runs: dict[str, dict] = {}
     for name, values in stored.items():
@@ -138,14 +145,14 @@ def read_kept(path: Path | None, digests: dict[str, str]) -> dict[str, dict]:
     return runs
 
 
-def write_kept(path: Path, digests: dict[str, str], runs: dict[str, dict]) -> None:
+def write_kept(path: str, data: dict[str, str], runs: dict[str, dict]) -> None:
     """Write the logits and facts of runs, so that later ones can be compared with them."""
     values = {
         f"{run}/{part}": json.dumps(value) if part == "facts" else value
         for run, parts in runs.items()
         for part, value in parts.items()
     }
-    np.savez_compressed(path, digests=json.dumps(digests), **values)
+    np.savez_compressed(path, digests=json.dumps(data), **values)
 
 
 def _cell(values: list[float], form: str = "{:.3f} [{:.3f}, {:.3f}]") -> str:
@@ -207,7 +214,7 @@ def run_facts(folder: Path) -> dict:
 
 
 def measured(
-    args: argparse.Namespace,
+    args: Arguments,
     block: str,
     rows: dict[str, list[t.Triple]],
     kept: dict[str, dict],
@@ -244,57 +251,37 @@ def measured(
     return {"runs": facts, "tests": tests}
 
 
-def main() -> None:
-    """Train what is missing, measure, write."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--as2", type=Path, required=True, help="folder of the answer-sentence selection files")
-    parser.add_argument("--judgments", type=Path, help="folder of the files of human verdicts, for other blocks")
-    parser.add_argument(
-        "--transferred", type=Path, help=f"folder of what paper_transfer.args made, for the block {TWO_STEPS!r}"
-    )
-    parser.add_argument(
-        "--short_answers", type=Path, help=f"folder that short_answers.py wrote, for the block {SHORT!r}"
-    )
-    parser.add_argument("--output", type=Path, required=True, help="folder for the checkpoints")
-    parser.add_argument(
-        "--blocks", nargs="+", default=["answer sentences"], choices=BLOCKS, help="what is learnt from"
-    )
-    parser.add_argument("--only", nargs="+", default=ORDER, choices=ORDER, metavar="CONFIGURATION")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1], help="seeds of training")
-    parser.add_argument("--encoder", help="folder or Hub id of the encoder; default: that of KPQA's predictor")
-    parser.add_argument(
-        "--config", type=Path, default=FOLDER / "configurations.args", help="file of train_ava.py's arguments"
-    )
-    parser.add_argument("--trained", action="store_true", help="measure finished runs, train none")
-    parser.add_argument("--kept", type=Path, help="npz file of logits: its runs are not made again, others are added")
-    parser.add_argument("--dtype", help="floating type when measuring; default float32")
-    parser.add_argument("--write", type=Path, help="file with <!-- PLACE --> marks, for the tables")
-    parser.add_argument("--place", default="configurations", help="name of the marks")
-    parser.add_argument("--json", type=Path, help="result file")
-    args, args.more = parser.parse_known_args()
+def checked(args: Arguments) -> None:
+    """Raise ValueError where an argument is missing that a block needs."""
     to_train = [] if args.trained else args.blocks
+    if unknown := [name for name in args.blocks if name not in BLOCKS]:
+        raise ValueError(f"--blocks: expected some of {', '.join(BLOCKS)}, got {unknown[0]!r}")
+    if unknown := [name for name in args.only if name not in ORDER]:
+        raise ValueError(f"--only: expected some of {', '.join(ORDER)}, got {unknown[0]!r}")
     if args.judgments is None and any(BLOCKS[block] for block in to_train):
-        parser.error("--judgments: blocks with verdicts need the folder of the files of human verdicts")
-    if args.write:
-        around_markers(args.write, args.place)  # a wrong page fails before the work
+        raise ValueError("--judgments: blocks with verdicts need the folder of the files of human verdicts")
     if args.transferred is None and TWO_STEPS in to_train:
-        parser.error(f"--transferred: the block {TWO_STEPS!r} needs the folder of a judge to start from")
-
+        raise ValueError(f"--transferred: the block {TWO_STEPS!r} needs the folder of a judge to start from")
     if args.short_answers is None and SHORT in args.blocks:
-        parser.error(f"--short_answers: the block {SHORT!r} needs the folder that short_answers.py wrote")
+        raise ValueError(f"--short_answers: the block {SHORT!r} needs the folder that short_answers.py wrote")
 
-    if not args.encoder and to_train:
-        args.encoder = reading_encoder(args.output / "encoder")
-    files = [local_file(name, args.as2) for name in ("trecqa.train", "wikiqa.train", *DEV, *TESTS.values())]
-    digests = {path.name: file_digest(path) for path in files}
-    kept = read_kept(args.kept, digests)
-    rows, blocks, plain = measured_rows(args.as2), {}, {}
+
+def study(args: Arguments, more: list[str]) -> dict:
+    """Train what is missing, and return the scores of all blocks."""
+    checked(args)
+    args.more = more
+    if not args.encoder and not args.trained:
+        args.encoder = reading_encoder(Path(args.output) / "encoder")
+    data = digests(("trecqa.train", "wikiqa.train", *DEV, *TESTS.values()), args.as2)
+    kept, rows, blocks, plain = read_kept(args.kept, data), measured_rows(args.as2), {}, {}
     short_rows = measured_rows(args.short_answers) if SHORT in args.blocks else {}
     for name, own in short_rows.items():
         if [replace(row, short_answer=None) for row in own] != [replace(row, short_answer=None) for row in rows[name]]:
-            parser.error(f"--short_answers: {name} has other texts than in --as2; make it again with short_answers.py")
+            raise ValueError(
+                f"--short_answers: {name} has other texts than in --as2; make it again with short_answers.py"
+            )
     for block in args.blocks:
-        for seed in args.seeds if to_train else []:
+        for seed in () if args.trained else args.seeds:
             for configuration in chosen(args, block):
                 if f"{block}/{configuration}/{seed}" not in kept:
                     train(args, block, configuration, seed)
@@ -302,27 +289,15 @@ def main() -> None:
         if found:
             blocks[block] = found
     if not blocks:
-        parser.error(f"--trained: no run of {', '.join(args.blocks)} in {args.output}; leave --trained out")
+        raise ValueError(f"--trained: no run of {', '.join(args.blocks)} in {args.output}; leave --trained out")
     if args.kept:
-        write_kept(args.kept, digests, kept)
-    text = tables(blocks)
-    print(text)
-    if args.json:
-        content = {
-            "command": command_line("training.studies.ava_configurations.compare", sys.argv[1:]),
-            "settings": args.config.read_text(encoding="utf-8").split() + args.more,
-            "digests": digests,
-            "blocks": blocks,
-        }
-        args.json.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    if args.write:
-        put_between_markers(args.write, args.place, text)
+        write_kept(args.kept, data, kept)
+    settings = Path(args.config).read_text(encoding="utf-8").split() + more
+    return {"settings": settings, "data": data, "blocks": blocks}
 
 
-TABLES = [
-    Table("configurations", "studies/ava_configurations/results/configurations", lambda r: tables(r["blocks"])),
-]
-
+PLACES = {"configurations": "configurations"}
+STUDY = Study(__spec__.name, Arguments, study, lambda r: tables(r["blocks"]), PLACES, more=True)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

@@ -6,18 +6,16 @@ The short answer of a sentence is its span in the files of extractive QA that ma
 files written have one column more, `short_answer`, in correct answers, and are read as those of `--as2` are.
 """
 
-import argparse
-import gzip
-import json
 import random
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from genqa_metrics.core.judge_model import linear_features
 
 from training.ava.triples import as2_rows, as2_triples, detokenized
-from training.common import json_rows, local_file
+from training.common import json_rows, local_file, option, parsed, write_rows
 
 SPANS = {"trecqa": "trecqa", "wikiqa": "wikiqa_ans"}  # corpus -> files of its spans
 PARTS = ("train", "dev", "test")
@@ -33,12 +31,7 @@ def letters(text: str) -> str:
 
 
 def with_short_answers(rows: Iterable[dict], spans: Iterable[dict]) -> list[dict]:
-    """Return the rows of an answer-sentence corpus, correct answers with their `short_answer` where one is known.
-
-    Args:
-        rows: `question`, `answer` and `label` 0 or 1.
-        spans: `question`, `context` (the sentence) and `answers` with `text`, of which the first counts.
-    """
+    """Return the rows of an answer-sentence corpus, correct answers with their `short_answer` where one is known."""
     known = {(letters(s["question"]), letters(s["context"])): s["answers"]["text"][0] for s in spans}
     found = []
     for row in rows:
@@ -48,11 +41,7 @@ def with_short_answers(rows: Iterable[dict], spans: Iterable[dict]) -> list[dict
 
 
 def shares_included(rows: Iterable[dict]) -> list[float]:
-    """Return how often the short answer stands in the candidates of all triples: incorrect ones, correct ones.
-
-    Args:
-        rows: of an answer-sentence corpus with `short_answer`.
-    """
+    """Return how often the short answer stands in the candidates of all triples: incorrect ones, correct ones."""
     found: list[list[float]] = [[], []]
     for row in as2_triples(rows, None, random.Random(0)):
         features = linear_features(row.question, row.references[0], row.candidate, row.short_answer)
@@ -60,22 +49,25 @@ def shares_included(rows: Iterable[dict]) -> list[float]:
     return [sum(own) / max(1, len(own)) for own in found]
 
 
+@dataclass
+class Arguments:
+    """What is read and written."""
+
+    as2: str = option("folder of the answer-sentence selection files")
+    spans: str = option("folder of the extractive QA files")
+    output: str = option("folder for the files with short answers")
+
+
 def main() -> None:
     """Read both kinds of files, write the corpora with short answers, print how many have one and what it tells."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--as2", type=Path, required=True, help="folder of the answer-sentence selection files")
-    parser.add_argument("--spans", type=Path, required=True, help="folder of the extractive QA files")
-    parser.add_argument("--output", type=Path, required=True, help="folder for the files with short answers")
-    args = parser.parse_args()
+    args = parsed(Arguments)
     sources = {f"{corpus}.{part}": f"{spans}.{part}" for corpus, spans in SPANS.items() for part in PARTS}
     files = {name: local_file(source, args.spans) for name, source in sources.items()}
     if missing := [sources[name] for name, path in files.items() if path is None]:
-        parser.error(f"--spans: no {missing[0]}.jsonl.gz or {missing[0]}.jsonl in {args.spans}")
-    args.output.mkdir(parents=True, exist_ok=True)
+        raise ValueError(f"--spans: no {missing[0]}.jsonl.gz or {missing[0]}.jsonl in {args.spans}")
     for name, path in files.items():
         rows = with_short_answers(as2_rows(name, args.as2, plain=False), json_rows(path))
-        with gzip.GzipFile(args.output / f"{name}.jsonl.gz", "wb", mtime=0) as file:  # the same bytes every time
-            file.writelines(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
+        write_rows(Path(args.output, f"{name}.jsonl.gz"), rows)
         correct, short = sum(int(row["label"]) for row in rows), sum("short_answer" in row for row in rows)
         incorrectly, correctly = shares_included(as2_rows(name, args.output))
         print(
