@@ -1,14 +1,21 @@
-"""Metrics for generated answers and questions; `load` gives one of the `evaluate` modules of this package.
-
-`__init__.pyi` has the types; `python -m tests.programs.stubs --write` makes it from what the code declares.
-"""
+"""Metrics for generated answers and questions; `load` gives one of the `evaluate` modules of this package."""
 
 import os
 from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .toolkit.reports.accuracy import accuracy
+    from .toolkit.reports.agree import agree
+    from .toolkit.reports.calibrate import calibrate
+    from .toolkit.reports.compare import compare
+    from .toolkit.reports.explain import explain
+    from .toolkit.reports.score import score
+
+    METRICS: tuple[str, ...]
 
 _VERBS = (
     "accuracy",

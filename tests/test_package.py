@@ -54,7 +54,7 @@ def test_wheel_holds_what_the_modules_need(repository, wheel):
     assert {f"genqa_metrics/examples/{name}.jsonl" for name in ("answers", "questions", "echo")} <= files
     templates = {path.name for path in (repository / "metrics/toolkit/reports/templates").iterdir()}
     assert templates == {path.rpartition("/")[2] for path in files if "/reports/templates/" in path}
-    assert {"genqa_metrics/py.typed", "genqa_metrics/__init__.pyi"} <= set(files)
+    assert "genqa_metrics/py.typed" in files
 
 
 def test_the_index_page_has_absolute_links_that_exist(repository, built, wheel):

@@ -14,7 +14,8 @@ COMPARED = ("ava", "kpqa")  # the metrics of the demo that compares systems
 # Files of training that the demo of F-meta imports.
 GENERATORS = ("__init__.py", "common.py", *(f"question_generation/{name}" for name in (
     "__init__.py", "ask.py", "contexts.py", "decoding.py", "generator.py", "checkpoints/*/*")))  # fmt: skip
-LEFT_OUT = shutil.ignore_patterns("__pycache__", "checkpoint", "checkpoint_base", "examples", "integrations", ".*")
+BUNDLED = ("checkpoint", "checkpoint_base", "checkpoint_large")  # the Hub has them
+LEFT_OUT = shutil.ignore_patterns("__pycache__", *BUNDLED, "examples", "integrations", ".*")
 
 
 def default_checkpoints(text: str, namespace: str, tag: str) -> str:
@@ -53,8 +54,8 @@ def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
     demo, is_metric = ROOT / "spaces" / name, (METRICS / name).is_dir()
     if is_metric:
         assemble(name, folder)
-        shutil.rmtree(folder / "checkpoint", ignore_errors=True)
-        shutil.rmtree(folder / "checkpoint_base", ignore_errors=True)
+        for name_of_folder in BUNDLED:
+            shutil.rmtree(folder / name_of_folder, ignore_errors=True)
     requirements = {line for place in (folder, demo) for line in _requirements(place)}
     shutil.copytree(demo, folder, ignore=LEFT_OUT, dirs_exist_ok=True)
     shutil.copytree(demo.with_name("common"), folder / "common", ignore=LEFT_OUT)

@@ -1,22 +1,41 @@
 """The command `calibrate`: a judge's scale, threshold and errors on a user's own data, from labels."""
 
-from typing import Any
+from typing import Annotated
 
-from ..scoring.options import CalibrateOptions
+import typer
+
 from . import options
 from .running import carry_out
 
-_SHARED = ("set_", "column", "from_", "encoding", "on_error", "json", "markdown", "form")
+_ROWS = "Files of `genqa-metrics label`, or files as for `score` with a column `label`: 0 or 1, or empty."
 
 
-@options.takes(
-    CalibrateOptions,
-    "ROWS",
-    "Files of `genqa-metrics label`, or files as for `score` with a column `label`: 0 or 1, or empty.",
-    _SHARED,
-    set_=options.SetOfAva,
-)
-def calibrate(inputs: list[str], **given: Any) -> None:
+def calibrate(
+    inputs: options.inputs("ROWS", _ROWS),
+    set_: options.SetOfAva = None,
+    column: options.Column = None,
+    from_: options.From = None,
+    systems: options.Systems = None,
+    encoding: options.Encoding = None,
+    rows_at: options.RowsAt = None,
+    sheet: options.Sheet = None,
+    split_references: options.SplitReferences = None,
+    on_error: options.SkipOrFail = "fail",
+    json: options.Json = None,
+    markdown: options.Markdown = None,
+    form: options.PrintAs = "table",
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the calibration to FILE, such as mine.json.",
+            show_default=False,
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = None,
+) -> None:
     """Calibrate AVA on 50 to 100 labels of your own: its scale, its threshold, and how often it errs on your data.
 
     `--output mine.json` writes them. `score`, `compare` and `accuracy` take the file with `--calibration mine.json`,
@@ -29,4 +48,4 @@ def calibrate(inputs: list[str], **given: Any) -> None:
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
-    carry_out("calibrate", inputs, given)
+    carry_out("calibrate", locals())

@@ -11,7 +11,7 @@ def download(
     metric: Annotated[options.ModelMetric, typer.Option("--metric", "-m", help="The metric whose checkpoint it is.")],
     checkpoint: Annotated[
         str,
-        typer.Option("--checkpoint", metavar="SIZE|HUB_ID", help="'small', 'base', or 'org/name@revision'."),
+        typer.Option("--checkpoint", metavar="SIZE|HUB_ID", help="'small', 'base', 'large', or 'org/name@revision'."),
     ] = "small",
 ) -> None:
     """Download a checkpoint and the encoder that it stands on, with progress; a broken download is resumed.

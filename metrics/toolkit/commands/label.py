@@ -3,13 +3,11 @@
 import getpass
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
 
 import typer
 
-from ..scoring.options import LabelOptions, option
 from . import console, options
 from .guard import only_here
 
@@ -17,30 +15,55 @@ UNDO, SKIP, QUIT = "u", "s", "q"
 VERDICTS = {"y": 1, "n": 0, "1": 1, "0": 0}
 
 
-@dataclass(frozen=True)
-class _Options(LabelOptions):
-    output: Path = option(  # noqa: RUF009
-        ..., "File for the labels. If it exists, labelling continues.", "--output", "-o", metavar="FILE.jsonl"
-    )
-    rater: str | None = option(
-        None,
-        "Who labels. Default: your user name. With --web several names with commas between them.",
-        "--rater",
-        metavar="NAME",
-    )
-    web: bool = option(
-        False,
-        "A page in the browser instead of the terminal, where raters enter their names. For raters on other machines "
-        "set GRADIO_SERVER_NAME=0.0.0.0 and name them with --rater: each gets a link, and no name works without it.",
-        "--web",
-    )
-    port: int | None = option(None, "Port of the page.", "--port", metavar="N")
-
-
-@options.takes(
-    _Options, "ROWS", "Files as for `score`.", ("set_", "column", "encoding", "on_error"), set_=options.SetOfAva
+_FORM = (
+    "verdict: correct or not. grade: how correct, 1 to 5 (several raters; `raters` reads it). questions: relevance, "
+    "fluency and variety of a set of generated questions, 1 to 5; questions-3: 1 to 3."
 )
-def label(inputs: list[str], *, output: Path, rater: str | None, web: bool, port: int | None, **given: Any) -> None:
+_SHARE = "Share of the rows drawn at random; the others are drawn by how unsure the judge is."
+_RATER = "Who labels. Default: your user name. With --web several names with commas between them."
+_WEB = (
+    "A page in the browser instead of the terminal, where raters enter their names. For raters on other machines set "
+    "GRADIO_SERVER_NAME=0.0.0.0 and name them with --rater: each gets a link, and no name works without it."
+)
+
+
+def label(
+    inputs: options.inputs("ROWS", "Files as for `score`."),
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE.jsonl",
+            help="File for the labels. If it exists, labelling continues.",
+            show_default=False,
+        ),
+    ],
+    set_: options.SetOfAva = None,
+    column: options.Column = None,
+    from_: options.From = None,
+    systems: options.Systems = None,
+    encoding: options.Encoding = None,
+    rows_at: options.RowsAt = None,
+    sheet: options.Sheet = None,
+    split_references: options.SplitReferences = None,
+    on_error: options.SkipOrFail = "fail",
+    form: Annotated[
+        Literal["verdict", "grade", "questions", "questions-3"], typer.Option("--form", help=_FORM)
+    ] = "verdict",
+    number: Annotated[
+        int, typer.Option("--number", "-n", metavar="N", min=2, help="Rows of every system to label.")
+    ] = 100,
+    seed: options.Seed = 0,
+    uniform_share: Annotated[
+        float, typer.Option("--uniform-share", metavar="SHARE", min=0.05, max=1.0, help=_SHARE)
+    ] = 0.5,
+    rater: Annotated[str | None, typer.Option("--rater", metavar="NAME", help=_RATER, show_default=False)] = None,
+    web: Annotated[bool, typer.Option("--web", help=_WEB, show_default=False)] = False,
+    port: Annotated[
+        int | None, typer.Option("--port", metavar="N", help="Port of the page.", show_default=False)
+    ] = None,
+) -> None:
     """Select rows to label, and collect people's verdicts.
 
     One part is drawn at random, the other by how unsure the judge is. The file has the probability of each row to be
@@ -61,9 +84,9 @@ def label(inputs: list[str], *, output: Path, rater: str | None, web: bool, port
         if output.suffix not in (".jsonl", ".json", ".ndjson"):
             raise ValueError(f"--output: expected a name that ends in .jsonl, got {output}; labels are JSON lines")
         console.check_outputs({"--output": output}, inputs)
-        sources = options.read_inputs(inputs, *(given.pop(name) for name in options.READING))
-        given["settings"] = options.read_settings_of("ava", given.pop("set_"))
-        given["columns"] = options.name_values("--column", given.pop("column"))
+        sources = options.read_inputs(inputs, from_, systems, encoding, rows_at, sheet, split_references)
+        settings = options.read_settings_of("ava", set_)
+        columns = options.name_values("--column", column)
         names = [name.strip() for name in (rater or "").split(",") if name.strip()]
         if web and not names and not only_here():
             raise ValueError("--rater: name the raters, --rater ann,bob: each gets a link of their own")
@@ -71,16 +94,27 @@ def label(inputs: list[str], *, output: Path, rater: str | None, web: bool, port
             rater = getpass.getuser()
     with console.failures():
         with console.skipped_rows() as problem, console.progress_bars() as progress:
-            tasks = tasks_of(sources, **given, problem=problem, progress=progress)
+            tasks = tasks_of(
+                sources,
+                form,
+                number,
+                seed,
+                uniform_share,
+                columns=columns,
+                settings=settings,
+                on_error=on_error,
+                problem=problem,
+                progress=progress,
+            )
         if web:
             from .label_page import serve
 
             try:
-                serve(output, tasks, given["form"], port, sys.stdout.isatty(), names)
+                serve(output, tasks, form, port, sys.stdout.isatty(), names)
             except OSError as error:
                 raise ValueError(f"--port: {error}") from error
             return
-        session = Session(output, tasks, rater or "", given["form"])
+        session = Session(output, tasks, rater or "", form)
         if session.left_out:
             console.warn(f"{session.left_out:,} labels in {output} are of rows that are not drawn; they do not count")
         ask(session, key_reader(), console.output_console(width=100))

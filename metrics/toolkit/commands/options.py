@@ -1,12 +1,10 @@
 """Options that several commands share, and how their values are read."""
 
-import inspect
 import json
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import fields
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -138,68 +136,47 @@ FailUnder = repeated(
     help="Exit status 3 if NAME is below VALUE for any system.",
     group=OUTPUT,
 )
-_SHARED = {  # option of a command -> its declaration and default, in the order of --help
-    "metric": (Metrics, None),
-    "set_": (Set, None),
-    "settings_file": (SettingsFile, None),
-    "column": (Column, None),
-    "from_": (From, None),
-    "systems": (Systems, None),
-    "encoding": (Encoding, None),
-    "rows_at": (RowsAt, None),
-    "sheet": (Sheet, None),
-    "split_references": (SplitReferences, None),
-    "on_error": (SkipOrFail, "fail"),
-    "json": (Json, None),
-    "markdown": (Markdown, None),
-    "latex": (Latex, None),
-    "html": (Html, None),
-    "fail_under": (FailUnder, None),
-    "form": (PrintAs, "table"),
-}
-
-
 READING = ("from_", "systems", "encoding", "rows_at", "sheet", "split_references")  # a command has all of them
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed: the same rows and seed give the same numbers.")]
+By = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        metavar="COLUMN",
+        help="The same for the rows of every value of COLUMN too, such as a topic; COLUMN.KEY goes into objects.",
+        show_default=False,
+    ),
+]
+IgnoreJudgeErrors = Annotated[
+    bool,
+    typer.Option(
+        "--ignore-judge-errors",
+        help="With ava, without labels: intervals of the accuracy that ignore the errors of the judge.",
+        show_default=False,
+        rich_help_panel=METRIC,
+    ),
+]
+Calibration = Annotated[
+    str | None,
+    typer.Option(
+        "--calibration",
+        metavar="FILE",
+        help="With ava: FILE of `calibrate`. Default: calibration.json in the folder of the checkpoint, if there is "
+        "one.",
+        show_default=False,
+        rich_help_panel=METRIC,
+    ),
+]
 
 
-def takes(
-    options: type, metavar: str, help: str, shared: Sequence[str], **other: Any
-) -> Callable[[Callable], Callable]:
-    """Give a command, which has `inputs` and `**given`, the options of a verb.
+def resamples(help: str):
+    """Return the declaration of --resamples."""
+    return Annotated[int, typer.Option("--resamples", metavar="N", help=help)]
 
-    Args:
-        options: the dataclass in `scoring.options`; its fields that name flags become options of the command.
-        metavar: name of the inputs in --help.
-        help: what they are.
-        shared: names in `_SHARED`.
-        **other: declarations in place of those in `_SHARED`.
-    """
 
-    def made(command: Callable) -> Callable:
-        types = get_type_hints(options)
-        inputs = Annotated[list[str], typer.Argument(metavar=metavar, help=help, show_default=False)]
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        parameters = [inspect.Parameter("inputs", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=inputs)]
-        for name, (declared, default) in _SHARED.items():
-            if name in shared or (name in READING and "encoding" in shared):
-                annotation = other.get(name, declared)
-                parameters.append(inspect.Parameter(name, keyword, default=default, annotation=annotation))
-        for field in fields(options):
-            facts = dict(field.metadata)
-            flags, text, kind = facts.pop("flags"), facts.pop("help"), facts.pop("type", types[field.name])
-            if flags:
-                shown = field.default is not None and kind is not bool and "type" not in field.metadata
-                group = facts.pop("group", None)
-                given = typer.Option(*flags, help=text, show_default=shown, rich_help_panel=group, **facts)
-                default = None if "type" in field.metadata else field.default
-                parameters.append(
-                    inspect.Parameter(field.name, keyword, default=default, annotation=Annotated[kind, given])
-                )
-        command.__signature__ = inspect.Signature(parameters)
-        command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        return command
-
-    return made
+def inputs(metavar: str, help: str):
+    """Return the declaration of the files that a command reads."""
+    return Annotated[list[str], typer.Argument(metavar=metavar, help=help, show_default=False)]
 
 
 def name_values(option: str, values: Sequence[str] | None) -> dict[str, str]:

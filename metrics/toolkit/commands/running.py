@@ -12,8 +12,7 @@ from . import console, options
 
 def carry_out(
     verb: str,
-    inputs: list[str],
-    given: dict[str, Any],
+    arguments: Mapping[str, Any],
     *,
     scores: bool = False,
     demanded: Callable[[dict, list], Sequence[str] | None] = lambda given, sources: (),
@@ -24,8 +23,7 @@ def carry_out(
 
     Args:
         verb: its name.
-        inputs: paths.
-        given: the values of the command's options.
+        arguments: the arguments of the command: `inputs`, the paths, and the values of its options.
         scores: --column may name columns of scores, and two folders are two runs.
         demanded: gets the arguments and the sources; returns the names that --fail-under knows, None where they are
             known only afterwards.
@@ -36,7 +34,8 @@ def carry_out(
 
     from ..scoring.parts import is_folder
 
-    forms = ("json", "markdown", "latex", "html")
+    given = dict(arguments)
+    inputs, forms = given.pop("inputs"), ("json", "markdown", "latex", "html")
     files = {f"--{kind}": given.pop(kind) for kind in forms if kind in given}
     form, reading = given.pop("form"), [given.pop(name, None) for name in options.READING]
     column, pairs = given.pop("column"), given.pop("set_")

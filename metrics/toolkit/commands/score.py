@@ -1,34 +1,75 @@
 """The command `score`: the scores of every system, and of every row."""
 
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from ..scoring.options import ScoreOptions
+import typer
+
+from ..scoring.parts import PART_ROWS
 from . import console, options
 from .running import carry_out
 
-_SHARED = (
-    "metric",
-    "set_",
-    "settings_file",
-    "column",
-    "from_",
-    "systems",
-    "encoding",
-    "on_error",
-    "latex",
-    "html",
-    "fail_under",
-    "form",
-)
 _INPUT = (
     "JSON lines, JSON, CSV, TSV, Parquet, Arrow, Excel, logs of Inspect or folders of save_to_disk; compressed or "
     "not, also an address (https://, s3://, hf://). '-': JSON lines on standard input."
 )
+_OUTPUT = "Write the scores of every row to FILE (.parquet, .jsonl, .csv, .tsv), or as Parquet parts to FOLDER/."
+_ENGINE = "local: this machine. ray: a Ray cluster; INPUT may then be a folder or a URI, --output FOLDER/ too."
+_ADDRESS = "The Ray cluster, or 'auto'. Default: that of RAY_ADDRESS, or a new one here."
+_LARGE = {"rich_help_panel": "Large files"}
 
 
-@options.takes(ScoreOptions, "INPUT", _INPUT, _SHARED)
-def score(inputs: list[str], **given: Any) -> None:
+def score(
+    inputs: options.inputs("INPUT", _INPUT),
+    metric: options.Metrics = None,
+    set_: options.Set = None,
+    settings_file: options.SettingsFile = None,
+    column: options.Column = None,
+    from_: options.From = None,
+    systems: options.Systems = None,
+    encoding: options.Encoding = None,
+    rows_at: options.RowsAt = None,
+    sheet: options.Sheet = None,
+    split_references: options.SplitReferences = None,
+    on_error: options.SkipOrFail = "fail",
+    latex: options.Latex = None,
+    html: options.Html = None,
+    fail_under: options.FailUnder = None,
+    form: options.PrintAs = "table",
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help=_OUTPUT, show_default=False, rich_help_panel=options.OUTPUT
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Keep the finished parts in --output FOLDER/ and continue after them.",
+            show_default=False,
+            **_LARGE,
+        ),
+    ] = False,
+    part_rows: Annotated[
+        int, typer.Option("--part-rows", metavar="N", min=1, help="Rows of a part of --output FOLDER/.", **_LARGE)
+    ] = PART_ROWS,
+    engine: Annotated[Literal["local", "ray"], typer.Option("--engine", help=_ENGINE, **_LARGE)] = "local",
+    address: Annotated[
+        str | None, typer.Option("--address", metavar="HOST:PORT", help=_ADDRESS, show_default=False, **_LARGE)
+    ] = None,
+    total: Annotated[
+        bool,
+        typer.Option(
+            "--total",
+            help="Add a row 'all': all systems' rows as one corpus.",
+            show_default=False,
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = False,
+    ignore_judge_errors: options.IgnoreJudgeErrors = False,
+    calibration: options.Calibration = None,
+) -> None:
     """Score the rows of files of any size: one line for every system.
 
     **Answers** have `question`, `prediction` and `references`; **generated questions** have `context`, `references`
@@ -44,9 +85,10 @@ def score(inputs: list[str], **given: Any) -> None:
 
     **Exit status**: 0 done, 1 failed, 2 bad usage, 3 a --fail-under was missed.
     """
-    after = partial(_say_what_happened, bool(given["output"]))
+    arguments = locals()
+    after = partial(_say_what_happened, bool(output))
     notify = partial(_note, "bold yellow")
-    carry_out("score", inputs, given, demanded=_names, after=after, notify=notify, keep=False)
+    carry_out("score", arguments, demanded=_names, after=after, notify=notify, keep=False)
 
 
 def _names(given: dict[str, Any], sources: list) -> list[str] | None:

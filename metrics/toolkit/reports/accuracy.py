@@ -8,7 +8,7 @@ from ..analysis.judge_errors import measured_fact
 from ..analysis.labels import agreement_fact
 from ..rows.callbacks import Message, Progress, ignore
 from ..scoring.confusion import CONFUSION
-from ..scoring.options import AccuracyOptions, bad_usage, takes
+from ..scoring.options import OnError, Settings, bad_usage, errors_of_python
 from .charts import accuracy_chart
 from .glossary import short_names
 from .report import Report, highest
@@ -179,19 +179,41 @@ def _interval(found: Mapping) -> str:
     return estimate(found, name="accuracy")
 
 
-@takes(AccuracyOptions)
 def accuracy(
     rows: Any,
-    *given: Any,
+    labels: Any = None,
+    columns: Mapping[str, str] | None = None,
+    settings: Settings | None = None,
+    *,
+    finite_population: bool = False,
+    by: str | None = None,
+    rater_error: float | None = None,
+    confidence: float = 0.95,
+    ignore_judge_errors: bool = False,
+    calibration: str | None = None,
+    on_error: OnError = "fail",
     problem: Message = ignore,
     progress: Progress = ignore,
-    **options: Any,
 ) -> AccuracyReport:
     """Estimate how many answers of each system are correct, as `genqa-metrics accuracy` does.
 
     Args:
-        rows: {rows}
-        *given, **options: {options}
+        rows: as for `score`, one answer a row.
+        labels: labels of people for some of the rows, as `label` writes them: label with question and prediction, or
+            with id; system; the probability of being drawn. Default: those in a column label of the rows.
+        columns: where a column has another name; {"judge": column} takes the verdicts or probabilities of another
+            judge from a column.
+        settings: settings of ava, such as threshold or checkpoint.
+        finite_population: intervals of these very rows, not of questions like them: narrower, for a fixed test set.
+            Needs labels.
+        by: also report results for each value of this column, such as a topic; COLUMN.KEY goes into objects.
+        rater_error: share of the labels that are wrong, 0.05 for 5%: intervals are wider by it on both sides. Default:
+            what the disagreement of several raters shows; 0 where every row has one label.
+        confidence: probability that an interval holds the truth.
+        ignore_judge_errors: with ava, without labels: intervals of the accuracy that ignore the errors of the judge.
+        calibration: with ava: file of `calibrate`. Default: calibration.json in the folder of the checkpoint, if there
+            is one.
+        on_error: "fail" at the first bad row, or "skip" and count bad rows.
         problem: called with each row that is left out.
         progress: called with what is scored, rows that are done, and all rows.
 
@@ -206,6 +228,19 @@ def accuracy(
     >>> accuracy(answers, labels, columns={"judge": "by"})
     AccuracyReport(rows 0.500 [0.425, 0.575])
     """
-    with bad_usage():
-        run = AccuracyRun(rows, *given, **options)
-    return AccuracyReport(run.report(problem, progress))
+    with errors_of_python(rows):
+        with bad_usage():
+            run = AccuracyRun(
+                rows,
+                labels,
+                columns,
+                settings,
+                finite_population=finite_population,
+                by=by,
+                rater_error=rater_error,
+                confidence=confidence,
+                ignore_judge_errors=ignore_judge_errors,
+                calibration=calibration,
+                on_error=on_error,
+            )
+        return AccuracyReport(run.report(problem, progress))

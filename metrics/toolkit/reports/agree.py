@@ -1,7 +1,6 @@
 """How well metrics agree with human scores: what `genqa-metrics agree` prints and `genqa_metrics.agree` returns."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -9,7 +8,7 @@ from ..analysis.agree import AgreeRun
 from ..analysis.human_agreement import MIN_QUESTIONS, MIN_ROWS
 from ..analysis.resampling import adjust_p_values
 from ..rows.callbacks import Message, Progress, ignore
-from ..scoring.options import AgreeOptions, bad_usage, takes
+from ..scoring.options import OnError, Settings, bad_usage, errors_of_python
 from .charts import curve_panels, forest_figure, group_figure, svg_of
 from .report import Report, briefly
 from .table import Table, estimate, number, p_value, visible
@@ -368,19 +367,41 @@ class AgreeReport(Report):
         return charts
 
 
-@takes(AgreeOptions)
 def agree(
     rows: object,
-    *given: Any,
+    human: str = "score",
+    metrics: str | Sequence[str] | None = None,
+    settings: Settings | None = None,
+    seed: int = 0,
+    *,
+    columns: Mapping[str, str] | None = None,
+    score_columns: str | Sequence[str] = (),
+    group_columns: str | Sequence[str] = (),
+    correct: float | None = None,
+    gap: float | None = None,
+    resamples: int = 1000,
+    worst: int = 10,
+    on_error: OnError = "fail",
     problem: Message = ignore,
     progress: Progress = ignore,
-    **options: Any,
 ) -> AgreeReport:
     """Measure how well metrics agree with human scores: correlations, pairs, groups, thresholds.
 
     Args:
-        rows: {rows}
-        *given, **options: {options}
+        rows: as for `score`, with a human score in every row.
+        human: the column with the human scores.
+        metrics: names of metrics; None for the default ones of such rows, if no column holds scores.
+        settings: {metric: {setting: value}}, or {setting: value} of the only metric.
+        seed: the same rows and seed give the same numbers.
+        columns: where a column has another name: {"prediction": "answer_text"}.
+        score_columns: columns with other metric or human scores; higher is better.
+        group_columns: columns to group by, beside question type, system, data set (source) and length of the answer.
+        correct: human scores from here on count as correct. Default: column label where every row has 0 or 1, else
+            the middle of the range of the human scores.
+        gap: two answers count as ranked by humans where their scores differ by more. Default: half the range.
+        resamples: number of bootstrap samples; there are 10 times as many permutations.
+        worst: number of rows to list on which a judge and the humans differ, worst first.
+        on_error: "fail" at the first bad row, or "skip" and count bad rows.
         problem: called with each row that is left out.
         progress: called with what is scored, rows that are done, and all rows.
 
@@ -391,6 +412,21 @@ def agree(
         ValueError: if an argument or a row is bad; names the row and the fix.
         ImportError: if the packages of the extra `agree` are not installed.
     """
-    with bad_usage():
-        run = AgreeRun(rows, *given, **options)
-    return AgreeReport(run.report(problem, progress))
+    with errors_of_python(rows):
+        with bad_usage():
+            run = AgreeRun(
+                rows,
+                human,
+                metrics,
+                settings,
+                seed,
+                columns=columns,
+                score_columns=score_columns,
+                group_columns=group_columns,
+                correct=correct,
+                gap=gap,
+                resamples=resamples,
+                worst=worst,
+                on_error=on_error,
+            )
+        return AgreeReport(run.report(problem, progress))

@@ -9,7 +9,7 @@ from ..analysis.calibration_run import CalibrationRun, signed
 from ..analysis.judge_errors import measured_fact
 from ..rows.callbacks import Message, Progress, ignore
 from ..rows.writing import write_text
-from ..scoring.options import CalibrateOptions, bad_usage, takes
+from ..scoring.options import OnError, Settings, bad_usage, errors_of_python
 from .report import Report
 from .table import Table, as_json, number
 
@@ -85,19 +85,24 @@ class CalibrateReport(Report):
         ]
 
 
-@takes(CalibrateOptions)
 def calibrate(
     rows: Any,
-    *given: Any,
+    output: str | None = None,
+    settings: Settings | None = None,
+    *,
+    columns: Mapping[str, str] | None = None,
+    on_error: OnError = "fail",
     problem: Message = ignore,
     progress: Progress = ignore,
-    **options: Any,
 ) -> CalibrateReport:
     """Calibrate AVA on labels of your own, as `genqa-metrics calibrate` does.
 
     Args:
-        rows: {rows} Here every row has one answer, and those with a "label" (0 or 1) are read.
-        *given, **options: {options}
+        rows: as for `score`, one answer a row; those with a "label" (0 or 1) are read.
+        output: write the calibration to this file, such as mine.json.
+        settings: settings of ava, such as checkpoint.
+        columns: where a column has another name: {"prediction": "answer_text"}.
+        on_error: "fail" at the first bad row, or "skip" and count bad rows.
         problem: called with each row that is left out.
         progress: called with what is judged, rows that are done, and all rows.
 
@@ -108,9 +113,10 @@ def calibrate(
         ValueError: if an argument or a row is bad, or there are too few labels.
         OSError: if the output cannot be written.
     """
-    with bad_usage():
-        run = CalibrationRun(rows, *given, **options)
-    report = CalibrateReport(run.report(problem, progress))
+    with errors_of_python(rows):
+        with bad_usage():
+            run = CalibrationRun(rows, output, settings, columns=columns, on_error=on_error)
+        report = CalibrateReport(run.report(problem, progress))
     if run.options.output is not None:
         report.write(run.options.output)
     return report

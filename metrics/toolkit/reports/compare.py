@@ -1,12 +1,11 @@
 """A comparison of systems: what `genqa-metrics compare` prints and `genqa_metrics.compare` returns."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from ..analysis.compare import CompareRun
 from ..analysis.compared_rows import explanations, scored_rows
 from ..rows.callbacks import Message, Progress, ignore
-from ..scoring.options import CompareOptions, bad_usage, takes
+from ..scoring.options import OnError, Settings, bad_usage, errors_of_python
 from .changes import change_tables, summary
 from .comparison import (
     BEST,
@@ -201,19 +200,45 @@ class CompareReport(Report):
         return comparison_page(self, self._explain(), self._all_rows())
 
 
-@takes(CompareOptions)
 def compare(
     systems: object,
-    *given: Any,
+    metrics: str | Sequence[str] | None = None,
+    settings: Settings | None = None,
+    seed: int = 0,
+    *,
+    columns: Mapping[str, str] | None = None,
+    score_columns: str | Sequence[str] = (),
+    resamples: int = 10_000,
+    correction: str = "holm",
+    rows: int = 6,
+    by: str | None = None,
+    runs: bool = False,
+    ignore_judge_errors: bool = False,
+    calibration: str | None = None,
+    on_error: OnError = "fail",
     problem: Message = ignore,
     progress: Progress = ignore,
-    **options: Any,
 ) -> CompareReport:
     """Compare systems on the same questions: scores with intervals, tests of all pairs, ranks.
 
     Args:
-        systems: {name: rows}, or rows with a column `system`. Rows are {rows}
-        *given, **options: {options}
+        systems: {name: rows}, or rows with a column `system`. Rows are a list of dicts, a `pandas.DataFrame`, a
+            `datasets.Dataset`, a path or a list of paths, see `score`.
+        metrics: names of metrics; None for the default ones of such rows, if no column holds scores.
+        settings: {metric: {setting: value}}, or {setting: value} of the only metric.
+        seed: the same rows and seed give the same numbers.
+        columns: where a column has another name: {"prediction": "answer_text"}.
+        score_columns: columns with other metric or human scores; higher is better.
+        resamples: number of bootstrap samples, and of permutations.
+        correction: of p-values for the number of pairs: "holm", "bonferroni", "fdr" (Benjamini-Hochberg) or "none".
+        rows: number of rows to show on which the systems differ most.
+        by: also report results for each value of this column, such as a topic; COLUMN.KEY goes into objects.
+        runs: the two inputs are an old and a new run of one system: say what got better and worse, row by row. Two
+            folders are always read so.
+        ignore_judge_errors: with ava, without labels: intervals of the accuracy that ignore the errors of the judge.
+        calibration: with ava: file of `calibrate`. Default: calibration.json in the folder of the checkpoint, if there
+            is one.
+        on_error: "fail" at the first bad row or question that not all systems answer, or "skip" and count them.
         problem: called with each row that is left out.
         progress: called with what is scored, rows that are done, and all rows.
 
@@ -229,7 +254,23 @@ def compare(
     >>> compare(rows, ["aev"], {"aev": {"max_order": 1}}, resamples=200).findings
     ['aev: a is significantly better than the other system.']
     """
-    with bad_usage():
-        run = CompareRun(systems, *given, **options)
-    found = run.report(problem, progress)
+    with errors_of_python(systems):
+        with bad_usage():
+            run = CompareRun(
+                systems,
+                metrics,
+                settings,
+                seed,
+                columns=columns,
+                score_columns=score_columns,
+                resamples=resamples,
+                correction=correction,
+                rows=rows,
+                by=by,
+                runs=runs,
+                ignore_judge_errors=ignore_judge_errors,
+                calibration=calibration,
+                on_error=on_error,
+            )
+        found = run.report(problem, progress)
     return CompareReport(found, lambda: explanations(run, found), lambda: scored_rows(run))

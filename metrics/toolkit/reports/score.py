@@ -1,15 +1,16 @@
 """Scores of systems: what `genqa-metrics score` prints and `genqa_metrics.score` returns."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..rows.callbacks import Message, ignore
 from ..rows.formats import FileError
 from ..scoring.cells import CELLS, TOGETHER
 from ..scoring.confusion import CONFUSION, LABELLED, agreement
-from ..scoring.options import ScoreOptions, bad_usage, takes
+from ..scoring.options import OnError, ScoreOptions, Settings, bad_usage, errors_of_python
+from ..scoring.parts import PART_ROWS
 from ..scoring.registry import scorer_class
 from ..scoring.run import Run, Scores
 from .charts import accuracy_chart
@@ -24,14 +25,25 @@ _SHORT = 5  # systems in the short form
 _WIDTH = 80  # letters, above which the names of columns go over several lines
 
 
-@takes(ScoreOptions)
 def score(
     rows: Any,
-    *given: Any,
+    metrics: str | Sequence[str] | None = None,
+    settings: Settings | None = None,
+    *,
+    columns: Mapping[str, str] | None = None,
+    output: str | None = None,
+    resume: bool = False,
+    part_rows: int = PART_ROWS,
+    engine: Literal["local", "ray"] = "local",
+    address: str | None = None,
+    total: bool = False,
+    ignore_judge_errors: bool = False,
+    calibration: str | None = None,
+    on_error: OnError = "fail",
+    keep: bool = True,
     notify: Message = ignore,
     problem: Message = ignore,
     progress: Callable[[str, int, int | None], None] = ignore,
-    **options: Any,
 ) -> "ScoreReport":
     """Score rows; the numbers are those of `genqa-metrics score`.
 
@@ -39,8 +51,24 @@ def score(
     others by "aev". Rows with contexts, the retrieved passages, are also scored by "grounding".
 
     Args:
-        rows: {rows}
-        *given, **options: {options}
+        rows: a list of dicts, a `pandas.DataFrame`, a `datasets.Dataset`, a path or a list of paths. A row has
+            "prediction" and "references", and where it has them "question", "system", "id", "score" and "label"; or
+            "context", "predictions" and "references".
+        metrics: names of metrics; None for the default ones of such rows, if no column holds scores.
+        settings: {metric: {setting: value}}, or {setting: value} of the only metric.
+        columns: where a column has another name: {"prediction": "answer_text"}.
+        output: write the scores of every row to this file (.parquet, .jsonl, .csv, .tsv), or as Parquet parts to a
+            folder ("scores/").
+        resume: keep the finished parts in the output folder and continue after them.
+        part_rows: rows of a part of an output folder.
+        engine: "local" for this machine; "ray" for a Ray cluster, where rows may be a folder or a URI, output too.
+        address: the Ray cluster, or "auto". Default: that of RAY_ADDRESS, or a new one here.
+        total: add a row "all": all systems' rows as one corpus.
+        ignore_judge_errors: with ava, without labels: intervals of the accuracy that ignore the errors of the judge.
+        calibration: with ava: file of `calibrate`. Default: calibration.json in the folder of the checkpoint, if there
+            is one.
+        on_error: "fail" at the first bad row, or "skip" and count bad rows.
+        keep: keep the rows with their scores in memory, for `to_pandas`.
         notify: called with what a user must know about the input.
         problem: called with each bad row that is skipped.
         progress: called with "scoring", the number of rows that are done, and of all rows: an estimate until all are
@@ -52,13 +80,29 @@ def score(
     >>> score([{"prediction": "four steps", "references": ["four steps"]}], "aev").systems["rows"]["aev"]
     1.0
     """
-    with bad_usage():
-        run = _run(rows, ScoreOptions(*given, **options))
-    try:
-        return ScoreReport.of(run, run.score(notify, problem, partial(progress, "scoring")))
-    except FileError as error:
-        error.finished_parts = run.finished_parts
-        raise
+    with errors_of_python(rows):
+        with bad_usage():
+            options = ScoreOptions(
+                metrics,
+                settings,
+                columns=columns,
+                output=output,
+                resume=resume,
+                part_rows=part_rows,
+                engine=engine,
+                address=address,
+                total=total,
+                ignore_judge_errors=ignore_judge_errors,
+                calibration=calibration,
+                on_error=on_error,
+                keep=keep,
+            )
+            run = _run(rows, options)
+        try:
+            return ScoreReport.of(run, run.score(notify, problem, partial(progress, "scoring")))
+        except FileError as error:
+            error.finished_parts = run.finished_parts
+            raise
 
 
 def _run(rows: Any, options: ScoreOptions) -> Run:

@@ -1,12 +1,9 @@
-"""The options of the verbs, each declared once: command line, Python functions, stubs and runs take them from here."""
+"""The options of the verbs as records that check their values."""
 
-import functools
-import inspect
 import re
-import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, Literal
 
@@ -14,22 +11,7 @@ from ..rows.formats import FileError, MissingPackageError, UsageError
 from .parts import PART_ROWS
 
 Settings = Mapping[str, Any]  # {metric: {setting: value}}, or {setting: value} of the only metric
-_ROWS = """a list of dicts, a `pandas.DataFrame`, a `datasets.Dataset`, a path or a list of paths. A row has
-            "prediction" and "references", and where it has them "question", "system", "id", "score" and "label"; or
-            "context", "predictions" and "references"."""
-
-
-def option(default: Any, help: str, *flags: str, **more: Any) -> Any:
-    """Return a field of a dataclass of options.
-
-    Args:
-        default: its default.
-        help: what it means, for the docstring of the Python function and for `--help`.
-        *flags: how the command line spells it; none for an option of the Python function only, or one that all
-            commands read alike.
-        **more: for the command line: "metavar", limits ("min", "max"), and "type" if it is not that of the field.
-    """
-    return field(default=default, metadata={"help": help, "flags": flags, **more})
+OnError = Literal["fail", "skip"]
 
 
 def _names(name: str, given: Any) -> list[str]:
@@ -74,168 +56,63 @@ class _Checked:
         return self.on_error == "skip"
 
 
-def _metrics() -> Any:
-    return option(None, "names of metrics; None for the default ones of such rows, if no column holds scores.")
-
-
-def _settings() -> Any:
-    return option(None, "{metric: {setting: value}}, or {setting: value} of the only metric.")
-
-
-def _columns() -> Any:
-    return option(None, 'where a column has another name: {"prediction": "answer_text"}.')
-
-
-def _on_error() -> Any:
-    return option("fail", '"fail" at the first bad row, or "skip" and count bad rows.')
-
-
-def _score_columns() -> Any:
-    return option((), "columns that hold scores of further metrics, or of people; higher is better.")
-
-
-def _resamples(default: int, help: str) -> Any:
-    return option(default, help, "--resamples", metavar="N")
-
-
-def _seed() -> Any:
-    return option(0, "Seed: the same rows and seed give the same numbers.", "--seed", metavar="N")
-
-
-def _by() -> Any:
-    help = "The same for the rows of every value of COLUMN too, such as a topic; COLUMN.KEY goes into objects."
-    return option(None, help, "--by", metavar="COLUMN")
-
-
-def _ignore_judge_errors() -> Any:
-    help = "With ava, without labels: intervals of the accuracy that ignore the errors of the judge."
-    return option(False, help, "--ignore-judge-errors", group="Metrics")
-
-
-def _calibration() -> Any:
-    help = "With ava: FILE of `calibrate`. Default: calibration.json in the folder of the checkpoint, if there is one."
-    return option(None, help, "--calibration", metavar="FILE", group="Metrics")
-
-
 @dataclass(frozen=True)
 class ScoreOptions(_Checked):
-    """Options of `score`."""
+    """Options of `score`, see `reports.score.score`."""
 
-    metrics: str | Sequence[str] | None = _metrics()
-    settings: Settings | None = _settings()
+    metrics: str | Sequence[str] | None = None
+    settings: Settings | None = None
     _: KW_ONLY
-    columns: Mapping[str, str] | None = _columns()
-    output: str | None = option(
-        None,
-        "Write the scores of every row to FILE (.parquet, .jsonl, .csv, .tsv), or as Parquet parts to FOLDER/.",
-        "--output",
-        "-o",
-        metavar="FILE",
-        group="Output",
-    )
-    resume: bool = option(
-        False,
-        "Keep the finished parts in --output FOLDER/ and continue after them.",
-        "--resume",
-        group="Large files",
-    )
-    part_rows: int = option(
-        PART_ROWS,
-        "Rows of a part of --output FOLDER/.",
-        "--part-rows",
-        metavar="N",
-        min=1,
-        group="Large files",
-    )
-    engine: Literal["local", "ray"] = option(
-        "local",
-        "local: this machine. ray: a Ray cluster; INPUT may then be a folder or a URI, --output FOLDER/ too.",
-        "--engine",
-        group="Large files",
-    )
-    address: str | None = option(
-        None,
-        "The Ray cluster, or 'auto'. Default: that of RAY_ADDRESS, or a new one here.",
-        "--address",
-        metavar="HOST:PORT",
-        group="Large files",
-    )
-    total: bool = option(False, "Add a row 'all': all systems' rows as one corpus.", "--total", group="Output")
-    ignore_judge_errors: bool = _ignore_judge_errors()
-    calibration: str | None = _calibration()
-    on_error: Literal["fail", "skip"] = _on_error()
-    keep: bool = option(True, "keep the rows with their scores in memory, for `to_pandas`.")
+    columns: Mapping[str, str] | None = None
+    output: str | None = None
+    resume: bool = False
+    part_rows: int = PART_ROWS
+    engine: Literal["local", "ray"] = "local"
+    address: str | None = None
+    total: bool = False
+    ignore_judge_errors: bool = False
+    calibration: str | None = None
+    on_error: OnError = "fail"
+    keep: bool = True
 
 
 @dataclass(frozen=True)
 class CompareOptions(_Checked):
-    """Options of `compare`."""
+    """Options of `compare`, see `reports.compare.compare`."""
 
-    metrics: str | Sequence[str] | None = _metrics()
-    settings: Settings | None = _settings()
-    seed: int = _seed()
+    metrics: str | Sequence[str] | None = None
+    settings: Settings | None = None
+    seed: int = 0
     _: KW_ONLY
-    columns: Mapping[str, str] | None = _columns()
-    score_columns: str | Sequence[str] = _score_columns()
-    resamples: int = _resamples(10_000, "Number of bootstrap samples, and of permutations.")
-    correction: str = option(
-        "holm",
-        "Correction of p-values for the number of pairs: holm, bonferroni, fdr (Benjamini-Hochberg) or none.",
-        "--correction",
-        metavar="NAME",
-    )
-    rows: int = option(6, "Number of rows to show on which the systems differ most.", "--rows", metavar="N")
-    by: str | None = _by()
-    runs: bool = option(
-        False,
-        "The two inputs are an old and a new run of one system: say what got better and what got worse, row by row. "
-        "Two folders are always read so.",
-        "--runs",
-    )
-    ignore_judge_errors: bool = _ignore_judge_errors()
-    calibration: str | None = _calibration()
-    on_error: Literal["fail", "skip"] = option(
-        "fail", '"fail" at the first bad row or question that not all systems answer, or "skip" and count them.'
-    )
+    columns: Mapping[str, str] | None = None
+    score_columns: str | Sequence[str] = ()
+    resamples: int = 10_000
+    correction: str = "holm"
+    rows: int = 6
+    by: str | None = None
+    runs: bool = False
+    ignore_judge_errors: bool = False
+    calibration: str | None = None
+    on_error: OnError = "fail"
 
 
 @dataclass(frozen=True)
 class AgreeOptions(_Checked):
-    """Options of `agree`."""
+    """Options of `agree`, see `reports.agree.agree`."""
 
-    human: str = option("score", "the column with the human scores.")
-    metrics: str | Sequence[str] | None = _metrics()
-    settings: Settings | None = _settings()
-    seed: int = _seed()
+    human: str = "score"
+    metrics: str | Sequence[str] | None = None
+    settings: Settings | None = None
+    seed: int = 0
     _: KW_ONLY
-    columns: Mapping[str, str] | None = _columns()
-    score_columns: str | Sequence[str] = _score_columns()
-    group_columns: str | Sequence[str] = option(
-        (),
-        "A column to group by, beside question type, system, data set (source) and length of the answer.",
-        "--group",
-        "-g",
-        metavar="COLUMN",
-        type=list[str] | None,
-    )
-    correct: float | None = option(
-        None,
-        "Human scores from here on count as correct. Default: column label where every row has 0 or 1, else the "
-        "middle of the range of the human scores.",
-        "--correct",
-        metavar="SCORE",
-    )
-    gap: float | None = option(
-        None,
-        "Two answers count as ranked by humans where their scores differ by more. Default: half the range.",
-        "--gap",
-        metavar="SCORE",
-    )
-    resamples: int = _resamples(1000, "Number of bootstrap samples; there are 10 times as many permutations.")
-    worst: int = option(
-        10, "Number of rows to list on which a judge and the humans differ, worst first.", "--worst", metavar="N"
-    )
-    on_error: Literal["fail", "skip"] = _on_error()
+    columns: Mapping[str, str] | None = None
+    score_columns: str | Sequence[str] = ()
+    group_columns: str | Sequence[str] = ()
+    correct: float | None = None
+    gap: float | None = None
+    resamples: int = 1000
+    worst: int = 10
+    on_error: OnError = "fail"
 
     def __post_init__(self):
         super().__post_init__()
@@ -249,82 +126,44 @@ class AgreeOptions(_Checked):
 
 @dataclass(frozen=True)
 class AccuracyOptions(_Checked):
-    """Options of `accuracy`."""
+    """Options of `accuracy`, see `reports.accuracy.accuracy`."""
 
-    labels: Any = option(
-        None,
-        "Labels of people for some of the rows, as `label` writes them: label with question and prediction, or with "
-        "id; system; the probability of being drawn. Default: those in a column label of the rows.",
-        "--labels",
-        "-l",
-        metavar="FILE",
-        type=list[str] | None,
-    )
-    columns: Mapping[str, str] | None = option(
-        None,
-        'where a column has another name; {"judge": column} takes the verdicts or probabilities of another judge from '
-        "a column.",
-    )
-    settings: Mapping[str, Any] | None = option(None, "settings of ava, such as threshold or checkpoint.")
+    labels: Any = None
+    columns: Mapping[str, str] | None = None
+    settings: Settings | None = None
     _: KW_ONLY
-    finite_population: bool = option(
-        False,
-        "Intervals of these very rows, not of questions like them: narrower, for a fixed test set. Needs labels.",
-        "--finite-population",
-    )
-    by: str | None = _by()
-    rater_error: float | None = option(
-        None,
-        "Share of the labels that are wrong, 0.05 for 5%: intervals are wider by it on both sides. Default: what the "
-        "disagreement of several raters shows; 0 where every row has one label.",
-        "--rater-error",
-        metavar="SHARE",
-    )
-    confidence: float = option(0.95, "Probability that an interval holds the truth.", "--confidence", metavar="P")
-    ignore_judge_errors: bool = _ignore_judge_errors()
-    calibration: str | None = _calibration()
-    on_error: Literal["fail", "skip"] = _on_error()
+    finite_population: bool = False
+    by: str | None = None
+    rater_error: float | None = None
+    confidence: float = 0.95
+    ignore_judge_errors: bool = False
+    calibration: str | None = None
+    on_error: OnError = "fail"
 
 
 @dataclass(frozen=True)
 class CalibrateOptions(_Checked):
-    """Options of `calibrate`."""
+    """Options of `calibrate`, see `reports.calibrate.calibrate`."""
 
-    output: str | None = option(
-        None, "Write the calibration to FILE, such as mine.json.", "--output", "-o", metavar="FILE", group="Output"
-    )
-    settings: Mapping[str, Any] | None = option(None, "settings of ava, such as checkpoint.")
+    output: str | None = None
+    settings: Settings | None = None
     _: KW_ONLY
-    columns: Mapping[str, str] | None = _columns()
-    on_error: Literal["fail", "skip"] = _on_error()
+    columns: Mapping[str, str] | None = None
+    on_error: OnError = "fail"
 
 
 @dataclass(frozen=True)
 class LabelOptions(_Checked):
-    """Options of `label`: which rows people are asked about, and what."""
+    """Options of `analysis.label_tasks.tasks_of`: which rows people are asked about, and what."""
 
-    form: Literal["verdict", "grade", "questions", "questions-3"] = option(
-        "verdict",
-        "verdict: correct or not. grade: how correct, 1 to 5 (several raters; `raters` reads it). questions: "
-        "relevance, fluency and variety of a set of generated questions, 1 to 5; questions-3: 1 to 3.",
-        "--form",
-    )
-    number: int = option(100, "Rows of every system to label.", "--number", "-n", metavar="N", min=2)
-    seed: int = _seed()
-    uniform_share: float = option(
-        0.5,
-        "Share of the rows drawn at random; the others are drawn by how unsure the judge is.",
-        "--uniform-share",
-        metavar="SHARE",
-        min=0.05,
-        max=1.0,
-    )
+    form: Literal["verdict", "grade", "questions", "questions-3"] = "verdict"
+    number: int = 100
+    seed: int = 0
+    uniform_share: float = 0.5
     _: KW_ONLY
-    columns: Mapping[str, str] | None = option(
-        None, 'where a column has another name; "judge" names a column with a judge\'s probabilities.'
-    )
-    settings: Mapping[str, Any] | None = option(None, "settings of ava.")
-    on_error: Literal["fail", "skip"] = _on_error()
+    columns: Mapping[str, str] | None = None
+    settings: Settings | None = None
+    on_error: OnError = "fail"
 
 
 @contextmanager
@@ -358,52 +197,12 @@ def _of_command(rows: Any) -> bool:
     return isinstance(first, list) and bool(first) and all(isinstance(one, Source | MemorySource) for one in first)
 
 
-def takes(options: type) -> Callable[[Callable], Callable]:
-    """Name the options of a verb in the signature of its Python function, and describe them in its docstring.
-
-    The function refuses arguments that it does not know, and its errors speak of arguments of Python, but those of a
-    command of its options.
-
-    Args:
-        options: the dataclass; the function has `*given` and `**options` in their place, and "{options}" and, if it
-            likes, "{rows}" in its docstring.
-    """
-
-    def described(function: Callable) -> Callable:
-        own = list(inspect.signature(function).parameters.values())
-        of_options = list(inspect.signature(options).parameters.values())
-        named = [p for p in own if p.kind is p.KEYWORD_ONLY]
-        signature = inspect.signature(function).replace(
-            parameters=sorted([own[0], *of_options, *named], key=lambda parameter: parameter.kind)
-        )
-        lines = [
-            textwrap.fill(
-                f"{one.name}: {one.metadata['help']}", 110, initial_indent=" " * 8, subsequent_indent=" " * 12
-            )
-            for one in fields(options)
-        ]
-        function.__doc__ = (
-            (function.__doc__ or "")
-            .replace("*given, **options: {options}", "\n".join(lines).lstrip())
-            .replace("{rows}", _ROWS)
-        )
-
-        @functools.wraps(function)
-        def called(*given: Any, **named: Any) -> Any:
-            unknown = next((name for name in named if name not in signature.parameters), None)
-            if unknown is not None:
-                from ...core.scorer import unknown_name_message
-
-                what = f"not an argument of {function.__name__}"
-                raise TypeError(unknown_name_message(unknown, what, signature.parameters))
-            try:
-                return function(*given, **named)
-            except (UsageError, FileError) as error:
-                if not _of_command(given[0] if given else named.get(own[0].name)):
-                    error.args = (in_python(str(error)), *error.args[1:])
-                raise
-
-        called.__signature__ = signature
-        return called
-
-    return described
+@contextmanager
+def errors_of_python(rows: Any) -> Iterator[None]:
+    """Let errors inside speak of arguments of Python, but of options where the rows are the files of a command."""
+    try:
+        yield
+    except (UsageError, FileError) as error:
+        if not _of_command(rows):
+            error.args = (in_python(str(error)), *error.args[1:])
+        raise
