@@ -11,16 +11,11 @@ import pytest
 
 from tests.factories.question_generation import TINY, WORDS, examples, generator
 from training.question_generation import contexts as data
+from training.studies import harness
 from training.studies.question_generation import appendix_d, differences, measures, study, tables
 from training.studies.question_similarity import check_bases
 
 FOLDER = Path(__file__).parent.parent / "training/question_generation"
-
-
-def readme(folder):
-    path = folder / "README.md"
-    path.write_text("<!-- bases -->\nold\n<!-- end of bases -->\n", encoding="utf-8")
-    return path
 
 
 def test_diversity_by_hand():
@@ -89,7 +84,7 @@ def test_findings(effect, expected):
 def test_models_that_a_study_lacks_are_refused(models, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["study", "--data_dir", "d", "--work", "w", "--models", *models])
     with pytest.raises(ValueError, match="models: expected baseline and cvae_100"):
-        study.main()
+        study.STUDY.main()
 
 
 def test_the_report_is_of_the_contexts_that_are_kept():
@@ -146,16 +141,6 @@ def test_questions_are_known_while_model_and_contexts_are_the_same(tmp_path):
     assert study.known_questions(path, contexts, {"baseline": tmp_path}) is None
 
 
-def test_the_page_of_results_shows_the_result_files(tmp_path):
-    for path in (tables.FOLDER / "results").glob("*.json"):
-        shutil.copy(path, tmp_path)
-    text = (tables.FOLDER / "results/tables.md").read_text(encoding="utf-8")
-    assert tables.write_page(tmp_path).read_text(encoding="utf-8") == text, (
-        "python -m training.studies.question_generation.tables"
-    )
-    assert text.count("**KL weight: ") == sum((tmp_path / name).is_file() for name in tables.STUDIES)
-
-
 def test_the_kl_weight_by_hand():
     """0.03 every 10 steps: after 335 steps 33 x 0.03 = 0.99; it stops at 1."""
     arguments = {"kl_rate": 0.03, "kl_steps": 10}
@@ -164,7 +149,7 @@ def test_the_kl_weight_by_hand():
 
 
 def test_the_kl_weight_is_that_of_the_model_that_is_kept():
-    results = json.loads((tables.FOLDER / "results/large.json").read_text(encoding="utf-8"))
+    results = harness.read(study.FOLDER / "results/large.json")
     assert "**KL weight: 0.09 at the end of training**" in tables.settings_line(results)
     for run in results["training"]["cvae_100"].values():
         run["kept_step"] = 1100
@@ -177,19 +162,19 @@ def test_an_unknown_base_is_refused():
 
 
 def test_the_cosine_of_equal_questions_is_one():
-    same, other = measures.cosine_base().pairs(["who won ?", "who won ?"], ["who won ?", "where is my house ?"])
+    same, other = measures.base_of("cosine").pairs(["who won ?", "who won ?"], ["who won ?", "where is my house ?"])
     assert same == pytest.approx(1, abs=1e-5)
     assert other < 0.6
 
 
-def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
+def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch, capsys):
     from genqa_metrics.toolkit.cli import app
     from typer.testing import CliRunner
 
     config = tmp_path / "tiny.args"
     config.write_text(f"{TINY} --encoder {tiny_encoder}", encoding="utf-8")
     words = ["study.py", "--data_dir", str(made_up), "--work", str(tmp_path / "work"), "--config", str(config)]
-    words += ["--results", str(tmp_path / "large.json"), "--use_cpu", "True"]
+    words += ["--json", str(tmp_path / "large.json"), "--use_cpu", "True"]
     baseline = tmp_path / "baseline.args"
     baseline.write_text(f"{config.read_text()} --min_count 1", encoding="utf-8")
     words += ["--baseline_config", str(baseline)]
@@ -212,7 +197,7 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
         "5",
     ]
     monkeypatch.setattr(sys, "argv", words)
-    study.main()
+    study.STUDY.main()
     results = json.loads((tmp_path / "large.json").read_text())
     assert set(results["systems"]) == set(measures.SYSTEMS) == set(results["active_latent_dimensions"])
     for bases in results["systems"].values():
@@ -236,13 +221,11 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
     for scores in results["systems"].values():
         low, high = scores["corpus"]["interval"]
         assert low <= scores["corpus"]["bleu"] <= high
-    assert set(results["data_digests"]) == {
-        f"{name}.jsonl.gz" for name in ("squad_du2017.dev", "squad_du2017.test", "fairytaleqa.test")
-    }
+    assert set(results["data"]) == {"squad_du2017.dev", "squad_du2017.test", "fairytaleqa.test"}
     assert results["contexts"] == 20
     assert results["several_references"]["contexts"] + results["one_reference"]["contexts"] == 20
     assert results["transfer"]["contexts"] == 5
-    assert "| CVAE 100 + RBS | " in (tmp_path / "tables.md").read_text()
+    assert "| CVAE 100 + RBS | " in capsys.readouterr().out
 
     path = tmp_path / "work/questions/squad_du2017.test.seed_1.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
@@ -258,28 +241,29 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch):
     kept = [row for row in rows if len(row["references"]) > 1]
     (data / "several.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
     monkeypatch.setattr(sys, "argv", [*words, "--data_dir", str(data), "--test", "several", "--seeds", "1"])
-    study.main()
+    study.STUDY.main()
     assert json.loads((tmp_path / "large.json").read_text())["one_reference"] is None
-    assert (tmp_path / "tables.md").read_text().count("each with several references") == 1
+    assert capsys.readouterr().out.count("each with several references") == 1
 
     monkeypatch.setattr(sys, "argv", [*words, "--seeds", "1", "--models", "baseline", "cvae_100"])
-    study.main()
+    study.STUDY.main()
     few = json.loads((tmp_path / "large.json").read_text())
     assert set(few["systems"]) == {"baseline", "cvae_100", "baseline_rbs", "cvae_100_rbs"}
     assert few["systems"]["cvae_100"]["rouge"]["seeds"] == {
         part: values[:1] for part, values in results["systems"]["cvae_100"]["rouge"]["seeds"].items()
     }
     assert "--models baseline cvae_100" in few["command"]
-    page = (tmp_path / "tables.md").read_text()
+    page = capsys.readouterr().out
     assert "recall and F of every CVAE above" in page
     assert "rise with d, in the means" not in page
 
     monkeypatch.setattr(sys, "argv", [*words, "--train_only", "True"])
-    study.main()  # nothing is trained again
+    with pytest.raises(SystemExit):
+        study.STUDY.main()  # nothing is trained again
     assert before == {path: path.stat().st_mtime_ns for path in (tmp_path / "work/models").rglob("model.safetensors")}
     baseline.write_text(baseline.read_text() + " --hidden 8", encoding="utf-8")
     with pytest.raises(ValueError, match=r"work: .*baseline_1 was trained with another hidden; choose another folder"):
-        study.main()
+        study.STUDY.main()
 
 
 def test_appendix_d_asks_about_its_contexts(tmp_path, monkeypatch, capsys):
@@ -297,10 +281,10 @@ def test_appendix_d_asks_about_its_contexts(tmp_path, monkeypatch, capsys):
     ]
     text = "".join(json.dumps({**row, "tokenized": True}) + "\n" for row in rows)
     (tmp_path / "own.jsonl").write_text(text, encoding="utf-8")
-    monkeypatch.setattr("training.question_generation.ask.load", Tiny)
-    words = ["appendix_d.py", "--data_dir", str(tmp_path), "--source", "own", "--results", str(tmp_path / "out.json")]
+    monkeypatch.setattr(appendix_d, "load", Tiny)
+    words = ["appendix_d.py", "--data_dir", str(tmp_path), "--source", "own", "--json", str(tmp_path / "out.json")]
     monkeypatch.setattr(sys, "argv", [*words, "--starts", "ann won", "bob lost"])
-    appendix_d.main()
+    appendix_d.STUDY.main()
     found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     for context, count in zip(found["contexts"], (2, 3), strict=True):
         asked = {system: len(questions) for system, questions in context["questions"].items()}
@@ -313,7 +297,7 @@ def test_appendix_d_asks_about_its_contexts(tmp_path, monkeypatch, capsys):
     for starts, error in ((["bob"], "starts, row 0: .* got 'bob' of 2"), (["ann", "cy"], "row 1: .* 'cy' of 0")):
         monkeypatch.setattr(sys, "argv", [*words, "--starts", *starts])
         with pytest.raises(ValueError, match=error):
-            appendix_d.main()
+            appendix_d.STUDY.main()
 
 
 def test_each_difference_is_trained_and_measured_once(made_up, tiny_encoder, tmp_path, monkeypatch, capsys):
@@ -325,10 +309,11 @@ def test_each_difference_is_trained_and_measured_once(made_up, tiny_encoder, tmp
     )
     words = ["differences.py", "--train_dir", str(made_up), "--work", str(tmp_path / "work"), "--config", str(config)]
     words += ["--steps", "3", "--resamples", "30", "--use_cpu", "True"]
-    words += ["--results", str(tmp_path / "differences.json")]
+    words += ["--json", str(tmp_path / "differences.json")]
     monkeypatch.setattr(sys, "argv", words)
-    differences.main()
-    said = capsys.readouterr().err.count("this processor only emulates bfloat16: training in float32")
+    differences.STUDY.main()
+    shown = capsys.readouterr()
+    said = shown.err.count("this processor only emulates bfloat16: training in float32")
     assert said == len(differences.RUNS)
     results = json.loads((tmp_path / "differences.json").read_text())
     assert list(results["runs"]) == list(differences.RUNS)
@@ -347,8 +332,7 @@ def test_each_difference_is_trained_and_measured_once(made_up, tiny_encoder, tmp
         low, high = run["measured"]["recall"].get("difference", [0, 0, 0])[1:]
         assert low <= high
     assert "difference" not in results["runs"]["variant"]["measured"]["recall"]
-    text = (tmp_path / "tables.md").read_text()
-    assert all(f"| {name} | " in text for name in differences.RUNS)
+    assert all(f"| {name} | " in shown.out for name in differences.RUNS)
 
 
 def test_differences_are_of_the_same_contexts():
@@ -475,12 +459,11 @@ def test_checking_the_bases(tmp_path, monkeypatch):
         with gzip.open(tmp_path / f"{name}.jsonl.gz", "wt") as file:
             file.writelines(json.dumps(row) + "\n" for row in rows)
     words = ["check_bases.py", "--data_dir", str(tmp_path), "--bases", "rouge", "--resamples", "20"]
-    words += ["--results", str(tmp_path / "bases.json"), "--page", str(readme(tmp_path))]
+    words += ["--json", str(tmp_path / "bases.json")]
     monkeypatch.setattr(sys, "argv", words)
-    check_bases.main()
+    check_bases.STUDY.main()
     results = json.loads((tmp_path / "bases.json").read_text())
     assert results["questions"] == 4
     assert results["systems"] == 2
     assert results["qgeval"]["rouge"]["fluency"]["spearman"]["value"] > 0.8
     assert results["naco"]["rouge"]["HotpotQA: random_q"]["auc"]["value"] == 1
-    assert "| fluency | " in (tmp_path / "README.md").read_text()

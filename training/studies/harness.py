@@ -58,7 +58,8 @@ class Table:
 
     Attributes:
         place: name of the markers `<!-- PLACE -->` and `<!-- end of PLACE -->`; None for the whole page.
-        results: names of the result files, below training and without ".json", with blanks between them.
+        results: names of the result files, below training and without ".json", with blanks between them; of one that
+            is missing among others the content is {}.
         text: from the contents of the result files to Markdown.
         page: below the repository; default tables.md beside the first result file.
     """
@@ -75,7 +76,8 @@ class Table:
 
     def renewed(self) -> str:
         """Return the content of the page with what the result files say."""
-        text = self.text(*(read(ROOT / f"training/{name}.json") for name in self.results.split()))
+        paths = [ROOT / f"training/{name}.json" for name in self.results.split()]
+        text = self.text(*(read(path) if path.is_file() or len(paths) == 1 else {} for path in paths))
         if self.place is None:
             return text
         before, after = common.around_markers(self.path, self.place)
@@ -116,11 +118,11 @@ class Study:
         parser = HfArgumentParser(self.arguments)
         args, *words = parser.parse_args_into_dataclasses(return_remaining_strings=self.more)
         result = self.measure(args, *words)
+        earlier = f"{read(args.json)['command']}; " if args.keep else ""
+        result = {"command": earlier + common.command_line(self.module, sys.argv[1:])} | result
         print(self.text(result))
         if args.json:
-            command = common.command_line(self.module, sys.argv[1:])
-            earlier = f"{read(args.json)['command']}; " if args.keep else ""
-            common.write_json(args.json, {"command": earlier + command} | result)
+            common.write_json(args.json, result)
 
 
 def read(path: str | Path) -> dict:

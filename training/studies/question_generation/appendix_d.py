@@ -4,14 +4,17 @@ As in the paper every system asks as many questions as a context has references;
 same one, asks once. The contexts are found in the test set by their first words, nothing was trained on them.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from training.common import local_file, markdown_table, option, parsed
+from genqa_metrics.core.checkpoint_validation import file_digest
 
-FOLDER = Path(__file__).parent
+from training.common import markdown_table, option
+from training.question_generation.ask import find, load
+from training.question_generation.contexts import read_contexts
+from training.question_generation.decoding import generate
+from training.studies.harness import Kept, Study, digests
+
 STARTS = (  # of D.1 to D.4
     "according to the doctrine of impermanence",
     "the world trade center path station",
@@ -27,26 +30,17 @@ SYSTEMS = {  # name -> bundled generator and the beams that a question is drawn 
 
 
 @dataclass
-class Arguments:
+class Arguments(Kept):
     """What is asked about."""
 
     data_dir: str = option("folder of the test set")
     source: str = option("the test set: a file NAME.jsonl.gz or NAME.jsonl in data_dir", "squad_du2017.test")
     starts: list[str] = option("first words of the contexts; default: those of the paper", list(STARTS))
     seed: int = option("of the draws", 0)
-    results: str = option("file that is written", str(FOLDER / "results/appendix_d.json"))
 
 
 def chosen(contexts: Sequence, starts: Sequence[str]) -> list:
-    """Return for every start the one context that begins with it.
-
-    Args:
-        contexts: a set of contexts.Context.
-        starts: first words of contexts.
-
-    Raises:
-        ValueError: if no context begins so, or several.
-    """
+    """Return for every start the one context that begins with it."""
     found = []
     for i, start in enumerate(starts):
         own = [context for context in contexts if context.text.startswith(start)]
@@ -58,9 +52,6 @@ def chosen(contexts: Sequence, starts: Sequence[str]) -> list:
 
 def asked(contexts: Sequence, seed: int) -> dict[str, list[list[str]]]:
     """Return system -> its questions about every context, as the generator writes them, repetitions included."""
-    from training.question_generation.ask import load
-    from training.question_generation.decoding import generate
-
     generators = {name: load(name) for name, _ in SYSTEMS.values()}
     texts = [context.text for context in contexts]
     found = {}
@@ -81,21 +72,13 @@ def tables(results: Mapping) -> str:
     return "\n\n".join(parts)
 
 
-def main() -> None:
-    """Find the contexts, ask, write."""
-    from genqa_metrics.core.checkpoint_validation import file_digest
-
-    from training.question_generation.ask import find
-    from training.question_generation.contexts import read_contexts
-    from training.studies.question_generation.tables import write_page
-
-    args = parsed(Arguments)
+def study(args: Arguments) -> dict:
+    """Return what every system asks about every context."""
     contexts = chosen(read_contexts(args.source, args.data_dir), args.starts)
     found = asked(contexts, args.seed)
-    results = {
-        "command": "python -m training.studies.question_generation.appendix_d --data_dir DATA/question_generation",
+    return {
         "models": {name: file_digest(find(name) / "model.safetensors") for name, _ in SYSTEMS.values()},
-        "data_digests": {args.source: file_digest(local_file(args.source, args.data_dir))},
+        "data": digests([args.source], args.data_dir),
         "seed": args.seed,
         "contexts": [
             {
@@ -106,10 +89,9 @@ def main() -> None:
             for i, context in enumerate(contexts)
         ],
     }
-    print(tables(results))
-    Path(args.results).write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    write_page(Path(args.results).parent)
 
+
+STUDY = Study(__spec__.name, Arguments, study, tables)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

@@ -7,8 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.f_meta.bases import base_function
+from genqa_metrics.f_meta.scoring import statistics
+from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval, resampled_sums
 
-from training.common import markdown_table, option, parsed
+from training.common import markdown_table, option
+from training.question_generation.ask import load
+from training.question_generation.contexts import read_contexts
+from training.studies.harness import Kept, Study, digests
+from training.studies.question_generation.measures import DIVERSITY, PARTS, diversity
 
 FOLDER = Path(__file__).parent
 LATENT = 100
@@ -33,7 +40,7 @@ COLUMNS = {  # measured for every context: name -> title
 
 
 @dataclass
-class Arguments:
+class Arguments(Kept):
     """What is trained, and where it is written."""
 
     train_dir: str = option("folder of prepare_pairs.py")
@@ -43,7 +50,6 @@ class Arguments:
     seed: int = option("of the trainings and of the questions", 1)
     resamples: int = option("bootstrap samples", 1000)
     use_cpu: bool = option("train on the CPU also where there is another device", False)
-    results: str = option("file that is written", str(FOLDER / "results/differences.json"))
 
 
 def trained(args: Arguments, name: str) -> Path:
@@ -53,36 +59,20 @@ def trained(args: Arguments, name: str) -> Path:
     words = ["--config", args.config, "--data_dir", args.train_dir, "--cache", str(Path(args.work) / "cache")]
     words += ["--latent", str(LATENT), "--seed", str(args.seed), "--use_cpu", str(args.use_cpu), "--patience", "0"]
     words += ["--max_steps", str(args.steps), "--eval_strategy", "no", "--save_steps", str(max(args.steps // 4, 1))]
-    words += [
-        "--lr_scheduler_type",
-        "warmup_stable_decay",
-        "--lr_scheduler_kwargs",
-        json.dumps({"num_decay_steps": args.steps // 3}),
-    ]
+    words += ["--lr_scheduler_type", "warmup_stable_decay"]
+    words += ["--lr_scheduler_kwargs", json.dumps({"num_decay_steps": args.steps // 3})]
     return trained_in(Path(args.work) / name.replace(" ", "_").replace(",", ""), words + RUNS[name])
 
 
 def rows_of(questions: list[list[str]], references: list[list[str]]) -> np.ndarray:
     """Return what is measured of every context: (contexts, columns of `COLUMNS`)."""
-    from genqa_metrics.f_meta.bases import base_function
-    from genqa_metrics.f_meta.scoring import statistics
-
-    from training.studies.question_generation.measures import DIVERSITY, PARTS, diversity
-
     found = dict(zip(DIVERSITY, diversity(questions).T, strict=True))
     found |= dict(zip(PARTS, statistics(questions, references, base_function("rouge")).T, strict=True))
     return np.column_stack([found[name] for name in COLUMNS])
 
 
 def report_of(rows: np.ndarray, resamples: int) -> list[dict]:
-    """Return per run the means and, against the first run, the differences with 95% intervals.
-
-    Args:
-        rows: (contexts, runs, columns).
-        resamples: bootstrap samples of contexts.
-    """
-    from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval, resampled_sums
-
+    """Return per run of (contexts, runs, columns) the means and, against the first, the differences with intervals."""
     differences = rows - rows[:, :1]
     low, high = interval(resampled_sums(bootstrap_counts(len(rows), resamples, 0), differences) / len(rows), len(rows))
     means, middle = rows.mean(axis=0), differences.mean(axis=0)
@@ -122,16 +112,7 @@ def table(runs: Mapping[str, Mapping]) -> str:
 
 
 def measured(folders: Mapping[str, str | Path], contexts: Sequence, seed: int, resamples: int) -> list[dict]:
-    """Return what `report_of` says of `QUESTIONS` questions of each generator about every context.
-
-    Args:
-        folders: name -> what `ask.load` takes.
-        contexts: what `contexts.read_contexts` returned.
-        seed: of the questions.
-        resamples: bootstrap samples.
-    """
-    from training.question_generation.ask import load
-
+    """Return what `report_of` says of `QUESTIONS` questions of each generator about every context."""
     texts, references = [c.text for c in contexts], [list(c.references) for c in contexts]
     rows = []
     for name, folder in folders.items():
@@ -141,36 +122,27 @@ def measured(folders: Mapping[str, str | Path], contexts: Sequence, seed: int, r
     return report_of(np.stack(rows, axis=1), resamples)
 
 
-def main() -> None:
-    """Train, ask, measure, write."""
-    from genqa_metrics.core.checkpoint_validation import file_digest
-
-    from training.question_generation.contexts import read_contexts
-    from training.studies.question_generation.tables import write_page
-
-    args = parsed(Arguments)
+def study(args: Arguments) -> dict:
+    """Train, ask, and return what was measured of every run."""
     folders = {name: trained(args, name) for name in RUNS}
     facts = {name: json.loads((f / "train.json").read_text(encoding="utf-8")) for name, f in folders.items()}
     sources = facts["variant"]["arguments"]["sources"] + facts["variant"]["arguments"]["dev_sources"]
     contexts = read_contexts(sources[-1], args.train_dir)
-    reports = measured(folders, contexts, args.seed, args.resamples)
-    runs = {
-        name: {"arguments": RUNS[name], "dev": facts[name]["dev"], "measured": report}
-        for name, report in zip(RUNS, reports, strict=True)
-    }
-    results = {
-        "command": "python -m training.studies.question_generation.differences --train_dir PAIRS --work FOLDER",
-        "data_digests": {source: file_digest(Path(args.train_dir) / f"{source}.jsonl.gz") for source in sources},
+    reports = dict(zip(RUNS, measured(folders, contexts, args.seed, args.resamples), strict=True))
+    return {
+        "data": digests(sources, args.train_dir),
         "seed": args.seed,
         "steps": args.steps,
         "contexts": len(contexts),
         "questions": QUESTIONS,
-        "runs": runs,
+        "runs": {
+            name: {"arguments": RUNS[name], "dev": facts[name]["dev"], "measured": report}
+            for name, report in reports.items()
+        },
     }
-    Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    write_page(Path(args.results).parent)
-    print(args.results)
 
+
+STUDY = Study(__spec__.name, Arguments, study, lambda r: table(r["runs"]))
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

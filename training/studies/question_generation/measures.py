@@ -5,6 +5,9 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
+from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval, resampled_sums
+
+from training.similarity import cosines
 
 MODELS = {"baseline": 0, "cvae_25": 25, "cvae_50": 50, "cvae_100": 100}  # name -> size of the latent variable
 SYSTEMS = {  # name -> model, beams that a question is drawn from
@@ -47,29 +50,13 @@ def pairs_of(systems: Collection[str]) -> list[tuple[str, str]]:
     return [pair for pair in PAIRS if set(pair) <= set(systems)]
 
 
-def cosine_base():
-    """Return the cosine of sentence vectors of the bundled encoder as a base of F-meta."""
-    from genqa_metrics.core.encoders import base_encoder
-    from genqa_metrics.f_meta.bases import Base
-    from sentence_transformers import SentenceTransformer
-
-    def pairs(predictions: list[str], references: list[str]) -> np.ndarray:
-        model = SentenceTransformer(str(base_encoder()), device="cpu")
-        place = {text: i for i, text in enumerate(dict.fromkeys([*predictions, *references]))}
-        vectors = model.encode(list(place), normalize_embeddings=True, show_progress_bar=False)
-        left, right = (vectors[[place[text] for text in side]] for side in (predictions, references))
-        return (left * right).sum(axis=1)
-
-    return Base("cosine", {"base": "cosine"}, pairs)
-
-
 def base_of(name: str):
-    """Return a base by its name in `BASES`."""
-    from genqa_metrics.f_meta.bases import base_function
+    """Return a base by its name in `BASES`; the cosine is that of sentence vectors of the bundled encoder."""
+    from genqa_metrics.f_meta.bases import Base, base_function
 
     if name not in BASES:
         raise ValueError(f"bases: expected some of {', '.join(BASES)}, got {name!r}")
-    return cosine_base() if name == "cosine" else base_function(name)
+    return Base("cosine", {"base": "cosine"}, cosines) if name == "cosine" else base_function(name)
 
 
 def diversity(questions: Sequence[Sequence[str]]) -> np.ndarray:
@@ -129,13 +116,9 @@ def corpus_counts(predictions: Sequence[str], references: Sequence[Sequence[str]
 
 
 def answers_of(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], frozenset[int]]:
-    """Return the words of a context that answer a question, by the keyphrase weights of KPQA's predictor.
+    """Return pair of context and question -> where the word pieces begin that answer it, by KPQA's predictor.
 
-    Args:
-        pairs: context and question.
-
-    Returns:
-        Pair -> where the word pieces begin whose weight is at least half of the largest.
+    Those are the pieces whose keyphrase weight is at least half of the largest.
     """
     import genqa_metrics
     from genqa_metrics.core.devices import is_emulated
@@ -164,11 +147,7 @@ def covered(
 ) -> np.ndarray:
     """Return the share of the references' answers that a generated question asks for too, one number per context.
 
-    Args:
-        predictions: questions per context.
-        references: questions per context.
-        contexts: texts.
-        answers: what `answers_of` returned.
+    Predictions and references are questions per context, answers what `answers_of` returned.
 
     >>> answers = {("c", "who"): frozenset([1]), ("c", "when"): frozenset([5, 6]), ("c", "what year"): frozenset([6])}
     >>> covered([["what year"]], [["who", "when"]], ["c"], answers).tolist()
@@ -230,22 +209,11 @@ def statistics_of(
 
 
 def resampled_means(rows: np.ndarray, samples: int, seed: int, names: Sequence[str] = tuple(SYSTEMS)) -> np.ndarray:
-    """Return the means of systems in bootstrap samples of contexts and of seeds.
+    """Return the (samples, systems, k) means of (contexts, systems, seeds, k) rows in bootstrap samples.
 
     Contexts are drawn once for all systems, and seeds once for all systems of one model, so that differences of
     systems are paired where they share something.
-
-    Args:
-        rows: (contexts, systems, seeds, k).
-        samples: number of samples.
-        seed: the same seed gives the same samples.
-        names: of the systems.
-
-    Returns:
-        (samples, systems, k).
     """
-    from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, resampled_sums
-
     contexts, systems, seeds, k = rows.shape
     flat = rows.reshape(contexts, systems * seeds, k)
     sums = resampled_sums(bootstrap_counts(contexts, samples, seed), flat).reshape(samples, systems, seeds, k)
@@ -258,20 +226,11 @@ def resampled_means(rows: np.ndarray, samples: int, seed: int, names: Sequence[s
 def measured(
     rows: np.ndarray, samples: int, seed: int = 0, names: Sequence[str] = tuple(SYSTEMS)
 ) -> tuple[np.ndarray, np.ndarray, dict]:
-    """Return means, intervals and differences of systems.
+    """Return means, intervals and differences of systems, of (contexts, systems, seeds, k) rows.
 
-    Args:
-        rows: (contexts, systems, seeds, k).
-        samples: bootstrap samples.
-        seed: of the bootstrap.
-        names: of the systems.
-
-    Returns:
-        (systems, k) means, (2, systems, k) ends of their 95% intervals, and per pair of `pairs_of` (3, k): difference,
-        low, high.
+    Means are (systems, k), the ends of their 95% intervals (2, systems, k), and for every pair of `pairs_of` there are
+    (3, k): difference, low, high.
     """
-    from genqa_metrics.toolkit.analysis.resampling import interval
-
     means = rows.mean(axis=(0, 2))
     resampled = resampled_means(rows, samples, seed, names)
     ends = np.stack(interval(resampled, len(rows)))
@@ -287,16 +246,7 @@ def measured(
 def report_of(
     statistics: Mapping[str, np.ndarray], kept: np.ndarray, samples: int, names: Sequence[str] = tuple(SYSTEMS)
 ) -> dict:
-    """Return the scores of some contexts in the form of results.json.
-
-    Args:
-        statistics: what `statistics_of` returned.
-        kept: (contexts,) booleans.
-        samples: bootstrap samples.
-        names: of the systems, those of `statistics`.
-    """
-    from genqa_metrics.toolkit.analysis.resampling import interval
-
+    """Return the scores of the (contexts,) that are kept, in the form of result files; see `statistics_of`."""
     report: dict = {"contexts": int(kept.sum()), "systems": {name: {} for name in names}, "differences": {}}
     for base, rows in statistics.items():
         if base == "corpus":

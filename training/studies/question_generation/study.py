@@ -9,7 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from training.common import json_rows, option, parsed
+from training.common import json_rows, option, write_rows
+from training.question_generation.contexts import Examples, WordVectors, encoder_folder, read_contexts
+from training.question_generation.decoding import generate
+from training.question_generation.generator import load
+from training.question_generation.train_generator import trained as trained_in
+from training.studies.harness import Kept, Study, digests
 from training.studies.question_generation.measures import (
     BASES,
     MODELS,
@@ -21,13 +26,13 @@ from training.studies.question_generation.measures import (
     statistics_of,
     systems_of,
 )
-from training.studies.question_generation.tables import GROUPS, write_page
+from training.studies.question_generation.tables import GROUPS, study_section
 
 FOLDER = Path(__file__).parent
 
 
 @dataclass
-class Arguments:
+class Arguments(Kept):
     """What is trained, asked and scored."""
 
     data_dir: str = option("folder of squad_du2017.dev, squad_du2017.test and the other sets")
@@ -47,7 +52,6 @@ class Arguments:
     resamples: int = option("bootstrap samples", 1000)
     use_cpu: bool = option("train on the CPU also where there is another device", False)
     train_only: bool = option("stop after the trainings", False)
-    results: str = option("file that is written", str(FOLDER / "results/large.json"))
 
 
 def seeds_of(args: Arguments, model: str) -> list[int]:
@@ -57,8 +61,6 @@ def seeds_of(args: Arguments, model: str) -> list[int]:
 
 def trained(args: Arguments, model: str, seed: int) -> Path:
     """Return the folder of a trained model; train it, or resume its training, if it does not exist."""
-    from training.question_generation.train_generator import trained as trained_in
-
     config = args.config if MODELS[model] else args.baseline_config or args.config
     words = ["--config", config, "--data_dir", args.train_dir or args.data_dir]
     words += ["--cache", str(Path(args.work) / "cache"), "--use_cpu", str(args.use_cpu)]
@@ -68,21 +70,13 @@ def trained(args: Arguments, model: str, seed: int) -> Path:
 
 def sampled(source: str, folder: str, number: int) -> list:
     """Return contexts of a set drawn at random, the same in every run, in the order of the file; 0: all of them."""
-    from training.question_generation.contexts import read_contexts
-
     contexts = read_contexts(source, folder)
     picks = random.Random(0).sample(range(len(contexts)), min(number or len(contexts), len(contexts)))
     return [contexts[i] for i in sorted(picks)]
 
 
 def known_questions(path: Path, contexts: Sequence, models: Mapping[str, Path]) -> dict[str, list[list[str]]] | None:
-    """Return the questions that an earlier run wrote, None if they are of other contexts, systems or models.
-
-    Args:
-        path: file of `write_questions`.
-        contexts: the contexts that are to be asked about.
-        models: system -> folder of its model; questions that are older were asked by another one.
-    """
+    """Return the questions of an earlier run, None if they are of other contexts, systems or models."""
     newest = max((folder / "model.safetensors").stat().st_mtime for folder in models.values())
     if not path.is_file() or path.stat().st_mtime < newest:
         return None
@@ -95,10 +89,6 @@ def known_questions(path: Path, contexts: Sequence, models: Mapping[str, Path]) 
 
 def asked(args: Arguments, source: str, contexts: Sequence, seed: int) -> dict[str, list[list[str]]]:
     """Return system -> as many questions for every context as there are references; they are written to a file too."""
-    from training.question_generation.contexts import Examples, WordVectors, encoder_folder
-    from training.question_generation.decoding import generate
-    from training.question_generation.generator import load
-
     counts = [len(context.references) for context in contexts]
     texts = [context.text for context in contexts]
     wanted = [(system, SYSTEMS[system][0]) for system in systems_of(args.models)]
@@ -122,36 +112,21 @@ def asked(args: Arguments, source: str, contexts: Sequence, seed: int) -> dict[s
     return generated
 
 
-def given_words(args: Arguments) -> dict[str, str]:
-    """Return the arguments of the command line that decide the numbers, by name; folders by what they are."""
-    words = {"config": Path(args.config).name, "data_dir": "DATA/question_generation", "work": "FOLDER"}
-    if args.baseline_config:
-        words["baseline_config"] = Path(args.baseline_config).name
-    if args.train_dir:
-        words["train_dir"] = "PAIRS"
-    given = [] if args.models == list(MODELS) else ["models"]
-    given += ["seeds", "seeds_of_others", "test", "transfer", "contexts", "transfer_contexts", "bases", "answers"]
-    for name in given:
-        value = getattr(args, name)
-        words[name] = " ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return words
-
-
 def write_questions(path: Path, contexts: Sequence, generated: Mapping[str, Sequence[Sequence[str]]]) -> None:
     """Write JSON lines that `genqa-metrics score --metric f_meta` reads, one row per context."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w", encoding="utf-8") as file:
-        for i, context in enumerate(contexts):
-            row = {"context": context.text, "references": context.references}
-            row["predictions"] = {system: questions[i] for system, questions in generated.items()}
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+    rows = (
+        {
+            "context": context.text,
+            "references": context.references,
+            "predictions": {system: questions[i] for system, questions in generated.items()},
+        }
+        for i, context in enumerate(contexts)
+    )
+    write_rows(path, rows)
 
 
-def main() -> None:
-    """Train, ask, score, write."""
-    from genqa_metrics.core.checkpoint_validation import file_digest
-
-    args = parsed(Arguments)
+def study(args: Arguments) -> dict:
+    """Train, ask, score."""
     if not args.seeds:
         raise ValueError("seeds: expected at least one number")
     if not set(NEEDED) <= set(args.models) <= set(MODELS):
@@ -168,18 +143,17 @@ def main() -> None:
             if seed in seeds_of(args, model):
                 folders[model][seed] = trained(args, model, seed)
     if args.train_only:
-        return
+        sys.exit()
     facts = {
         model: {seed: json.loads((f / "train.json").read_text(encoding="utf-8")) for seed, f in found.items()}
         for model, found in folders.items()
     }
-    systems = systems_of(args.models)
+    systems, reports = systems_of(args.models), {}
     active = {
         system: [found["dev"].get("active_dimensions", 0) if MODELS[model] else 0 for found in facts[model].values()]
         for system, (model, _) in SYSTEMS.items()
         if system in systems
     }
-    reports = {}
     for source, contexts in sets.items():
         generated = {seed: asked(args, source, contexts, seed) for seed in args.seeds}
         statistics = statistics_of(generated, contexts, args.bases, args.answers)
@@ -187,43 +161,34 @@ def main() -> None:
         for group, kept in (("all", several | True), ("several", several), ("one", ~several)):
             if kept.any():
                 reports[source, group] = report_of(statistics, kept, args.resamples, systems)
-    main_report = reports[args.test, "all"]
-    arguments = {
-        n: v for n, v in next(iter(facts["cvae_100"].values()))["arguments"].items() if n not in ("data_dir", "cache")
-    }
-    read = [(args.data_dir, name) for name in sets]
-    read += [(args.train_dir or args.data_dir, name) for name in arguments["sources"] + arguments["dev_sources"]]
-    paths = [Path(folder) / f"{name}.jsonl.gz" for folder, name in read]
-    results = {
-        "systems": main_report["systems"],
+    of_all, first = reports[args.test, "all"], next(iter(facts["cvae_100"].values()))
+    arguments = {name: value for name, value in first["arguments"].items() if name not in ("data_dir", "cache")}
+    trained_on = arguments["sources"] + arguments["dev_sources"]
+    noted = ("dev", "steps", "kept_step", "pairs", "kl_per_dimension")
+    return {
+        "systems": of_all["systems"],
         "active_latent_dimensions": {system: min(values) for system, values in active.items()},
-        "command": "python -m training.studies.question_generation.study "
-        + " ".join(f"--{name} {value}" for name, value in given_words(args).items()),
         "seeds": args.seeds,
         "seeds_of": {model: seeds_of(args, model) for model in folders},
-        "data_digests": {path.name: file_digest(path) for path in paths if path.is_file()},
+        "data": digests(sets, args.data_dir) | digests(trained_on, args.train_dir or args.data_dir),
         "test": args.test,
-        "contexts": main_report["contexts"],
+        "contexts": of_all["contexts"],
         "resamples": args.resamples,
         "findings": {group: findings(reports[args.test, group]) for group in GROUPS},
-        "differences": main_report["differences"],
+        "differences": of_all["differences"],
         "several_references": reports[args.test, "several"],
         "one_reference": reports.get((args.test, "one")),
         "transfer": {"set": args.transfer, **reports[args.transfer, "all"]},
         "active_latent_dimensions_per_seed": active,
         "training": {
-            model: {
-                seed: {name: fact.get(name) for name in ("dev", "steps", "kept_step", "pairs", "kl_per_dimension")}
-                for seed, fact in found.items()
-            }
+            model: {seed: {name: fact.get(name) for name in noted} for seed, fact in found.items()}
             for model, found in facts.items()
         },
         "arguments": arguments,
     }
-    Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    write_page(Path(args.results).parent)
-    print(args.results)
 
+
+STUDY = Study(__spec__.name, Arguments, study, lambda results: study_section("Study", results))
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

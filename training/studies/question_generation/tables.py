@@ -1,26 +1,22 @@
-"""The page of results of the studies of question generation, written from their result files.
+"""The page of results of the studies of question generation, made of their result files."""
 
-python -m training.studies.question_generation.tables
-"""
-
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from training.common import markdown_table
+from training.studies.harness import Table
+from training.studies.question_generation import appendix_d, differences, held_out
 from training.studies.question_generation.measures import BASES, DIVERSITY, MODELS, SYSTEMS, pairs_of
 
-FOLDER = Path(__file__).parent
 STUDIES = {  # result file of study.py -> title of the study
-    "large.json": "600 units, the paper's objective",
-    "full_weight.json": "600 units, KL weight up to 1",
-    "full_weight_small.json": "320 units, KL weight up to 1, no free bits",
-    "printed.json": "Network as printed",
-    "free_bits.json": "Free bits, 320 units",
-    "all_pairs.json": "Free bits, twice the pairs",
-    "qamr.json": "Free bits, trained on QAMR too",
+    "large": "600 units, the paper's objective",
+    "full_weight": "600 units, KL weight up to 1",
+    "full_weight_small": "320 units, KL weight up to 1, no free bits",
+    "printed": "Network as printed",
+    "free_bits": "Free bits, 320 units",
+    "all_pairs": "Free bits, twice the pairs",
+    "qamr": "Free bits, trained on QAMR too",
 }
 GROUPS = {"several": "Contexts with several references", "all": "All contexts"}
 
@@ -112,11 +108,7 @@ def findings_table(found: Mapping[str, Mapping[str, bool]]) -> str:
 
 
 def studies_table(found: Mapping[str, Mapping]) -> str:
-    """Return what F-meta sees in every study, on the contexts with several references.
-
-    Args:
-        found: name of a study -> what study.py wrote.
-    """
+    """Return what F-meta sees in every study, on the contexts with several references."""
     columns = ["contexts", "", "conventional", "recall", "F", "recall and F rise with d", "RBS adds"]
     lines = ["| study | " + " | ".join(columns) + " |", "| --- | ---: | --- | ---: | ---: | ---: | --- | --- |"]
     for name, results in found.items():
@@ -133,11 +125,7 @@ def studies_table(found: Mapping[str, Mapping]) -> str:
 
 
 def information_table(found: Mapping[str, Mapping]) -> str:
-    """Return what the latent variable knows of a question in every study, and what METEOR says beside the baseline.
-
-    Args:
-        found: name of a study -> what study.py wrote.
-    """
+    """Return what the latent variable knows of a question in every study, and what METEOR says beside the baseline."""
     parts = ("conventional", "recall", "f")
     columns = ["d", "KL, nats", "different questions", "conventional", "recall", "F"]
     rows = []
@@ -154,11 +142,7 @@ def information_table(found: Mapping[str, Mapping]) -> str:
 
 
 def kl_weight(arguments: Mapping, steps: int) -> float:
-    """Return the weight of the KL term after some training steps.
-
-    Args:
-        arguments: of the training; the weight rises by `kl_rate` every `kl_steps` steps, up to 1.
-        steps: training steps.
+    """Return the weight of the KL term after some training steps: it rises by `kl_rate` every `kl_steps`, up to 1.
 
     >>> round(kl_weight({"kl_rate": 0.03, "kl_steps": 534}, 2000), 2)
     0.09
@@ -188,12 +172,7 @@ def settings_line(results: Mapping) -> str:
 
 
 def study_section(title: str, results: Mapping) -> str:
-    """Return the section of one study.
-
-    Args:
-        title: its heading.
-        results: what study.py writes.
-    """
+    """Return the section of one study under a title."""
     several, found = results["several_references"], results["findings"]
     bases = list(found["several"])
     groups = GROUPS if results["one_reference"] else {"several": "All contexts, each with several references"}
@@ -210,63 +189,45 @@ def study_section(title: str, results: Mapping) -> str:
     return "\n\n".join(parts)
 
 
-def write_page(folder: Path) -> Path:
-    """Write tables.md from the result files of a folder, and return its path.
+def page(drawn: Mapping, appendix: Mapping, parts_of_variant: Mapping, *studies: Mapping) -> str:
+    """Return the page, without the parts of results that are missing.
 
     Args:
-        folder: holds those of `STUDIES`, held_out.json, appendix_d.json and differences.json; what is missing is
-            left out.
+        drawn: what `held_out` measured.
+        appendix: what `appendix_d` asked.
+        parts_of_variant: what `differences` measured.
+        *studies: the results of `STUDIES`.
     """
-    from training.studies.question_generation import appendix_d, differences, held_out
-
-    def read(name: str) -> dict:
-        path = folder / name
-        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-
-    found = {title: results for name, title in STUDIES.items() if (results := read(name))}
+    found = {title: results for title, results in zip(STUDIES.values(), studies, strict=True) if results}
     parts = [
         "# Question generation: results",
-        "Written by `python -m training.studies.question_generation.tables` from the JSON files of this folder. "
+        "Written by `python -m training.studies.harness --write` from the JSON files of this folder. "
         "Scores are in percent, differences in points; brackets are 95% intervals of 1,000 bootstrap samples, over "
         "contexts and, where there are several trainings, over seeds. cBLEU is BLEU-4 of the whole set with the first "
         "question of each context.",
+        "## All studies",
+        "CVAE 100 against the baseline, contexts with several references:",
+        studies_table(found),
+        "KL of the latent variable, and METEOR against the baseline:",
+        information_table({t: r for t, r in found.items() if "meteor" in r["several_references"]["differences"]}),
+        "## The bundled generators on held-out contexts",
+        f"{drawn['questions']} questions about each of {drawn['contexts']} contexts of the dev part; "
+        "differences are to the first row.",
+        held_out.table(drawn["runs"]),
+        "## Appendix D: questions of the bundled generators",
+        "About the four contexts of the paper's appendix D, of which the first words are shown. Every system asks "
+        "as many questions as the context has references, the baseline asks one. These are the first draws (seed "
+        f"{appendix['seed']}), none was chosen. Command: `{appendix['command']}`.",
+        appendix_d.tables(appendix),
+        "## Each difference from the paper",
+        f"CVAE 100, {parts_of_variant['steps']} steps, one training each, with one part as the paper prints it; "
+        "differences are to the first row.",
+        differences.table(parts_of_variant["runs"]),
+        *(study_section(title, results) for title, results in found.items()),
     ]
-    if found:
-        parts += [
-            "## All studies",
-            "CVAE 100 against the baseline, contexts with several references:",
-            studies_table(found),
-        ]
-    with_meteor = {title: r for title, r in found.items() if "meteor" in r["several_references"]["differences"]}
-    if with_meteor:
-        parts += ["KL of the latent variable, and METEOR against the baseline:", information_table(with_meteor)]
-    if results := read("held_out.json"):
-        parts += [
-            "## The bundled generators on held-out contexts",
-            f"{results['questions']} questions about each of {results['contexts']} contexts of the dev part; "
-            "differences are to the first row.",
-            held_out.table(results["runs"]),
-        ]
-    if results := read("appendix_d.json"):
-        parts += [
-            "## Appendix D: questions of the bundled generators",
-            "About the four contexts of the paper's appendix D, of which the first words are shown. Every system asks "
-            "as many questions as the context has references, the baseline asks one. These are the first draws (seed "
-            f"{results['seed']}), none was chosen. Command: `{results['command']}`.",
-            appendix_d.tables(results),
-        ]
-    if results := read("differences.json"):
-        parts += [
-            "## Each difference from the paper",
-            f"CVAE 100, {results['steps']} steps, one training each, with one part as the paper prints it; "
-            "differences are to the first row.",
-            differences.table(results["runs"]),
-        ]
-    parts += [study_section(title, results) for title, results in found.items()]
-    path = folder / "tables.md"
-    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-    return path
+    return "\n\n".join(parts) + "\n"
 
 
-if __name__ == "__main__":
-    print(write_page(FOLDER / "results"))
+OTHERS = ("held_out", "appendix_d", "differences")
+FILES = " ".join(f"studies/question_generation/results/{name}" for name in (*OTHERS, *STUDIES))
+TABLES = [Table(None, FILES, page)]

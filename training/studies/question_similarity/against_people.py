@@ -6,7 +6,6 @@ precision, recall and F of a system's questions against the good questions of th
 (QGSTEC 2010).
 """
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,11 +13,17 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.f_meta.bases import base_function
+from genqa_metrics.f_meta.scoring import statistics
+from genqa_metrics.toolkit.analysis import correlation as a
+from genqa_metrics.toolkit.analysis.resampling import bootstrap
 
-from training.common import markdown_table, option, parsed
-from training.studies.harness import Table
+from training.common import markdown_table, option
+from training.studies.harness import Kept, Study, digests
+from training.studies.question_similarity import check_bases
+from training.studies.question_similarity.check_bases import estimate, rated, read, shown
+from training.studies.question_similarity.question_bases import JUDGE_DATA, JUDGE_DEV, TITLES, functions
 
-FOLDER = Path(__file__).parent
 SETS = ("simqg.dev", "qgeval.dev", "quiz_design.dev", "qgstec2010.dev")
 GOOD = 2.0  # relevance and correctness, 1 to 4 and lower is better, up to which a question of QGSTEC is a reference
 PARTS = ("precision", "recall", "f", "conventional")  # in the order of f_meta.scoring.NAMES
@@ -26,7 +31,7 @@ DEFAULT = "rouge"  # the base that others are compared with
 
 
 @dataclass
-class Arguments:
+class Arguments(Kept):
     """What is checked."""
 
     data_dir: str = option("folder with the folders question_generation and sentence_pairs")
@@ -34,8 +39,6 @@ class Arguments:
     resamples: int = option("bootstrap samples, of clusters", 2000)
     seed: int = option("of the bootstrap and of the judges", 0)
     cache: str | None = option("folder that a killed run continues from", None)
-    results: str = option("file that is written", str(FOLDER / "results/people.json"))
-    page: str = option("page whose tables are renewed", str(FOLDER / "results/tables.md"))
 
 
 def numbered(keys: Sequence) -> np.ndarray:
@@ -98,8 +101,6 @@ def simqg(rows: Sequence[Mapping]) -> Task:
 
 def qgeval(rows: Sequence[Mapping], scale: str | None = None) -> Task:
     """Return QGEval's questions against the reference, with one scale or the mean of all; clusters are passages."""
-    from training.studies.question_similarity.check_bases import rated
-
     questions, references, contexts, _, scales = rated(rows)
     human = np.mean(list(scales.values()), axis=0) if scale is None else scales[scale]
     title = f"QGEval: {'mean of the scales' if scale is None else scale.replace('_', ' ')}"
@@ -183,6 +184,24 @@ class Sets:
     variety: np.ndarray
     clusters: np.ndarray
 
+    @classmethod
+    def of(cls, units: Sequence[tuple]) -> "Sets":
+        """Return the sets of (predictions, references, variety, number of the sentence)."""
+        predictions, references, variety, contexts = zip(*units, strict=True)
+        return cls(list(predictions), list(references), np.array(variety), numbered(contexts))
+
+
+def good_ones(row: Mapping, system: str, kind: str | None = None) -> list[str]:
+    """Return the good questions of the other systems about a sentence, of one type or of all."""
+    found = [
+        question
+        for other, questions in row["predictions"].items()
+        if other != system
+        for question, of, human in zip(questions, row["types"][other], row["human"][other], strict=True)
+        if kind in (None, of) and is_good(human)
+    ]
+    return list(dict.fromkeys(found))
+
 
 def is_good(human: Mapping) -> bool:
     """Return whether raters find a question of QGSTEC relevant and well-formed."""
@@ -196,19 +215,10 @@ def sets_of_one_type(rows: Sequence[Mapping]) -> Sets:
     """
     units = []
     for i, system, kind, texts, value in pairs_of_one_type(rows):
-        row = rows[i]
-        others = [
-            question
-            for other, questions in row["predictions"].items()
-            if other != system
-            for question, of, human in zip(questions, row["types"][other], row["human"][other], strict=True)
-            if of == kind and is_good(human)
-        ]
-        others = list(dict.fromkeys(others))
+        others = good_ones(rows[i], system, kind)
         if len(others) > 1:
             units.append((list(texts), others, 3 - value, i))
-    predictions, references, variety, contexts = zip(*units, strict=True)
-    return Sets(list(predictions), list(references), np.array(variety), numbered(contexts))
+    return Sets.of(units)
 
 
 def sets_of_systems(rows: Sequence[Mapping]) -> Sets:
@@ -220,19 +230,11 @@ def sets_of_systems(rows: Sequence[Mapping]) -> Sets:
     units = []
     for i, row in enumerate(rows):
         for system, questions in row["predictions"].items():
-            others = [
-                question
-                for other, texts in row["predictions"].items()
-                if other != system
-                for question, human in zip(texts, row["human"][other], strict=True)
-                if is_good(human)
-            ]
-            others = list(dict.fromkeys(others))
+            others = good_ones(row, system)
             values = dict(zip(row["types"][system], (h["variety"] for h in row["human"][system]), strict=True))
             if len(others) > 1 and questions:
                 units.append((list(questions), others, 3 - float(np.mean(list(values.values()))), i))
-    predictions, references, variety, contexts = zip(*units, strict=True)
-    return Sets(list(predictions), list(references), np.array(variety), numbered(contexts))
+    return Sets.of(units)
 
 
 def order(scores: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -248,10 +250,6 @@ def order(scores: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 def estimates(scores: Mapping[str, np.ndarray], task: Task, number: int, seed: int) -> dict[str, dict]:
     """Return base -> its agreement with people, with the difference to the default base, of the same resamples."""
-    from genqa_metrics.toolkit.analysis import correlation as a
-    from genqa_metrics.toolkit.analysis.resampling import bootstrap
-
-    from training.studies.question_similarity.check_bases import estimate
 
     def function(values: np.ndarray) -> Callable:
         if task.kind == "order":
@@ -272,12 +270,6 @@ def estimates(scores: Mapping[str, np.ndarray], task: Task, number: int, seed: i
 
 def of_sets(sets: Sets, name: str, base: Callable, number: int, seed: int) -> dict[str, dict]:
     """Return part of F-meta -> its correlation with the rated variety, and recall's above precision's."""
-    from genqa_metrics.f_meta.bases import base_function
-    from genqa_metrics.f_meta.scoring import statistics
-    from genqa_metrics.toolkit.analysis import correlation as a
-
-    from training.studies.question_similarity import check_bases
-
     if name in ("bleu", "rouge"):  # these have a rule of their own for several references
         used = base_function(name, {"tokenizer": "word"})
     else:
@@ -293,9 +285,6 @@ def of_sets(sets: Sets, name: str, base: Callable, number: int, seed: int) -> di
 
 def tables(results: Mapping) -> str:
     """Return the tables of the README."""
-    from training.studies.question_similarity.check_bases import shown
-    from training.studies.question_similarity.question_bases import TITLES
-
     bases = results["bases"]
     pairs = results["pairs"]
 
@@ -313,17 +302,9 @@ def tables(results: Mapping) -> str:
     return "\n\n".join(parts)
 
 
-def main() -> None:
-    """Score, correlate, write."""
-    from genqa_metrics.core.checkpoint_validation import file_digest
-
-    from training.common import put_between_markers
-    from training.studies.question_similarity.check_bases import read
-    from training.studies.question_similarity.question_bases import JUDGE_DATA, JUDGE_DEV, TITLES, functions
-
-    args = parsed(Arguments)
-    bases = args.bases or list(TITLES)
-    data = Path(args.data_dir)
+def study(args: Arguments) -> dict:
+    """Return how all bases agree with people."""
+    data, bases = Path(args.data_dir), args.bases or list(TITLES)
     rows = {name: read(str(data / "question_generation"), name) for name in SETS}
     made, judges = functions(bases, data / "sentence_pairs", args.seed, args.cache)
     tasks = [
@@ -337,46 +318,22 @@ def main() -> None:
         "two questions of one type": sets_of_one_type(rows["qgstec2010.dev"]),
         "all questions about a sentence": sets_of_systems(rows["qgstec2010.dev"]),
     }
-    results: dict = {
-        "command": "python -m training.studies.question_similarity.against_people --data_dir DATA",
-        "bases": bases,
-        "resamples": args.resamples,
-        "seed": args.seed,
-        "judges": {},
-        "data_digests": {
-            f"{name}.jsonl.gz": file_digest(data / folder / f"{name}.jsonl.gz")
-            for folder, names in (("question_generation", SETS), ("sentence_pairs", (*JUDGE_DATA, JUDGE_DEV)))
-            for name in names
-        },
-        "pairs": {},
-        "sets": {name: {"units": len(units.variety), "bases": {}} for name, units in sets.items()},
-    }
+    of_pairs, of_units = {}, {}
     for task in tasks:
         print(f"{task.title}: {len(task.human)} rows, {len(task.rows)} pairs", file=sys.stderr, flush=True)
-        scores = {}
-        for name, base in made.items():
-            scores[name] = task.scores(base)
-            print(f"  {name}", file=sys.stderr, flush=True)
-        results["pairs"][task.title] = {
-            "rows": len(task.human),
-            "clusters": int(task.clusters.max()) + 1,
-            "kind": task.kind,
-            "bases": estimates(scores, task, args.resamples, args.seed),
-        }
+        scores = {name: task.scores(base) for name, base in made.items()}
+        facts = {"rows": len(task.human), "clusters": int(task.clusters.max()) + 1, "kind": task.kind}
+        of_pairs[task.title] = facts | {"bases": estimates(scores, task, args.resamples, args.seed)}
     for name, units in sets.items():
         print(f"{name}: {len(units.variety)} sets", file=sys.stderr, flush=True)
-        for base, function in made.items():
-            results["sets"][name]["bases"][base] = of_sets(units, base, function, args.resamples, args.seed)
-    results["judges"] = {name: judge.facts for name, judge in judges.items()}
-    Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    put_between_markers(Path(args.page), "people", tables(results))
-    print(args.results)
+        found = {base: of_sets(units, base, function, args.resamples, args.seed) for base, function in made.items()}
+        of_units[name] = {"units": len(units.variety), "bases": found}
+    known = digests(SETS, data / "question_generation") | digests((*JUDGE_DATA, JUDGE_DEV), data / "sentence_pairs")
+    facts = {"bases": bases, "resamples": args.resamples, "seed": args.seed, "judges": judges(), "data": known}
+    return facts | {"pairs": of_pairs, "sets": of_units}
 
 
-TABLES = [
-    Table("people", "studies/question_similarity/results/people", tables),
-]
-
+STUDY = Study(__spec__.name, Arguments, study, tables, {"people": "people"})
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

@@ -7,24 +7,14 @@ smoothed, which of prediction and reference is the candidate, and whether the re
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
-from training.common import option, parsed
+from training.studies.harness import Table
 
-FOLDER = Path(__file__).parent
 PREDICTION = "which event did the 2014 world cup"
 REFERENCES = ("who won the 2014 world cup", "which event did germany win in 2014")
 PRINTED = {"bleu": (0.5946, 0.2867), "rouge": (0.6240, 0.5987), "meteor": (0.3773, 0.3516)}
 MARKS = {"none": (), "second": (1,), "both": (0, 1)}
 ORDERS = ("prediction is the candidate", "reference is the candidate", "only in recall", "only in precision")
-
-
-@dataclass
-class Arguments:
-    """Where the table is written."""
-
-    page: str = option("page whose tables are renewed", str(FOLDER / "results/tables.md"))
 
 
 def smoothings() -> dict[str, Callable[[list[str], str], float]]:
@@ -60,12 +50,7 @@ def smoothings() -> dict[str, Callable[[list[str], str], float]]:
 
 
 def f_of(scores: Sequence[float], exchanged: Sequence[float], order: str) -> float:
-    """Return F of one prediction.
-
-    Args:
-        scores: s(p, r) for both references, the prediction is the candidate.
-        exchanged: the same with the reference as the candidate.
-        order: one of `ORDERS`.
+    """Return F of one prediction from s(p, r) for both references, as it is and with the two sides exchanged.
 
     >>> round(f_of([0.4, 0.0], [0.5, 0.0], ORDERS[0]), 4)
     0.2667
@@ -122,15 +107,4 @@ def table(found: Sequence[dict]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Try all and write the table."""
-    from training.common import put_between_markers
-
-    args = parsed(Arguments)
-    text = table(readings())
-    put_between_markers(Path(args.page), "appendix", text)
-    print(text)
-
-
-if __name__ == "__main__":
-    main()
+TABLES = [Table("appendix", "", lambda: table(readings()), "training/studies/question_similarity/results/tables.md")]

@@ -1,29 +1,30 @@
 """Do the bases under F-meta agree with people? QGEval's ratings of 14 systems, and NACo's good and bad questions."""
 
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.f_meta.overlap import words
+from genqa_metrics.f_meta.scoring import score_matrices
+from genqa_metrics.toolkit.analysis import correlation as a
+from genqa_metrics.toolkit.analysis.resampling import bootstrap, interval
 
-from training.common import json_rows, markdown_table, option, parsed
-from training.studies.harness import Table
+from training.common import json_rows, markdown_table, option
+from training.studies.harness import Kept, Study, digests
+from training.studies.question_generation.measures import BASES, base_of
 
-FOLDER = Path(__file__).parent
 COPY = "reference"  # the "system" of QGEval that repeats the reference; every base gives it the best score
 
 
 @dataclass
-class Arguments:
+class Arguments(Kept):
     """What is checked."""
 
     data_dir: str = option("folder of qgeval.dev, naco_squad and naco_hotpotqa.dev")
     bases: list[str] = option("bases of study.py", ["meteor", "rouge", "bleu", "cosine"])
     resamples: int = option("bootstrap samples, of contexts", 2000)
-    results: str = option("file that is written", str(FOLDER / "results/bases.json"))
-    page: str = option("page whose tables are renewed", str(FOLDER / "results/tables.md"))
 
 
 def read(folder: str, name: str) -> list[dict]:
@@ -37,15 +38,11 @@ def plain(text: str) -> str:
     >>> plain("Who won?")
     'who won ?'
     """
-    from genqa_metrics.f_meta.overlap import words
-
     return " ".join(words(text))
 
 
 def best_scores(base, predictions: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
     """Return the score of every prediction with its best reference."""
-    from genqa_metrics.f_meta.scoring import score_matrices
-
     sets = [[plain(text)] for text in predictions]
     matrices = score_matrices(sets, [[plain(text) for text in texts] for texts in references], base)
     return np.array([matrix.max() for matrix in matrices])
@@ -54,11 +51,7 @@ def best_scores(base, predictions: Sequence[str], references: Sequence[Sequence[
 def rated(rows: Sequence[Mapping]) -> tuple[list[str], list[list[str]], np.ndarray, np.ndarray, dict[str, np.ndarray]]:
     """Return the rated questions of QGEval without the copy of the reference.
 
-    Args:
-        rows: rows with `references`, `predictions` {system: [question]} and `human` {system: [{scale: rating}]}.
-
-    Returns:
-        Questions, their references, (n,) numbers of their contexts and of their systems, scale -> (n,) ratings.
+    With their references, (n,) numbers of their contexts and of their systems, and scale -> (n,) ratings.
     """
     systems = sorted({name for row in rows for name in row["predictions"]} - {COPY})
     found = [
@@ -75,16 +68,12 @@ def rated(rows: Sequence[Mapping]) -> tuple[list[str], list[list[str]], np.ndarr
 
 def estimate(value: float, samples: np.ndarray, contexts: int) -> dict:
     """Return a number with its 95% interval."""
-    from genqa_metrics.toolkit.analysis.resampling import interval
-
     ends = [round(float(x), 4) for x in interval(samples, contexts)]
     return {"value": round(float(value), 4), "interval": None if np.isnan(ends).any() else ends}
 
 
 def estimates(functions: Mapping[str, Callable], contexts: np.ndarray, number: int, seed: int = 0) -> dict[str, dict]:
     """Return name -> the value of a function of (samples, n) counts of rows, with its interval over contexts."""
-    from genqa_metrics.toolkit.analysis.resampling import bootstrap
-
     samples = bootstrap(functions, contexts, number, seed)
     once, clusters = np.ones((1, len(contexts))), int(contexts.max()) + 1
     return {name: estimate(function(once)[0], samples[name], clusters) for name, function in functions.items()}
@@ -93,20 +82,10 @@ def estimates(functions: Mapping[str, Callable], contexts: np.ndarray, number: i
 def correlations(
     scores: np.ndarray, human: np.ndarray, contexts: np.ndarray, systems: np.ndarray, number: int
 ) -> dict:
-    """Return how a base and a scale agree, with intervals of resampled contexts.
+    """Return how (n,) scores and ratings agree, with intervals of resampled contexts.
 
-    Args:
-        scores: (n,) of the base.
-        human: (n,) ratings.
-        contexts: (n,) numbers of the contexts, from 0 without gaps.
-        systems: (n,) numbers of the systems, likewise.
-        number: bootstrap samples.
-
-    Returns:
-        "pearson" and "spearman" over questions, "systems": Spearman's rho of the systems' means.
+    "pearson" and "spearman" are over questions, "systems" is Spearman's rho of the systems' means.
     """
-    from genqa_metrics.toolkit.analysis import correlation as a
-
     one_hot = np.eye(systems.max() + 1)[systems]
 
     def of_systems(counts: np.ndarray) -> np.ndarray:
@@ -125,12 +104,8 @@ def correlations(
 def pairs_of(rows: Sequence[Mapping], kind: str | None) -> tuple[list[str], list[list[str]], np.ndarray, np.ndarray]:
     """Return human questions against the other human questions of their context, and bad questions against the same.
 
-    Args:
-        rows: rows of NACo.
-        kind: name of the bad questions in `predictions`; None takes a human question of the next context.
-
-    Returns:
-        Questions, references, (n,) booleans (a human question of this context), (n,) numbers of the contexts.
+    Bad ones are those of a kind in `predictions`, or a human question of the next context. The last two parts are (n,)
+    booleans (a human question of this context) and (n,) numbers of the contexts.
     """
     rows = [row for row in rows if len(row["references"]) > 1]
     found = []
@@ -146,8 +121,6 @@ def pairs_of(rows: Sequence[Mapping], kind: str | None) -> tuple[list[str], list
 
 def separation(scores: np.ndarray, human: np.ndarray, contexts: np.ndarray, number: int) -> dict:
     """Return the area under the ROC curve of human against bad questions, and the mean score of the human ones."""
-    from genqa_metrics.toolkit.analysis import correlation as a
-
     functions = {
         "auc": lambda counts: a.resampled_auc(scores, human, counts),
         "human_mean": lambda counts: (counts @ (scores * human)) / (counts @ human),
@@ -164,10 +137,8 @@ def shown(entry: Mapping, digits: int = 3) -> str:
 
 def tables(results: Mapping) -> str:
     """Return the three tables of the README."""
-    from training.studies.question_generation.measures import BASES as titles
-
     bases = list(results["bases"])
-    header, parts = [titles[base] for base in bases], []
+    header, parts = [BASES[base] for base in bases], []
     for kind, text in (
         ("spearman", "Spearman's rho over questions"),
         ("pearson", "Pearson's r over questions"),
@@ -182,52 +153,32 @@ def tables(results: Mapping) -> str:
     return "\n\n".join([*parts, markdown_table(["NACo", *header], rows, "---:")])
 
 
-def main() -> None:
-    """Score, correlate, write."""
-    from genqa_metrics.core.checkpoint_validation import file_digest
-
-    from training.common import put_between_markers
-    from training.studies.question_generation.measures import base_of
-
-    args = parsed(Arguments)
+def study(args: Arguments) -> dict:
+    """Return how bases agree with QGEval's ratings, and whether they tell NACo's questions apart."""
     bases = {name: base_of(name) for name in args.bases}
-    qgeval, squad, hotpot = (read(args.data_dir, name) for name in ("qgeval.dev", "naco_squad", "naco_hotpotqa.dev"))
+    names = ("qgeval.dev", "naco_squad", "naco_hotpotqa.dev")
+    qgeval, squad, hotpot = (read(args.data_dir, name) for name in names)
     questions, references, contexts, systems, scales = rated(qgeval)
     sets = {"SQuAD: question of another context": pairs_of(squad, None)}
     sets |= {f"HotpotQA: {kind}": pairs_of(hotpot, kind) for kind in hotpot[0]["predictions"]}
-    results: dict = {
-        "command": "python -m training.studies.question_similarity.check_bases --data_dir DATA/question_generation",
-        "bases": args.bases,
-        "questions": len(questions),
-        "systems": int(systems.max()) + 1,
-        "resamples": args.resamples,
-        "data_digests": {
-            f"{name}.jsonl.gz": file_digest(Path(args.data_dir) / f"{name}.jsonl.gz")
-            for name in ("qgeval.dev", "naco_squad", "naco_hotpotqa.dev")
-        },
-        "qgeval": {},
-        "naco": {},
-    }
+    of_scales, of_sets = {}, {}
     for name, base in bases.items():
         print(f"checking {name}", file=sys.stderr, flush=True)
         scores = best_scores(base, questions, references)
-        results["qgeval"][name] = {
+        of_scales[name] = {
             scale: correlations(scores, ratings, contexts, systems, args.resamples)
             for scale, ratings in scales.items()
         }
-        results["naco"][name] = {
+        of_sets[name] = {
             label: separation(best_scores(base, texts, others), human, rows, args.resamples)
             for label, (texts, others, human, rows) in sets.items()
         }
-    Path(args.results).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    put_between_markers(Path(args.page), "bases", tables(results))
-    print(args.results)
+    facts = {"bases": args.bases, "questions": len(questions), "systems": int(systems.max()) + 1}
+    facts |= {"resamples": args.resamples, "data": digests(names, args.data_dir)}
+    return facts | {"qgeval": of_scales, "naco": of_sets}
 
 
-TABLES = [
-    Table("bases", "studies/question_similarity/results/bases", tables),
-]
-
+STUDY = Study(__spec__.name, Arguments, study, tables, {"bases": "bases"})
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

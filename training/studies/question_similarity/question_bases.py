@@ -1,7 +1,5 @@
 """Scoring functions for two questions, from overlap to a trained judge, in the form that F-meta uses."""
 
-import hashlib
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
@@ -11,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from training import similarity
 from training.common import json_rows
 
 JUDGE_DATA = {"quora.train": None, "paws_wiki.train": 2000}  # what judges learn from: the first pairs, None: all
@@ -36,41 +35,13 @@ def overlap(name: str) -> Callable:
     )
 
 
-@cache
-def _sentence_encoder():
-    from genqa_metrics.core.encoders import base_encoder
-    from genqa_metrics.core.scorer import quiet
-    from sentence_transformers import SentenceTransformer
-
-    with quiet():
-        return SentenceTransformer(str(base_encoder()), device="cpu")
-
-
 _known: dict[str, np.ndarray] = {}
 
 
-def sentence_vectors(texts: Sequence[str], cache: str | Path | None = None) -> np.ndarray:
-    """Return the encoder's sentence vectors of length 1, (texts, size); a text is read once in a process.
-
-    Args:
-        texts: any texts.
-        cache: folder to keep the vectors of exactly these texts in; None keeps nothing.
-    """
-    from safetensors.numpy import load_file, save_file
-
-    digest = hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
-    path = Path(cache) / f"sentences_{digest}.safetensors" if cache else None
-    if path and path.is_file():
-        _known.update(zip(texts, load_file(path)["vectors"], strict=True))
-    new = list(dict.fromkeys(text for text in texts if text not in _known))
-    if new:
-        found = _sentence_encoder().encode(new, normalize_embeddings=True, show_progress_bar=False, batch_size=64)
-        _known.update(zip(new, found, strict=True))
-    vectors = np.stack([_known[text] for text in texts])
-    if path and not path.is_file():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        save_file({"vectors": vectors}, path)
-    return vectors
+def sentence_vectors(texts: Sequence[str]) -> np.ndarray:
+    """Return the encoder's sentence vectors of length 1, (texts, size); a text is read once in a process."""
+    _known.update(similarity.sentence_vectors(text for text in texts if text not in _known))
+    return np.stack([_known[text] for text in texts])
 
 
 def cosine(predictions: Sequence[str], references: Sequence[str]) -> np.ndarray:
@@ -136,23 +107,16 @@ def features(predictions: Sequence[str], references: Sequence[str]) -> np.ndarra
     return np.hstack([np.abs(left - right), left * right, np.stack(extra, axis=1)])
 
 
-def trained_judge(folder: str | Path, seed: int = 0, cache: str | Path | None = None) -> tuple[Callable, dict]:
+def trained_judge(folder: str | Path, seed: int = 0, _: str | None = None) -> tuple[Callable, dict]:
     """Return a paraphrase judge, the probability that two questions ask the same, and facts about its training.
 
     A logistic regression over the frozen encoder: seconds to train, and as fast as the cosine.
-
-    Args:
-        folder: folder of `JUDGE_DATA` and `JUDGE_DEV`.
-        seed: of the solver.
-        cache: folder for the sentence vectors of the training pairs.
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
     parts = [read_pairs(folder, name, number) for name, number in JUDGE_DATA.items()]
-    for first, second, _ in parts:
-        sentence_vectors([*first, *second], cache)
     x = np.concatenate([features(first, second) for first, second, _ in parts])
     y = np.concatenate([labels for *_, labels in parts])
     first, second, labels = read_pairs(folder, JUDGE_DEV)
@@ -173,12 +137,7 @@ def trained_cross_encoder(folder: str | Path, seed: int = 0, cache: str | Path |
     """Return a paraphrase judge of which all weights are trained, and facts about its training.
 
     The encoder reads both questions together, and each pair in both orders: the probability is the mean. Minutes to
-    train, and every pair is a pass of its own.
-
-    Args:
-        folder: folder of `JUDGE_DATA` and `JUDGE_DEV`.
-        seed: of the training.
-        cache: folder that the model is kept in.
+    train, and every pair is a pass of its own. The model is kept in the folder `cache`.
     """
     from genqa_metrics.core.encoders import base_encoder
 
@@ -221,91 +180,59 @@ def mean_of_two(predictions: Sequence[str], references: Sequence[str]) -> np.nda
     return (overlap("rouge")(*_lists(predictions, references)) + cosine(predictions, references)) / 2
 
 
-def remembered(function: Callable, name: str, cache: str | Path | None) -> Callable:
-    """Return a base that keeps its scores in a folder, so that a killed run continues.
+JUDGES = ("judge", "cross_encoder")
+
+
+@cache
+def _judge(name: str, folder: str, seed: int, kept: str | None) -> tuple[Callable, dict]:
+    return (trained_judge if name == "judge" else trained_cross_encoder)(folder, seed, kept)
+
+
+def judge_facts(name: str, folder: str, seed: int, kept: str | None) -> dict:
+    """Return facts about the training of one of `JUDGES`."""
+    return _judge(name, folder, seed, kept)[1]
+
+
+def scores(
+    name: str, predictions: Sequence[str], references: Sequence[str], folder: str, seed: int, kept: str | None
+) -> np.ndarray:
+    """Return the scores of one of `TITLES`.
 
     Args:
-        function: from predictions and references to scores.
-        name: everything but the texts that the scores depend on.
-        cache: the folder; None keeps nothing.
+        name: of the base.
+        predictions: questions.
+        references: as many questions.
+        folder: pairs that judges learn from.
+        seed: of the judges.
+        kept: folder that a trained model is kept in.
     """
-    if cache is None:
-        return function
-
-    def scores(predictions: Sequence[str], references: Sequence[str]) -> np.ndarray:
-        facts = json.dumps([name, list(predictions), list(references)])
-        path = Path(cache) / f"scores_{hashlib.sha256(facts.encode()).hexdigest()[:16]}.json"
-        if not path.is_file():
-            found = [float(score) for score in function(predictions, references)]
-            path.parent.mkdir(parents=True, exist_ok=True)
-            whole = path.with_suffix(".new")
-            whole.write_text(json.dumps(found), encoding="utf-8")
-            whole.rename(path)  # an existing file is complete
-        return np.array(json.loads(path.read_text(encoding="utf-8")))
-
-    return scores
-
-
-class LazyJudge:
-    """A trained judge as a base: it is trained when it is asked for the first time.
-
-    Args:
-        name: of the judge in `TITLES`.
-        train: `trained_judge` or `trained_cross_encoder`.
-        folder: folder of the sentence pairs.
-        seed: of the training.
-        cache: folder for what is kept of the training.
-    """
-
-    def __init__(self, name: str, train: Callable, folder: str | Path, seed: int, cache: str | Path | None):
-        self._train, self._arguments, self._judge = train, (folder, seed, cache), None
-        self._facts = Path(cache) / f"{name}_{seed}.json" if cache else None
-
-    def _trained(self) -> Callable:
-        if self._judge is None:
-            self._judge, self.facts_found = self._train(*self._arguments)
-            if self._facts:
-                self._facts.parent.mkdir(parents=True, exist_ok=True)
-                self._facts.write_text(json.dumps(self.facts_found), encoding="utf-8")
-        return self._judge
-
-    def __call__(self, predictions: Sequence[str], references: Sequence[str]) -> np.ndarray:
-        """Return the probability that two questions ask the same, for every pair."""
-        return self._trained()(predictions, references)
-
-    @property
-    def facts(self) -> dict:
-        """What is known of the training."""
-        if self._facts and self._facts.is_file():
-            return json.loads(self._facts.read_text(encoding="utf-8"))
-        self._trained()
-        return self.facts_found
+    if name in JUDGES:
+        base = _judge(name, folder, seed, kept)[0]
+    elif name in ("bleu", "rouge", "meteor"):
+        base = overlap(name)
+    elif name.endswith("_kpqa"):
+        base = kpqa({"rouge_kpqa": "rougeL_kpqa"}.get(name, name))
+    else:
+        base = {"bertscore": bertscore, "cosine": cosine, "mean": mean_of_two}[name]
+    return np.asarray(base(list(predictions), list(references)), dtype=float)
 
 
 def functions(
-    names: Sequence[str], pairs_dir: str | Path, seed: int = 0, cache: str | Path | None = None
-) -> tuple[dict[str, Callable], dict[str, LazyJudge]]:
-    """Return name of `TITLES` -> function from predictions and references to scores, and the judges among them.
+    names: Sequence[str], folder: str | Path, seed: int = 0, cache: str | None = None
+) -> tuple[dict[str, Callable], Callable[[], dict]]:
+    """Return name of `TITLES` -> function from predictions and references to scores, and one to facts of the judges.
 
     Args:
         names: some of `TITLES`.
-        pairs_dir: folder of the pairs that judges learn from.
+        folder: pairs that judges learn from.
         seed: of the judges.
-        cache: folder for what has been computed; None keeps nothing.
+        cache: folder for what has been computed, from which a killed run continues; None keeps nothing.
     """
-    trainings = {"judge": trained_judge, "cross_encoder": trained_cross_encoder}
-    made: dict[str, Callable] = {}
-    judges = {}
-    for name in names:
-        if name not in TITLES:
-            raise ValueError(f"bases: expected some of {', '.join(TITLES)}, got {name!r}")
-        if name in trainings:
-            function = judges[name] = LazyJudge(name, trainings[name], pairs_dir, seed, cache)
-        elif name in ("bleu", "rouge", "meteor"):
-            function = overlap(name)
-        elif name.endswith("_kpqa"):
-            function = kpqa({"rouge_kpqa": "rougeL_kpqa"}.get(name, name))
-        else:
-            function = {"bertscore": bertscore, "cosine": cosine, "mean": mean_of_two}[name]
-        made[name] = remembered(function, f"{name}, seed {seed}" if name in judges else name, cache)
-    return made, judges
+    from joblib import Memory
+
+    if unknown := [name for name in names if name not in TITLES]:
+        raise ValueError(f"bases: expected some of {', '.join(TITLES)}, got {unknown[0]!r}")
+    given, memory = (str(folder), seed, cache), Memory(cache, verbose=0)
+    kept, facts = (memory.cache(function, ignore=["folder", "kept"]) for function in (scores, judge_facts))
+    made = {name: lambda first, second, name=name: kept(name, list(first), list(second), *given) for name in names}
+    return made, lambda: {name: facts(name, *given) for name in names if name in JUDGES}
