@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from training import data
-from training.studies.accuracy.measure import read
+from training.common import json_rows
 
 ROW = {"question": "q?", "references": ["a"], "candidate": "a", "label": 1, "system": "s"}
 
@@ -44,7 +44,8 @@ def test_a_folder_and_a_git_repository_give_the_files_that_commands_read(sets, t
     for place, target in ((str(tmp_path / "copy"), "a"), (f"git+file://{tmp_path / 'copy'}", "b")):
         said = data.fetch(sets, tmp_path / target, place)
         assert said[0].endswith("made.dev.jsonl.gz: 1 rows, MIT, https://github.com/org/made")
-        assert read(tmp_path / target / "judgments", "made.dev", 0) == ([ROW], sets[0].sha256)
+        path = tmp_path / target / "judgments/made.dev.jsonl.gz"
+        assert (list(json_rows(path)), data.digest(path)) == ([ROW], sets[0].sha256)
         assert data.fetch(sets, tmp_path / target, place)[0].endswith("is there")
 
 
@@ -62,7 +63,7 @@ data.fetch(sets, pathlib.Path(sys.argv[2]), sys.argv[3])
     given = [json.dumps([vars(one) for one in sets]), str(tmp_path / "c"), "hf://datasets/ns/data"]
     done = subprocess.run([sys.executable, "-c", program, *given], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert read(tmp_path / "c/judgments", "made.train", 0)[0] == [ROW]
+    assert list(json_rows(tmp_path / "c/judgments/made.train.jsonl.gz")) == [ROW]
 
 
 def test_a_wrong_or_missing_file_is_named_and_nothing_is_written(sets, tmp_path):

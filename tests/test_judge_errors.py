@@ -131,7 +131,7 @@ def test_publishing_takes_it_along_for_the_merged_weights(judge, judges, tmp_pat
         accuracy_study.copy_measured(judge, other)
 
 
-def test_the_study_reports_and_measures(judge, tmp_path, monkeypatch):
+def test_the_study_reports_and_measures(judge, tmp_path, monkeypatch, capsys):
     """Sets of made rows; what is measured is of those that the judge has not seen."""
     for name in ("made.dev", "made.train"):
         made = random_rows(80, seed=len(name))
@@ -141,13 +141,14 @@ def test_the_study_reports_and_measures(judge, tmp_path, monkeypatch):
                 row |= {"candidate": made["predictions"][place], "label": place % 3 % 2, "system": "ab"[place % 2]}
                 file.write(json.dumps(row) + "\n")
     command = (
-        f"study --judgments {tmp_path} --output {tmp_path} --checkpoint {judge} --labels 10 --repeats 20 --measured"
+        f"study --judgments {tmp_path} --scores {tmp_path}/scores --json {tmp_path}/accuracy.json "
+        f"--checkpoint {judge} --labels 10 --repeats 20 --measured"
     )
     monkeypatch.setattr(sys, "argv", [*command.split(), "--sets", "made.dev", "made.train"])
-    accuracy_study.main()
-    report = json.loads((tmp_path / "results/accuracy.json").read_text())
+    accuracy_study.STUDY.main()
+    report = json.loads((tmp_path / "accuracy.json").read_text())
     assert list(report["means"]) == [accuracy_study.UNSEEN, accuracy_study.SEEN, "all"]
-    assert (tmp_path / "results/tables.md").read_text().startswith("# From verdicts")
+    assert "# From verdicts" in capsys.readouterr().out
     facts = json.loads((judge / MEASURED_FILE).read_text())
     assert list(facts["data"]) == ["made.dev"]
     assert sum(group["correct"] + group["incorrect"] for group in facts["systems"]) == 80

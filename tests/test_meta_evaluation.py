@@ -60,18 +60,17 @@ def judgments(tmp_path):
 
 def run(meta, monkeypatch, folder, output, *arguments):
     options = ["--peers", "squad", "bleu", "rouge", "--ours", "aev", "aev_content", "--resamples", "100"]
-    monkeypatch.setattr(
-        sys, "argv", ["meta_evaluation.py", "--judgments", str(folder), "--output", str(output), *options, *arguments]
-    )
-    meta.main()
+    options += ["--output", str(output), "--json", str(output / "results/meta_evaluation.json")]
+    monkeypatch.setattr(sys, "argv", ["meta_evaluation.py", "--judgments", str(folder), *options, *arguments])
+    meta.STUDY.main()
 
 
-def test_page_and_second_run(meta, monkeypatch, judgments, tmp_path):
+def test_page_and_second_run(meta, monkeypatch, capsys, judgments, tmp_path):
     output = tmp_path / "out"
     run(meta, monkeypatch, judgments, output)
     results = json.loads((output / "results" / "meta_evaluation.json").read_text())
     assert list(results["sets"]) == ["kpqa_marco", "evouna_nq", "own"]
-    page = (output / "results" / "tables.md").read_text()
+    page = capsys.readouterr().out
     for heading in (
         "(Table 7 of",
         "(Table 9 of",
@@ -83,7 +82,9 @@ def test_page_and_second_run(meta, monkeypatch, judgments, tmp_path):
         assert heading in page
     for link in ("meta_heat_map.svg", "meta_types_kpqa_marco.svg", "meta_curves_evouna_nq.svg"):
         assert f"({link})" in page
-        assert (output / "results" / link).read_text().startswith("<svg")
+    for figure in meta.FIGURES:
+        assert meta.drawn(figure, results).startswith("<svg")
+    assert (output / "results/meta_curves_evouna_nq.svg").read_text().startswith("<svg")
     assert str(tmp_path) not in page + json.dumps(results)
     # What follows the overlap of words is close to the humans here; exact match sees nothing.
     found = results["sets"]["kpqa_marco"]
@@ -176,5 +177,5 @@ def test_our_scores_are_those_of_the_module(meta):
     ],
 )
 def test_bad_usage(meta, monkeypatch, judgments, tmp_path, arguments, said):
-    with pytest.raises(SystemExit, match=said):
+    with pytest.raises(ValueError, match=said):
         run(meta, monkeypatch, judgments, tmp_path / "out", *arguments)

@@ -126,9 +126,11 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[object]], alig
 
 
 def write_json(path: str | Path, content: object) -> None:
-    """Write JSON, and the folder if it does not exist."""
+    """Write JSON, lists of numbers on one line each, and the folder if it does not exist."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    text = re.sub(r"\[[^\[\]{}\"]+\]", lambda numbers: " ".join(numbers[0].split()), text)
+    Path(path).write_text(text + "\n", encoding="utf-8")
 
 
 def json_rows(path: str | Path) -> Iterator[dict]:

@@ -1,31 +1,39 @@
 """Measure on real judgments how often the intervals of `genqa-metrics accuracy` hold the truth, and how wide they are.
 
-    python -m training.studies.accuracy.measure --judgments DATA/judgments
+    python -m training.studies.accuracy.measure --judgments DATA/judgments --json FILE
 
 For every system of EVOUNA: the judge reads all answers once (kept in OUTPUT/scores); then, many times over, labels of
 some answers are drawn as `genqa-metrics label` draws them, taken from the people who judged all, and the interval is
 compared with the accuracy that all labels give. Two truths: of these very rows, and of questions like them, for which
-every repeat draws a test set of the same size with replacement. Writes results/accuracy.json, a figure and
-results/tables.md; --measured writes beside a checkpoint how often its judge is right, for intervals without labels.
+every repeat draws a test set of the same size with replacement. --measured writes beside a checkpoint how often its
+judge is right, for intervals without labels.
 
 The bundled judge was trained on the sets that end in .train: it errs less there than on new answers. They are
 reported apart, and nothing is measured on them.
 """
 
-import gzip
 import hashlib
 import json
-import shlex
 import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.ava.row_profile import profile
+from genqa_metrics.core.judge_loading import short_digest
+from genqa_metrics.toolkit.analysis.estimation import prediction_powered
+from genqa_metrics.toolkit.analysis.judge_errors import MEASURED_FILE, MUST_BE_EQUAL, Measured, from_rate
+from genqa_metrics.toolkit.analysis.labelling import pareto_sample, probabilities
+from genqa_metrics.toolkit.analysis.prevalence import COUNTS, Calibration
+from genqa_metrics.toolkit.reports.charts import PALETTE, svg_of
+from genqa_metrics.toolkit.scoring.registry import make_scorer
+from matplotlib.figure import Figure
 
-from training.common import option, parsed
-from training.studies.harness import Table
+from training import common
+from training.common import option
+from training.studies.harness import Kept, Study, Table, digests, read, versions
 
 HERE = Path(__file__).parent
 TRUTHS = {"these rows": True, "questions like these": False}
@@ -34,11 +42,10 @@ WAYS = {"alone": "labels alone", "chance": "with the judge, by chance", "active"
 
 
 @dataclass
-class Arguments:
+class Arguments(Kept):
     """What the command line takes; read by `parsed`."""
 
     judgments: str = option("folder of NAME.jsonl.gz")
-    output: str = option("folder for results/ and scores/", str(HERE))
     sets: list[str] = option(
         "names of sets with labels", [f"evouna_{name}.{part}" for part in ("dev", "train") for name in ("nq", "tq")]
     )
@@ -47,22 +54,17 @@ class Arguments:
     repeats: int = option("draws of labels", 200)
     seed: int = option("of the draws", 0)
     checkpoint: str | None = option("folder of a judge; the bundled one if none", None)
-    scores: str | None = option("folder of verdicts, kept and reused; OUTPUT/scores", None)
+    scores: str = option("folder of verdicts, kept and reused", str(HERE / "scores"))
     dtype: str = option("torch type that the judge runs in", "float32")
     measured: bool = option("write measured.json beside the checkpoint, from sets it has not seen", False)
     profile: bool = option("only add to measured.json the lengths of answers and references of those sets", False)
 
 
-def read(folder: Path, name: str, questions: int) -> tuple[list[dict], str]:
-    """Return the rows of a set and its SHA-256."""
-    path = folder / f"{name}.jsonl.gz"
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    if questions:
-        kept = set(list(dict.fromkeys(row["question"] for row in rows))[:questions])
-        rows = [row for row in rows if row["question"] in kept]
-    return rows, digest
+def rows_of(args: Arguments, name: str) -> list[dict]:
+    """Return the rows of a set, those of the first questions if --questions says so."""
+    rows = list(common.json_rows(Path(args.judgments) / f"{name}.jsonl.gz"))
+    kept = set(list(dict.fromkeys(row["question"] for row in rows))[: args.questions or None])
+    return [row for row in rows if row["question"] in kept]
 
 
 def columns_of(rows: list[dict]) -> dict[str, list]:
@@ -91,17 +93,8 @@ def judged(rows: list[dict], scorer, cache: Path) -> np.ndarray:
 def repeated(human: np.ndarray, judge: np.ndarray, labels: int, repeats: int, finite: bool, rng) -> dict[str, dict]:
     """Return of each way to estimate how often its interval held the truth, and how wide it was on average.
 
-    Args:
-        human: (rows,) labels of one system's answers, one a question.
-        judge: (rows,) the judge's probabilities.
-        labels: rows that are labelled.
-        repeats: number of draws.
-        finite: the truth is of these rows; else every repeat draws a test set of as many rows with replacement.
-        rng: a `numpy.random.Generator`.
+    The truth is of these rows if `finite`, else every repeat draws a test set of as many rows with replacement.
     """
-    from genqa_metrics.toolkit.analysis.estimation import prediction_powered
-    from genqa_metrics.toolkit.analysis.labelling import pareto_sample, probabilities
-
     truth, number = human.mean(), len(human)
     places = np.tile(np.arange(number), (repeats, 1)) if finite else rng.integers(number, size=(repeats, number))
     people, odds_of = human[places], {}
@@ -138,9 +131,6 @@ def counts(human: np.ndarray, verdicts: np.ndarray) -> dict[str, int]:
 
 def without_labels(systems: list[dict]) -> list[dict]:
     """Return for every system the interval of the judge alone, measured on the other systems."""
-    from genqa_metrics.toolkit.analysis.judge_errors import Measured, from_rate
-    from genqa_metrics.toolkit.analysis.prevalence import COUNTS, Calibration
-
     found = []
     for place, system in enumerate(systems):
         others = [Calibration(*(one[name] for name in COUNTS)) for i, one in enumerate(systems) if i != place]
@@ -177,9 +167,6 @@ def groups_of(systems: list[dict]) -> dict[str, list[dict]]:
 
 def figure(systems: list[dict]):
     """Return the figure: the width of the intervals of every system, with the judge and without."""
-    from genqa_metrics.toolkit.reports.charts import PALETTE
-    from matplotlib.figure import Figure
-
     drawn = Figure(figsize=(7, 0.32 * len(systems) + 1.2), layout="constrained")
     axes = drawn.add_subplot()
     order = sorted(systems, key=lambda system: system["these rows"]["active"]["width"])
@@ -229,10 +216,10 @@ def page(report: dict) -> str:
 
 def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str]]:
     """Return what was found of every system, and the digests of the sets."""
-    rng, systems, data = np.random.default_rng(args.seed), [], {}
+    rng, systems = np.random.default_rng(args.seed), []
     for name in args.sets:
-        rows, data[name] = read(Path(args.judgments), name, args.questions)
-        numbers = judged(rows, scorer, Path(args.scores or f"{args.output}/scores"))
+        rows = rows_of(args, name)
+        numbers = judged(rows, scorer, Path(args.scores))
         human = np.array([row["label"] for row in rows], dtype=float)
         for system in dict.fromkeys(row["system"] for row in rows):
             mine = np.array([row["system"] == system for row in rows])
@@ -242,22 +229,17 @@ def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str]]:
                 found[truth] = repeated(human[mine], numbers[mine, 1], args.labels, args.repeats, finite, rng)
             systems.append(found)
             print(name, system, file=sys.stderr)
-    return systems, data
+    return systems, digests(args.sets, args.judgments)
 
 
 def profiled(args: Arguments, scorer=None) -> dict[str, float]:
-    """Return what the sets that the judge has not seen are like, see `ava.row_profile`.
-
-    Args:
-        args: the arguments.
-        scorer: the judge, to count the rows of which it is unsure; None counts lengths alone, and judges no row.
-    """
+    """Return what the sets that the judge has not seen are like, see `ava.row_profile`; without it lengths alone."""
     found: Counter = Counter()
     for name in (name for name in args.sets if not name.endswith(".train")):
-        rows, _ = read(Path(args.judgments), name, args.questions)
+        rows = rows_of(args, name)
         numbers = np.zeros(len(rows))
         if scorer is not None:
-            numbers = judged(rows, scorer, Path(args.scores or f"{args.output}/scores"))[:, 1]
+            numbers = judged(rows, scorer, Path(args.scores))[:, 1]
         columns = columns_of(rows)
         found.update(profile(columns["references"], columns["predictions"], numbers))
     if scorer is None:
@@ -267,9 +249,6 @@ def profiled(args: Arguments, scorer=None) -> dict[str, float]:
 
 def measured(systems: list[dict], data: dict[str, str], scorer, command: str) -> dict:
     """Return the content of `measured.json` for a judge: see `analysis.judge_errors`."""
-    from genqa_metrics.toolkit.analysis.judge_errors import MUST_BE_EQUAL
-    from genqa_metrics.toolkit.analysis.prevalence import COUNTS
-
     unseen = groups_of(systems).get(UNSEEN, [])
     if not unseen:
         raise ValueError(
@@ -296,44 +275,32 @@ def copy_measured(source: Path, folder: Path) -> None:
     Raises:
         ValueError: if it was measured of another judge.
     """
-    from genqa_metrics.core.judge_loading import short_digest
-    from genqa_metrics.toolkit.analysis.judge_errors import MEASURED_FILE
-
     if not (source / MEASURED_FILE).is_file():
         return
-    measured = json.loads((source / MEASURED_FILE).read_text(encoding="utf-8"))
+    measured = read(source / MEASURED_FILE)
     if measured["checkpoint"] != short_digest(source):
         raise ValueError(
             f"{source / MEASURED_FILE}: expected what was measured of {short_digest(source)}, got "
             f"{measured['checkpoint']}; run python -m training.studies.accuracy.measure --measured first"
         )
     measured["checkpoint"] = short_digest(folder)
-    (folder / MEASURED_FILE).write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+    common.write_json(folder / MEASURED_FILE, measured)
 
 
-def main() -> None:
-    """Run the study."""
-    from genqa_metrics import __version__
-    from genqa_metrics.ava.loading import checkpoint_folder
-    from genqa_metrics.toolkit.analysis.judge_errors import MEASURED_FILE
-    from genqa_metrics.toolkit.reports.charts import svg_of
-    from genqa_metrics.toolkit.scoring.registry import make_scorer
-
-    args = parsed(Arguments)
+def study(args: Arguments) -> dict:
+    """Return the intervals of all systems; with --measured write measured.json, with --profile only a part of it."""
     file = checkpoint_folder(args.checkpoint) / MEASURED_FILE
     if args.profile:
-        facts = json.loads(file.read_text(encoding="utf-8")) | {"profile": profiled(args)}
-        file.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
-        return
+        common.write_json(file, read(file) | {"profile": profiled(args)})
+        sys.exit()
     scorer = make_scorer("ava", {"checkpoint": args.checkpoint, "dtype": args.dtype})
     systems, data = studied(args, scorer)
-    command = f"python -m training.studies.accuracy.measure {shlex.join(sys.argv[1:])}"
-    named = ((args.judgments, "DATA/judgments"), (args.scores, "SCORES"), (args.output, "OUTPUT"))
-    for folder, shown in (*named, (args.checkpoint, "CHECKPOINT")):
-        command = command.replace(folder, shown) if folder else command
-    report = {
-        "command": command,
-        "genqa_metrics": __version__,
+    if args.measured:
+        command = common.command_line(__spec__.name, sys.argv[1:])
+        facts = measured(systems, data, scorer, command) | {"profile": profiled(args, scorer)}
+        common.write_json(file, facts)
+    return {
+        "versions": versions("genqa-metrics"),
         "judge": scorer.signature,
         "data": data,
         "labels": args.labels,
@@ -343,21 +310,11 @@ def main() -> None:
         "without labels": without_labels(groups_of(systems).get(UNSEEN, [])),
         "systems": systems,
     }
-    output = Path(args.output)
-    results = output / "results"
-    results.mkdir(parents=True, exist_ok=True)
-    (results / "accuracy.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    (results / "accuracy.svg").write_text(svg_of(figure(systems)), encoding="utf-8")
-    (results / "tables.md").write_text(page(report), encoding="utf-8")
-    if args.measured:
-        facts = measured(systems, data, scorer, command) | {"profile": profiled(args, scorer)}
-        file.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
 
-TABLES = [
-    Table(None, "studies/accuracy/results/accuracy", page),
-]
-
+RESULT = "studies/accuracy/results/accuracy"
+STUDY = Study(__spec__.name, Arguments, study, page, {None: "accuracy"})
+TABLES = [Table(None, RESULT, lambda r: svg_of(figure(r["systems"])), f"training/{RESULT}.svg")]
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

@@ -2,29 +2,26 @@
 
     python -m training.studies.aev_fits.coverage
 
-Answers and references are drawn with lengths whose ratio is known, and the truth is the score of two million rows. The
-table goes between the marks of results/tables.md.
+Answers and references are drawn with lengths whose ratio is known, and the truth is the score of two million rows.
 """
 
-import json
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from genqa_metrics.aev.scoring import Settings, scores
 from genqa_metrics.toolkit.analysis.resampling import interval
 from scipy.stats import norm
 
-from training.common import option, parsed, put_between_markers
+from training.common import option
+from training.studies.harness import Kept, Study
 
-HERE = Path(__file__).parent
 ROWS = 200
 # Share of answers that are two words longer (above 0) or shorter, and B of the brevity penalty.
 WORLDS = ((-0.6, 1.0), (-0.15, 1.0), (0.0, 1.0), (0.15, 1.0), (0.6, 1.0), (0.0, float("inf")))
 
 
 @dataclass
-class Arguments:
+class Arguments(Kept):
     """How much is drawn."""
 
     worlds: int = option("sets of rows of every kind", 600)
@@ -69,25 +66,26 @@ def covered(shift: float, brevity: float, arguments: Arguments) -> dict:
     )
 
 
-def main() -> None:
-    """Draw, print the table and write it."""
-    arguments = parsed(Arguments)
-    found = [covered(*world, arguments) for world in WORLDS]
-    lines = [
-        "| answers / references in length | brevity penalty | interval holds the truth | truth below it "
-        "| truth above it | basic interval | bias-corrected |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for one in found:
-        penalty = "B = 1" if one["brevity"] == 1 else "off"
+def table(result: dict) -> str:
+    """Return the shares of all worlds."""
+    header = ["answers / references in length", "brevity penalty", "interval holds the truth", "truth below it"]
+    header += ["truth above it", "basic interval", "bias-corrected"]
+    lines = [f"| {' | '.join(header)} |", "|---" * len(header) + "|"]
+    for one in result["coverage"]:
+        penalty = "B = 1" if float(one["brevity"]) == 1 else "off"
         shares = " | ".join(f"{100 * one[name]:.1f}%" for name in list(one)[2:])
         lines.append(f"| {one['ratio']:.2f} | {penalty} | {shares} |")
-    text = "\n".join(lines)
-    print(text)
-    result = {"rows": ROWS, **vars(arguments), "coverage": [{**one, "brevity": str(one["brevity"])} for one in found]}
-    (HERE / "results/coverage.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    put_between_markers(HERE / "results/tables.md", "coverage", text)
+    return "\n".join(lines)
 
+
+def study(args: Arguments) -> dict:
+    """Return the coverage in all worlds."""
+    found = [covered(*world, args) for world in WORLDS]
+    facts = {"rows": ROWS, "worlds": args.worlds, "samples": args.samples, "seed": args.seed}
+    return facts | {"coverage": [{**one, "brevity": str(one["brevity"])} for one in found]}
+
+
+STUDY = Study(__spec__.name, Arguments, study, table, {"coverage": "coverage"})
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

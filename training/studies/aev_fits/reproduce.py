@@ -1,20 +1,21 @@
-"""Fit AEv to every set of system outputs with human scores, and write the tables into results/tables.md.
+"""Fit AEv to every set of system outputs with human scores.
 
     python -m training.studies.aev_fits.reproduce --data_folder DATA
 
-DATA holds `system_level/`, `judgments/` and `question_generation/`. The part of results/tables.md between the marks is
-replaced; the JSON files and the pictures go to `results/`. The paper leaves open which references count and in which
-n-grams stop words are left out; every reading of it is fitted, into one table and `results/variants.json`.
+DATA holds `system_level/`, `judgments/` and `question_generation/`. Result files and pictures go to `results/`. The
+paper leaves open which references count and in which n-grams stop words are left out; every reading of it is fitted,
+into one table and `results/variants.json`.
 """
 
-import json
 import sys
 import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from training.aev.fit_aev import Arguments, bleu_line, cell_name, fit, run, sureness, table_lines
-from training.common import option, parsed, put_between_markers
+from training.aev import fit_aev
+from training.aev.fit_aev import bleu_line, cell_name, fit, run, sureness, table_lines
+from training.common import option, parsed, write_json
+from training.studies.harness import Table
 
 HERE = Path(__file__).parent
 
@@ -31,7 +32,7 @@ CELLS = ((0.0, 1), (0.0, 2), (1.0, 4))
 
 
 @dataclass
-class ReproduceArguments:
+class Arguments:
     """What the command line takes; read by `parsed`."""
 
     data_folder: str = option("folder with system_level/, judgments/ and question_generation/")
@@ -95,7 +96,7 @@ def variants_of(folder: str) -> list[dict]:
             if references == "best" and name.startswith("mt_"):
                 continue  # translations are no alternatives of which one suffices
             changed = {**options, "references": references, "stop_words_orders": orders, "resamples": 1000}
-            result = fit(replace(Arguments(data=paths, output_folder="", name=name), **changed))
+            result = fit(replace(fit_aev.Arguments(data=paths, output_folder="", name=name), **changed))
             kept = ("command", "data", "references", "r_squared", "settings", "interval", "signed_r_squared", "alpha")
             kept += ("max_order", "bleu_signed_r_squared", "several_references")
             found.append({"set": name} | {key: result[key] for key in kept})
@@ -120,22 +121,24 @@ def variants_table(found: list[dict]) -> list[str]:
     return lines
 
 
-def main() -> None:
-    """Fit everything and write the tables."""
-    arguments = parsed(ReproduceArguments)
-    results = {}
-    for name, (_, _, files, options) in FITS.items():
-        paths = [str(Path(arguments.data_folder, file)) for file in files]
-        fit_arguments = replace(Arguments(data=paths, output_folder=str(HERE / "results"), name=name), **options)
-        results[name] = run(fit_arguments)
-        print(f"{name}: {cell_name(results[name])}; {sureness(results[name])}", file=sys.stderr)
-    variants = variants_of(arguments.data_folder)
-    (HERE / "results/variants.json").write_text(json.dumps(variants, indent=1) + "\n", encoding="utf-8")
-    written = [*summary(results), "", VARIANTS_TEXT, "", *variants_table(variants), ""]
-    for name, result in results.items():
-        written += section(name, result)
-    put_between_markers(HERE / "results/tables.md", "fits", "\n".join(written).strip())
+def page(variants: list[dict], *fits: dict) -> str:
+    """Return the tables of all fits and readings."""
+    results = dict(zip(FITS, fits, strict=True))
+    lines = [*summary(results), "", VARIANTS_TEXT, "", *variants_table(variants), ""]
+    return "\n".join([*lines, *(line for name, result in results.items() for line in section(name, result))])
 
+
+def main() -> None:
+    """Fit everything."""
+    args = parsed(Arguments)
+    for name, (_, _, files, options) in FITS.items():
+        paths = [str(Path(args.data_folder, file)) for file in files]
+        result = run(replace(fit_aev.Arguments(data=paths, output_folder=str(HERE / "results"), name=name), **options))
+        print(f"{name}: {cell_name(result)}; {sureness(result)}", file=sys.stderr)
+    write_json(HERE / "results/variants.json", variants_of(args.data_folder))
+
+
+TABLES = [Table("fits", " ".join(f"studies/aev_fits/results/{name}" for name in ("variants", *FITS)), page)]
 
 if __name__ == "__main__":
     main()

@@ -1,7 +1,7 @@
 """Measure how well metrics agree with human judgments of answers, beside their peers; write results/tables.md.
 
     pip install -c constraints.txt -e '.[train,meteor]'   # METEOR and CIDEr also need Java
-    python -m training.studies.meta_evaluation.measure --judgments DATA/judgments
+    python -m training.studies.meta_evaluation.measure --judgments DATA/judgments --json FILE
 
 One page like Tables 3, 6, 7, 9 and Figure 4 of Lee et al. (2021), for every NAME.dev.jsonl.gz in the folder. The
 scores of the rows are kept in OUTPUT/scores, with the digests of the data and of the metric, so that a second run is
@@ -14,12 +14,28 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-from training.common import option, parsed
-from training.studies.meta_evaluation.page import FAMILIES, NAMES, RANK_GAP, named, page
-from training.studies.meta_evaluation.page import figures as figures_of
+import numpy as np
+from genqa_metrics.core.checkpoints import checkpoint_digest
+from genqa_metrics.core.encoders import base_encoder
+from genqa_metrics.f_meta.bases import base_function
+from genqa_metrics.toolkit.analysis.agree import length_group
+from genqa_metrics.toolkit.analysis.human_agreement import PERMUTATIONS, Judgments, analyse
+from genqa_metrics.toolkit.analysis.question_types import question_type
+from genqa_metrics.toolkit.analysis.resampling import adjust_p_values
+from genqa_metrics.toolkit.reports.agree import against_best, ordered
+from genqa_metrics.toolkit.reports.charts import curves_figure, svg_of
+from genqa_metrics.toolkit.rows.files import Source
+from genqa_metrics.toolkit.rows.files import digest as digest_of
+from genqa_metrics.toolkit.scoring.registry import SCORERS, make_scorer
+
+from training.common import option
+from training.similarity import best_cosines
+from training.studies.harness import Kept, Study, Table, versions
+from training.studies.meta_evaluation.page import CURVES, FAMILIES, FIGURES, NAMES, RANK_GAP, drawn, page
 
 HERE = Path(__file__).parent
 
@@ -28,11 +44,11 @@ OURS = {name: (of["metric"], of["settings"], of["titles"]) for name, of in NAMES
 
 
 @dataclass
-class Arguments:
+class Arguments(Kept):
     """What the command line takes; read by `parsed`."""
 
     judgments: str = option("folder of NAME.dev.jsonl.gz")
-    output: str = option("folder for results/ and scores/", str(HERE))
+    output: str = option("folder for results/meta_curves_*.svg and scores/", str(HERE))
     sets: list[str] = option("names of sets; all that are found if none", [])
     ours: list[str] = option(f"of {', '.join(OURS)}", list(OURS))
     peers: list[str] = field(default_factory=lambda: list(PEERS), metadata={"help": "of bleu, rouge, ... (all)"})
@@ -87,9 +103,6 @@ def rouge(rows: Sequence[Mapping]) -> dict[str, list[float]]:
 
 def meteor(rows: Sequence[Mapping]) -> dict[str, list[float]]:
     """Return METEOR 1.5 (Java), the best reference."""
-    import numpy as np
-    from genqa_metrics.f_meta.bases import base_function
-
     candidates, references, starts = _flat(rows)
     scores = np.array(base_function("meteor").pairs(candidates, references))
     return {"METEOR": np.maximum.reduceat(scores, starts).tolist()}
@@ -124,7 +137,6 @@ def squad(rows: Sequence[Mapping]) -> dict[str, list[float]]:
 def bertscore(rows: Sequence[Mapping]) -> dict[str, list[float]]:
     """Return BERTScore F1 by bert_score: the base encoder's last layer, IDF of the set's references."""
     from bert_score import BERTScorer
-    from genqa_metrics.core.encoders import base_encoder
 
     candidates, references = _texts(rows)
     scorer = BERTScorer(
@@ -145,24 +157,10 @@ def bertscore(rows: Sequence[Mapping]) -> dict[str, list[float]]:
 
 def cosine(rows: Sequence[Mapping]) -> dict[str, list[float]]:
     """Return the cosine of sentence vectors of the base encoder (SAS, bi-encoder), the best reference."""
-    import numpy as np
-    from genqa_metrics.core.encoders import base_encoder
-    from sentence_transformers import SentenceTransformer
-
-    model = SentenceTransformer(str(base_encoder()), device="cpu")
-    candidates, references, starts = _flat(rows)
-    texts = list(dict.fromkeys([*candidates, *references]))
-    vectors = model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
-    place = {text: i for i, text in enumerate(texts)}
-    left, right = ([place[text] for text in side] for side in (candidates, references))
-    cosines = (vectors[left] * vectors[right]).sum(axis=1)
-    return {"cosine": np.maximum.reduceat(cosines, starts).astype(float).tolist()}
+    return {"cosine": best_cosines(*_texts(rows)).tolist()}
 
 
 def _encoder() -> str:
-    from genqa_metrics.core.checkpoints import checkpoint_digest
-    from genqa_metrics.core.encoders import base_encoder
-
     return f"encoder {checkpoint_digest(base_encoder())[:12]}"
 
 
@@ -179,8 +177,6 @@ PEERS = {
 
 def read_set(path: Path) -> list[dict]:
     """Return the rows of a file of judgments."""
-    from genqa_metrics.toolkit.rows.files import Source
-
     rows = []
     for row in Source(path).rows():
         if row.problem:
@@ -190,13 +186,7 @@ def read_set(path: Path) -> list[dict]:
 
 
 def our_scores(scorer, titles: Mapping[str, str], rows: Sequence[Mapping]) -> dict[str, list[float]]:
-    """Return title -> scores of a metric of this package.
-
-    Args:
-        scorer: see `genqa_metrics.toolkit.scoring.registry.make_scorer`.
-        titles: name of a score -> title.
-        rows: rows of a set.
-    """
+    """Return title -> scores of a scorer of this package, whose scores have those titles."""
     columns = {"questions": "question", "predictions": "candidate", "references": "references"}
     statistics, _ = scorer.statistics({name: [row[column] for row in rows] for name, column in columns.items()})
     scores = scorer.row_scores(statistics)
@@ -204,14 +194,7 @@ def our_scores(scorer, titles: Mapping[str, str], rows: Sequence[Mapping]) -> di
 
 
 def cached(path: Path, facts: Mapping[str, str], fresh: bool, compute: Callable[[], dict]) -> dict[str, list[float]]:
-    """Return title -> scores from a file if it was made from the same data by the same metric, else compute them.
-
-    Args:
-        path: JSON file, written when computed.
-        facts: what the scores depend on.
-        fresh: compute in any case.
-        compute: gives title -> scores.
-    """
+    """Return title -> scores from a file if it was made from the same facts, else compute and write them."""
     if path.is_file() and not fresh:
         known = json.loads(path.read_text(encoding="utf-8"))
         if known["facts"] == facts:
@@ -224,11 +207,6 @@ def cached(path: Path, facts: Mapping[str, str], fresh: bool, compute: Callable[
 
 def judgments_of(rows: Sequence[Mapping], scores: Mapping[str, Sequence[float]]):
     """Return rows and scores as `genqa_metrics.toolkit.analysis.human_agreement.Judgments`."""
-    import numpy as np
-    from genqa_metrics.toolkit.analysis.agree import length_group
-    from genqa_metrics.toolkit.analysis.human_agreement import Judgments
-    from genqa_metrics.toolkit.analysis.question_types import question_type
-
     human = np.array([row["score"] for row in rows], dtype=float)
     labels = [row["label"] for row in rows]
     systems = [row["system"] or "(none)" for row in rows] if any(row["system"] for row in rows) else None
@@ -249,15 +227,7 @@ def judgments_of(rows: Sequence[Mapping], scores: Mapping[str, Sequence[float]])
 
 
 def best_and_rest(report: Mapping, kind: str) -> dict[str, object]:
-    """Return the best metric of a set, and the tests of all others against it, corrected (Holm) for their number.
-
-    Args:
-        report: see `genqa_metrics.toolkit.analysis.human_agreement.analyse`.
-        kind: "pearson" or "spearman".
-    """
-    from genqa_metrics.toolkit.analysis.resampling import adjust_p_values
-    from genqa_metrics.toolkit.reports.agree import against_best, ordered
-
+    """Return the best metric of a report of `analyse`, and the tests of all others against it, corrected (Holm)."""
     tests = against_best(report, kind)
     holm = adjust_p_values([test["permutation_p"] for test in tests.values()], "holm").tolist()
     names = ("permutation_p", "williams_p", "value", "low", "high")
@@ -268,101 +238,83 @@ def best_and_rest(report: Mapping, kind: str) -> dict[str, object]:
     return {"best": ordered(report, kind)[0], "rest": rest}
 
 
-def _command(args: Arguments) -> str:
-    """Return the command that gives the same page."""
-    known = Arguments(judgments="DATA/judgments")
-    words = ["python -m training.studies.meta_evaluation.measure --judgments DATA/judgments"]
-    for name in ("sets", "ours", "peers", "resamples", "seed"):
-        value = getattr(args, name)
-        if value != getattr(known, name):
-            words.append(f"--{name} {' '.join(value) if isinstance(value, list) else value}")
-    return " ".join(words)
-
-
-def main() -> None:
-    """Compute or read the scores, measure, write."""
-    from genqa_metrics import __version__
-    from genqa_metrics.toolkit.analysis.human_agreement import PERMUTATIONS, analyse
-    from genqa_metrics.toolkit.reports.charts import curves_figure, svg_of
-    from genqa_metrics.toolkit.rows.files import digest as digest_of
-    from genqa_metrics.toolkit.scoring.registry import SCORERS, make_scorer
-
-    args = parsed(Arguments)
-    warnings.filterwarnings("ignore", module="bert_score|transformers|torch")
-    output, folder = Path(args.output), Path(args.judgments)
-    found = {path.name.removesuffix(".dev.jsonl.gz"): path for path in sorted(folder.glob("*.dev.jsonl.gz"))}
-    order = [name for titles in FAMILIES.values() for name in titles if name in found]
-    order += [name for name in found if name not in order]
-    for name in args.sets:
-        if name not in found:
-            raise SystemExit(f"--sets: no {name}.dev.jsonl.gz in {folder}; it has {', '.join(found) or 'none'}")
-    order = [name for name in order if not args.sets or name in args.sets]
-    if not order:
-        raise SystemExit(f"--judgments: no NAME.dev.jsonl.gz in {folder}")
-    for name_of_setting, chosen, known in (("ours", args.ours, OURS), ("peers", args.peers, PEERS)):
-        for name in chosen:
-            if name not in known:
-                raise SystemExit(f"--{name_of_setting}: expected some of {', '.join(known)}, got {name!r}")
-
-    sources: dict[str, tuple[str, Callable]] = {}
-    for name in args.peers:
-        sources[name] = PEERS[name].signature(), PEERS[name].scores
+def sources_of(args: Arguments) -> dict[str, tuple[str, Callable]]:
+    """Return name of a metric -> what its numbers depend on, and rows -> title -> scores."""
+    for argument, names, known in (("ours", args.ours, OURS), ("peers", args.peers, PEERS)):
+        if unknown := [name for name in names if name not in known]:
+            raise ValueError(f"--{argument}: expected some of {', '.join(known)}, got {unknown[0]!r}")
+    sources = {name: (PEERS[name].signature(), PEERS[name].scores) for name in args.peers}
     for name in args.ours:
         metric, settings, titles = OURS[name]
         if metric in SCORERS:  # a metric that is not in this version is left out
             scorer = make_scorer(metric, settings)
-            sources[name] = scorer.signature, lambda rows, s=scorer, t=titles: our_scores(s, t, rows)
+            sources[name] = scorer.signature, partial(our_scores, scorer, titles)
+    return sources
 
-    sets: dict[str, dict] = {}
-    for name in order:
-        rows, digest = read_set(found[name]), digest_of(str(found[name]))
+
+def files_of(args: Arguments) -> dict[str, Path]:
+    """Return set -> its file, in the order of the page."""
+    paths = sorted(Path(args.judgments).glob("*.dev.jsonl.gz"))
+    found = {path.name.removesuffix(".dev.jsonl.gz"): path for path in paths}
+    if not found:
+        raise ValueError(f"--judgments: no NAME.dev.jsonl.gz in {args.judgments}")
+    if unknown := [name for name in args.sets if name not in found]:
+        raise ValueError(f"--sets: no {unknown[0]}.dev.jsonl.gz in {args.judgments}; it has {', '.join(found)}")
+    known = [name for titles in FAMILIES.values() for name in titles if name in found]
+    order = dict.fromkeys([*known, *found])
+    return {name: found[name] for name in order if not args.sets or name in args.sets}
+
+
+def without_points(report: dict) -> dict:
+    """Return a report without what the result file does not need: every pair of metrics, and the points of curves."""
+    del report["differences"]
+    for metric in report["metrics"].values():
+        for curve in ("roc", "precision_recall"):
+            metric.get("classifier", {}).pop(curve, None)
+        if metric.get("classifier", {}).get("calibration"):
+            del metric["classifier"]["calibration"]["bins"]
+    return report
+
+
+def study(args: Arguments) -> dict:
+    """Compute or read the scores, and return what they say of every set; the curves are drawn."""
+    warnings.filterwarnings("ignore", module="bert_score|transformers|torch")
+    files, sources, output, sets = files_of(args), sources_of(args), Path(args.output), {}
+    for name, file in files.items():
+        rows, digest = read_set(file), digest_of(str(file))
         scores: dict[str, list[float]] = {}
         for label, (signature, compute) in sources.items():
-            path = output / "scores" / name / f"{label}.json"
             facts = {"data": digest, "signature": signature}
-            scores |= cached(path, facts, args.fresh, lambda rows=rows, compute=compute: compute(rows))
+            path = output / "scores" / name / f"{label}.json"
+            scores |= cached(path, facts, args.fresh, partial(compute, rows))
             print(f"{name}: {label}", file=sys.stderr)
         judgments = judgments_of(rows, scores)
-        report = analyse(judgments, RANK_GAP, args.resamples, args.seed)
+        report = sets[name] = analyse(judgments, RANK_GAP, args.resamples, args.seed)
         report["best_and_rest"] = {kind: best_and_rest(report, kind) for kind in ("pearson", "spearman")}
         report |= {"rows": len(rows), "questions": len(set(judgments.questions)), "sha256": digest}
         report["share_correct"] = float(judgments.correct.mean())
-        sets[name] = report
-
-    results = output / "results"
-    results.mkdir(parents=True, exist_ok=True)
-    drawn = figures_of(sets)
-    if "evouna_nq" in sets:
-        shown = [title for title in NAMES["in_figures"] if title in sets["evouna_nq"]["metrics"]]
-        figure = curves_figure(sets["evouna_nq"], shown)
-        drawn[f"Curves of {named('evouna_nq')}"] = ("meta_curves_evouna_nq.svg", figure)
-    figures = {}
-    for title, (file, figure) in drawn.items():
-        (results / file).write_text(svg_of(figure), encoding="utf-8")
-        figures[title] = file
-    for report in sets.values():  # what the JSON does not need: every pair of metrics, and the points of curves
-        del report["differences"]
-        for metric in report["metrics"].values():
-            for curve in ("roc", "precision_recall"):
-                metric.get("classifier", {}).pop(curve, None)
-            if metric.get("classifier", {}).get("calibration"):
-                del metric["classifier"]["calibration"]["bins"]
-    facts = {
-        "command": _command(args),
+    if CURVES in sets:
+        shown = [title for title in NAMES["in_figures"] if title in sets[CURVES]["metrics"]]
+        path = output / f"results/meta_curves_{CURVES}.svg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(svg_of(curves_figure(sets[CURVES], shown)), encoding="utf-8")
+    return {
         "python": platform.python_version(),
-        "versions": {"genqa-metrics": __version__}
-        | {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "torch", "transformers")},
+        "versions": versions("genqa-metrics", "numpy", "scipy", "scikit-learn", "torch", "transformers"),
         "signatures": {label: signature for label, (signature, _) in sources.items()},
         "resamples": args.resamples,
         "permutations": PERMUTATIONS * args.resamples,
         "seed": args.seed,
+        "sets": {name: without_points(report) for name, report in sets.items()},
     }
-    lines = [f'"{name}": {json.dumps(report, ensure_ascii=False, allow_nan=False)}' for name, report in sets.items()]
-    text = json.dumps(facts, indent=1, ensure_ascii=False)[:-2] + ',\n "sets": {\n' + ",\n".join(lines) + "\n}}\n"
-    (results / "meta_evaluation.json").write_text(text, encoding="utf-8")
-    (results / "tables.md").write_text(page(facts, sets, figures), encoding="utf-8")
-    print(results / "tables.md", file=sys.stderr)
 
+
+RESULT = "studies/meta_evaluation/results/meta_evaluation"
+STUDY = Study(__spec__.name, Arguments, study, page, {None: "meta_evaluation"})
+TABLES = [  # which are drawn
+    Table(None, RESULT, partial(drawn, name), f"training/studies/meta_evaluation/results/{name}.svg")
+    for name in FIGURES
+]
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

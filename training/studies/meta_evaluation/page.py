@@ -5,12 +5,23 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+from genqa_metrics.toolkit.reports.charts import group_figure, svg_of
+from genqa_metrics.toolkit.reports.table import estimate, number, p_value
+from matplotlib.figure import Figure
+
 from training.common import markdown_table
 
 RANK_GAP = 0.5  # Table 7: more than 2 on the scale from 1 to 5, which the files map to 0 to 1
 MIN_PAIRS = 20  # of answers, below which a set has no place in the table of pairs
 NAMES = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8"))
 FAMILIES, PAPER = NAMES["families"], NAMES["paper"]  # sets by what they are; numbers of the paper
+CURVES = "evouna_nq"  # the set whose curves are drawn
+FIGURES = {  # figure that the result file is enough for -> its set, None for all
+    "meta_heat_map": None,
+    "meta_types_kpqa_marco": "kpqa_marco",
+    "meta_types_evouna_nq": "evouna_nq",
+}
 table = partial(markdown_table, align="---:")
 
 
@@ -29,8 +40,6 @@ def _families(names: Sequence[str]) -> dict[str, list[str]]:
 
 def correlation_table(names: Sequence[str], sets: Mapping[str, dict]) -> str:
     """Return Pearson with interval and Spearman of every metric on some sets; bold: not worse than the best."""
-    from genqa_metrics.toolkit.reports.table import number
-
     titles = list(next(iter(sets.values()))["metrics"])
     lines = []
     for title in titles:
@@ -55,8 +64,6 @@ def correlation_table(names: Sequence[str], sets: Mapping[str, dict]) -> str:
 
 def best_table(sets: Mapping[str, dict]) -> str:
     """Return the p of every metric against the one with the best Pearson r of each set, as a table with its text."""
-    from genqa_metrics.toolkit.reports.table import p_value
-
     names = [name for found in _families(list(sets)).values() for name in found]
     lines = []
     for title in next(iter(sets.values()))["metrics"]:
@@ -75,8 +82,6 @@ def best_table(sets: Mapping[str, dict]) -> str:
 
 def group_table(grouping: str, places: Sequence[tuple[str, str]], sets: Mapping[str, dict]) -> str:
     """Return Pearson / Spearman of every metric in some groups, each (set, label)."""
-    from genqa_metrics.toolkit.reports.table import number
-
     titles = list(next(iter(sets.values()))["metrics"])
     groups = [sets[name]["groups"][grouping][label] for name, label in places]
     lines = [
@@ -102,11 +107,21 @@ def _groups(grouping: str, names: Sequence[str], sets: Mapping[str, dict]) -> li
     ]
 
 
+def _types(report: Mapping) -> dict[str, dict]:
+    return {label: g for label, g in report["groups"].get("question type", {}).items() if g["metrics"]}
+
+
+def figures_of(sets: Mapping[str, dict]) -> dict[str, str]:
+    """Return title -> file of the figures that the page shows."""
+    found = {"heat map": "meta_heat_map.svg"}
+    for file, name in FIGURES.items():
+        if name in sets and len(_types(sets[name])) > 1:
+            found[f"{named(name)} by question type"] = f"{file}.svg"
+    return found | ({f"Curves of {named(CURVES)}": f"meta_curves_{CURVES}.svg"} if CURVES in sets else {})
+
+
 def heat_map(sets: Mapping[str, dict]):
     """Return a figure of Pearson's r of every metric on every set."""
-    import numpy as np
-    from matplotlib.figure import Figure
-
     names = [name for found in _families(list(sets)).values() for name in found]
     titles = list(next(iter(sets.values()))["metrics"])
     nan = float("nan")
@@ -129,16 +144,9 @@ def heat_map(sets: Mapping[str, dict]):
     return figure
 
 
-def page(facts: Mapping, sets: Mapping[str, dict], figures: Mapping[str, str]) -> str:
-    """Return results/tables.md.
-
-    Args:
-        facts: command, versions, signatures, digests.
-        sets: name -> results.
-        figures: title -> file name.
-    """
-    from genqa_metrics.toolkit.reports.table import estimate, number
-
+def page(facts: Mapping) -> str:
+    """Return results/tables.md from the content of the result file."""
+    sets, figures = facts["sets"], figures_of(facts["sets"])
     titles = list(next(iter(sets.values()))["metrics"])
     parts = [
         "# How well the metrics agree with human judgments",
@@ -162,8 +170,7 @@ def page(facts: Mapping, sets: Mapping[str, dict], figures: Mapping[str, str]) -
             ]
         notes = {note for name in names for note in sets[name]["notes"] if note.startswith("only")}
         parts += [f"{named(name)}: {note}." for name in names for note in sets[name]["notes"] if note in notes]
-    if "heat map" in figures:
-        parts += ["## At a glance", f"![Pearson r of every metric on every set]({figures['heat map']})"]
+    parts += ["## At a glance", f"![Pearson r of every metric on every set]({figures['heat map']})"]
     parts += ["## The best of every set against the rest", best_table(sets)]
     paired = [name for name in sets if sets[name]["rank_pairs"]["pairs"] >= MIN_PAIRS]
     if paired:
@@ -241,15 +248,11 @@ def page(facts: Mapping, sets: Mapping[str, dict], figures: Mapping[str, str]) -
     return "\n\n".join(parts) + "\n"
 
 
-def figures(sets: Mapping[str, dict]) -> dict[str, tuple]:
-    """Return the figures that the result file is enough for: title -> (file, figure)."""
-    from genqa_metrics.toolkit.reports.charts import group_figure
-
-    drawn = {"heat map": ("meta_heat_map.svg", heat_map(sets))}
-    for name in ("kpqa_marco", "evouna_nq"):
-        report = sets.get(name, {"groups": {}})
-        types = {label: g for label, g in report["groups"].get("question type", {}).items() if g["metrics"]}
-        if len(types) > 1:
-            shown = [title for title in NAMES["in_figures"] if title in report["metrics"]]
-            drawn[f"{named(name)} by question type"] = (f"meta_types_{name}.svg", group_figure(types, shown))
-    return drawn
+def drawn(name: str, result: Mapping) -> str:
+    """Return one of `FIGURES` as SVG."""
+    sets = result["sets"]
+    if FIGURES[name] is None:
+        return svg_of(heat_map(sets))
+    report = sets[FIGURES[name]]
+    shown = [title for title in NAMES["in_figures"] if title in report["metrics"]]
+    return svg_of(group_figure(_types(report), shown))
