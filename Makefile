@@ -1,4 +1,5 @@
 # make demo: install and score the example files; make test: install and run the tests. Both need Python 3.11+ and a package index.
+# Targets are relative paths: those of the checkout may hold blanks, which make cannot quote.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -31,20 +32,20 @@ style: $(VENV)/installed-test
 
 bench: $(VENV)/installed-test  # writes its tables into tests/programs/benchmarks/results/benchmarks.md
 	@test -n "$(DATA)" || { echo "make bench DATA=folder: the folder with question_generation/ and judgments/"; exit 2; }
-	$(BIN)/python -m tests.programs.benchmarks.bench_all --data $(DATA) --write tests/programs/benchmarks/results/benchmarks.md
+	$(BIN)/python -m tests.programs.benchmarks.bench_all --data "$(DATA)" --write tests/programs/benchmarks/results/benchmarks.md
 
 bench-quality: $(VENV)/installed-test  # the same, of what the faster ways cost
 	@test -n "$(DATA)" || { echo "make bench-quality DATA=folder: the folder with judgments/ and written/"; exit 2; }
-	$(BIN)/python -m tests.programs.benchmarks.bench_fast --data $(DATA) --write tests/programs/benchmarks/results/benchmarks.md
+	$(BIN)/python -m tests.programs.benchmarks.bench_fast --data "$(DATA)" --write tests/programs/benchmarks/results/benchmarks.md
 
 bench-parts: $(VENV)/installed-test  # one metric after the other, in more detail; prints JSON
 	@test -n "$(DATA)" || { echo "make bench-parts DATA=folder: the folder with system_level/, question_generation/ and judgments/"; exit 2; }
-	$(BIN)/python -m tests.programs.benchmarks.bench_aev --data $(DATA)/system_level/mt_wmt21_deen.jsonl.gz
-	$(BIN)/python -m tests.programs.benchmarks.bench_f_meta --data $(DATA)/question_generation/qamr.test.jsonl.gz
-	$(BIN)/python -m tests.programs.benchmarks.bench_kpqa --data $(DATA)/judgments/kpqa_marco.dev.jsonl.gz
-	$(BIN)/python -m tests.programs.benchmarks.bench_ava --data $(DATA)/judgments/evouna_nq.dev.jsonl.gz
+	$(BIN)/python -m tests.programs.benchmarks.bench_aev --data "$(DATA)"/system_level/mt_wmt21_deen.jsonl.gz
+	$(BIN)/python -m tests.programs.benchmarks.bench_f_meta --data "$(DATA)"/question_generation/qamr.test.jsonl.gz
+	$(BIN)/python -m tests.programs.benchmarks.bench_kpqa --data "$(DATA)"/judgments/kpqa_marco.dev.jsonl.gz
+	$(BIN)/python -m tests.programs.benchmarks.bench_ava --data "$(DATA)"/judgments/evouna_nq.dev.jsonl.gz
 	$(BIN)/python -m tests.programs.benchmarks.bench_grounding
-	$(BIN)/python -m tests.programs.benchmarks.bench_scale --data $(DATA)/judgments/evouna_nq.train.jsonl.gz
+	$(BIN)/python -m tests.programs.benchmarks.bench_scale --data "$(DATA)"/judgments/evouna_nq.train.jsonl.gz
 
 bench-demos: $(VENV)/installed-test  # how long visitors of the demos wait; prints a table
 	$(BIN)/python -m tests.programs.benchmarks.bench_demos

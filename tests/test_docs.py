@@ -34,9 +34,9 @@ ASKS = {
 
 @pytest.fixture(scope="module")
 def site(repository):
-    """The folder of the site, by `make docs` in this environment; only what has changed is built again."""
-    command = ["make", "docs", f"VENV={sys.prefix}", "-o", f"{sys.prefix}/installed-docs"]
-    done = subprocess.run(command, cwd=repository, capture_output=True, text=True)
+    """The folder of the site, by the command of `make docs` in this environment; only what has changed is built."""
+    command = re.search(r"\$\(BIN\)/python (-m sphinx .+)", (repository / "Makefile").read_text())[1].split()
+    done = subprocess.run([sys.executable, *command], cwd=repository, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return SITE
 
