@@ -169,6 +169,7 @@ def test_a_browser_asks_no_other_host_for_anything(pages, site):
         assert not re.search(r"(url\(|@import)\s*[\"']?(https?:)?//", path.read_text(encoding="utf-8")), path
 
 
+@pytest.mark.slow
 def test_links_lead_somewhere(pages):
     """Within the site to a file and a heading of it; elsewhere only the form of the address is looked at."""
     wrong = []

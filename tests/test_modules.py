@@ -22,13 +22,15 @@ LOAD_AND_COMPUTE = """
 import json, sys
 how, where, rows = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 if how == "package":
-    import genqa_metrics
-    metric = genqa_metrics.load(where)
+    from genqa_metrics import load
 else:
-    import evaluate
-    metric = evaluate.load(where)
-    assert ("genqa_metrics" in sys.modules) == (how == "folder"), "an assembled folder must not need the package"
-print(json.dumps([metric.name, metric.compute(**rows, per_example=True), metric.signature()]))
+    from evaluate import load
+results = {}
+for name, columns in rows.items():
+    metric = load(where.format(name))
+    results[name] = [metric.name, metric.compute(**columns, per_example=True), metric.signature()]
+assert ("genqa_metrics" in sys.modules) == (how != "alone"), "an assembled folder must not need the package"
+print(json.dumps(results))
 """
 
 RANK = """
@@ -61,16 +63,19 @@ def name(request):
     return request.param
 
 
-def test_three_ways_to_load_give_the_same(name, folder, repository, tmp_path):
-    alone = assemble(name, tmp_path / "elsewhere" / name)
-    rows = json.dumps(ROWS[name])
-    by_package = python(LOAD_AND_COMPUTE, "package", name, rows, cwd=tmp_path)
-    by_folder = python(LOAD_AND_COMPUTE, "folder", f"metrics/{name}", rows, cwd=repository)
-    by_copy = python(REFUSE_PACKAGE + LOAD_AND_COMPUTE, "alone", str(alone), rows, cwd=tmp_path)
-    assert by_package == by_folder == by_copy
-    assert by_package[0] == name
-    assert by_package[2].startswith(f"{name}|")
-    assert f"version:{genqa_metrics.__version__}" in by_package[2]
+def test_three_ways_to_load_give_the_same(repository, tmp_path):
+    rows = json.dumps(ROWS)
+    for name in ROWS:
+        assemble(name, tmp_path / name)
+    by_package = python(LOAD_AND_COMPUTE, "package", "{}", rows, cwd=tmp_path / "aev")
+    by_folder = python(LOAD_AND_COMPUTE, "folder", "metrics/{}", rows, cwd=repository)
+    by_copy = python(REFUSE_PACKAGE + LOAD_AND_COMPUTE, "alone", f"{tmp_path}/{{}}", rows, cwd=tmp_path / "aev")
+    assert list(by_package) == list(genqa_metrics.METRICS)
+    for name, (loaded, _, signature) in by_package.items():
+        assert by_folder[name] == by_copy[name] == by_package[name]
+        assert loaded == name
+        assert signature.startswith(f"{name}|")
+        assert f"version:{genqa_metrics.__version__}" in signature
 
 
 @pytest.mark.slow

@@ -589,7 +589,10 @@ def assert_installed(files, space):
         assert {canonicalize_name(each) for each in modules[name]} & found, name
 
 
-@pytest.mark.parametrize("name", DEMOS)
+# The comparison's Space has all metrics; each of the others takes as long.
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "compare" else pytest.mark.slow) for name in DEMOS]
+)
 def test_a_space_alone_gives_the_numbers_of_the_module(name, tmp_path):
     space = packed(name, tmp_path / "space")
     clash = {path.stem for path in space.iterdir()} & sys.stdlib_module_names
