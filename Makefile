@@ -15,10 +15,10 @@ docs: $(VENV)/installed-docs  # spaces/docs/build/html/index.html; a warning is 
 	$(BIN)/python -m sphinx -W --keep-going -q -d spaces/docs/build/doctrees -c spaces/docs spaces/docs/pages spaces/docs/build/html
 
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup -m "not slow"
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "not slow"
 
 test-all: $(VENV)/installed-test  # the slow ones too
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 quality: $(VENV)/installed-test
 	$(BIN)/ruff check $(SOURCES)

@@ -116,23 +116,6 @@ def test_every_command_has_help_with_its_exit_status(verb):
     assert verb == "demo" or "0 done, 1 failed, 2 bad usage" in " ".join(done.stdout.split())
 
 
-@pytest.mark.parametrize("verb", ["score", "compare"])
-def test_the_help_names_the_default_metric_of_rows_with_a_question(verb):
-    done = CliRunner().invoke(app, [verb, "--help"], env={"COLUMNS": "500"})
-    assert "ava, which judges an answer with its question, for rows with a question" in " ".join(done.stdout.split())
-
-
-def test_the_help_of_score_is_short_grouped_and_has_three_examples():
-    """At the width of a terminal that was never made wider; the text above the options is read first."""
-    done = CliRunner().invoke(app, ["score", "--help"], env={"COLUMNS": "80"})
-    lines = done.stdout.splitlines()
-    assert len(lines) < 106
-    assert sum("• genqa-metrics score" in line for line in lines) == 3
-    for group in ("Metrics", "Input", "Output", "Large files"):
-        assert any(line.startswith(f"╭─ {group} ─") for line in lines)
-    assert "--ignore" not in done.stdout.partition("╭─ Options")[2].partition("╭─ Metrics")[0]
-
-
 def test_explain_and_score_have_the_same_default_metric():
     texts = ["who?", "--prediction", "it", "--reference", "it"]
     explained = CliRunner().invoke(app, ["explain", *texts])

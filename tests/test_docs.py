@@ -17,9 +17,7 @@ from playwright.sync_api import expect
 
 from tests.factories.pages import PAGES, Page
 
-MOST_NOT_RUN = 18
 SITE = PAGES.parent / "build/html"
-pytestmark = pytest.mark.xdist_group("docs")
 # What makes a browser ask for something, which a link does not.
 ASKS = {
     "script": "src",
@@ -79,13 +77,6 @@ def test_code_of_a_page_prints_what_the_page_says(path, tmp_path):
     assert [(block.code, printed) for block, printed in page.differences] == []
 
 
-def test_few_blocks_are_left_out():
-    left_out = [
-        reason for path in PAGES.rglob("*.md") for reason in re.findall("<!-- not run: (.+) -->", path.read_text())
-    ]
-    assert len(left_out) <= MOST_NOT_RUN, left_out
-
-
 def test_troubleshooting_quotes_messages_that_there_are(repository):
     """Every heading in backticks is part of a string of the program."""
     said = "".join(path.read_text(encoding="utf-8") for path in (repository / "metrics").rglob("*.py"))
@@ -100,11 +91,6 @@ def conf(monkeypatch):
     """The settings of the site."""
     monkeypatch.syspath_prepend(str(PAGES.parent))
     return importlib.import_module("conf")
-
-
-def test_a_busy_machine_has_time_for_a_cell_of_a_notebook(conf):
-    """A cell takes a minute; this machine may be thirty times as slow under other work."""
-    assert conf.nb_execution_timeout >= 1800
 
 
 def test_every_column_of_the_glossary_is_on_the_page(conf):
@@ -228,18 +214,6 @@ def address(site):
     yield f"http://127.0.0.1:{server.server_port}/"
     server.shutdown()
     server.server_close()
-
-
-@pytest.mark.slow
-@pytest.mark.needs("Chromium")
-def test_only_details_and_references_are_very_long(address, browser, site):
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(120_000)
-    for path in site.glob("[!g]*/*.html"):
-        if "details" not in path.stem and path.parent.name != "reference":
-            page.goto(f"{address}{path.relative_to(site).as_posix()}")
-            assert page.evaluate("document.documentElement.scrollHeight") < 16_000, path.name
-    page.close()
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ def test_no_attack_finds_anything(attack, tries):
     assert fuzz.tried(attack, tries).total() >= min(tries, 20)
 
 
+@pytest.mark.slow
 def test_the_time_of_every_pattern_grows_with_the_length_of_the_text(repository):
     command = [sys.executable, "-m", "tests.fuzz_patterns"]
     done = subprocess.run(command, cwd=repository, capture_output=True, text=True)

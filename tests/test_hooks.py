@@ -25,7 +25,7 @@ ROWS = [
 @pytest.fixture(scope="module")
 def blocks(request):
     text = (request.config.rootpath / "spaces/docs/pages/tools/hooks.md").read_text(encoding="utf-8")
-    return dict(re.findall(r"<!-- block: (\S+) -->\n```\w+\n(.*?)```", text, re.DOTALL))
+    return dict(re.findall(r"<!-- block: (.+?) -->\n```\w+\n(.*?)```", text, re.DOTALL))
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def columns():
 
 def test_every_block_is_executed(blocks, request):
     source = request.path.read_text(encoding="utf-8")
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     assert all(f'blocks["{name}"]' in source for name in blocks)
 
 
@@ -54,8 +54,9 @@ def tokenizer():
 
 def test_all_four_metrics_in_a_seq2seq_trainer(blocks, tokenizer, tmp_path):
     """A model of two layers learns to answer "which car is red ?"; its scores rise to those of the labels."""
-    namespace = {"tokenizer": tokenizer}
+    namespace, short = {"tokenizer": tokenizer}, {"tokenizer": tokenizer}
     exec(blocks["trainer"], namespace)
+    exec(blocks["short trainer"], short)
     asked = [
         (f"which {vehicle} is {colour} ?", f"the {colour} {vehicle}")
         for colour in WORDS[3:6]
@@ -70,6 +71,7 @@ def test_all_four_metrics_in_a_seq2seq_trainer(blocks, tokenizer, tmp_path):
 
     def compute_metrics(evaluation):
         results = namespace["answer_metrics"](evaluation) | namespace["question_metrics"](evaluation)
+        results["short_aev"] = short["compute_metrics"](evaluation)["aev"]
         seen.append(tuple(namespace["texts"](ids) for ids in (evaluation.inputs, evaluation.predictions)))
         return results
 
@@ -111,9 +113,9 @@ def test_all_four_metrics_in_a_seq2seq_trainer(blocks, tokenizer, tmp_path):
     first, last = [entry for entry in trainer.state.log_history if "eval_aev" in entry]
     questions, answers = map(list, zip(*asked, strict=True))
     assert seen[-1] == (questions, answers)
-    for name in ("aev", "rougeL_kpqa", "ava_score", "f_meta"):
+    for name in ("aev", "short_aev", "rougeL_kpqa", "ava_score", "f_meta"):
         assert first[f"eval_{name}"] < last[f"eval_{name}"], name
-    for name in ("aev", "rougeL_kpqa", "bertscore_kpqa", "f_meta", "f_meta_recall"):
+    for name in ("aev", "short_aev", "rougeL_kpqa", "bertscore_kpqa", "f_meta", "f_meta_recall"):
         assert last[f"eval_{name}"] == pytest.approx(1)
     ava = genqa_metrics.load("ava", keep_in_memory=True)
     expected = ava.compute(questions=questions, predictions=answers, references=answers)["ava_score"]

@@ -137,6 +137,7 @@ def test_a_model_in_actors_gives_the_numbers_of_one_process(cluster, tmp_path):
     assert "longer than the model reads" in said
 
 
+@pytest.mark.slow
 def test_the_first_bad_row_ends_the_run(cluster, tmp_path):
     path = save(tmp_path / "a.jsonl", QUESTIONS)
     with open(path, "a") as file:
@@ -146,6 +147,7 @@ def test_the_first_bad_row_ends_the_run(cluster, tmp_path):
     assert "--on-error skip leaves bad rows out." in said
 
 
+@pytest.mark.slow
 def test_sets_from_and_to_uris(cluster, tmp_path):
     """A URI of fsspec takes the way that hf:// takes, with local files."""
     path = save(tmp_path / "a.jsonl", QUESTIONS)

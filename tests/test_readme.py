@@ -30,10 +30,6 @@ def agreement(repository):
     }
 
 
-def test_readme_is_one_page(readme):
-    assert len(readme.splitlines()) <= 150
-
-
 def test_blocks_print_what_the_readme_shows(repository, monkeypatch):
     monkeypatch.chdir(repository)
     page = Page(repository / "README.md")

@@ -52,14 +52,6 @@ guarded("connect"), guarded("connect_ex")
 """
 
 
-def demo_group(name):
-    """One demo's tests on one worker, so that its app is started once."""
-    return pytest.param(name, marks=pytest.mark.xdist_group(f"demo-{name}"))
-
-
-ALL = [demo_group(name) for name in genqa_metrics.METRICS]
-
-
 @pytest.fixture(scope="session")
 def connections(tmp_path_factory):
     return tmp_path_factory.mktemp("connections")
@@ -264,7 +256,7 @@ def main_path(name: str, page: Page) -> None:
         expect(page.get_by_role("table", name="Probability with each accepted answer only")).to_be_visible()
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", genqa_metrics.METRICS)
 def test_main_path(name, visit, screenshots):
     page = visit(name, *VIEWS["phone-dark"])
     assert page.evaluate("document.body.classList.contains('dark')")
@@ -280,7 +272,6 @@ def own_answers(page: Page) -> None:
     expect(field(page, "Questions")).to_be_visible()
 
 
-@pytest.mark.xdist_group("demo-compare")
 @pytest.mark.parametrize("view", ["desktop-light", "phone-dark"])
 def test_systems_are_compared(view, visit, screenshots):
     """The answer first, then the ranking, then the rows; the fields are folded until somebody wants them."""
@@ -384,7 +375,7 @@ RESULT = {
 }
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", genqa_metrics.METRICS)
 def test_empty_input_is_a_message(name, visit, screenshots):
     page = visit(name, *VIEWS["desktop-dark"])
     field(page, FIELDS[name][name == "grounding"]).fill("")  # there the question may be left out
@@ -393,7 +384,7 @@ def test_empty_input_is_a_message(name, visit, screenshots):
     check_views(page, screenshots, f"{name}-{{}}-message", "desktop-dark", "phone-light")
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", genqa_metrics.METRICS)
 def test_a_link_shows_the_same(name, visit, address):
     """The address says what was scored."""
     typed, page = visit(name), visit(name)
@@ -414,7 +405,7 @@ def test_a_link_shows_the_same(name, visit, address):
     expect(python(page)).to_contain_text(f'evaluate.load("metrics/{name}")')
 
 
-@pytest.mark.parametrize("name", [demo_group("aev"), demo_group("f_meta"), demo_group("kpqa")])
+@pytest.mark.parametrize("name", ["aev", "f_meta", "kpqa"])
 def test_a_file_is_scored(name, visit, screenshots):
     page = visit(name, 390)
     page.get_by_role("tab", name="A file").click()
@@ -447,7 +438,7 @@ def test_a_file_is_scored(name, visit, screenshots):
     page.screenshot(path=screenshots / f"{name}-phone-light-file.png", full_page=True)
 
 
-@pytest.mark.parametrize("name", [demo_group("grounding"), demo_group("kpqa")])
+@pytest.mark.parametrize("name", ["grounding", "kpqa"])
 def test_tables_of_a_file_are_not_cut(name, visit, screenshots):
     """At 1280 and at 390 pixels, light and dark: nothing of the results lies beyond the edge of its box."""
     page = visit(name)
@@ -467,7 +458,6 @@ def test_tables_of_a_file_are_not_cut(name, visit, screenshots):
         assert page.locator(".results .wide:visible").evaluate_all(cut) == 0, view
 
 
-@pytest.mark.xdist_group("demo-f_meta")
 def test_two_generators_ask(visit, screenshots):
     page = visit("f_meta", 1200)
     page.get_by_role("tab", name="Ask a sentence").click()
@@ -496,7 +486,6 @@ def test_two_generators_ask(visit, screenshots):
     says(page, "Sentence: this field is empty; fill it in.")
 
 
-@pytest.mark.xdist_group("demo-ava")
 def test_systems_of_a_file_that_people_have(visit, screenshots, tmp_path):
     """Semicolons, names of columns of their own, one to be picked by hand, a bad row."""
     page = visit("ava", 390, "dark")
@@ -526,7 +515,6 @@ def test_systems_of_a_file_that_people_have(visit, screenshots, tmp_path):
     page.screenshot(path=screenshots / "ava-phone-dark-ranking.png", full_page=True)
 
 
-@pytest.mark.xdist_group("demo-ava")
 def test_long_work_is_stopped_by_a_click_and_by_a_reload(visit, tmp_path):
     """Who waits sees the place in the queue; the next one's turn begins when the work before it has ended."""
     rows = "".join(f"Who won race {i} of Ann {i % 89}?,As I know Bob {i} did.,Carl {i},one\n" for i in range(2000))
@@ -553,7 +541,7 @@ def test_long_work_is_stopped_by_a_click_and_by_a_reload(visit, tmp_path):
     expect(status(first).first).to_contain_text("Judging", timeout=15_000)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", genqa_metrics.METRICS)
 def test_nothing_typed_or_uploaded_is_read_as_html(name, visit, tmp_path):
     """In every field, in names of systems, columns and files; what `visit` looks at in the end says the rest."""
     page = visit(name)
@@ -588,7 +576,6 @@ def test_nothing_typed_or_uploaded_is_read_as_html(name, visit, tmp_path):
     expect(page.locator(".problem:visible").first).to_contain_text("<script>")
 
 
-@pytest.mark.xdist_group("demo-kpqa")
 def test_keyboard_alone(visit):
     page = visit("kpqa")
     page.keyboard.press("Tab")
@@ -605,7 +592,6 @@ def test_keyboard_alone(visit):
     result(page, "without weights")
 
 
-@pytest.mark.xdist_group("demo-kpqa")
 def test_too_long_a_text_is_a_message(visit):
     page = visit("kpqa", 390)
     field(page, "Question").fill("x" * 2001)
@@ -613,7 +599,7 @@ def test_too_long_a_text_is_a_message(visit):
     says(page, "Question: 2,001 characters are too many for this page; the limit is 2,000.")
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", genqa_metrics.METRICS)
 def test_programs_get_the_numbers_of_the_module(name, client):
     _, endpoint, arguments = CALLS[name]
     assert_same_scores(name, client(name).predict(*arguments, api_name=endpoint))
@@ -628,7 +614,7 @@ BAD_CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", genqa_metrics.METRICS)
 def test_programs_get_messages_and_help(name, client):
     endpoint, arguments, message = BAD_CALLS[name]
     with pytest.raises(AppError, match=re.escape(message)):
@@ -641,7 +627,7 @@ def test_programs_get_messages_and_help(name, client):
         assert parameter["example_input"] not in (None, "...")
 
 
-@pytest.mark.parametrize("name", [demo_group("ava"), demo_group("kpqa")])
+@pytest.mark.parametrize("name", ["ava", "kpqa"])
 def test_a_text_is_one_reference(name, client):
     one, several = (
         client(name).predict("What is the capital of France?", "It is Paris.", references, api_name="/score")
@@ -651,7 +637,6 @@ def test_a_text_is_one_reference(name, client):
     assert one["ava_score" if name == "ava" else "rougeL_kpqa"] > 0.3
 
 
-@pytest.mark.xdist_group("demo-kpqa")
 def test_several_visitors_get_their_own_answers(client):
     answers = ["It is in Rome.", "It is in Paris.", "Rome", "Nobody knows."]
     jobs = [client("kpqa").submit("Where is it?", text, ["Rome"], api_name="/score") for text in answers]
@@ -661,7 +646,7 @@ def test_several_visitors_get_their_own_answers(client):
     assert scores[2] == 1
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", genqa_metrics.METRICS)
 def test_no_file_of_the_server_can_be_read(name, address, repository):
     url = address(name)
     app = repository / "spaces" / name / "app.py"
@@ -673,7 +658,6 @@ def test_no_file_of_the_server_can_be_read(name, address, repository):
             assert not [content for content in contents if content in answer.text], (route, path)
 
 
-@pytest.mark.xdist_group("demo-ava")
 def test_only_uploads_are_taken_for_files(address, repository, connections):
     """A program may send any path or address where the page sends an upload."""
     card = str(repository / "metrics/ava/README.md")
@@ -687,7 +671,6 @@ def test_only_uploads_are_taken_for_files(address, repository, connections):
     assert not (connections / "ava.txt").exists()
 
 
-@pytest.mark.xdist_group("demo-ava")
 def test_ranking_for_programs(client, repository):
     found = client("ava").predict(handle_file(str(repository / "spaces/ava/example.csv")), api_name="/rank")
     assert [system["system"] for system in found["systems"]] == ["careful", "terse", "careless"]
@@ -695,7 +678,7 @@ def test_ranking_for_programs(client, repository):
     assert 0 < found["systems"][1]["low"] < found["systems"][1]["accuracy"]
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", genqa_metrics.METRICS)
 def test_large_requests_are_refused_and_every_answer_has_the_policy(name, address):
     url = address(name)
     page = httpx.get(url)
@@ -722,7 +705,7 @@ def test_large_requests_are_refused_and_every_answer_has_the_policy(name, addres
     assert httpx.get(url).status_code == 200
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", genqa_metrics.METRICS)
 def test_a_demo_calls_nobody(name, client, connections):
     """Of the process, from its start to here; what the browser asks for is checked with every page."""
     _, endpoint, arguments = CALLS[name]
@@ -731,7 +714,6 @@ def test_a_demo_calls_nobody(name, client, connections):
     assert not log.exists(), log.read_text()
 
 
-@pytest.mark.xdist_group("demo-ava")
 def test_a_press_during_a_run_is_not_dropped(visit):
     """The verdict on the page, and in its link, is that of the last question."""
     page = visit("ava")
@@ -746,7 +728,6 @@ def test_a_press_during_a_run_is_not_dropped(visit):
     result(page, "The judge calls it right")
 
 
-@pytest.mark.xdist_group("demo-ava")
 def test_an_opened_link_never_shows_the_verdict_of_the_first_example(visit, address):
     """What the page opens with is hidden until the result of the link is there."""
     page = visit("ava")
@@ -758,7 +739,6 @@ def test_an_opened_link_never_shows_the_verdict_of_the_first_example(visit, addr
     assert not [text for text in page.evaluate("window.seen") if "right. Prob" in text]
 
 
-@pytest.mark.xdist_group("demo-ava")
 def test_a_result_beside_an_edited_text_says_so(visit):
     """Whenever the text is edited: after a run, during it, and between the reading of the fields and their sending."""
     page = visit("ava")
@@ -801,7 +781,6 @@ def test_a_result_beside_an_edited_text_says_so(visit):
     expect(stale).to_have_count(0)
 
 
-@pytest.mark.xdist_group("demo-ava")
 def test_of_two_examples_the_second_is_shown(visit):
     """The browser may drop no click, however soon after another it comes."""
     page = visit("ava")

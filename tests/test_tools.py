@@ -1,4 +1,4 @@
-"""Tools of the tests: missing programs cost one loud line, a group has one worker, a browser ends with its module."""
+"""Tools of the tests: missing programs cost one loud line, and a browser ends with its module."""
 
 import os
 import subprocess
@@ -47,31 +47,6 @@ def test_missing_programs(tmp_path, repository, required):
     ]
     assert [line in done.stdout for line in loud] == [not required] * 2
     assert ("Java is not installed (apt-get install default-jre-headless)" in done.stdout) == required or not required
-
-
-GROUP = """
-import os
-from pathlib import Path
-
-import pytest
-
-@pytest.mark.xdist_group("one")
-@pytest.mark.parametrize("i", range(6))
-def test_it(i):
-    Path(f"{i}.worker").write_text(os.environ["PYTEST_XDIST_WORKER"])
-"""
-
-
-def test_a_group_is_on_one_worker(tmp_path):
-    # Demos and pages are served once per group; pytest 9.2 scattered them without a word.
-    (tmp_path / "test_it.py").write_text(GROUP)
-    options = ["-p", "no:cacheprovider", "-o", "markers=xdist_group: x", "--rootdir", str(tmp_path)]
-    command = [sys.executable, "-m", "pytest", *options, "--numprocesses", "2", "--dist", "loadgroup", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    workers = [path.read_text() for path in tmp_path.glob("*.worker")]
-    assert len(workers) == 6
-    assert len(set(workers)) == 1
 
 
 BROWSED = """
