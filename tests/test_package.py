@@ -72,6 +72,7 @@ def test_the_index_page_has_absolute_links_that_exist(repository, built, wheel):
     assert {"LICENSE", "README.md", "setup.py", "metrics/ava/checkpoint/adapter_model.safetensors"} <= inside
 
 
+@pytest.mark.slow
 def test_a_second_build_has_the_same_bytes(built, wheel, tmp_path):
     """Of the same source, elsewhere and later."""
     source = shutil.copytree(built[0] / "source", tmp_path / "elsewhere", copy_function=shutil.copyfile,
