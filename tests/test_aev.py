@@ -472,11 +472,6 @@ def test_array_types_and_hostile_texts(aev):
     assert aev.compute(predictions=["red car"], references=np.array([["red car", "bus"]]))["aev"] > 0
 
 
-def test_no_rows_are_refused(aev):
-    with pytest.raises(ValueError, match="predictions: no rows, nothing to compute on"):
-        aev.compute(predictions=[], references=[])
-
-
 @settings(max_examples=25)
 @given(rows)
 def test_module_equals_functions(aev, corpus):

@@ -2,6 +2,7 @@
 
 import configparser
 import json
+import pickle
 import re
 import shutil
 import subprocess
@@ -88,17 +89,27 @@ def test_two_processes_give_the_same_as_one(name, folder, tmp_path):
     assert first == evaluate.load(str(folder)).compute(**ROWS[name])
 
 
-def test_adding_rows_one_by_one(name, folder):
-    metric = evaluate.load(str(folder), keep_in_memory=True)
+@pytest.fixture
+def metric(folder):
+    return evaluate.load(str(folder), keep_in_memory=True)
+
+
+def test_rows_added_one_by_one_and_in_a_batch(name, metric):
     together = metric.compute(**ROWS[name])
-    for values in zip(*ROWS[name].values(), strict=True):
+    for values in zip(*(column[:2] for column in ROWS[name].values()), strict=True):
         metric.add(**{column.removesuffix("s"): value for column, value in zip(ROWS[name], values, strict=True)})
+    metric.add_batch(**{column: values[2:] for column, values in ROWS[name].items()})
     assert metric.compute() == together
+    assert {type(value) for value in together.values()} == {float}
 
 
-def test_results_are_plain_floats(name, folder):
-    results = evaluate.load(str(folder), keep_in_memory=True).compute(**ROWS[name])
-    assert {type(value) for value in results.values()} == {float}
+def test_a_pickled_copy_computes_the_same(name, metric):
+    assert pickle.loads(pickle.dumps(metric)).compute(**ROWS[name]) == metric.compute(**ROWS[name])
+
+
+def test_no_rows_are_refused(name, metric):
+    with pytest.raises(ValueError, match=r"\w+: no rows, nothing to compute on"):
+        metric.compute(**{column: [] for column in ROWS[name]})
 
 
 def test_combine_with_another_module(name, folder, tmp_path):
