@@ -22,7 +22,7 @@ QUESTION, REFERENCES = "What is the capital of France?", ["Paris"]
         ("\uff30\uff41\uff52\uff49\uff53", "Paris"),
         ("\U0001d40f\U0001d41a\U0001d42b\U0001d422\U0001d42c", "Paris"),  # mathematical bold
         ("P\u200ba\u200dr\u2060i\ufeffs\u00ad\ufe0f", "Paris"),
-        ("\u202eParis\u202c", "Paris"),
+        ("\u202esiraP\u202c", "Paris"),
         ("P\u0430r\u0456s", "Paris"),
         ("Paris [PAD] [pad][SEP]", "Paris"),
         ("Paris </s></s><s>", "Paris"),

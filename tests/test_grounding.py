@@ -1,8 +1,7 @@
 """Grounding: sentences by hand, windows, citations, scores from statistics, and the bundled judge on clear cases."""
 
-import time
 import warnings
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import genqa_metrics
 import numpy as np
@@ -46,6 +45,13 @@ def grounding():
         ("Run this:\n```sh\nmake install\nmake test\n```\nit takes a minute.", ["it takes a minute."]),
         ("It is red (see [1]). It is old (Source 2). 【4:0†a.pdf】", ["It is red.", "It is old."]),
         ("Hi there 👋\nIt is red. Hope that helps 🙂", ["It is red."]),
+        ("It is old.\xa0Please contact HR directly.", ["It is old."]),
+        ("I recommend asking HR. For more details, please refer to the handbook.", ["I recommend asking HR."]),
+        ("I can help you with that. Could you tell me your name", []),
+        ("Please contact HR within 10 days. You can contact us at hr@a.example.",
+         ["Please contact HR within 10 days.", "You can contact us at hr@a.example."]),
+        ("Contact lenses are sold in pairs. Please note that it is old.",
+         ["Contact lenses are sold in pairs.", "Please note that it is old."]),
         ("", []),
         ("???", []),
     ],
@@ -74,11 +80,29 @@ def test_sentences_have_their_place_in_the_answer():
     assert sentences.citations("It grows (Source 1). It is old (Passages 3-4).") == (1, 3, 4)
 
 
-def test_a_long_line_is_split_in_linear_time():
-    """Of a line of 2 MB; a quadratic loop would copy 80 GB."""
-    started = time.process_time()
-    assert len(sentences.sentence_spans("The river flows. " * 120_000)) == 120_000
-    assert time.process_time() - started < 20
+@pytest.mark.parametrize("sentence", ["The river flows. ", "“So it is.” "])
+def test_a_long_line_is_split_piece_by_piece(monkeypatch, sentence):
+    """The library takes time that grows as the square of a line's quotes; the sentences are those of short lines."""
+    import sentencex
+
+    split, lengths = sentencex.get_sentence_boundaries, []
+
+    def counted(language, text):
+        lengths.append(len(text))
+        return split(language, text)
+
+    monkeypatch.setattr(sentencex, "get_sentence_boundaries", counted)
+    few = len(sentences.sentence_spans(sentence * 20))
+    assert len(sentences.sentence_spans(sentence * 2000)) == 100 * few
+    assert max(lengths) <= sentences.LONGEST
+    assert sum(lengths) < 3 * 2000 * len(sentence)
+    spans = sentences.sentence_spans("`" * 10_000)
+    assert (spans[0][0], spans[-1][1]) == (0, 10_000)
+
+
+def test_code_is_no_claim_however_many_blocks_there_are():
+    answer = "```\nmake all\n```\nIt is red.\n" * 1000
+    assert [one.claim for one in sentences.sentences_of(answer) if one.states] == ["It is red."] * 1000
 
 
 def test_windows_overlap_and_cover_a_passage():
@@ -92,7 +116,7 @@ def test_windows_overlap_and_cover_a_passage():
 
 def test_a_passage_without_sentences_is_cut():
     assert len(windows.windows_of("word " * 1000, most=100)) == 10
-    assert len(windows.windows_of("x" * 100_000)) <= 10
+    assert len(windows.windows_of("x" * 100_000)) <= 20
 
 
 def test_rare_words_choose_the_window():
@@ -101,6 +125,37 @@ def test_rare_words_choose_the_window():
     (best,) = windows.nearest_windows(windows.content_keys("A town has one lighthouse"), found, 1)
     assert "lighthouse" in best.text
     assert passage[slice(*windows.evidence_span({"lighthous"}, best, passage))] == "The town has a lighthouse."
+
+
+def test_a_heading_is_no_evidence():
+    passage = "## Leave\n\nBenefits\nStaff have 28 days of leave. The office opens at nine."
+    (window,) = windows.windows_of(passage)
+    assert [passage[slice(*span)] for span in windows.evidence_spans(window)] == [
+        "Staff have 28 days of leave.", "The office opens at nine."
+    ]  # fmt: skip
+    assert window.text == passage
+    assert judging.changed_claims("HR is open.", window.evidence) == judging.changed_claims("HR is open.", "Staff is.")
+    (alone,) = windows.windows_of("Benefits")
+    assert windows.evidence_spans(alone) == [(0, 8)]
+
+
+def test_an_irrelevant_passage_does_not_choose_the_windows():
+    """Nor does the order of the passages, or one that stands there twice."""
+    texts = [" ".join(f"The {noun} {i} is {i} metres long." for i in range(30)) for noun in ("bridge", "tower")]
+    wanted = windows.content_keys("The bridge 7 is 8 metres long.")
+
+    def chosen(*passages):
+        found = [
+            window for number, text in enumerate(passages) for window in windows.windows_of(text, number, most=12)
+        ]
+        return [window.text for window in windows.nearest_windows(wanted, found, 3)]
+
+    alone = chosen(texts[0])
+    assert "The bridge 7 is 7 metres long." in alone[0]
+    roses = "Roses need much sun. " * 5
+    for passages in permutations([texts[0], roses, texts[0]]):
+        assert chosen(*passages) == alone
+    assert chosen(*texts) == chosen(*texts[::-1])
 
 
 def test_scores_of_a_corpus_from_its_statistics():
@@ -134,6 +189,15 @@ def test_clear_cases(grounding):
     assert found["grounding"] == pytest.approx(np.mean(list(answers.values())))
     (first, *_) = found["explanation"]
     assert [PASSAGES[s["passage"]][slice(*s["span"])] for s in first["sentences"]] == [PASSAGES[0][:42]]
+
+
+def test_the_order_of_passages_and_irrelevant_ones_change_nothing(grounding):
+    answer = "The bridge is 130 metres long. It was built by a firm. Roses like sun. It was sold in May 1950."
+    passages = [*PASSAGES, "The tower of the town has 130 steps.", "The firm from Lyon built many bridges."]
+    rows = [*permutations(passages), [*passages, "A quiet lake lies in the north."], [*passages, passages[0]]]
+    found = grounding.compute(predictions=[answer] * len(rows), contexts=list(map(list, rows)), explain=True)
+    probabilities = np.array([[one["probability"] for one in row["sentences"]] for row in found["explanation"]])
+    assert np.ptp(probabilities, axis=0) == pytest.approx(0, abs=1e-4)
 
 
 def test_a_contradiction_says_what_the_passage_says(grounding):

@@ -226,6 +226,41 @@ def test_where_no_cache_can_be_made(tmp_path):
     assert done.stdout.startswith("{'aev': 1.0,"), done.stderr
 
 
+SAME = {
+    "itself": str,
+    "no-break spaces": lambda text: text.replace(" ", "\xa0"),
+    "two blanks": lambda text: text.replace(" ", "  "),
+    "byte order mark": lambda text: f"\ufeff{text}",
+    "full width": lambda text: text.translate({code: code + 0xFEE0 for code in range(0x21, 0x7F)}),
+    "zero-width characters": "\u200b".join,
+    "soft hyphens": "\xad".join,
+    "right-to-left marks": lambda text: text.replace(" ", "\u200f "),
+    "entities": lambda text: "".join(f"&#{ord(letter)};" for letter in text),
+    "named entities": lambda text: text.replace(" ", "&nbsp;"),
+    "turned around, and shown as it was": lambda text: f"\u202e{text[::-1].translate({91: 93, 93: 91})}\u202c",
+}
+
+
+@pytest.mark.parametrize("name", ["aev", "kpqa", "ava", "grounding"])
+@pytest.mark.parametrize("answer", ["The bridge was built in 1889 [1].", "I'm sorry, but I don't know."])
+def test_answers_that_look_alike_score_alike(name, answer):
+    """Whatever a text is made of: what counts is what people see."""
+    given = {"device": "cpu", "progress": False} if name != "aev" else {}
+    module = genqa_metrics.load(name, **given)
+    answers, rows = [change(answer) for change in SAME.values()], len(SAME)
+    evidence = (
+        {"contexts": [["It was built in 1889."]] * rows}
+        if name == "grounding"
+        else {"references": [["It was built in 1889."]] * rows}
+    )
+    questions = {} if name == "aev" else {"questions": ["When was the bridge built?"] * rows}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = module.compute(predictions=answers, **questions, **evidence, per_example=True)
+    for key in (key for key in found if key.endswith("_per_example")):
+        assert dict(zip(SAME, found[key], strict=True)) == pytest.approx(dict.fromkeys(SAME, found[key][0]), abs=1e-3)
+
+
 COMMANDS = """
 import json, sys
 from genqa_metrics.toolkit.cli import main

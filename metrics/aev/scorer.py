@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..core.characters import readable
 from ..core.scorer import Scorer, column_sums
 from .scoring import GRID_ORDERS, Settings, grid_scores, scores, statistics, terms_function, warnings_for
 
@@ -63,7 +64,7 @@ class AevScorer(Scorer):
 
     def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
         """Return the n-gram statistics of every row; see `Scorer.statistics`."""
-        return statistics(columns["predictions"], columns["references"], self._counted).astype(float), Counter()
+        return statistics(*_texts(columns), self._counted).astype(float), Counter()
 
     def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
         """Return the scores of single rows; orders for which a row is too short are left out (effective order)."""
@@ -83,5 +84,13 @@ class AevScorer(Scorer):
 
     def grid_scores(self, columns: Mapping[str, list]) -> dict[str, list]:
         """Return AEv of a corpus for every alpha and N of a grid; see `scoring.grid_scores`."""
-        rows = statistics(columns["predictions"], columns["references"], self._counted, max(GRID_ORDERS))
+        rows = statistics(*_texts(columns), self._counted, max(GRID_ORDERS))
         return grid_scores(column_sums(rows), self.settings)
+
+
+def _texts(columns: Mapping[str, list]) -> tuple[list[str], list[list[str]]]:
+    """Return predictions and references as people see them."""
+    return (
+        [readable(text) for text in columns["predictions"]],
+        [[readable(text) or text for text in row] for row in columns["references"]],
+    )

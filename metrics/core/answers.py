@@ -3,6 +3,8 @@
 import json
 import re
 
+from .characters import readable
+
 _THINKING = re.compile(r"(?is)<(think|thinking|thought|reasoning|scratchpad|reflection)>.*?(?:</\1>|\Z)")
 _LEFT_OPEN = re.compile(r"(?is)\A.*</(?:think|thinking|thought|reasoning)>")  # the opening tag is often in the prompt
 _TAGGED = re.compile(r"(?is)<(answer|final_answer|final|response|output)>(.*?)(?:</\1>|\Z)")
@@ -160,7 +162,7 @@ def attempts(output: str) -> bool:
     >>> attempts("Paris"), attempts("<think>Hm.</think> I don't know."), attempts("  ")
     (True, False, False)
     """
-    answer = extract_answer(output)
+    answer = readable(extract_answer(output))
     return any(character.isalnum() for character in answer) and not declines(answer)
 
 

@@ -1,9 +1,11 @@
-"""Characters as a judge reads them: no invisible ones, no special tokens, no look-alikes, no spaced-out words.
+"""Texts as people see them: no invisible characters, special tokens, look-alikes, entities or spaced-out words.
 
-A text that looks the same to people gets the same verdict: full-width letters, zero-width characters, Cyrillic letters
-in Latin words and "P a r i s" are ways around a judge. Plain text is returned as it is.
+A text that looks the same to people gets the same score from every metric: full-width letters, zero-width characters,
+no-break spaces, Cyrillic letters in Latin words and "P a r i s" are ways around a judge. Plain text is returned as it
+is.
 """
 
+import html
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -26,6 +28,13 @@ _LIKE_LATIN = {
     **dict(zip("αικνορτυχγΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "aikvoptuxyABEZHIKMNOPTYX", strict=True)),
     **dict(zip("ɑɡıɩⅼօոսցհ", "agiilonugh", strict=True)),
 }
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z]\w{1,30});")
+_ODD = re.compile(r"[^\t\n\r -~]")  # what may need another form
+_LINE_ENDS = "\v\f\x85\u2028\u2029"
+_BLANKS = re.compile(r"(?<=\S)[ \t]{2,}(?=\S)")
+# Shown from right to left up to the sign that ends it, or the end of the line; brackets are mirrored there.
+_OVERRIDE = re.compile("\u202e([^\u202c\n]*)")
+_MIRRORED = str.maketrans("()[]{}<>«»", ")(][}{><»«")
 _OTHER_SCRIPT = re.compile("[\u0370-\u03ff\u0400-\u052f\u0531-\u058f\u0250-\u02afı]")
 _LATIN = re.compile("[A-Za-z]")
 _WORD = re.compile(r"\w+")
@@ -37,15 +46,27 @@ _DIGITS = re.compile(r"\d+")
 
 
 def readable(text: str) -> str:
-    r"""Return a text without special tokens and invisible characters, its letters in their plain form.
+    r"""Return a text as people see it, in plain characters: the form in which every metric reads texts.
 
     Letters of full width, in mathematical fonts or in circles become plain ones, and look-alikes of Latin letters
-    become Latin in words that have Latin letters too. Superscripts and fractions stay.
+    become Latin in words that have Latin letters too. Superscripts and fractions stay. Invisible characters and the
+    special tokens of models are left out, all kinds of blanks are one blank, entities of HTML are the characters that
+    they stand for, and what an override turns around is read in the order in which it is shown.
 
     >>> readable("\uff30\uff41\uff52\uff49\uff53 [SEP]"), readable("P\u200bar\u00adis</s>"), readable("P\u0430ris")
     ('Paris', 'Paris', 'Paris')
+    >>> readable("\ufeffI\xa0don&#39;t  know"), readable("x &lt; 3"), readable("In \u202e4491")
+    ("I don't know", 'x < 3', 'In 1944')
     """
-    if not text.isascii():
+    return _BLANKS.sub(" ", _shown(text))
+
+
+def _shown(text: str) -> str:
+    """Return a readable text that may have several blanks between words."""
+    if "&" in text:
+        text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
+    if _ODD.search(text):
+        text = _OVERRIDE.sub(lambda run: run[1][::-1].translate(_MIRRORED), text)
         text = _plain_letters(text)
     if ("[" in text or "<" in text) and _SPECIAL.search(text):
         text = _SPECIAL.sub(" ", text).strip()  # a space, so that no other token appears
@@ -55,8 +76,10 @@ def readable(text: str) -> str:
 @lru_cache(2**12)
 def _letter(character: str) -> str:
     """Return the plain form of a character; nothing if it is invisible."""
+    if character.isspace():
+        return character if character in "\t\n\r " else "\n" if character in _LINE_ENDS else " "
     kind = unicodedata.category(character)
-    if kind == "Cf" or (kind == "Cc" and character not in "\t\n\r") or ord(character) in _INVISIBLE:
+    if kind in ("Cf", "Cc") or ord(character) in _INVISIBLE:
         return ""
     form, _, letters = unicodedata.decomposition(character).rpartition(">")
     if not form or form + ">" in _KEPT or letters.startswith(" 0020"):  # spacing accents
@@ -90,13 +113,13 @@ def readable_answer(text: str, references: Sequence[str]) -> str:
     >>> readable_answer("\u0420\u043e\u0440\u0435", ["Pope"]), readable_answer("1 9 4 4", ["1945"])
     ('Pope', '1944')
     """
-    text = readable(text)
+    text = _shown(text)
     if not text.isascii() and _OTHER_SCRIPT.search(text) and not any(map(_OTHER_SCRIPT.search, references)):
         text = _WORD.sub(lambda word: _all_latin(word[0]), text)
     if _SPACED.search(text) and not any(map(_SINGLES.search, references)):
         lengths = {len(digits) for reference in references for digits in _DIGITS.findall(reference)}
         text = _SPACED.sub(lambda found: _unspaced(found[0], lengths), text)
-    return text
+    return _BLANKS.sub(" ", text)
 
 
 def _all_latin(word: str) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,7 +41,12 @@ class Verdict:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.casefold().split()).strip(' ."')
+    return " ".join(readable(text).casefold().split()).strip(' ."')
+
+
+def answer_of(prediction: str) -> str:
+    """Return the answer that is read: what an output gives as its answer, as people see it."""
+    return readable(extract_answer(prediction))
 
 
 class Grounder:
@@ -74,20 +79,14 @@ class Grounder:
             contexts: n lists of passages.
         """
         split = {text: windows_of(text) for text in dict.fromkeys(text for given in contexts for text in given)}
-        clean: dict[str, str] = {}  # windows as the judge reads them
-
-        def read(text: str) -> str:
-            return clean.setdefault(text, readable(text) or text)
-
+        plain = {text: _plain(text) for text in split}
         found, asked = [], []
         for question, prediction, passages in zip(questions, predictions, contexts, strict=True):
             windows = [
-                Window(number, window.start, window.end, window.text, window.keys)
-                for number, text in enumerate(passages)
-                for window in split[text]
+                replace(window, passage=number) for number, text in enumerate(passages) for window in split[text]
             ]
-            numbers, copies = passage_numbers(passages), [_plain(text) for text in passages]
-            verdicts = [Verdict(sentence) for sentence in sentences_of(extract_answer(prediction))]
+            numbers, copies = passage_numbers(passages), [plain[text] for text in passages]
+            verdicts = [Verdict(sentence) for sentence in sentences_of(answer_of(prediction))]
             for verdict in verdicts:
                 sentence = verdict.sentence
                 if not sentence.states:
@@ -96,13 +95,13 @@ class Grounder:
                 usable = [w for w in windows if not (cited and self.citations) or w.passage in cited]
                 before = _read_before(sentence, question, len(verdicts))
                 wanted = content_keys(f"{'' if before is STATEMENT else before} {sentence.claim}")
-                near = nearest_windows(wanted, usable, self.windows)
                 own = _plain(sentence.claim)
-                same = len(own.split()) >= VERBATIM and [w for w in near if own in copies[w.passage]]
+                same = len(own.split()) >= VERBATIM and [w for w in usable if own in copies[w.passage]]
+                near = nearest_windows(wanted, same or usable, 1 if same else self.windows)
                 if same:
-                    verdict.probability, verdict.window = self._probabilities([CERTAIN])[0], same[0]
+                    verdict.probability, verdict.window = self._probabilities([CERTAIN])[0], near[0]
                     continue
-                asked += [(verdict, window, (before, read(window.text), read(sentence.claim))) for window in near]
+                asked += [(verdict, window, (before, window.read, sentence.claim)) for window in near]
             found.append(verdicts)
         logits = self.reader.logits([triple for *_, triple in asked])
         for (verdict, window, _), probability in zip(asked, self._probabilities(logits), strict=True):
@@ -130,8 +129,8 @@ class Grounder:
                 if verdict.window is None or verdict.probability >= threshold:
                     continue
                 before = _read_before(verdict.sentence, question, len(verdicts))
-                for claim, change in changed_claims(verdict.sentence.claim, verdict.window.text):
-                    asked.append((verdict, change, (before, verdict.window.text, claim)))
+                for claim, change in changed_claims(verdict.sentence.claim, verdict.window.evidence):
+                    asked.append((verdict, change, (before, verdict.window.read, claim)))
         best: dict[int, float] = {}
         logits = self.reader.logits([triple for *_, triple in asked])
         for (verdict, change, _), probability in zip(asked, self._probabilities(logits), strict=True):
@@ -144,7 +143,7 @@ def _read_before(sentence: Sentence, question: str, sentences: int) -> str:
     """Return what is read as the question: what a pronoun refers to, or the question itself for a short answer."""
     if sentence.before:
         return sentence.before
-    return question if question and (sentences == 1 or len(sentence.claim.split()) <= SHORT) else STATEMENT
+    return readable(question) if question and (sentences == 1 or len(sentence.claim.split()) <= SHORT) else STATEMENT
 
 
 def changed_claims(claim: str, passage: str) -> list[tuple[str, str]]:
@@ -183,7 +182,7 @@ def explained(prediction: str, verdicts: Sequence[Verdict], passages: Sequence[s
         sentence of that passage that shares most words with it, None if none shares one), "citations", "instead"};
         "reason": one sentence.
     """
-    answer, sentences = extract_answer(prediction), []
+    answer, sentences = answer_of(prediction), []
     for verdict in verdicts:
         own = verdict.sentence
         window, name = verdict.window, verdict_name(verdict, threshold)

@@ -1,11 +1,12 @@
 """Split an answer into sentences: what each one states, which passages it cites, and what must be read with it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..core.answers import declines
 
+LONGEST = 1000  # characters of a line that are split at once, because the time for quotes in it grows as its square
 MOST_CITED = 50  # passages of a range such as [1-50]
 _LINE = re.compile(r"[^\n]+(?:(?<!```)\n+(?=[a-z])[^\n]+)*")  # a line that goes on in lower case is one text
 _NUMBERS = r"(\d{1,3}(?:\s{0,3}[,;–-]\s{0,3}\d{1,3})*)"
@@ -44,9 +45,25 @@ _CHAT = re.compile(
     | (?:i['’]?d|i\ would|i['’]m|i\ am)\ (?:be\ )?(?:happy|glad)\ to\b.{0,200} | happy\ to\ help\b.{0,200}
     | if\ you\ (?:have|need|want|would\ like|['’]?d\ like)\b.{0,200}
       \b(?:let\ me|ask|i\ can|feel\ free|happy|glad)\b.{0,200}
+    | i(?:['’]ll|\ (?:can|could|will|would))\ (?:also\ |gladly\ |happily\ )?(?:help|assist)\b\D{0,200}
+    | (?:could|can|would|will)\ you\ (?:please\ )?(?:clarify|tell|provide|specify|share|explain|rephrase)\b.{0,200}
+    | (?:just\ let|let)\ me\ (?:know|check|look)\b.{0,200}
     | here(?:['’]s|\ is|\ are)\ (?:a|an|the|some|what|your)\b[\w\ ,'’-]{0,70}
     | (?:based\ on|according\ to)\ the\ [\w\ ]{0,40}(?:context|passages?|documents?|sources?)
     )[^\w]*\Z"""
+)
+# "Please contact HR": it sends the reader elsewhere; a number or an address in it would be a claim.
+_REFERRAL = re.compile(
+    r"""(?ix)\A
+    (?:for\ (?:more|further|other|additional|specific|exact)\ [\w\ ]{1,40},?\ |(?:in|if)\ [\w\ ,'’]{1,60},\ )?
+    (?:please\ |kindly\ |(?:try|feel\ free)\ to\ |you\ (?:can|may|could|should)\ (?:(?:also|always|want\ to)\ )?)*
+    (?:(?:i|we)(?:['’]d|\ would)?\ (?:suggest|recommend|advise)\ (?:that\ you\ |you\ (?:to\ )?)?)?
+    (?:directly\ )?(?:
+        (?:contact(?!\ (?:lens|info|details|form|hours|between|with))|contacting|consult|consulting)\b
+        | (?:reach|reaching)\ out\b | (?:get|getting)\ in\ touch\b
+        | (?:speak|speaking|talk|talking|check|checking)\ (?:to|with)\b | refer\ to\b
+        | (?<=please\ )(?:ask|see|visit|email|call|check|review)\b
+    )[^\d@]{0,200}\Z"""
 )
 _PERSONAL = re.compile(r"(?i)\b(?:he|she|it|they|him|her|them|his|hers|its|their|theirs)\b")
 _THIS = re.compile(r"(?i)\b(?:this|these|those|such|the (?:former|latter))\b")
@@ -80,24 +97,36 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     >>> [text[start:end] for start, end in sentence_spans(text)]
     ['Dr. Ito won in 1999.', 'He left.']
     """
-    from sentencex import get_sentence_boundaries
-
     found = []
     for match in _LINE.finditer(text):
         number = None  # start of the number of a list item, which is no sentence of its own
-        line, before = match[0], len(found)
-        for bounds in get_sentence_boundaries("en", line):
-            piece = line[bounds["start_index"] : bounds["end_index"]]
+        before = len(found)
+        for first, last in _sentences_of_line(match[0]):
+            piece = match[0][first:last]
             if piece.strip():
-                start = match.start() + bounds["start_index"] + len(piece) - len(piece.lstrip())
+                start = match.start() + first + len(piece) - len(piece.lstrip())
                 end = start + len(piece.strip())
-                first = number is None and len(found) == before
-                if first and _NUMBER_OF_LIST.fullmatch(piece.strip()) and text[end : match.end()].strip():
+                leads = number is None and len(found) == before
+                if leads and _NUMBER_OF_LIST.fullmatch(piece.strip()) and match[0][last:].strip():
                     number = start
                     continue
                 found.append((start if number is None else number, end))
                 number = None
     return found
+
+
+def _sentences_of_line(line: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of the sentences of a line; one that is longer than `LONGEST` is cut."""
+    from sentencex import get_sentence_boundaries
+
+    start = 0
+    while start < len(line):
+        block = line[start : start + LONGEST]
+        spans = [(bounds["start_index"], bounds["end_index"]) for bounds in get_sentence_boundaries("en", block)]
+        if start + LONGEST < len(line):  # the last sentence may go on
+            spans = spans[:-1] or [(0, block.rfind(" ") + 1 or len(block))]
+        yield from ((start + first, start + last) for first, last in spans)
+        start += spans[-1][1]
 
 
 def citations(text: str) -> tuple[int, ...]:
@@ -131,8 +160,8 @@ def claim_of(text: str) -> str:
 def states_something(text: str) -> bool:
     """Return whether a sentence states something that can be supported.
 
-    Questions, greetings, offers, refusals, headings, tags alone, lines that lead into a list and lines that only name
-    sources do not.
+    Questions, greetings, offers, referrals, refusals, headings, tags alone, lines that lead into a list and lines that
+    only name sources do not.
 
     >>> [states_something(t) for t in ("It is tall.", "Is it tall?", "I don't know.", "Hope this helps!", "Causes:")]
     [True, False, False, False, False]
@@ -141,7 +170,9 @@ def states_something(text: str) -> bool:
     bare = claim.rstrip("\"'”’)* ")
     if not any(letter.isalnum() for letter in bare) or bare.endswith(("?", ":")) or text.strip().startswith("#"):
         return False
-    return not declines(claim) and not _CHAT.match(claim) and not _names_sources(claim)
+    if declines(claim) or _CHAT.match(claim) or (_REFERRAL.match(claim) and not _URL.search(claim)):
+        return False
+    return not _names_sources(claim)
 
 
 def _names_sources(claim: str) -> bool:
@@ -157,7 +188,7 @@ def sentences_of(answer: str) -> list[Sentence]:
     """
     found: list[Sentence] = []
     above = ""  # the line above a list
-    code = [block.span() for block in _CODE.finditer(answer)]
+    code = [block.span() for block in _CODE.finditer(answer)][::-1]
     sources = False  # whether a list of sources goes on
     for start, end in sentence_spans(answer):
         text = answer[start:end]
@@ -167,10 +198,12 @@ def sentences_of(answer: str) -> list[Sentence]:
         cited = citations(text)
         listed = bool(_MARK.match(text)) and not text.lstrip().startswith("#")
         above = above if listed else ""
-        before = above or _antecedent(claim, [sentence.claim for sentence in found])
+        before = above or _antecedent(claim, [sentence.claim for sentence in found[-MOST_BACK:]])
         header = text[:1] == "|" and _RULE.match(answer, end) is not None
         header = header or (_HEADING.fullmatch(text) is not None and _LISTED_NEXT.match(answer, end) is not None)
-        in_code = any(first <= start < last for first, last in code)
+        while code and code[-1][1] <= start:
+            code.pop()
+        in_code = bool(code) and code[-1][0] <= start
         entry = sources and (listed or _CITATION.match(text) is not None or _URL.match(text) is not None)
         sources = entry or (_SOURCES.match(claim.strip("# ")) is not None and not cited)
         states = not (header or in_code or entry) and states_something(text)
@@ -186,4 +219,4 @@ def _antecedent(claim: str, earlier: Sequence[str]) -> str:
         return ""
     if _THIS.search(claim):
         return earlier[-1]
-    return next((text for text in earlier[: -MOST_BACK - 1 : -1] if not _PERSONAL.search(text)), earlier[-1])
+    return next((text for text in reversed(earlier) if not _PERSONAL.search(text)), earlier[-1])

@@ -6,11 +6,15 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from ..core.characters import readable
 from ..core.judge_reading import keys
 from ..core.passages import COMMON, overlapping_runs
 from .sentences import sentence_spans
 
 WINDOW = 120  # words of a window at most
+NEAR = 0.5  # of the share of words of the nearest window, below which a window is not read
+HEADING = 8  # words of a heading at most
+_BOLD = re.compile(r"(?:\*\*|__)[^\n]+(?<![.!?])(?:\*\*|__):?")
 _WORD = re.compile(r"\S{1,100}")  # a longer run of characters counts as several words
 _NUMBERED = re.compile(r"\s*\[(\d{1,3})\]")
 
@@ -32,6 +36,16 @@ class Window:
     text: str
     keys: frozenset[str]
 
+    @property
+    def read(self) -> str:
+        """The text as the judge reads it."""
+        return readable(self.text) or self.text
+
+    @property
+    def evidence(self) -> str:
+        """The sentences of the text that are no headings, as the judge reads them."""
+        return readable(" ".join(self.text[a - self.start : b - self.start] for a, b in evidence_spans(self)))
+
 
 def content_keys(text: str) -> frozenset[str]:
     """Return the keys of the words of a text that show its topic.
@@ -39,7 +53,7 @@ def content_keys(text: str) -> frozenset[str]:
     >>> sorted(content_keys("The two cities were in France"))
     ['2', 'citi', 'franc']
     """
-    return frozenset(keys(text)) - COMMON
+    return frozenset(keys(readable(text))) - COMMON
 
 
 def pieces(passage: str, most: int) -> list[tuple[int, int, int]]:
@@ -77,7 +91,10 @@ def windows_of(passage: str, number: int = 0, most: int = WINDOW) -> list[Window
 
 
 def nearest_windows(wanted: Collection[str], windows: Sequence[Window], count: int) -> list[Window]:
-    """Return the windows that share most words with a sentence; rare words weigh more.
+    """Return the windows that share most words with a sentence; words that are rare in their passage weigh more.
+
+    How near a window is depends on its passage alone. So neither the order of the passages nor an irrelevant one
+    changes which windows of the others are read.
 
     Args:
         wanted: keys of the words of the sentence.
@@ -85,20 +102,61 @@ def nearest_windows(wanted: Collection[str], windows: Sequence[Window], count: i
         count: number of windows at most.
 
     Returns:
-        The windows, nearest first; of equal ones the first.
+        The windows, nearest first, those that share much less than the nearest left out; of equal texts the first.
     """
-    if len(windows) <= count:
-        return list(windows)
-    frequency = Counter(key for window in windows for key in window.keys & set(wanted))
-    weight = {key: math.log(1 + len(windows) / n) for key, n in frequency.items()}
-    shared = [sum(sorted(weight[key] for key in window.keys & weight.keys())) for window in windows]
-    return [windows[i] for i in sorted(range(len(windows)), key=lambda i: (-shared[i], i))[:count]]
+    near: dict[str, tuple[float, Window]] = {}
+    passages: dict[int, list[Window]] = {}
+    for window in windows:
+        passages.setdefault(window.passage, []).append(window)
+    for own in passages.values():
+        for window, share in zip(own, _shares(frozenset(wanted), own), strict=True):
+            if window.text not in near or share > near[window.text][0]:
+                near[window.text] = share, window
+    least = NEAR * max((share for share, _ in near.values()), default=0.0)
+    kept = [(-share, text) for text, (share, _) in near.items() if share >= least]
+    return [near[text][1] for _, text in sorted(kept)[:count]]
+
+
+def _shares(wanted: frozenset[str], windows: Sequence[Window]) -> list[float]:
+    """Return (windows,) shares, by weight, of the words of a sentence that windows of one passage have."""
+    frequency = Counter(key for window in windows for key in window.keys & wanted)
+    weight = {key: math.log(1 + len(windows) / max(frequency[key], 0.5)) for key in sorted(wanted)}
+    whole = sum(weight.values()) or 1.0
+    return [sum(weight[key] for key in sorted(window.keys & wanted)) / whole for window in windows]
+
+
+def is_heading(text: str, following: str) -> bool:
+    """Return whether a line of a passage is a heading, which says what follows is about and is evidence of nothing.
+
+    Args:
+        text: the line.
+        following: what follows it in the passage.
+
+    >>> is_heading("## Benefits", ""), is_heading("Benefits", "Staff have 28 days of leave."), is_heading("Paris", "")
+    (True, True, False)
+    """
+    if text.startswith("#") or _BOLD.fullmatch(text):
+        return True
+    words, after = len(text.split()), following.split("\n", 1)[0]
+    if words > HEADING or text[-1:] in ".!?|" or text[:1] in "-*•|" or any(map(str.isdigit, text)):
+        return False
+    return bool(after) and after[-1] in ".!?" and len(after.split()) > words
+
+
+def evidence_spans(window: Window) -> list[tuple[int, int]]:
+    """Return the places in its passage of the sentences of a window; its headings left out, if it has more."""
+    text, spans, stated = window.text, sentence_spans(window.text), []
+    for start, end in spans:
+        rest, _, following = text[end:].partition("\n")
+        alone = not text[:start].rpartition("\n")[2].strip() and not rest.strip()
+        if not (alone and is_heading(text[start:end], following.strip())):
+            stated.append((start, end))
+    return [(window.start + start, window.start + end) for start, end in stated or spans]
 
 
 def evidence_span(wanted: Collection[str], window: Window, passage: str) -> tuple[int, int]:
     """Return the place in a passage of the sentence of a window that shares most words with a claim."""
-    spans = [(window.start + start, window.start + end) for start, end in sentence_spans(window.text)]
-    return max(spans, key=lambda span: len(content_keys(passage[slice(*span)]) & set(wanted)))
+    return max(evidence_spans(window), key=lambda span: len(content_keys(passage[slice(*span)]) & set(wanted)))
 
 
 def passage_numbers(passages: Sequence[str]) -> dict[int, int]:

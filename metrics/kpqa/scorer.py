@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 
 from ..core.batching import checked_budget
+from ..core.characters import readable
 from ..core.devices import check_fork
 from ..core.input_checks import checked_texts
 from ..core.languages import language_counts, language_warnings
@@ -126,7 +127,7 @@ class KpqaScorer(Scorer):
         }
 
     def _set_frequencies(self, texts: Sequence[str]) -> None:
-        documents = word_pieces(self.models.tokenizer, texts)
+        documents = word_pieces(self.models.tokenizer, list(map(readable, texts)))
         self._frequencies = inverse_document_frequencies(documents)
         self._idf_digest = hashlib.sha256(repr(sorted(texts)).encode()).hexdigest()[:12]
 
@@ -160,7 +161,8 @@ class KpqaScorer(Scorer):
         self, columns: Mapping[str, list], explain: bool
     ) -> tuple[np.ndarray, Counter, dict[str, list]]:
         """Return the same, and of every row the references that counted, and the weights of the word pieces."""
-        questions, predictions, references = (columns[name] for name in ("questions", "predictions", "references"))
+        questions, predictions = ([readable(text) for text in columns[name]] for name in ("questions", "predictions"))
+        references = [[readable(text) or text for text in row] for row in columns["references"]]
         check_fork(self.device, self._process)
         if self._idf_of is True and self._frequencies is None:
             raise ValueError(

@@ -145,6 +145,7 @@ def explanation(
     """
     import numpy as np
 
+    from ...core.characters import readable
     from ...core.input_checks import checked_references, checked_texts
     from ...core.scorer import VERSION
     from ...kpqa.encoding import Encoder, word_pieces
@@ -159,7 +160,7 @@ def explanation(
 
     (question,), (prediction,) = checked_texts("question", [question]), checked_texts("prediction", [prediction])
     (references,) = checked_references("references", [list(references)])
-    texts = [prediction, *references]
+    question, *texts = map(readable, (question, prediction, *references))
     encoder = Encoder(models)
     tokens, offsets = encoder.tokens([(question, text) for text in texts])
     statistics = pair_statistics([tokens[0]] * len(references), tokens[1:])
@@ -181,7 +182,7 @@ def explanation(
     signature = f"kpqa|{models.signature}|beta:{beta:g}|version:{VERSION}"
     rarity = None
     if corpus:
-        documents = [np.unique(pieces) for pieces in word_pieces(models.tokenizer, corpus)]
+        documents = [np.unique(pieces) for pieces in word_pieces(models.tokenizer, list(map(readable, corpus)))]
         frequencies = inverse_document_frequencies(documents)
 
         def rare(place: int) -> list[Segment]:
