@@ -17,6 +17,7 @@ from genqa_metrics.kpqa.settings import PredictorSettings
 from safetensors.torch import load_file, save_file
 from transformers import AutoModel
 
+from training.common import share
 from training.kpqa import (
     coreference,
     data,
@@ -250,8 +251,8 @@ def test_variants_keep_the_labelled_words():
 
 def test_shares():
     rows = list(range(10))
-    assert data.share(rows, 2, random.Random(0)) == rows * 2
-    part = data.share(rows, 0.3, random.Random(0))
+    assert share(rows, 2, random.Random(0)) == rows * 2
+    part = share(rows, 0.3, random.Random(0))
     assert len(part) == len(set(part)) == 3
     held = [data.is_held_out(f"question {i}", 0.1) for i in range(2000)]
     assert 0.07 < sum(held) / 2000 < 0.13

@@ -13,12 +13,6 @@ from dataclasses import MISSING, field
 from pathlib import Path
 from typing import Any
 
-# Settings of transformers.TrainingArguments that a model card lists.
-TRAINING_SETTINGS = (
-    "learning_rate per_device_train_batch_size num_train_epochs max_steps lr_scheduler_type warmup_steps weight_decay "
-    "adam_beta1 adam_beta2 bf16 train_sampling_strategy seed"
-).split()
-
 
 def shuffled_batches(lengths: Sequence[int], size: int, rng: random.Random) -> list[int]:
     """Return an order of rows whose batches have rows of similar length, while the batches are in random order.
@@ -57,6 +51,22 @@ def float32_if_emulated(training) -> None:
     if training.bf16 and training.device.type == "cpu" and is_emulated("bfloat16"):
         print("this processor only emulates bfloat16: training in float32", file=sys.stderr)
         training.bf16, training.mixed_precision = False, "no"
+
+
+def prepared(arguments: type, words: Sequence[str] | None = None) -> tuple:
+    """Return what a training script is given, `arguments` and transformers.TrainingArguments, after setting the seed.
+
+    Args:
+        arguments: a dataclass of fields made by `option`.
+        words: the words of the command line; default those of this process. A file of words may follow --config.
+    """
+    from transformers import HfArgumentParser, TrainingArguments, set_seed
+
+    parser = HfArgumentParser((arguments, TrainingArguments))
+    args, training = parser.parse_args_into_dataclasses(words, args_file_flag="--config")
+    set_seed(training.seed)
+    float32_if_emulated(training)
+    return args, training
 
 
 def trained(training, dev: object, **given: Any):
@@ -131,6 +141,21 @@ def write_json(path: str | Path, content: object) -> None:
     text = json.dumps(content, indent=1, ensure_ascii=False)
     text = re.sub(r"\[[^\[\]{}\"]+\]", lambda numbers: " ".join(numbers[0].split()), text)
     Path(path).write_text(text + "\n", encoding="utf-8")
+
+
+def weighted(names: Sequence[str]) -> list[tuple[str, float]]:
+    """Return (name, weight) of NAME or NAME=WEIGHT.
+
+    >>> weighted(["a", "b=0.5"])
+    [('a', 1.0), ('b', 0.5)]
+    """
+    return [(name.partition("=")[0], float(name.partition("=")[2] or 1)) for name in names]
+
+
+def share(rows: Sequence, weight: float, rng: random.Random) -> list:
+    """Return the rows `weight` times over; of a part of a time a random sample."""
+    whole = int(weight)
+    return list(rows) * whole + rng.sample(list(rows), round((weight - whole) * len(rows)))
 
 
 def json_rows(path: str | Path) -> Iterator[dict]:

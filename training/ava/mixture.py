@@ -6,22 +6,7 @@ from pathlib import Path
 
 from training.ava import constructed, manipulations, other_words, relations, spans, wrong_answers
 from training.ava import triples as t
-from training.common import json_rows, local_file, write_rows
-
-
-def weighted(names: list[str]) -> list[tuple[str, float]]:
-    """Return (name, weight) of NAME or NAME=WEIGHT.
-
-    >>> weighted(["a", "b=0.5"])
-    [('a', 1.0), ('b', 0.5)]
-    """
-    return [(name.partition("=")[0], float(name.partition("=")[2] or 1)) for name in names]
-
-
-def share(rows: list, weight: float, rng) -> list:
-    """Return the rows `weight` times over; of a part of a time a random sample."""
-    whole = int(weight)
-    return list(rows) * whole + rng.sample(list(rows), round((weight - whole) * len(rows)))
+from training.common import json_rows, local_file, share, weighted, write_rows
 
 
 def own_rows(paths: Sequence[str | Path]) -> list[dict]:
@@ -83,73 +68,64 @@ def training_triples(args, rng) -> tuple[list, list[dict]]:
     Raises:
         ValueError: if there is no such source or kind; names it.
     """
-    makers = {"off_topic": wrong_answers.off_topic, **other_words.MAKERS}
+    made, facts, base, sentences, changed = [], [], [], [], []
 
-    def judged_rows(name):
-        path = local_file(name, args.judged_dir)
-        if path is None:
-            folders = ", ".join(args.judged_dir)
-            raise ValueError(f"judged: no {name}.jsonl.gz or {name}.jsonl in {folders}")
-        return t.judged_triples(json_rows(path), name)
-
-    made, facts, base = [], [], []
-
-    def noted(name, rows, weight, group):
+    def add(name: str, rows: list, weight: float, group: str = "", taken: list | None = None) -> list:
+        """Note a source, and take its rows `weight` times over, or those that are taken already."""
+        taken = share(rows, weight, rng) if taken is None else taken
+        made.extend(taken)
         facts.append({"name": name, "rows": len(rows), "weight": weight, "group": group})
+        return taken
+
+    def read(group: str, name: str, folders):
+        path = local_file(name, folders)
+        if path is None:
+            places = folders if isinstance(folders, str | None) else ", ".join(folders)
+            raise ValueError(f"{group}: no {name}.jsonl.gz or {name}.jsonl in {places}")
+        return json_rows(path)
+
+    def known(argument: str, kind: str, kinds) -> None:
+        if kind not in kinds:
+            raise ValueError(f"{argument}: expected one of {', '.join(kinds)}, got {kind!r}")
 
     for name, weight in weighted(args.judged):
-        rows = judged_rows(name)
-        if name in args.augmented:
-            base += rows
-        made += share(rows, weight, rng)
-        noted(name, rows, weight, "judged")
+        rows = t.judged_triples(read("judged", name, args.judged_dir), name)
+        base += rows if name in args.augmented else []
+        add(name, rows, weight, "judged")
     for name, weight in weighted(args.pairs):
-        path = local_file(name, args.pairs_dir)
-        if path is None:
-            raise ValueError(f"pairs: no {name}.jsonl.gz or {name}.jsonl in {args.pairs_dir}")
-        rows = t.pair_triples(json_rows(path), name, rng)
-        made += share(rows, weight, rng)
-        noted(name, rows, weight, "pairs")
+        add(name, t.pair_triples(read("pairs", name, args.pairs_dir), name, rng), weight, "pairs")
     for name, weight in weighted(args.as2):
         rows = list(t.as2_triples(t.as2_rows(name, args.as2_dir), args.as2_negatives, rng))
-        made += share(rows, weight, rng)
-        noted(name, rows, weight, "as2")
-    sentences, changed = [], []
-    if args.spans:
+        add(name, rows, weight, "as2")
+    for name, weight in weighted(args.spans):
         from training.kpqa import data as extractive
 
-        for name, weight in weighted(args.spans):
-            rows = list(extractive.answers(name, extractive.read_rows(name, args.spans_dir), 1.0, 1.0, 60))
-            answers = wrong_answers.Answers((row.question, row.text[slice(*_span(row))]) for row in rows)
-            rows = share(rows, weight, rng)
-            sentences += [t.Triple(row.question, (row.text[slice(*_span(row))],), row.text, 1.0, name) for row in rows]
-            rows = list(spans.span_triples(rows, answers, rng))
-            made += rows
-            noted(name, rows, weight, "spans")
+        rows = list(extractive.answers(name, extractive.read_rows(name, args.spans_dir), 1.0, 1.0, 60))
+        answers = wrong_answers.Answers((row.question, _span(row)) for row in rows)
+        rows = share(rows, weight, rng)
+        sentences += [t.Triple(row.question, (_span(row),), row.text, 1.0, name) for row in rows]
+        rows = list(spans.span_triples(rows, answers, rng))
+        add(name, rows, weight, "spans", rows)
+    makers = {"off_topic": wrong_answers.off_topic, **other_words.MAKERS}
     answers = wrong_answers.Answers((row.question, text) for row in base for text in row.references)
     for kind, weight in weighted(args.augment):
-        known = [*wrong_answers.CHANGES, *makers]
-        if kind not in known:
-            raise ValueError(f"augment: expected one of {', '.join(known)}, got {kind!r}")
+        known("augment", kind, (*wrong_answers.CHANGES, *makers))
         if kind in wrong_answers.CHANGES:
             rows = share(wrong_answers.changed([*base, *sentences], kind, answers, rng), weight, rng)
             changed += rows
         else:
             given = [*base, *sentences, *changed] if kind in ("flooded", "reworded", "restated") else base
             rows = share(makers[kind](given, rng), weight, rng)
-        made += rows
-        noted(kind, rows, weight, "")
+        add(kind, rows, weight, taken=rows)
     by_rules = constructed.CONSTRUCTED | relations.CONSTRUCTED | {"manipulation": manipulations.manipulations}
     for kind, count in weighted(args.constructed):
-        if kind not in by_rules:
-            known = ", ".join(by_rules)
-            raise ValueError(f"constructed: expected one of {known}, got {kind!r}")
+        known("constructed", kind, by_rules)
         rows = by_rules[kind](sentences, int(count), rng)
-        made += rows
-        noted(kind, rows, 1.0, "")
+        add(kind, rows, 1.0, taken=rows)
     return made, facts
 
 
-def _span(row) -> tuple[int, int]:
+def _span(row) -> str:
+    """Return the words of an answer sentence that are labelled as the answer."""
     marked = [i for i, label in enumerate(row.labels) if label > 0]
-    return marked[0], marked[-1] + 1
+    return row.text[marked[0] : marked[-1] + 1]

@@ -287,27 +287,17 @@ def main() -> None:
 
     import torch
     from genqa_metrics.core import encoders, judge_loading, judge_model
-    from transformers import (
-        AutoTokenizer,
-        EarlyStoppingCallback,
-        HfArgumentParser,
-        TrainerCallback,
-        TrainingArguments,
-        set_seed,
-    )
+    from transformers import AutoTokenizer, EarlyStoppingCallback, TrainerCallback
 
+    from training import cards
     from training.ava import triples as t
-    from training.ava.judge_card import write_card
     from training.ava.mixture import split_rows, training_triples
-    from training.common import float32_if_emulated, json_rows, local_file, published, shuffled_batches, trained
+    from training.common import json_rows, local_file, prepared, published, shuffled_batches, trained
 
-    parser = HfArgumentParser((Arguments, TrainingArguments))
-    args, training = parser.parse_args_into_dataclasses(args_file_flag="--config")
+    args, training = prepared(Arguments)
     kept = settle(args)
     check(args)
     held_out = split_rows(args, Path(training.output_dir)) if args.rows else None
-    set_seed(training.seed)
-    float32_if_emulated(training)
 
     # 1. Triples of every source, and their word pieces.
     encoder = str(encoders.base_encoder(args.encoder)) if args.encoder in encoders.ENCODERS else args.encoder
@@ -321,7 +311,7 @@ def main() -> None:
             raise ValueError("rows, judged, as2, spans: no triple is left to train on; name a source that has some")
         if args.configuration == judge_model.LINEAR:
             train_linear(rows, args, folder, training.seed)
-            write_card(folder, args, training, facts, {})
+            cards.judge_card(folder, args, training, facts, {})
             print(NEXT.format(rows=held_out or "HELD_OUT.jsonl", folder=folder), flush=True)
             return
         train += examples(rows, args, tokenizer, rng)
@@ -396,7 +386,7 @@ def main() -> None:
 
     # 4. The checkpoint and its card.
     write_checkpoint(trainer.model, tokenizer, args, folder, **kept)
-    write_card(folder, args, training, facts, results)
+    cards.judge_card(folder, args, training, facts, results)
     published(trainer, training, folder)
     print(NEXT.format(rows=held_out or "HELD_OUT.jsonl", folder=folder), flush=True)
 

@@ -266,12 +266,6 @@ def varied(row: Answer, rng: random.Random, crop: float, restate: float, plain: 
     return Answer(question, text, tuple(labels), row.source)
 
 
-def share(rows: Sequence[Answer], weight: float, rng: random.Random) -> list[Answer]:
-    """Return the rows `weight` times over; of a part of a time a random sample."""
-    whole = int(weight)
-    return list(rows) * whole + rng.sample(list(rows), round((weight - whole) * len(rows)))
-
-
 def is_held_out(question: str, held_share: float) -> bool:
     """Return whether a question belongs to the held-out share (0 to 1) of questions, by its hash."""
     return int(hashlib.sha1(question.lower().encode()).hexdigest()[:8], 16) < held_share * 16**8

@@ -147,17 +147,14 @@ def main() -> None:
 
     from genqa_metrics.core import encoders
     from genqa_metrics.kpqa import loading
-    from transformers import AutoTokenizer, HfArgumentParser, TrainingArguments, set_seed
+    from transformers import AutoTokenizer
 
-    from training.common import float32_if_emulated, published, trained
+    from training import cards
+    from training.common import prepared, published, share, trained, weighted
     from training.kpqa import data
     from training.kpqa.coreference import chain_finder
-    from training.kpqa.model_card import write_card
 
-    parser = HfArgumentParser((Arguments, TrainingArguments))
-    args, training = parser.parse_args_into_dataclasses(args_file_flag="--config")
-    set_seed(training.seed)
-    float32_if_emulated(training)
+    args, training = prepared(Arguments)
 
     # 1. Question, answer sentence and labels of every source.
     encoder = str(encoders.base_encoder(args.encoder)) if args.encoder in encoders.ENCODERS else args.encoder
@@ -171,21 +168,20 @@ def main() -> None:
         return list(data.answers(name, rows, unit, function, args.max_words, chains))
 
     pool, facts, held_out = [], [], []
-    for source in args.sources:
-        name, _, weight = source.partition("=")
+    for name, weight in weighted(args.sources):
         if name in args.exclude:
             continue
         rows = answers(name, args.unit_label, args.function_label)
         if args.dev_share:
             held_out += [row for row in rows if data.is_held_out(row.question, args.dev_share)]
             rows = [row for row in rows if not data.is_held_out(row.question, args.dev_share)]
-        pool.append((rows, float(weight or 1)))
-        facts.append({"name": name, "rows": len(rows), "weight": float(weight or 1)})
-        print(f"{name}: {len(rows)} rows, weight {weight or 1}", flush=True)
+        pool.append((rows, weight))
+        facts.append({"name": name, "rows": len(rows), "weight": weight})
+        print(f"{name}: {len(rows)} rows, weight {weight:g}", flush=True)
     sentences = sorted({row.text for rows, _ in pool for row in rows if len(row.text.split()) < 20})
     train = []
     for _ in range(args.passes):
-        rows = [row for rows, weight in pool for row in data.share(rows, weight, rng)]
+        rows = [row for rows, weight in pool for row in share(rows, weight, rng)]
         rows += data.yes_no_answers(rng.sample(sentences, len(sentences)), args.yes_no, rng)
         rows = [data.varied(row, rng, args.crop, args.restate, args.plain) for row in rows]
         train += tokenized(rows, tokenizer, args.max_length, args.question)
@@ -231,7 +227,7 @@ def main() -> None:
     # 4. The checkpoint and its card.
     folder = Path(training.output_dir) / "final"
     write_checkpoint(trainer.model, tokenizer, args, folder)
-    write_card(folder, args, training, facts, scores)
+    cards.predictor_card(folder, args, training, facts, scores)
     published(trainer, training, folder)
 
 
