@@ -1,0 +1,164 @@
+"""Measure judges of several sizes on the same dev rows: accuracy at one threshold, AUC, r, calibration, rows a second.
+
+    python -m training.ava.compare_sizes --checkpoints small base large --data DATA --json RESULT.json
+    python -m training.ava.compare_sizes --tables RESULT.json
+
+Scale and threshold of a judge are one for all sets, fitted by Platt scaling on all sets with verdicts, each set with
+the same weight; they are cross-fitted: those for one half of the questions come from the other half.
+"""
+
+import argparse
+import json
+import random
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from genqa_metrics import load
+from genqa_metrics.core.checkpoint_validation import file_digest
+from scipy.special import expit, logit
+from scipy.stats import pearsonr
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+from training.ava.evaluate_ava import calibration_error, half
+from training.common import command_line, json_rows, local_file, markdown_table, write_json
+
+FOLDERS = ("judgments", "judgments_more", "written", "grounding", "sentence_pairs")
+VERDICTS = "assistant written evouna_nq evouna_tq financebench truthfulqa scientsbank beetle saf_german".split()
+GRADES = "ar_asag kpqa_marco kpqa_avsd".split()
+CLAIMS = "condaqa wice factcheck_gpt q_squared begin summedits".split()
+
+
+def dev_rows(name: str, data: Path, most: int) -> tuple[list[dict], str]:
+    """Return rows of a dev file, at most so many, drawn from a seed; and its digest."""
+    path = local_file(f"{name}.dev", [str(data / folder) for folder in FOLDERS])
+    if path is None:
+        raise SystemExit(f"--data: no {name}.dev.jsonl.gz in {data}")
+    rows = list(json_rows(path))
+    if name in CLAIMS:
+        rows = [as_claim(row) for row in rows]
+    rows = [row for row in rows if truth(row) is not None]
+    return random.Random(0).sample(rows, min(most, len(rows))), file_digest(path)
+
+
+def as_claim(row: dict) -> dict:
+    """Return a row of a passage and a claim, also of a sentence pair."""
+    if "context" in row:
+        return row
+    label = row.get("label")
+    supported = None if label is None else float(label in ("entailment", "paraphrase"))
+    return {"context": row["first"], "candidate": row["second"], "label": supported, "question": None}
+
+
+def truth(row: dict) -> float | None:
+    """Return the verdict of a row, or its grade."""
+    return row.get("score") if row.get("label") is None else row["label"]
+
+
+def judged(checkpoint: str, name: str, rows: list[dict]) -> tuple[np.ndarray, float]:
+    """Return (rows,) probabilities of a judge, and seconds."""
+    predictions = [row["candidate"] for row in rows]
+    questions = [row.get("question") or "" for row in rows]
+    if name in CLAIMS:
+        metric, columns = "grounding", {"contexts": [[row["context"]] for row in rows], "questions": questions}
+    else:
+        metric, columns = "ava", {"references": [row["references"] for row in rows]}
+        columns["questions"] = [question or "What is true?" for question in questions]
+    module = load(metric, checkpoint=checkpoint, device="cpu")
+    begin = time.perf_counter()
+    results = module.compute(predictions=predictions, per_example=True, **columns)
+    seconds = time.perf_counter() - begin
+    return np.array(results[f"{metric}_score_per_example"]), seconds
+
+
+def measured(checkpoint: str, data: Path, most: int, names: list[str]) -> dict:
+    """Return the probabilities and labels of a judge on every set."""
+    sets = {}
+    for name in names:
+        rows, digest = dev_rows(name, data, most)
+        probabilities, seconds = judged(checkpoint, name, rows)
+        sets[name] = {
+            "digest": digest,
+            "seconds": round(seconds, 1),
+            "probabilities": [round(float(value), 5) for value in probabilities],
+            "labels": [float(truth(row)) for row in rows],
+            "halves": [half(row.get("question") or row["candidate"]) for row in rows],
+        }
+        print(checkpoint, name, len(rows), f"{len(rows) / seconds:.1f} rows/s", flush=True)
+    return sets
+
+
+def scores(sets: dict) -> dict[str, dict[str, float]]:
+    """Return {set: scores} of one judge, with one cross-fitted scale and threshold for all answers."""
+    odds = {name: logit(np.clip(one["probabilities"], 1e-6, 1 - 1e-6)) for name, one in sets.items()}
+    labels = {name: np.array(one["labels"]) for name, one in sets.items()}
+    halves = {name: np.array(one["halves"]) for name, one in sets.items()}
+    fitted = [name for name in VERDICTS if name in sets]
+    scaled = {name: np.zeros(len(values)) for name, values in odds.items()}
+    for own in (0, 1):
+        other = {name: halves[name] != own for name in fitted}
+        weights = np.concatenate([np.full(other[name].sum(), 1 / max(1, other[name].sum())) for name in fitted])
+        x = np.concatenate([odds[name][other[name]] for name in fitted])
+        y = np.concatenate([labels[name][other[name]] for name in fitted])
+        model = LogisticRegression(C=1e6).fit(x[:, None], y, weights * len(y) / weights.sum())
+        for name in sets:
+            mine = halves[name] == own
+            scaled[name][mine] = expit(model.coef_[0, 0] * odds[name][mine] + model.intercept_[0])
+    table = {}
+    for name, values in labels.items():
+        table[name] = {"rows": len(values), "rows a second": len(values) / sets[name]["seconds"]}
+        if len(np.unique(values)) > 2:
+            table[name]["r"] = float(pearsonr(scaled[name], values)[0])
+            plain = np.isin(values, (0, 1))
+            if len(np.unique(values[plain])) < 2:
+                continue
+        else:
+            plain = np.ones(len(values), dtype=bool)
+        table[name]["AUC"] = float(roc_auc_score(values[plain], odds[name][plain]))
+        if name not in CLAIMS:
+            table[name]["accuracy"] = float(((scaled[name] >= 0.5) == values)[plain].mean())
+            table[name]["calibration error"] = calibration_error(scaled[name][plain], values[plain])
+    return table
+
+
+def tables(result: dict) -> str:
+    """Return one table with all judges side by side."""
+    every = {checkpoint: scores(sets) for checkpoint, sets in result["judges"].items()}
+    measures = [(measure, checkpoint) for measure in ("accuracy", "AUC", "r") for checkpoint in every]
+    header, rows = ["dev set", "rows", *(f"{measure}, {checkpoint}" for measure, checkpoint in measures)], []
+    names = [name for name in (*VERDICTS, *GRADES, *CLAIMS) if any(name in table for table in every.values())]
+    for name in names:
+        values = [every[checkpoint].get(name, {}).get(measure) for measure, checkpoint in measures]
+        count = max(table[name]["rows"] for table in every.values() if name in table)
+        rows.append([name, str(count), *("" if value is None else f"{value:.3f}" for value in values)])
+    return markdown_table(header, rows)
+
+
+def main() -> None:
+    """Measure, or print the tables of a result file."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--checkpoints", nargs="+", help="small, base, large, or folders")
+    parser.add_argument("--data", type=Path, help="folder of the data sets")
+    parser.add_argument("--sets", nargs="+", default=[*VERDICTS, *GRADES, *CLAIMS], help="names of dev files")
+    parser.add_argument("--rows", type=int, default=400, help="rows of a set at most")
+    parser.add_argument("--json", type=Path, help="result file; judges that it has are kept")
+    parser.add_argument("--tables", type=Path, help="print the tables of this result file")
+    args = parser.parse_args()
+    if args.tables:
+        print(tables(json.loads(args.tables.read_text(encoding="utf-8"))))
+        return
+    result = json.loads(args.json.read_text(encoding="utf-8")) if args.json and args.json.is_file() else {"judges": {}}
+    for checkpoint in args.checkpoints:
+        name = Path(checkpoint).name
+        sets = measured(checkpoint, args.data, args.rows, args.sets)
+        result["judges"][name] = result["judges"].get(name, {}) | sets
+        result["command"] = command_line("training.ava.compare_sizes", sys.argv[1:])
+        if args.json:
+            write_json(args.json, result)
+    print(tables(result))
+
+
+if __name__ == "__main__":
+    main()
