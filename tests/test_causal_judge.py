@@ -104,6 +104,27 @@ def test_ava_judges_with_it(checkpoint, judge):
     assert "window:2048" in ava.signature()
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_grounding_reads_all_passages_in_one_prompt(checkpoint, judge, order):
+    grounding = load("grounding", checkpoint=str(checkpoint), device="cpu")
+    passages = ["Lyon is a city in France. It lies on the Rhone.", "Metz is older than Lyon."]
+    rows = {"predictions": ["Lyon lies on the Loire."], "contexts": [passages[::order]]}
+    results = grounding.compute(**rows, per_example=True, explain=True)
+    prompt = cj.claim_prompt(sorted(passages))
+    expected = 1 / (1 + np.exp(-plain_logit(judge, prompt, "Lyon lies on the Loire.")))
+    assert results["grounding_score_per_example"] == pytest.approx([expected], abs=1e-4)
+    assert results["explanation"][0]["sentences"][0]["passage"] == passages[::order].index(passages[0])
+
+
+def test_long_passages_are_read_where_they_are_near(checkpoint):
+    grounding = load("grounding", checkpoint=str(checkpoint), device="cpu")
+    filler = " ".join(f"Line {number} says nothing of rivers." for number in range(600))
+    rows = {"predictions": ["Lyon lies on the Loire."] * 2}
+    contexts = [[f"{filler} Lyon lies on the {river}."] for river in ("Rhone", "Saone")]
+    first, second = grounding.compute(**rows, contexts=contexts, per_example=True)["grounding_score_per_example"]
+    assert first != second
+
+
 def test_the_base_model_is_part_of_the_digest(checkpoint, tmp_path):
     other = tiny_gguf(tmp_path / "tiny.gguf", seed=1)
     first, second = (judge_of(checkpoint, device="cpu", base_model=model) for model in (None, str(other)))

@@ -1,17 +1,19 @@
 """Judge every sentence of an answer against the nearest windows of its passages, each distinct pair once."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..core.answers import extract_answer
+from ..core.causal_judge import claim_prompt
 from ..core.characters import readable
+from ..core.judge_model import PROMPT
 from ..core.judge_reading import STATEMENT, JudgeReader
 from ..core.replacing import instead, parts
 from .sentences import Sentence, sentences_of
-from .windows import Window, content_keys, evidence_span, nearest_windows, passage_numbers, windows_of
+from .windows import WINDOW, Window, content_keys, evidence_span, nearest_windows, passage_numbers, windows_of
 
 WINDOWS = 3  # windows that are read for a sentence
 SHORT = 5  # words up to which a sentence is read with the question
@@ -19,6 +21,7 @@ VERBATIM = 4  # words from which a sentence that stands in a passage needs no ju
 CERTAIN = 8.0  # logit of such a sentence
 MOST_CHANGES = 8  # changed forms of a sentence that are judged to find a contradiction
 CLEAR = 0.2  # rise of the probability that a change must bring
+WHOLE = 1000  # words of passages that a judge of prompts reads whole; of more, it reads windows of so many words
 _NOT = re.compile(r"(?i)\s(?:not|never)\b|(?<=\w)n['’]t\b")
 _VERB = re.compile(r"(?i)\b(?:is|are|was|were|has|have|had|can|could|will|would|does|did|do|may|should)\b")
 
@@ -31,12 +34,14 @@ class Verdict:
         sentence: the sentence.
         probability: that a passage supports it.
         window: the window that supports it best; None where there is none.
+        read: what the judge reads before the sentence.
         change: what the passages say instead ("1889"); "" where no contradiction was found or looked for.
     """
 
     sentence: Sentence
     probability: float = 0.0
     window: Window | None = None
+    read: tuple[str, ...] = ()
     change: str = ""
 
 
@@ -101,42 +106,73 @@ class Grounder:
                 if same:
                     verdict.probability, verdict.window = self._probabilities([CERTAIN])[0], near[0]
                     continue
-                asked += [(verdict, window, (before, window.read, sentence.claim)) for window in near]
+                if self.reads_prompts:
+                    asked += [(verdict, window, (_prompt(before, wanted, usable),)) for window in near[:1]]
+                else:
+                    asked += [(verdict, window, (before, window.read)) for window in near]
             found.append(verdicts)
-        logits = self.reader.logits([triple for *_, triple in asked])
-        for (verdict, window, _), probability in zip(asked, self._probabilities(logits), strict=True):
+        logits = self._logits([(read, verdict.sentence.claim) for verdict, _, read in asked])
+        for (verdict, window, read), probability in zip(asked, self._probabilities(logits), strict=True):
             if verdict.window is None or probability > verdict.probability:
-                verdict.probability, verdict.window = float(probability), window
+                verdict.probability, verdict.window, verdict.read = float(probability), window, read
         return found
+
+    @property
+    def reads_prompts(self) -> bool:
+        """The judge reads all passages in one prompt."""
+        return self.reader.loaded.configuration == PROMPT
+
+    def _logits(self, asked: Sequence[tuple[tuple[str, ...], str]]) -> np.ndarray:
+        """Return the logits of (what is read before a claim, claim)."""
+        if self.reads_prompts:
+            return self.reader.prompt_logits([(prompt, claim) for (prompt,), claim in asked])
+        return self.reader.logits([(*read, claim) for read, claim in asked])
 
     def _probabilities(self, logits: Iterable[float]) -> np.ndarray:
         logits = np.asarray(logits, dtype=float)
         return self.reader.loaded.calibrated(logits, np.ones(len(logits)))
 
-    def find_contradictions(
-        self, questions: Sequence[str], rows: Sequence[Sequence[Verdict]], threshold: float
-    ) -> None:
+    def find_contradictions(self, rows: Sequence[Sequence[Verdict]], threshold: float) -> None:
         """Set `change` of the unsupported sentences that a passage supports once a number, a name or "not" changes.
 
         Args:
-            questions: n questions.
-            rows: the n lists of `verdicts`.
+            rows: the lists of `verdicts`.
             threshold: probability from which a sentence is supported.
         """
         asked = []
-        for question, verdicts in zip(questions, rows, strict=True):
+        for verdicts in rows:
             for verdict in verdicts:
                 if verdict.window is None or verdict.probability >= threshold:
                     continue
-                before = _read_before(verdict.sentence, question, len(verdicts))
                 for claim, change in changed_claims(verdict.sentence.claim, verdict.window.evidence):
-                    asked.append((verdict, change, (before, verdict.window.read, claim)))
+                    asked.append((verdict, change, claim))
         best: dict[int, float] = {}
-        logits = self.reader.logits([triple for *_, triple in asked])
+        logits = self._logits([(verdict.read, claim) for verdict, _, claim in asked])
         for (verdict, change, _), probability in zip(asked, self._probabilities(logits), strict=True):
             least = max(threshold, verdict.probability + CLEAR, best.get(id(verdict), 0.0))
             if probability > least:
                 verdict.change, best[id(verdict)] = change, float(probability)
+
+
+def _prompt(before: str, wanted: Collection[str], windows: Sequence[Window]) -> str:
+    """Return what a judge of prompts reads before a claim: the passages in an order that does not depend on theirs."""
+    passages: dict[int, list[Window]] = {}
+    for window in windows:
+        passages.setdefault(window.passage, []).append(window)
+    if sum(len(window.text.split()) for window in windows) <= 2 * WHOLE:  # windows overlap by half
+        texts = [" ".join(_without_overlap(own)) for own in passages.values()]
+    else:
+        texts = [window.read for window in nearest_windows(wanted, windows, WHOLE // WINDOW)]
+    return claim_prompt(sorted(set(texts)), "" if before is STATEMENT else before)
+
+
+def _without_overlap(windows: Sequence[Window]) -> Iterator[str]:
+    """Yield the text of consecutive windows of a passage, each part once."""
+    end = 0
+    for window in windows:
+        if window.end > end:
+            yield readable(window.text[max(0, end - window.start) :])
+            end = window.end
 
 
 def _read_before(sentence: Sentence, question: str, sentences: int) -> str:

@@ -99,7 +99,7 @@ class GroundingScorer(Scorer):
         counts += language_counts({"questions": questions, "predictions": predictions, "references": contexts})
         if not explain:
             return statistics, counts, {}
-        grounder.find_contradictions(questions, rows, self.threshold)
+        grounder.find_contradictions(rows, self.threshold)
         texts = zip(predictions, rows, contexts, strict=True)
         return statistics, counts, {"explanation": [explained(*row, self.threshold) for row in texts]}
 
