@@ -226,9 +226,9 @@ def test_files_without_predictions_get_the_human_ceiling(tmp_path):
 
 def test_the_human_ceiling_is_never_taken_for_a_system(tmp_path):
     human = {"context": "c", "references": ["r1", "r2"]}
-    unknown = {**human, "generated": ["r1"]}
+    unknown = {**human, "made up": ["r1"]}
     said = run("score", save(tmp_path / "a.jsonl", [unknown]))[1]
-    assert "columns found: context, references, generated." in said
+    assert "columns found: context, references, made up." in said
     with_system = {**unknown, "system": "A"}
     said = run("score", save(tmp_path / "b.jsonl", [with_system]), status=2)[1]
     assert "line 1: no prediction" in said
@@ -245,16 +245,16 @@ def test_no_ceiling_where_no_context_has_two_references(tmp_path):
 @pytest.mark.parametrize(
     "row",
     [
-        {"question": "q", "context": "c", "references": ["r1", "r2"], "response": "a"},
-        {"question": "q", "references": ["r1", "r2"], "response": "a"},
-        {"references": ["r1", "r2"], "response": "a"},
+        {"question": "q", "context": "c", "references": ["r1", "r2"], "reply": "a"},
+        {"question": "q", "references": ["r1", "r2"], "reply": "a"},
+        {"references": ["r1", "r2"], "reply": "a"},
     ],
 )
 def test_a_row_without_prediction_never_falls_back(tmp_path, row):
     _, said = run("score", save(tmp_path / "a.jsonl", [row]), status=2)
     assert "line 1: no prediction" in said
-    assert "response" in said.split("columns found:")[1]
-    assert "--column prediction=response" in said
+    assert "reply" in said.split("columns found:")[1]
+    assert "--column prediction=NAME" in said
     if "question" not in row and "context" not in row:
         return
     mapped = {"context": "c", "references": ["r1", "r2"]}
@@ -268,14 +268,11 @@ BAD_ROWS = [
     ('{"references": ["a"]}', "no prediction (a column named prediction or candidate or predictions)"),
     ('{"prediction": "a"}', "no references (a column named references or reference); columns found: prediction"),
     ('{"prediction": null, "references": ["a"]}', 'prediction: expected a string, got null; use ""'),
-    ('{"prediction": 4, "references": ["a"]}', "prediction: expected a string or a list of strings, got int 4"),
     ('{"prediction": ["a"], "references": ["a"]}', "prediction: expected one string as in the first row, got a list"),
     ('{"prediction": {}, "references": ["a"]}', "got an empty object"),
-    ('{"prediction": "a", "references": []}', "references: expected at least one reference, got none"),
     ('{"prediction": "a", "references": null}', "references: expected at least one reference, got none"),
-    ('{"prediction": "a", "references": {"text": ["a"]}}', "got an object; another column"),
+    ('{"prediction": "a", "references": {"source": ["a"]}}', "got an object; another column"),
     ('{"prediction": "a", "references": ["a", null]}', "references, item 2: expected a string, got null"),
-    ('{"prediction": "a", "references": ["a", 4]}', "references, item 2: expected a string, got int 4"),
     ('{"prediction": "\\ud800", "references": ["a"]}', "prediction: holds half of a surrogate pair"),
     ('{"prediction": "a", "references": ["a"], "system": ["A"]}', "system: expected the name of a system, got a list"),
     (
@@ -312,11 +309,8 @@ def test_a_bad_row_is_reported_with_file_line_reason_and_fix(tmp_path, line, pro
 @pytest.mark.parametrize(
     ("cell", "problem"),
     [
-        ("['a', 1]", "a cell that starts with '[' must be a JSON list"),
-        ("[1] a source", "a cell that starts with '[' must be a JSON list"),
-        ("[]", "expected at least one reference, got none"),
         ("", "expected at least one reference, got none"),
-        ("[1]", "item 1: expected a string, got int 1"),
+        ('["a", ""]', "expected at least one reference, got an empty text as item 2"),
     ],
 )
 def test_a_bad_csv_cell_is_reported(tmp_path, cell, problem):

@@ -76,12 +76,20 @@ def test_systems_without_a_common_question():
     assert "no question is answered by all systems" in missing(found([row(1, "a"), row(2, "b")]))
 
 
-def test_other_names_are_guessed_and_that_is_said():
-    rows = [{"query": f"q{n}?", "response": "x", "ground_truth": "y"} for n in range(3)]
+def test_other_names_are_read_as_score_reads_them_and_that_is_said():
+    rows = [{"query": f"q{n}?", "response": "x", "accepted answers": "y"} for n in range(3)]
     report = found(rows)
-    assert report["assumed"] == {"question": "query", "prediction": "response"}  # ground_truth is read as references
-    assert "--column prediction=response" in report["can"][0]["command"]
-    assert any("column 'response' is taken for prediction" in note for note in report["notes"])
+    roles = {column["name"]: column["read_as"] for column in report["columns"]}
+    assert roles == {"query": "question", "response": "prediction", "accepted answers": "references"}
+    assert report["can"][0]["command"] == "genqa-metrics score rows"
+    assert any("column 'response' was read as the prediction" in note for note in report["notes"])
+
+
+def test_contexts_with_one_reference_are_no_system():
+    """Human questions without predictions, and too few to be halved: nothing can be scored, and doctor says so."""
+    report = found([{"context": "c", "references": ["who?"]}])
+    assert verbs(report) == []
+    assert "a context needs two references" in missing(report)
 
 
 def test_columns_of_other_spelling_are_what_score_reads():

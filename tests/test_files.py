@@ -328,7 +328,8 @@ HOSTILE += ["x;=cmd|' /C calc'!A0", "\n=1+1", "＝1+1", 'a,"=1"', "'x;'=1", "'ru
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv.gz"])
 def test_cells_are_no_formulas_in_a_spreadsheet_and_come_back_unchanged(tmp_path, ending):
-    path = write(tmp_path / f"a{ending}", {"id": HOSTILE, "x": [-0.5] * len(HOSTILE)}, {"id": "text", "x": "number"})
+    rows, kinds = {"id": HOSTILE, "line": [-0.5] * len(HOSTILE)}, {"id": "text", "line": "number"}
+    path = write(tmp_path / f"a{ending}", rows, kinds)
     assert [row["id"] for row in read(path)] == HOSTILE
     text = (gzip.decompress if ending.endswith(".gz") else bytes)(path.read_bytes()).decode()
     cells = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t" if "tsv" in ending else ","))[1:]
@@ -337,6 +338,11 @@ def test_cells_are_no_formulas_in_a_spreadsheet_and_come_back_unchanged(tmp_path
         pieces = [piece.lstrip('"') for line in text.split("\n")[1:] for piece in line.split(separator)]
         assert not [piece for piece in pieces if piece[:1] in tuple("=+@＝") or piece[:2] == "-b"]
     assert {number for _, number in cells} == {"-0.5"}  # numbers stay numbers
+
+
+def test_an_apostrophe_in_a_foreign_file_is_text(tmp_path):
+    (tmp_path / "a.csv").write_text("prediction,references\n'-5 degrees,\"'[sic], she said\"\n")
+    assert read(tmp_path / "a.csv") == [{"prediction": "'-5 degrees", "references": "'[sic], she said"}]
 
 
 def test_lists_in_cells_hold_no_formula(tmp_path):

@@ -269,10 +269,8 @@ def test_answers_that_state_nothing_are_left_out_of_the_means(grounding):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"contexts": [[]]}, "contexts, row 0: expected at least one passage, got an empty list; drop the row or add"),
         ({"contexts": ["text"]}, "contexts, row 0: expected a list of strings, got the string 'text'; wrap a single"),
         ({"contexts": "text"}, "contexts: expected a list with one entry per row, got str 'text'"),
-        ({"contexts": [["", " "]]}, "contexts, row 0: expected at least one passage, got only empty texts; drop the"),
         ({"contexts": [["a"], ["b"]]}, r"contexts: expected as many rows as predictions \(1\), got 2"),
         ({"contexts": [[None]]}, "contexts, row 0, item 0: expected a string, got NoneType None"),
         ({"contexts": None}, "contexts: expected a list with one entry per row, got None"),
@@ -328,7 +326,7 @@ def test_rows_without_references_are_scored_by_their_passages():
     assert report.systems["rows"]["grounding"] == 1
     with pytest.raises(ValueError, match="rows, row 1: no references"):
         genqa_metrics.score(rows, "aev")
-    with pytest.raises(ValueError, match="row 1: contexts: expected at least one passage, which grounding reads"):
+    with pytest.raises(ValueError, match="row 1: contexts: expected passages, which grounding reads, got no such"):
         genqa_metrics.score([{"prediction": "a", "references": "b"}], "grounding")
 
 

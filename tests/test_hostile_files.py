@@ -23,13 +23,15 @@ TEXTS = ["a\rb", "\r", "a\r\nb", "[citation needed]", '["a"]', "'[x", "[", "=1",
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz", ".jsonl", ".parquet"])
 def test_every_text_comes_back_as_it_was(tmp_path, ending):
-    with Writer(tmp_path / f"a{ending}", {"prediction": "text", "references": "texts"}, {}) as writer:
-        writer.write({"prediction": TEXTS, "references": [[text, "b"] for text in TEXTS]})
+    columns = {"file": "text", "line": "integer", "prediction": "text", "references": "texts"}
+    with Writer(tmp_path / f"a{ending}", columns, {}) as writer:
+        texts = {"prediction": TEXTS, "references": [[text, "b"] for text in TEXTS]}
+        writer.write({"file": ["a"] * len(TEXTS), "line": range(len(TEXTS)), **texts})
     source = Source(tmp_path / f"a{ending}")
     reader = RowReader(source, {})
     read = [row.values for row in source.rows()]
-    assert [reader._unpacked("prediction", row["prediction"]) for row in read] == TEXTS
-    assert [reader._unpacked("references", row["references"]) for row in read] == [[text, "b"] for text in TEXTS]
+    assert [row["prediction"] for row in read] == TEXTS
+    assert [reader._list_in_cell(row["references"]) for row in read] == [[text, "b"] for text in TEXTS]
 
 
 def test_scores_in_csv_are_scored_again_alike(tmp_path):

@@ -132,10 +132,10 @@ def test_bad_usage(words, message, rows, monkeypatch):
     assert [path.name for path in rows.parent.iterdir()] == ["rows.jsonl"]
 
 
-def test_a_row_without_passages_is_named_or_skipped(tmp_path):
-    path = save(tmp_path / "rows.jsonl", [ROWS[1], {**ROWS[1], "contexts": []}])
+def test_a_row_without_a_column_of_passages_is_named_or_skipped(tmp_path):
+    path = save(tmp_path / "rows.jsonl", [ROWS[1], {k: v for k, v in ROWS[1].items() if k != "contexts"}])
     _, err = run("explain", path, "-m", "grounding", "-o", tmp_path / "a.csv", status=1)
-    assert "line 2: contexts: expected at least one passage" in err
+    assert "line 2: contexts: expected passages, which grounding reads, got no such column" in err
     assert "--on-error skip leaves bad rows out." in err
     assert not (tmp_path / "a.csv").exists()
     out, err = run("explain", path, "-m", "grounding", "--on-error", "skip")

@@ -2,13 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from ..core.characters import readable
 from ..core.scorer import Scorer, column_sums
-from .scoring import GRID_ORDERS, Settings, grid_scores, scores, statistics, terms_function, warnings_for
+from .scoring import GRID_ORDERS, Settings, grid_scores, readers, scores, statistics, warnings_for
 
 PRESETS = {"paper": {"effective_order": False}}  # section 3: every order counts, also one without n-grams
 
@@ -58,13 +57,12 @@ class AevScorer(Scorer):
             stop_words_orders=stop_words_orders,
             effective_order=effective_order,
         )
-        # The same terms, from a function that caches stems between calls.
-        self._counted = replace(self.settings, tokenizer=terms_function(self.settings), stop_words=None, stemmer=None)
+        self._read = readers(self.settings)
         self.facts = self.settings.facts()
 
     def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
         """Return the n-gram statistics of every row; see `Scorer.statistics`."""
-        return statistics(*_texts(columns), self._counted).astype(float), Counter()
+        return statistics(*_texts(columns), self.settings, read=self._read).astype(float), Counter()
 
     def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
         """Return the scores of single rows; orders for which a row is too short are left out (effective order)."""
@@ -84,13 +82,13 @@ class AevScorer(Scorer):
 
     def grid_scores(self, columns: Mapping[str, list]) -> dict[str, list]:
         """Return AEv of a corpus for every alpha and N of a grid; see `scoring.grid_scores`."""
-        rows = statistics(*_texts(columns), self._counted, max(GRID_ORDERS))
+        rows = statistics(*_texts(columns), self.settings, max(GRID_ORDERS), self._read)
         return grid_scores(column_sums(rows), self.settings)
 
 
 def _texts(columns: Mapping[str, list]) -> tuple[list[str], list[list[str]]]:
     """Return predictions and references as people see them."""
     return (
-        [readable(text) for text in columns["predictions"]],
+        [readable(text) or text for text in columns["predictions"]],
         [[readable(text) or text for text in row] for row in columns["references"]],
     )

@@ -23,7 +23,7 @@ from .stop_words import STOP_WORDS
 GRID_ALPHAS = tuple(i / 10 for i in range(11))
 GRID_ORDERS = (1, 2, 3, 4)
 STOP_MARK = "\0"
-COUNTS = 3  # column of the statistics where the n-gram counts begin
+COUNTS = 2  # column of the statistics where the n-gram counts begin
 
 # Words are runs of letters, marks and digits, with apostrophes inside; scripts without blanks are cut into characters.
 _WORD = regex.compile(
@@ -218,9 +218,8 @@ def row_statistics(
         marked: terms behind STOP_MARK are no unigrams.
 
     Returns:
-        Candidate length; reference length (the one closest to the candidate's, the shorter of two); 1 if no reference
-        has any term, else 0; then for each order the clipped count and the count of the candidate's n-grams and those
-        of the references' n-grams.
+        Candidate length; reference length (the one closest to the candidate's, the shorter of two); then for each
+        order the clipped count and the count of the candidate's n-grams and those of the references' n-grams.
     """
     unigrams = [candidate, *references]
     if marked:
@@ -244,24 +243,45 @@ def row_statistics(
         ]
         winner = recalls.index(max(recalls))
         chosen = slice(winner, winner + 1)
-    row = [length, closest, int(not any(lengths))]
+    row = [length, closest]
     for (match, total), their_matches, their_totals in zip(precision, matches, totals, strict=True):
         row += [match, total, sum(their_matches[chosen]), sum(their_totals[chosen])]
     return row
 
 
+def readers(settings: Settings) -> tuple[Callable[[str], list[str]], ...]:
+    """Return functions from a text to its terms; a row is read by the first that finds a term in every reference.
+
+    Of "The Who" or "No" the second keeps the stop words, and the third reads texts without any word, such as "%".
+    """
+    with_stop_words = replace(settings, stop_words=None)
+    return terms_function(settings), terms_function(with_stop_words), lambda text: text.lower().split()
+
+
 def _iterate_statistics(
-    predictions: Iterable[str], references: Iterable[Sequence[str]], settings: Settings, orders: int | None
+    predictions: Iterable[str],
+    references: Iterable[Sequence[str]],
+    settings: Settings,
+    orders: int | None,
+    read: Sequence[Callable[[str], list[str]]] = (),
 ) -> Iterator[list[int]]:
-    terms = terms_function(settings)
+    read = read or readers(settings)
     orders = orders or settings.max_order
     best, marked = settings.reference_recall == "best", settings.stop_words_orders == "unigrams"
     for prediction, row in zip(predictions, references, strict=True):
-        yield row_statistics(terms(prediction), [terms(reference) for reference in row], orders, best, marked)
+        for terms in read:
+            of_references = [terms(reference) for reference in row]
+            if all(any(term[:1] != STOP_MARK for term in found) for found in of_references):
+                break
+        yield row_statistics(terms(prediction), of_references, orders, best, marked)
 
 
 def statistics(
-    predictions: Iterable[str], references: Iterable[Sequence[str]], settings: Settings, orders: int | None = None
+    predictions: Iterable[str],
+    references: Iterable[Sequence[str]],
+    settings: Settings,
+    orders: int | None = None,
+    read: Sequence[Callable[[str], list[str]]] = (),
 ) -> np.ndarray:
     """Return the statistics of every row.
 
@@ -270,11 +290,12 @@ def statistics(
         references: reference texts, a list of at least one per row.
         settings: what a term is, and `reference_recall`.
         orders: longest n-gram that is counted; None for the settings' own `max_order`.
+        read: the `readers` of the settings, which keep stems between calls; none to make them.
 
     Returns:
-        Integers, rows x (3 + 4 orders); columns as `row_statistics`.
+        Integers, rows x (2 + 4 orders); columns as `row_statistics`.
     """
-    rows = list(_iterate_statistics(predictions, references, settings, orders))
+    rows = list(_iterate_statistics(predictions, references, settings, orders, read))
     return np.array(rows, dtype=np.int64).reshape(len(rows), COUNTS + 4 * (orders or settings.max_order))
 
 
@@ -290,7 +311,7 @@ def summed_statistics(
         orders: longest n-gram that is counted; None for the settings' own `max_order`.
 
     Returns:
-        3 + 4 orders integers.
+        2 + 4 orders integers.
     """
     total = [0] * (COUNTS + 4 * (orders or settings.max_order))
     for row in _iterate_statistics(predictions, references, settings, orders):
@@ -320,7 +341,7 @@ def scores(statistics: np.ndarray, settings: Settings, effective_order: bool | N
     """Return AEv(alpha, N) and its parts from statistics.
 
     Args:
-        statistics: ... x (3 + 4 orders), as `statistics` returns them or summed over rows; orders >= `max_order`.
+        statistics: ... x (2 + 4 orders), as `statistics` returns them or summed over rows; orders >= `max_order`.
         settings: alpha, N, B, W and weights.
         effective_order: leave out the orders that a side is too short to have, and scale the other weights up. None
             for the settings' own, for the score of a corpus; True for single rows, as in sacrebleu's sentence BLEU,
@@ -359,19 +380,14 @@ def warnings_for(statistics: np.ndarray, settings: Settings) -> list[str]:
     """Return what a user should know about the score of a corpus, one sentence each.
 
     Args:
-        statistics: 3 + 4 orders numbers, the sum over the rows of a corpus.
+        statistics: 2 + 4 orders numbers, the sum over the rows of a corpus.
         settings: the settings of the score.
 
     Returns:
-        A sentence for references without terms, one for an N that no text is long enough to have or that never
-        matches, and one for a length penalty below 0.5, which then says more about the score than the n-grams do.
+        A sentence for an N that no text is long enough to have or that never matches, and one for a length penalty
+        below 0.5, which then says more about the score than the n-grams do.
     """
     found = []
-    if statistics[2]:
-        found.append(
-            f"{int(statistics[2])} row(s) can only score 0: no reference has a term (only stop words, or no words); "
-            "stop_words=None keeps stop words"
-        )
     counts = statistics[COUNTS:].reshape(-1, 4)[: settings.max_order]
     unused = np.zeros(len(counts), dtype=bool) if settings.weights is None else np.asarray(settings.weights) == 0
     matches, totals = unused | (counts[:, [0, 2]].all(axis=1)), unused | (counts[:, [1, 3]].all(axis=1))
@@ -423,7 +439,7 @@ def grid_scores(statistics: np.ndarray, settings: Settings) -> dict[str, list]:
     """Return the table of AEv over the whole evaluation plane, from one summed vector of statistics.
 
     Args:
-        statistics: 3 + 4 x 4 numbers, the sum over the rows of a corpus.
+        statistics: 2 + 4 x 4 numbers, the sum over the rows of a corpus.
         settings: B and W; alpha, N and weights are those of the plane.
 
     Returns:

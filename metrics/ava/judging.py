@@ -97,7 +97,7 @@ class Judge(JudgeReader):
             early_stop: with "max", probability from which no further reference of a row is read; None reads all.
 
         Returns:
-            (n,) probabilities; 0 for a prediction without any letter or digit.
+            (n,) probabilities; 0 for a prediction without any letter or digit, unless it is a reference itself.
         """
         how, lengths = reference_aggregation or self.loaded.reference_aggregation, reference_words(references)
 
@@ -131,7 +131,7 @@ class Judge(JudgeReader):
         Args:
             questions: n questions.
             references: n lists of references.
-            predictions: n answers; one without any letter or digit makes no pair.
+            predictions: n answers; one without any letter or digit makes no pair, unless it is a reference itself.
             joined: whether the references of a row make one text.
             best: whether the best reference decides: beside one that is the answer itself no other makes a pair.
             short_answers: see `probabilities`.
@@ -145,7 +145,7 @@ class Judge(JudgeReader):
         short = short_answers if short_answers is not None and self.loaded.configuration == LINEAR else None
         for i, row in enumerate(zip(questions, references, predictions, strict=True)):
             question, texts, prediction, same = rules.read(*row)
-            if not any(map(str.isalnum, prediction)):
+            if not prediction.strip() or not (same or any(map(str.isalnum, prediction))):
                 continue
             conflict = None if same else rules.conflict(question, texts, prediction)
             whole = self.loaded.configuration == PROMPT

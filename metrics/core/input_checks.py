@@ -107,14 +107,7 @@ def checked_references(argument: str, column: object, first_row: int = 0) -> lis
     return checked
 
 
-def checked_text_sets(
-    argument: str,
-    column: object,
-    first_row: int = 0,
-    needed: bool = False,
-    what: str = "reference",
-    some: bool = False,
-) -> list[list[str]]:
+def checked_text_sets(argument: str, column: object, first_row: int = 0, needed: bool = False) -> list[list[str]]:
     """Return a column of sets of texts as lists of strings; a row must be a list and may be empty.
 
     Args:
@@ -122,8 +115,6 @@ def checked_text_sets(
         column: sequence of lists of strings, one per row.
         first_row: number of the column's first row, for the error message.
         needed: refuse empty sets and empty texts.
-        what: what a text of a set is, for the error message.
-        some: of a set that is needed, accept empty texts beside others: they keep the numbers of the texts.
 
     Returns:
         One list of texts per row.
@@ -133,8 +124,6 @@ def checked_text_sets(
 
     >>> checked_text_sets("predictions", [["who won?", "when?"], []])
     [['who won?', 'when?'], []]
-    >>> checked_text_sets("contexts", [["", "Ann won."]], needed=True, some=True)
-    [['', 'Ann won.']]
     """
     checked = []
     for i, row in enumerate(_rows(argument, column), first_row):
@@ -143,10 +132,11 @@ def checked_text_sets(
                 f"{argument}, row {i}: expected a list of strings, got the string {shown(row)}; "
                 "wrap a single text in a list"
             )
-        checked.append(_text_list(f"{argument}, row {i}", row, needed and not some))
-        if needed and not any(text.strip() for text in checked[-1]):
-            got = "only empty texts" if checked[-1] else "an empty list"
-            raise ValueError(f"{argument}, row {i}: expected at least one {what}, got {got}; drop the row or add one")
+        checked.append(_text_list(f"{argument}, row {i}", row, needed))
+        if needed and not checked[-1]:
+            raise ValueError(
+                f"{argument}, row {i}: expected at least one reference, got an empty list; drop the row or add one"
+            )
     return checked
 
 

@@ -45,7 +45,7 @@ def language_counts(columns: Mapping[str, Sequence]) -> Counter:
     for question, prediction, references in zip(
         columns["questions"], columns["predictions"], columns["references"], strict=True
     ):
-        text = f"{question[:MAX_CHARACTERS]} {prediction[:MAX_CHARACTERS]} {references[0][:MAX_CHARACTERS]}"
+        text = " ".join(part[:MAX_CHARACTERS] for part in (question, prediction, *references[:1]))
         if len(text) >= MIN_CHARACTERS:
             language, probability = _identifier().classify(text[:MAX_CHARACTERS].encode("utf-8", "replace"))
             if language != "en" and probability >= SURE:

@@ -164,6 +164,7 @@ class FastTokenizer:
 
     Attributes:
         model_max_length: the longest text that the tokenizer's config knows of.
+        unk_token_id: the word piece of words that the vocabulary does not know, if it has one.
 
     Raises:
         CheckpointError: if the file is missing or damaged.
@@ -182,6 +183,8 @@ class FastTokenizer:
         self._tokenizer.no_padding()
         longest = read_json(folder / "tokenizer_config.json").get("model_max_length", 512)
         self.model_max_length = int(min(longest, 512))
+        unknown = getattr(self._tokenizer.model, "unk_token", None)
+        self.unk_token_id = None if unknown is None else self._tokenizer.token_to_id(unknown)
 
     def __call__(
         self,

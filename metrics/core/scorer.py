@@ -227,8 +227,7 @@ class Scorer:
         else:
             checked["predictions"] = checked_texts("predictions", columns.get("predictions"), first_row)
         if cls.evidence == "contexts":
-            given = columns.get("contexts")
-            checked["contexts"] = checked_text_sets("contexts", given, first_row, True, what="passage", some=True)
+            checked["contexts"] = checked_text_sets("contexts", columns.get("contexts"), first_row)
         elif not cls.takes_sets:
             checked["references"] = checked_references("references", columns.get("references"), first_row)
         given = [name for name in cls.optional if columns.get(name) is not None]

@@ -14,7 +14,8 @@ asked, and no reference answer is needed.
 _KWARGS_DESCRIPTION = """
 Args:
     predictions (list of str): the answers, one per row.
-    contexts (list of lists of str): the passages of each row, at least one; empty ones beside it count for citations.
+    contexts (list of lists of str): the passages of each row; empty ones count for citations. A row without any
+        supports nothing that its answer states.
     questions (list of str): optional; read beside answers that are no full sentence. "" where there is none.
     threshold (float from 0 to 1): probability from which a sentence is supported. Default: the checkpoint's own.
     windows (int): parts of the passages that are read for a sentence, those that share most words with it. Default 3.

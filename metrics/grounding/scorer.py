@@ -22,7 +22,7 @@ class GroundingScorer(Scorer):
 
     The statistics of a row are that share, whether it is 1, the lowest probability of a sentence, whether the row
     counts in these means, and whether the answer states something. An empty answer counts and scores 0; one that only
-    declines, asks or greets does not count.
+    declines, asks or greets does not count. Without passages all that an answer states is unsupported.
 
     Args:
         threshold: probability from which a sentence is supported; None for the checkpoint's own.
@@ -96,6 +96,7 @@ class GroundingScorer(Scorer):
             elif not any(letter.isalnum() for letter in prediction):
                 row[3] = 1  # an empty answer scores 0
         counts = Counter(truncated=grounder.reader.cut_triples, silent=int((statistics[:, 3] == 0).sum()))
+        counts["bare"] = sum(not any(text.strip() for text in passages) for passages in contexts)
         counts += language_counts({"questions": questions, "predictions": predictions, "references": contexts})
         if not explain:
             return statistics, counts, {}
@@ -124,6 +125,8 @@ class GroundingScorer(Scorer):
                 f"{cut:,} sentences are longer than the judge reads together with a passage "
                 f"({self.loaded.max_length} word pieces); what is behind its limit was left out"
             )
+        if bare := counts.get("bare"):
+            found.append(f"{bare:,} rows have no passages, so that whatever their answers state counts as unsupported")
         if 0 < counts.get("rows", 0) == counts.get("silent"):
             found.append("no answer states anything (all decline, ask or greet), so that the scores are 0")
         return found

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.scorer import Scorer, unknown_name_message
 from ..toolkit.reports.score import ScoreReport, score
+from ..toolkit.scoring.reasons import reason
 from ..toolkit.scoring.registry import make_scorer, scorer_class
-from .reasons import reason
 
 if TYPE_CHECKING:
     import pandas
@@ -145,20 +145,8 @@ def explained(
     Raises:
         ValueError: if an argument or a row is bad.
     """
-    report = score(rows, metrics, settings)
-    table = report.to_pandas()
-    sets = "predictions" in table
-    texts = [
-        table[name].tolist() if name in table else [None] * len(table)
-        for name in ("question", "predictions" if sets else "prediction")
-    ]
-    for metric in report.signatures:
-        if sets and not scorer_class(metric).takes_sets:
-            continue  # every question of a set has scores of its own there
-        rows_of = RowScorer(metric, settings=(settings or {}).get(metric))
-        found = rows_of(*texts, table[rows_of.evidence].tolist())
-        table[f"{metric}_reason"] = [result.reason for result in found]
-    return report, table.dropna(axis="columns", how="all")
+    report = score(rows, metrics, settings, explain=True)
+    return report, report.to_pandas().dropna(axis="columns", how="all")
 
 
 def _loaded(metric: str, settings: str) -> Scorer:

@@ -1,5 +1,7 @@
 """Keyphrase weights and token vectors of texts: each encoded once, longest first, in batches of a token budget."""
 
+import unicodedata
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +12,7 @@ from ..core.encoders import token_limit
 from ..core.onnx_backend import FastModel
 from .embedder import FastEmbedder
 from .negation import denied_pieces
-from .scoring import Tokens
+from .scoring import UNKNOWN, Tokens
 from .values import values_of
 
 MIN_ANSWER = 64  # word pieces reserved for an answer, however long the question
@@ -79,7 +81,8 @@ class Encoder:
         for i in range(len(pairs)):
             place = np.array([s == side for s in batch.sequence_ids(i)], dtype=bool)
             ids = np.asarray(batch["input_ids"][i])
-            pieces.append(Pieces(ids[place], np.asarray(batch["offset_mapping"][i]).reshape(-1, 2)[place]))
+            offsets = np.asarray(batch["offset_mapping"][i]).reshape(-1, 2)[place]
+            pieces.append(Pieces(told_apart(ids[place], offsets, texts[i], self.tokenizer), offsets))
             places.append(place)
             encoded.append({key: batch[key][i] for key in keys})
             end = pieces[-1].offsets[-1][1] if len(ids[place]) else 0
@@ -172,12 +175,37 @@ class Encoder:
         return [made[pair][0] for pair in pairs], [made[pair][1] for pair in pairs]
 
 
+def told_apart(ids: np.ndarray, offsets: np.ndarray, text: str, tokenizer) -> np.ndarray:
+    """Return ids in which words that the vocabulary does not know, such as emoji, match only the same words.
+
+    Args:
+        ids: (tokens,) ids of word pieces.
+        offsets: (tokens, 2) their character offsets.
+        text: their text.
+        tokenizer: knows the id of unknown words.
+    """
+    unknown = getattr(tokenizer, "unk_token_id", None)
+    places = () if unknown is None else np.flatnonzero(ids == unknown)
+    if not len(places):
+        return ids
+    ids = ids.astype(np.int64)
+    for place in places:
+        start, end = offsets[place]
+        word = unicodedata.normalize("NFKC", text[start:end]).casefold()
+        ids[place] = UNKNOWN + zlib.crc32(word.encode("utf-8", "replace")) % UNKNOWN
+    return ids
+
+
 def word_pieces(tokenizer, texts: Sequence[str]) -> list[np.ndarray]:
     """Return the (tokens,) ids of the word pieces of every text, special ones left out."""
     if not texts:
         return []
-    batch = tokenizer(list(texts), add_special_tokens=False, verbose=False)
-    return [np.array(ids, dtype=np.int64) for ids in batch["input_ids"]]
+    batch = tokenizer(list(texts), add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+    rows = zip(texts, batch["input_ids"], batch["offset_mapping"], strict=True)
+    return [
+        told_apart(np.array(ids, dtype=np.int64), np.array(offsets).reshape(-1, 2), text, tokenizer)
+        for text, ids, offsets in rows
+    ]
 
 
 def aligned(vectors: np.ndarray, offsets: np.ndarray, wanted: np.ndarray) -> np.ndarray:

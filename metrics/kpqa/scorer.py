@@ -122,7 +122,7 @@ class KpqaScorer(Scorer):
             "values": "" if self.values else "False",
             "clipped": "" if self.clipped else "False",
         }
-        return {**self.models.facts, "beta": f"{self.beta:g}"} | {
+        return {**self.models.facts, "beta": f"{self.beta:g}", "unknown": "surface"} | {
             name: value for name, value in given.items() if value
         }
 

@@ -13,6 +13,8 @@ appendix A. Where the paper leaves a choice:
 - The paper's BERTScore weighs word pieces by their inverse document frequency in the references: `idf`.
 - Vectors of words that exclude each other, two numbers or yes and no, are near: in BERTScore-KPQA their cosine is
   multiplied by `OTHER_VALUE`, and "2" and "two" are the same. The paper has no such rule; people agree better with it.
+- Words that the vocabulary does not know, such as emoji, share one word piece and one vector; here they match only
+  where they are the same word.
 - Weights that are all 0 mean that no token stands out: they count as equal weights. A text without tokens scores 0.
 """
 
@@ -53,6 +55,7 @@ RESULTS = (
 ROUGE_WEIGHTS = ("both", "candidate", "code")
 
 OTHER_VALUE = 0.5
+UNKNOWN = 2**31  # ids from here on are of words that the vocabulary does not know, see `encoding.told_apart`
 _DENIED = 2**32  # above all token ids
 _CELLS = 2**20  # candidate x reference cells compared at once: 8 MB of similarities
 
@@ -64,7 +67,7 @@ class Tokens(NamedTuple):
         ids: (tokens,) integers of at least 0; equal ids match.
         weights: (tokens,) keyphrase weights of at least 0.
         vectors: (tokens, size) unit vectors.
-        denied: (tokens,) booleans, see `negation`; None for nowhere.
+        denied: (tokens,) integers above 0 where a keyphrase is denied, see `negation`; None for nowhere.
         values: (tokens,) integers, see `values`; None if values are compared like other words.
     """
 
@@ -259,10 +262,13 @@ def _block_statistics(
     cosines = np.matmul(
         _padded([t.vectors for t in candidates], 0), _padded([t.vectors for t in references], 0).transpose(0, 2, 1)
     ).astype(float)
+    both_unknown = (candidate_ids >= UNKNOWN)[:, :, None] & (reference_ids >= UNKNOWN)[:, None, :]
+    if both_unknown.any():  # they share one vector
+        cosines = np.where(both_unknown, candidate_ids[:, :, None] == reference_ids[:, None, :], cosines)
     keyphrase_ids = [
         _padded([t.keyphrase_ids() for t in side], pad) for side, pad in ((candidates, -1), (references, -2))
     ]
-    as_denied = (keyphrase_ids[0] >= _DENIED)[:, :, None] == (keyphrase_ids[1] >= _DENIED)[:, None, :]
+    as_denied = (keyphrase_ids[0] // _DENIED)[:, :, None] == (keyphrase_ids[1] // _DENIED)[:, None, :]
     values = [
         _padded([np.zeros(len(t.ids), np.int64) if t.values is None else t.values for t in side], 0)
         for side in (candidates, references)

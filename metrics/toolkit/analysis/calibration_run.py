@@ -182,10 +182,18 @@ def _shares(verdicts: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> di
 
 
 def _area(probabilities: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> float:
-    """Return how often a correct answer has a higher probability than an incorrect one; ties count half."""
-    above = (probabilities[:, None] > probabilities) + 0.5 * (probabilities[:, None] == probabilities)
-    pairs = (weights * labels)[:, None] * (weights * (1 - labels))
-    return float((above * pairs).sum() / pairs.sum())
+    """Return how often a correct answer has a higher probability than an incorrect one; ties count half.
+
+    An answer with a label between 0 and 1, the mean of several raters, is in part correct and in part incorrect.
+
+    >>> _area(np.array([0.2, 0.7, 0.7, 0.9]), np.array([0.0, 0.0, 1.0, 1.0]), np.ones(4))
+    0.875
+    """
+    from sklearn.metrics import roc_auc_score
+
+    correct = np.repeat([True, False], len(labels))
+    shares = np.concatenate([weights * labels, weights * (1 - labels)])
+    return float(roc_auc_score(correct, np.tile(probabilities, 2), sample_weight=shares))
 
 
 def _notes(report: dict[str, Any]) -> list[str]:

@@ -1,7 +1,6 @@
 """What files of rows support: their columns, what each is read as, and the commands that can run on them.
 
-No model is loaded. What a column is used for is told by its name where that is one that `score` reads, else guessed
-from its name and values; a guess is named as one.
+No model is loaded. A column is read as `score` reads it; what else it may hold is guessed from its values.
 """
 
 import math
@@ -13,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from ...core.answers import attempts
-from ..rows.columns import COLUMNS, LIKELY, recognized
+from ..rows.columns import COLUMNS, recognized
 from ..rows.formats import FileError
 from ..rows.items import RowError, RowReader
 from ..rows.sources import AnySource
@@ -80,27 +79,22 @@ def diagnose(
 
     Returns:
         "files" (name, format, rows), "rows", "bad_rows", "first_bad", "columns" (name, "read_as", "filled", "values"),
-        "systems", "assumed" (guessed --column options), "can" and "cannot": what, why or how, and "command" of the
-        former; "notes".
+        "systems", "can" and "cannot": what, why or how, and "command" of the former; "notes".
 
     Raises:
         FileError: if a file cannot be read, or has no rows.
     """
-    named = dict(columns or {})
-    guessed: dict[str, str] = {}
-    facts, files = Facts(), []
+    named, facts, files = dict(columns or {}), Facts(), []
     for source in sources:
         rows = list(islice(source.rows(), MAX_ROWS))
         form = "JSON" if source.name.endswith(".json") else source.format
         files.append({"name": source.name, "format": source.form or form, "rows": len(rows)})
         if not rows:
             raise FileError(f"{source.name}: no rows; is this the right file?")
-        good = [row for row in rows if row.values is not None]
-        guessed |= _guessed(good[0].values if good else {}, named | guessed)
-        _read(source, rows, named | guessed, facts)
+        _read(source, rows, named, facts)
     shown = [_column(name, values, facts) for name, values in facts.columns.items()]
-    names = [source.path or source.name for source in sources]
-    given = [word for pair in (named | guessed).items() for word in ("--column", "=".join(pair))] + [*reading]
+    names = list(dict.fromkeys(path for source in sources for path in source.inputs))
+    given = [word for pair in named.items() for word in ("--column", "=".join(pair))] + [*reading]
     can, cannot = _supported(facts, names, given, shown)
     return {
         "files": files,
@@ -109,24 +103,10 @@ def diagnose(
         "first_bad": facts.first_bad or None,
         "columns": shown,
         "systems": dict(facts.systems),
-        "assumed": guessed,
         "can": can,
         "cannot": cannot,
-        "notes": [*(f"{source.name}: {one}" for source in sources for one in source.notices), *_notes(facts, guessed)],
+        "notes": [*(f"{source.name}: {one}" for source in sources for one in source.notices), *_notes(facts)],
     }
-
-
-def _guessed(values: Mapping[str, object], named: Mapping[str, str]) -> dict[str, str]:
-    """Return columns that are probably meant by names that a row lacks."""
-    found: dict[str, str] = {}
-    known = recognized(tuple(values))
-    for name, often in LIKELY.items():
-        if name in named or name in known:
-            continue
-        match = next((column for column in values if column.lower() in often), None)
-        if match is not None and match not in named.values():
-            found[name] = match
-    return found
 
 
 def _read(source: AnySource, rows: Sequence, columns: Mapping[str, str], facts: Facts) -> None:
@@ -224,6 +204,9 @@ def _supported(
         why = f"these are labels; name the answers that they are of: genqa-metrics accuracy ANSWERS {files}"
         lacks("score, compare, accuracy", why if labels and "prediction" not in facts.columns else facts.first_bad)
         return can, cannot
+    if not facts.systems:
+        lacks("score, compare, accuracy", "there are no predictions, and without them a context needs two references")
+        return can, cannot
     metrics = " and ".join(default_metrics(facts.kind))
     add("score the rows", f"default for such rows: {metrics}", "score")
     kind = facts.kind
@@ -288,19 +271,16 @@ def _accuracy(facts: Facts, answers: bool, columns: Sequence[Mapping], add, lack
 
 def _shared(facts: Facts) -> tuple[set, Mapping[str, list]]:
     """Return the questions that all systems answer, and those of each: by id where systems share ids, as `compare`."""
-    for found in (facts.ids, facts.questions):
+    for found in (facts.ids, facts.questions) if facts.systems else ():
         shared = set.intersection(*map(set, found.values())) - {None}
         if shared:
             return shared, found
     return set(), facts.questions
 
 
-def _notes(facts: Facts, guessed: Mapping[str, str]) -> list[str]:
+def _notes(facts: Facts) -> list[str]:
     """Return what to know before a command is run, one sentence each."""
-    notes = [
-        f"column {column!r} is taken for {name}, by its name; another: --column {name}=NAME"
-        for name, column in guessed.items()
-    ]
+    notes = []
     if facts.bad and facts.kind is not None:
         notes.append(f"{facts.bad:,} of {facts.rows:,} rows are bad, the first: {facts.first_bad}")
     if facts.kind is None:

@@ -41,6 +41,7 @@ def score(
     calibration: str | None = None,
     on_error: OnError = "fail",
     keep: bool = True,
+    explain: bool = False,
     notify: Message = ignore,
     problem: Message = ignore,
     progress: Callable[[str, int, int | None], None] = ignore,
@@ -69,6 +70,7 @@ def score(
             is one.
         on_error: "fail" at the first bad row, or "skip" and count bad rows.
         keep: keep the rows with their scores in memory, for `to_pandas`.
+        explain: say of every row why, in columns METRIC_reason; costs `ava` a pass for every word of an answer.
         notify: called with what a user must know about the input.
         problem: called with each bad row that is skipped.
         progress: called with "scoring", the number of rows that are done, and of all rows: an estimate until all are
@@ -96,6 +98,7 @@ def score(
                 calibration=calibration,
                 on_error=on_error,
                 keep=keep,
+                explain=explain,
             )
             run = _run(rows, options)
         try:

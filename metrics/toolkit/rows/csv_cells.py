@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 
 # A spreadsheet runs a cell that begins so as a formula. Written cells get an apostrophe before it, as OWASP advises
 # against CSV injection; it is removed on reading, so that texts come back unchanged. A text that begins with a bracket
@@ -38,6 +39,15 @@ def marked_list(values: list) -> str:
     """
     text = json.dumps(values, ensure_ascii=False)
     return _INSIDE_LIST.sub(lambda found: f"{found[1]}\\u{ord(found[2]):04x}", text)
+
+
+# Columns of the files that we write and read. In other files an apostrophe is a part of the text.
+_WRITTEN = ({"file", "line"}, {"line", "id"}, {"id", "mean_of_all"})
+
+
+def has_marks(header: Sequence[str]) -> bool:
+    """Return whether the cells of a file of CSV have marks, because it has the columns of one that we write."""
+    return any(columns <= set(header) for columns in _WRITTEN)
 
 
 def without_mark(cell: str) -> str:

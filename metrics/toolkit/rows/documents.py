@@ -1,20 +1,22 @@
 """Whole JSON documents -> rows: lists, tables as pandas writes them, and the results of evaluation tools."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from .columns import recognized
+from .data_sets import data_set_rows
 from .formats import FileError
 from .tool_formats import detect_tool_format
-from .tool_rows import ToolFormatError, squad_row
 from .values import MISSING, value_at
 
 # Where the rows of a document may be, if nothing else is known of it.
-LISTS = ("data", "rows", "results", "samples", "testCases", "test_cases", "item_results", "items", "runs", "examples")
+LISTS = (
+    "data", "Data", "rows", "results", "samples", "testCases", "test_cases", "item_results", "items", "runs",
+    "examples", "questions",
+)  # fmt: skip
 
 
 def document_rows(document: object) -> Iterator[dict] | None:
-    """Return the rows of a whole JSON document: a list, a log of Inspect, a data set of SQuAD; None for another one.
+    """Return the rows of a whole JSON document: a list, a log of a tool, a data set; None for another one.
 
     >>> [row["references"] for row in document_rows([{"references": ["a"]}])]
     [['a']]
@@ -29,13 +31,15 @@ def document_rows(document: object) -> Iterator[dict] | None:
     results = document.get("results")
     if isinstance(results, dict) and isinstance(results.get("results"), list):  # promptfoo
         return _promptfoo(results["results"])
-    if isinstance(document.get("data"), list) and (rows := _squad(document["data"])):
-        return iter(rows)
+    if (rows := data_set_rows(document)) is not None:
+        return rows
     if (table := _table(document)) is not None:
         return iter(table)
     if {"prediction", "references"} <= set(recognized(tuple(document))) or detect_tool_format(document):
         return None  # one row
     listed = next((document[name] for name in LISTS if _is_rows(document.get(name))), None)
+    if listed is None and (keyed := _keyed(document)) is not None:
+        return keyed
     if listed is None:
         return iter(document["data"]) if isinstance(document.get("data"), list) else None
     if all(isinstance(row.get("row"), dict) and "row_idx" in row for row in listed):  # the viewer of the Hub
@@ -47,9 +51,18 @@ def _is_rows(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 
-def _squad(articles: Sequence) -> list[dict]:
-    paragraphs = [part for article in articles if isinstance(article, dict) for part in article.get("paragraphs", ())]
-    return [{**asked, **squad_row(asked)} for part in paragraphs for asked in part["qas"]]
+def _keyed(document: Mapping) -> Iterator[dict] | None:
+    """Return the rows of an object {id: row}, as OpenCompass writes them; None of another object.
+
+    >>> list(_keyed({"7": {"question": "Who?", "prediction": "Ann", "references": "Ann"}}))
+    [{'id': '7', 'question': 'Who?', 'prediction': 'Ann', 'references': 'Ann'}]
+    """
+    rows = list(document.values())
+    if not _is_rows(rows):
+        return None
+    if detect_tool_format(rows[0]) or {"prediction", "references"} & recognized(tuple(map(str, rows[0]))).keys():
+        return ({"id": ident, **row} for ident, row in document.items())
+    return None
 
 
 def _table(document: Mapping) -> list[dict] | None:
@@ -154,30 +167,3 @@ def event_log_rows(events: Sequence[Mapping]) -> list[dict]:
             row["ideal"] = data["expected"]
             row.setdefault("sampled", data.get("sampled"))
     return [row for row in samples.values() if row.get("sampled") is not None]
-
-
-def squad_rows(answers: Mapping[str, str], gold: Sequence[Mapping]) -> list[dict]:
-    """Return the rows of a file of predictions with the rows of its data set; what was not answered is "".
-
-    Args:
-        answers: {id of a question: answer}.
-        gold: rows with "id", "question" and "references" (or "answers").
-
-    Raises:
-        ToolFormatError: if an id is not in the data set, for then it is another one.
-
-    >>> squad_rows({"a": "Ann"}, [{"id": "a", "question": "Who?", "references": ["Ann"]}])
-    [{'id': 'a', 'question': 'Who?', 'references': ['Ann'], 'prediction': 'Ann'}]
-    """
-    strangers = set(answers) - {str(row.get("id")) for row in gold}
-    if strangers:
-        raise ToolFormatError(
-            f"{len(strangers):,} of {len(answers):,} answers are to questions that are not in the data set, such as "
-            f"{json.dumps(min(strangers))}; name the data set that was answered"
-        )
-    rows = []
-    for row in gold:
-        references = row["references"] if "references" in row else squad_row(dict(row))["references"]
-        kept = {"id": str(row["id"]), "question": row["question"], "references": references}
-        rows.append({**kept, "prediction": answers.get(str(row["id"]), "")})
-    return rows

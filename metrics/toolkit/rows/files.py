@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from .compression import decompressed
+from .data_sets import predictions_of, questions_of
 from .documents import document_rows, place_of_rows, rows_at
 from .formats import COMPRESSIONS, PACKED, READABLE, FileError, Row, format_of
 from .tables import arrow_rows, excel_rows, inspect_rows, parquet_rows
@@ -92,18 +93,21 @@ class Noted:
 
     Attributes:
         notices: one sentence each, without the name of the file.
+        inputs: the names of the files that it was made of.
     """
+
+    inputs: Sequence[str] = ()
 
     @property
     def notices(self) -> list[str]:
         """What a user must know of how the rows were read."""
-        return list(self.__dict__.get("_notices", ()))
+        return list(self.__dict__.get("_notices", {}).values())
 
-    def note(self, message: str) -> None:
-        """Keep a notice; one that begins alike is kept once."""
-        kept = self.__dict__.setdefault("_notices", [])
-        if not any(one[:NOTICE] == message[:NOTICE] for one in kept):
-            kept.append(message)
+    def note(self, message: str, subject: str | None = None) -> None:
+        """Keep a notice: the first of those that begin alike, or the last one on a subject."""
+        kept = self.__dict__.setdefault("_notices", {})
+        if subject is not None or message[:NOTICE] not in kept:
+            kept[subject or message[:NOTICE]] = message
 
     def check_unchanged(self) -> None:
         """Refuse a source that has changed since it was opened; rows in memory have no state to compare."""
@@ -121,6 +125,7 @@ class Source(Noted):
 
     Attributes:
         form: the form, once a row was read; "" for rows as we write them.
+        stem: name of the system of rows without one; the file's name without folders and endings.
 
     Raises:
         FileError: if the file does not exist, is a folder, or has an unknown ending.
@@ -134,6 +139,7 @@ class Source(Noted):
         options: ReadOptions | None = None,
     ):
         self.path = str(path)
+        self.inputs = (self.path,)
         self.options = options or ReadOptions()
         self.form = self.options.form
         self.columns = columns
@@ -143,6 +149,7 @@ class Source(Noted):
             )
         self.format, _ = format_of(path, READABLE)
         self.name = "standard input" if self.path == "-" else printable(self.path)
+        self.stem = _stem(self.name)
         self.unit = "row" if self.format in PACKED else "line"
         self.size = None
         self._stat: tuple | None = None
@@ -197,16 +204,6 @@ class Source(Noted):
             raise FileError(f"{self.name}: has changed while it was read; wait until it is complete, and begin again")
 
     @property
-    def stem(self) -> str:
-        """The name without folders and endings."""
-        if self.path == "-":
-            return "standard input"
-        name = Path(self.name).name
-        for ending in (*COMPRESSIONS, *READABLE):
-            name = name[: -len(ending)] if name.lower().endswith(ending) else name
-        return name
-
-    @property
     def position(self) -> int:
         """Number of bytes read so far; 0 where it is unknown."""
         if not self.size or self._raw is None:
@@ -249,6 +246,10 @@ class Source(Noted):
         """Return where a file has rows if a row of it is none, as a part of a sentence; "" if nowhere."""
         if len(self._sheets) > 1:
             return f"the workbook has the sheets {', '.join(self._sheets)}: name another one with --sheet NAME"
+        if predictions_of([values]) is not None:
+            return f"it holds predictions alone: name the file with the questions and right answers beside {self.name}"
+        if questions_of([values]) is not None:
+            return f"it holds questions and right answers alone: name the file with the predictions beside {self.name}"
         place = "" if self.options.rows_at or self.format != "JSON lines" else place_of_rows(values)
         return f"rows stand at {place}: add --rows-at '{place}'" if place else ""
 
@@ -268,6 +269,14 @@ class Source(Noted):
             found = partial(rows_at, path=place, name=name) if place else document_rows
             return json_rows(stream, after, found, self.options.encoding)
         return csv_rows(stream, name, "\t" if self.format == "TSV" else None, after, self.options.encoding)
+
+
+def _stem(name: str) -> str:
+    """Return the name of a file without folders and endings: that of its system, where no column names one."""
+    name = Path(name).name
+    for ending in (*COMPRESSIONS, *READABLE):
+        name = name[: -len(ending)] if name.lower().endswith(ending) else name
+    return name
 
 
 def remote_file(address: str) -> BinaryIO:

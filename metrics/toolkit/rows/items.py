@@ -9,15 +9,16 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from .columns import COLUMNS, LIKELY, is_guess, recognized
+from .columns import COLUMNS, OWN_NAMES, is_guess, likely, recognized
 from .csv_cells import PlainCell
-from .formats import FileError, Row
+from .formats import FileError, Row, plain_name
 from .sources import AnySource
-from .values import MISSING, is_path, printed_list, value_at, verdict_of
+from .values import MISSING, NO_ANSWER, answers_of, is_path, printed_list, text_of_number, value_at, verdict_of
 
 SPLIT_HALF = "human (split half)"
 MAX_SCORE = 1e10  # of what a person or another metric gave; sums of larger ones would lose their digits
 MAX_NAMES = 30  # of columns in a message
+_ADD_REFERENCE = "drop it or the row, or add one"
 
 
 class RowError(ValueError):
@@ -110,6 +111,15 @@ def _is_given(value: object) -> bool:
     return bool(value.strip() if isinstance(value, str) else value) if isinstance(value, str | list) else True
 
 
+def _json_list(text: str) -> object:
+    """Return the list of a text that is one in JSON; else the text."""
+    try:
+        found = json.loads(text) if text.startswith("[") else text
+    except (ValueError, RecursionError):
+        return text
+    return found
+
+
 def _passage(value: object) -> str:
     """Return the text of a retrieved passage; what has none is shown as JSON.
 
@@ -151,6 +161,8 @@ class RowReader:
         self.asks, self.kind = asks, kind
         self.in_csv = source.format in ("CSV", "TSV", "Excel")
         self.not_numbers = 0
+        self._words: dict[str, float] = {}  # read as labels
+        self._letters: set[str] = set()  # grades in the column of labels
         self._names: set[str] = set()
         self._roles: Mapping[str, str] = {}
 
@@ -174,10 +186,10 @@ class RowReader:
         """Return the columns of a row by the names of `COLUMNS`; says once what was guessed."""
         if self._names != values.keys():
             self._names, self._roles = set(values), recognized(tuple(values))
-            for role in ("prediction", "references"):
-                column = self._roles.get(role, "")
-                if column and role not in self.columns and not self.source.form and is_guess(role, column):
-                    self.source.note(f"column {column!r} was read as the {role}; another one: --column {role}=NAME")
+            for role, column in self._roles.items():
+                if role not in self.columns and not self.source.form and is_guess(role, column) and role != "id":
+                    what = "further references" if role == "aliases" else f"the {role}"
+                    self.source.note(f"column {column!r} was read as {what}; another one: --column {role}=NAME")
         return self._roles
 
     def _fix(self, name: str, guess: str, wide: str) -> str:
@@ -194,34 +206,26 @@ class RowReader:
     def _needed(self, values: dict, name: str) -> tuple[str, object]:
         column, value = self._value(values, name)
         if value is MISSING:
-            if name == "references" and self._has(values, "contexts") and not self.contexts(values):
-                raise ColumnError(
-                    f"no references (a column named {' or '.join(COLUMNS[name])}), and no passage in "
-                    f"{self._value(values, 'contexts')[0]}; add one or the other, or drop the row"
-                )
-            guess = next((column for column in LIKELY.get(name, ()) if column in values), "NAME")
             wide = ", or where each system has a column, with --systems A,B" if name == "prediction" else ""
-            fix = self.source.elsewhere(values) or self._fix(name, guess, wide)
-            raise ColumnError(f"no {name} (a column named {' or '.join(COLUMNS[name])}); {self._found(values)}; {fix}")
+            fix = self.source.elsewhere(values) or self._fix(name, likely(name, values), wide)
+            named = " or ".join(OWN_NAMES[name])
+            raise ColumnError(f"no {name} (a column named {named}); {self._found(values)}; {fix}")
         return column, value
 
     def _has(self, values: dict, name: str) -> bool:
         return self._value(values, name)[1] is not MISSING
 
-    def _unpacked(self, column: str, value: object) -> object:
-        """In CSV a cell that starts with '[' is a list: JSON, or as pandas writes one."""
-        text = not isinstance(value, str) or isinstance(value, PlainCell) or not value.startswith("[")
-        if not self.in_csv or text:
+    def _list_in_cell(self, value: object) -> object:
+        """Return the texts of a cell of CSV that is a list, as JSON or as pandas writes it; else the value."""
+        if not self.in_csv or isinstance(value, PlainCell):
             return value
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            if (printed := printed_list(value)) is not None:
-                return printed
-            raise RowError(
-                f"{column}: a cell that starts with '[' must be a JSON list, got {value!r:.60}; write a list with "
-                """double quotation marks, ["a", "b"], and a text that starts with '[' as a list of one"""
-            ) from None
+        texts = printed_list(value)
+        return value if texts is None else texts
+
+    def _holds_sets(self, values: dict, column: str) -> bool:
+        """Return whether lists in cells of CSV can be sets of predictions; the columns say so, not a cell."""
+        asked = self._value(values, "question")[1]
+        return not _is_given(asked) and (self._has(values, "context") or plain_name(column) == "predictions")
 
     def optional(self, values: dict, name: str) -> object | None:
         """Return a row's value of one of `COLUMNS`, as it is in the file; None where there is none.
@@ -243,10 +247,8 @@ class RowReader:
         stay beside others, because answers cite passages by their numbers.
         """
         column, value = self._value(values, "contexts")
-        try:
-            value = self._unpacked(column, value)
-        except RowError:
-            pass  # a text that begins with a bracket
+        if self.in_csv and isinstance(value, str) and not isinstance(value, PlainCell):
+            value = _json_list(value)
         if not _is_given(value):
             return []
         for one in value if isinstance(value, list) else [value]:
@@ -272,12 +274,14 @@ class RowReader:
             return RowKind(sets=True, ceiling=True, text=text)
         given = self._has(values, text)
         column, value = self._needed(values, "prediction")
-        value = self._unpacked(column, value)
+        value = self._list_in_cell(value) if self._holds_sets(values, column) else value
         inner = list(value.values()) if isinstance(value, dict) else [value]
         sets = asked or any(isinstance(texts, list) for texts in inner)
-        has_contexts = not sets and bool(self.contexts(values))
-        has_references = not has_contexts or _is_given(self._value(values, "references")[1])
-        return RowKind(sets, False, text, given, has_references, has_contexts)
+        has_references = sets or _is_given(self._value(values, "references")[1])
+        passages = self._value(values, "contexts")[1]
+        without = passages is not MISSING and (isinstance(passages, list) or not has_references)
+        has_contexts = not sets and (without or bool(self.contexts(values)))
+        return RowKind(sets, False, text, given, has_references or not has_contexts, has_contexts)
 
     def check_columns(self, values: dict) -> None:
         """Raise a `ColumnError` if a row lacks a column that is needed or was named."""
@@ -327,10 +331,10 @@ class RowReader:
         """
         needs = needs or {}
         if "references" in needs or (row_kind.has_references and not needs):
-            references = self._references(*self._needed(values, "references"))
+            references = self._references(values, *self._needed(values, "references"), row_kind)
         else:
             column, given = self._value(values, "references")
-            references = self._references(column, given) if _is_given(given) else []
+            references = self._references(values, column, given, row_kind) if _is_given(given) else []
             if references and not row_kind.has_references:
                 named = "metrics='ava', on_error='skip'" if self.source.path is None else "-m ava --on-error skip"
                 self.source.note(
@@ -348,7 +352,10 @@ class RowReader:
             references = references[1::2]
         else:
             column, value = self._needed(values, "prediction")
-            by_system = self._predictions(column, self._unpacked(column, value), row_kind, default)
+            value = self._list_in_cell(value) if row_kind.sets else value
+            by_system = self._predictions(column, value, row_kind, default)
+            if references == [NO_ANSWER] and not row_kind.sets:  # an empty answer says so, too
+                by_system = {system: texts if texts[0].strip() else [NO_ANSWER] for system, texts in by_system.items()}
         ident = self._value(values, "id")[1]
         ident = None if ident is MISSING or ident is None else _text("id", str(ident))
         column, text = self._value(values, row_kind.text)
@@ -363,33 +370,42 @@ class RowReader:
             )
         text = None if text is MISSING or text is None else _text(column, text)
         human, contexts = self.human(values), self.contexts(values)
-        if "contexts" in needs and not contexts:
+        if "contexts" in needs and self._value(values, "contexts")[1] is MISSING:
             raise RowError(
-                f"contexts: expected at least one passage, which {needs['contexts']} reads, got none; drop the row, "
-                "or say where they are with --column contexts=NAME"
+                f"contexts: expected passages, which {needs['contexts']} reads, got no such column; say where they "
+                "are with --column contexts=NAME, or write [] where there was none"
             )
         return [
             Item(self.source.name, line, ident, system, text, predictions, references, human, contexts)
             for system, predictions in by_system.items()
         ]
 
-    def _references(self, column: str, value: object) -> list[str]:
+    def _references(self, values: dict, column: str, value: object, row_kind: RowKind) -> list[str]:
         if value is None or (isinstance(value, str) and not value.strip()):
-            value = []  # a cell of CSV, a null of Parquet, an empty text: alike
-        value = self._unpacked(column, value)
-        if isinstance(value, str):
-            value = self._several(column, value)
-        if not isinstance(value, list):
+            raise RowError(f"{column}: expected at least one reference, got none; {_ADD_REFERENCE}")
+        if isinstance(value, bool | int | float):
+            self.source.note(f"{column}: numbers, true and false were read as texts, such as {value!r:.20}")
+        value = self._list_in_cell(value)
+        answers = self._several(column, value) if isinstance(value, str) else answers_of(value)
+        if answers is None:
             raise RowError(
                 f"{column}: expected a string or a list of strings, got {_kind(value)}; "
                 "another column is named with --column references=NAME, a value inside an object with NAME.KEY"
             )
-        texts = [_text(f"{column}, item {i}", text) for i, text in enumerate(value, 1)]
+        unanswerable = not answers or values.get("answerable") is False or values.get("is_impossible") is True
+        if unanswerable and not (row_kind.sets or row_kind.ceiling):
+            self.source.note(
+                f"{column}: rows without any right answer, such as [], are questions that have none; an answer that "
+                "declines or is empty is right there"
+            )
+            return [NO_ANSWER]
+        answers += answers_of(self.optional(values, "aliases") or []) or []
+        texts = [_text(f"{column}, item {i}", text) for i, text in enumerate(answers, 1)]
         empty = next((i for i, text in enumerate(texts, 1) if not text.strip()), 0)
         if empty or not texts:
             got = f"an empty text as item {empty}" if empty else "none"
-            raise RowError(f"{column}: expected at least one reference, got {got}; drop it or the row, or add one")
-        return texts
+            raise RowError(f"{column}: expected at least one reference, got {got}; {_ADD_REFERENCE}")
+        return list(dict.fromkeys(texts)) if len(answers) > 1 and not (row_kind.sets or row_kind.ceiling) else texts
 
     def _several(self, column: str, text: str) -> list[str]:
         """Return the references of a text: those of a printed list, those between separators, or itself."""
@@ -402,10 +418,11 @@ class RowReader:
         separator = self.source.options.split
         if separator:
             return [part for one in text.split(separator) if (part := one.strip())]
-        if self.in_csv and " | " in text:
+        mark = next((mark for mark in ("|", ";") if f"{mark} " in text), None) if self.in_csv else None
+        if mark:
             self.source.note(
-                f"{column}: texts such as {text!r:.60} are read as one reference; if '|' stands between several, add "
-                "--split-references '|'"
+                f"{column}: texts such as {text!r:.60} are read as one reference; if {mark!r} stands between several, "
+                f"add --split-references {mark!r}"
             )
         return [text]
 
@@ -438,21 +455,20 @@ class RowReader:
                 )
             if isinstance(texts, list):
                 by_system[name] = [_text(f"{where}, item {i}", text) for i, text in enumerate(texts, 1)]
+            elif isinstance(texts, bool | int | float) and texts == texts:
+                self.source.note(f"{column}: numbers, true and false were read as texts, such as {texts!r:.20}")
+                by_system[name] = [text_of_number(texts)]
             elif isinstance(texts, str) or texts is None:
                 by_system[name] = [_text(where, texts)]
             else:
-                fix = "; put it into quotation marks" if isinstance(texts, int | float) else ""
-                raise RowError(f"{where}: expected a string or a list of strings, got {_kind(texts)}{fix}")
+                raise RowError(f"{where}: expected a string or a list of strings, got {_kind(texts)}")
         return by_system
 
     def _number(self, values: dict, name: str) -> float | None:
         column, value = self._value(values, name)
         if value is MISSING or value is None or value == "":
             return None
-        if name == "label" and (verdict := verdict_of(value)) is not None:
-            self.source.note(
-                f"{column}: words such as {value!r:.20} were read as labels, 1 for correct and 0 for wrong"
-            )
+        if name == "label" and (verdict := self.verdict(column, value)) is not None:
             return verdict
         try:
             number = float(value)
@@ -460,5 +476,31 @@ class RowReader:
             number = math.nan
         if not abs(number) <= MAX_SCORE:
             self.not_numbers += 1
+            if name == "label":
+                self.source.note(f"{column}: values such as {value!r:.40} are no labels and were not read")
             return None
         return number
+
+    def verdict(self, column: str, value: object) -> float | None:
+        """Return the label that a word stands for, see `values.verdict_of`; notes which words were read as what.
+
+        Raises:
+            RowError: if the words are the letters of SimpleQA, in which C is not correct.
+        """
+        word = value.strip() if isinstance(value, str) else ""
+        if word.upper() in ("A", "B", "C"):
+            self._letters.add(word.upper())
+            if "C" in self._letters and len(self._letters) > 1:
+                raise RowError(
+                    f"{column}: A, B and C are grades of SimpleQA, and C alone is correct elsewhere; write CORRECT, "
+                    "INCORRECT and NOT_ATTEMPTED, or 1 and 0"
+                )
+        label = verdict_of(word)
+        if label is not None and word not in self._words:
+            self._words[word] = label
+            read = (
+                f"{', '.join(repr(word) for word, of in self._words.items() if of == label)} as {label:g}"
+                for label in dict.fromkeys(sorted(self._words.values(), reverse=True))
+            )
+            self.source.note(f"{column}: words were read as labels: {' and '.join(read)}", f"words of {column}")
+        return label

@@ -5,11 +5,11 @@ import json
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .documents import event_log_rows, squad_rows
+from .data_sets import joined_rows, predictions_of, questions_of
+from .documents import event_log_rows
 from .files import Noted, ReadOptions, Source
 from .formats import FileError, Row
 from .tables import is_dataset, load_dataset
@@ -35,6 +35,7 @@ class MemorySource(Noted):
 
     def __init__(self, rows: Sequence[Any], name: str = "rows", options: ReadOptions | None = None):
         self.name = self.stem = name
+        self.inputs = (name,)
         self.options = options or ReadOptions()
         self.form = self.options.form
         self._rows = rows
@@ -93,8 +94,6 @@ def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None
         ValueError: if a file does not exist or is named twice.
     """
     options = options or ReadOptions()
-    if options.form is None and len(paths) > 1 and any(map(_holds_squad, paths)):
-        options = replace(options, form="squad")
     folders = {path for path in paths if is_dataset(path)}
     found: list[AnySource] = [
         MemorySource(load_dataset(path), Path(path).name, options)
@@ -111,7 +110,8 @@ def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None
             names = dict.fromkeys((named[place], source.name))
             raise FileError(f"input: the same file is named twice, {' and '.join(names)}; name it once")
         named[place] = source.name
-    return _squad(found) if options.form == "squad" else found
+    _tell_apart(found)
+    return _joined(found, options.form == "squad") or found
 
 
 def _starts(path: str | os.PathLike, start: bytes) -> bool:
@@ -143,35 +143,69 @@ def _event_log(path: str | os.PathLike, split: str) -> AnySource:
     return found
 
 
-def _holds_squad(path: str | os.PathLike) -> bool:
-    """Return whether a file begins as a data set of SQuAD does."""
-    if not (str(path).endswith(".json") and os.path.isfile(path)):
-        return False
-    with open(path, "rb") as file:
-        start = file.read(2**12)
-    return start.lstrip()[:1] == b"{" and b'"data"' in start and b'"paragraphs"' in start
-
-
-def _squad(sources: Sequence[AnySource]) -> list[AnySource]:
-    """Return files of predictions with the rows of their data set, which is among the sources."""
-    answers, gold = {}, []
+def _tell_apart(sources: Sequence[AnySource]) -> None:
+    """Name the systems of files that differ by their folder alone with these folders: a/x and b/x."""
+    by_stem: dict[str, list[AnySource]] = {}
     for source in sources:
-        rows = [row.values or {} for row in source.rows()]
-        answered = {name: text for name, text in rows[0].items() if isinstance(text, str)} if len(rows) == 1 else {}
-        # All values are texts, except for `references`, which were added.
-        if answered and "question" not in answered and len(answered) >= len(rows[0]) - 1:
-            answers[source.stem] = answered
+        by_stem.setdefault(source.stem, []).append(source)
+    for stem, alike in by_stem.items():
+        parts = [Path(source.name).absolute().parts[:-1] for source in alike]
+        depth = next((n for n in range(1, max(map(len, parts)) + 1) if len({p[-n:] for p in parts}) == len(parts)), 0)
+        if len(alike) > 1 and depth:
+            for source, folders in zip(alike, parts, strict=True):
+                source.stem = "/".join((*folders[-depth:], stem))
+
+
+def _joined(sources: Sequence[AnySource], demanded: bool) -> list[AnySource]:
+    """Return predictions joined with the data set that they answer, where the sources are just that; else none.
+
+    Raises:
+        FileError: if they are not, but that is demanded, or the predictions are of another data set.
+    """
+    predictions: dict[AnySource, dict[str, str]] = {}
+    questions: dict[str, dict] = {}
+    gold: list[AnySource] = []
+    local = [source for source in sources if isinstance(source, Source) and source.path != "-" and not source.remote]
+    for source in sources if demanded or (len(sources) > 1 and len(local) == len(sources)) else ():
+        rows = _all_rows(source)
+        if (answered := predictions_of(rows)) is not None:
+            predictions[source] = answered
+        elif (asked := questions_of(rows)) is not None:
+            gold.append(source)
+            questions |= asked
         else:
-            gold += rows
-    if not answers or not all({"id", "question", "references"} <= set(row) for row in gold) or not gold:
+            break
+    if len(predictions) + len(gold) < len(sources) or not predictions or not gold:
+        if not demanded:
+            return []
         raise FileError(
             "--from squad: expected files of predictions, {id: answer}, and the data set that they answer (with id, "
             f"question and answers), got {', '.join(source.name for source in sources)}"
         )
+    made: list[AnySource] = []
+    for source, answered in predictions.items():
+        try:
+            rows = joined_rows(answered, questions)
+        except ValueError as error:
+            raise FileError(f"{source.name}: {error}") from error
+        made.append(MemorySource(rows, source.stem))
+        made[-1].inputs = tuple(one.path for one in (*gold, source))
+        if unanswered := len(set(questions) - set(answered)):
+            made[-1].note(f"{unanswered:,} questions of the data set have no prediction; they count as not answered")
+    return made
+
+
+def _all_rows(source: AnySource) -> list[dict]:
+    """Return the good rows of a source; only the first one where that shows that no rows are joined."""
+    rows: list[dict] = []
     try:
-        return [MemorySource(squad_rows(texts, gold), name) for name, texts in answers.items()]
-    except ValueError as error:
-        raise FileError(f"--from squad: {error}") from error
+        for row in source.rows():
+            rows += [row.values] if row.values is not None else []
+            if len(rows) == 1 and predictions_of(rows) is None and questions_of(rows) is None:
+                break
+    except FileError:
+        return []  # reported when the file is read
+    return rows
 
 
 def sources_of(rows: Any, columns: Sequence[str] | None = None, name: str = "rows") -> list[AnySource]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import BinaryIO
 
-from .csv_cells import without_mark
+from .csv_cells import has_marks, without_mark
 from .formats import MAX_COLUMNS, FileError, Row, check_columns
 
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -185,7 +185,7 @@ def csv_rows(
         elif header is None and cells[0].startswith("sep=") and not any(cells[1:]):
             continue  # Excel's note on the delimiter
         elif header is None:
-            header = cells
+            header, written = cells, has_marks(cells)
             check_columns(header, path)
             if any(re.match(r"\[[^\]]+\] ", name) for name in header):  # promptfoo, with a Status for each prompt
                 seen = [header[:place].count(name) for place, name in enumerate(header)]
@@ -203,4 +203,5 @@ def csv_rows(
                 f"{NAMED[delimiter]} or line breaks into quotation marks",
             )
         else:
-            yield Row(number, dict(zip(header, map(without_mark, cells), strict=True)))
+            cells = map(without_mark, cells) if written else cells
+            yield Row(number, dict(zip(header, cells, strict=True)))

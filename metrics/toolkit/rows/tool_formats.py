@@ -6,12 +6,14 @@ that a column can still be named by hand.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from .data_sets import bioasq_row, opencompass_row, truthfulqa_row
 from .formats import Row
 from .tool_rows import (
     ANSWER_COLUMNS,
     CONTEXTS,
     EXPECTED,
     ToolFormatError,
+    azure_row,
     deepeval_row,
     inspect_row,
     is_promptfoo_csv,
@@ -22,7 +24,6 @@ from .tool_rows import (
     openai_evals_row,
     promptfoo_row,
     ragas_row,
-    squad_row,
 )
 
 # Columns that a form reads, for files of which only some columns are read.
@@ -32,7 +33,8 @@ COLUMNS_READ = (
     *CONTEXTS, "actual_output", "actualOutput", "expectedOutput", "retrievalContext", "metadata", "item",
     "evaluations", "inputs", "outputs", "reference_outputs", "reference outputs", "run", "example", "request",
     "expectations", "targets", "vars", "provider", "prompt", "testCase", "testIdx", "error", "example_id",
-    "datasource_item", "sample", "timestamp",
+    "datasource_item", "sample", "timestamp", "origin_prompt", "body", "exact_answer", "ideal_answer", "type",
+    "Best Answer", "best_answer", "answerable", "is_impossible",
 )  # fmt: skip
 
 
@@ -49,7 +51,7 @@ TOOL_FORMATS: dict[str, tuple[tuple[tuple[str, ...], ...], Callable[[dict], dict
         ragas_row,
     ),
     "lm-eval": ((("doc", "filtered_resps", "target"),), lm_eval_row),
-    "squad": ((), squad_row),  # of two files, see `documents.squad_rows`
+    "squad": ((), dict),  # of two files, see `data_sets.joined_rows`
     "openai-evals": (
         (*(("input", "ideal", name) for name in ANSWER_COLUMNS), ("datasource_item", "sample"), ("input", "ideal")),
         openai_evals_row,
@@ -94,6 +96,20 @@ TOOL_FORMATS: dict[str, tuple[tuple[tuple[str, ...], ...], Callable[[dict], dict
         mlflow_row,
     ),
 }
+TOOL_FORMATS |= {
+    "azure": (
+        tuple(
+            (asked, answer)
+            for asked in ("inputs.query", "inputs.ground_truth")
+            for answer in ("inputs.response", "outputs.response")
+        ),
+        azure_row,
+    ),
+    "opencompass": ((("origin_prompt", "prediction", "gold"),), opencompass_row),
+    "bioasq": ((("body", "exact_answer"), ("body", "ideal_answer")), bioasq_row),
+    "truthfulqa": ((("Best Answer", "Correct Answers"), ("best_answer", "correct_answers")), truthfulqa_row),
+}
+WITH_PREDICTIONS = ("opencompass", "bioasq", "truthfulqa")  # formats whose rows have our column of predictions
 OWN_GRADES = ("promptfoo",)  # forms whose column `score` is the grade of the tool, not of a person
 
 
@@ -112,9 +128,9 @@ def detect_tool_format(values: Mapping) -> str:
     >>> detect_tool_format({"user_input": "Who?", "response": "Ann", "reference": "Ann", "prediction": "Ann"})
     ''
     """
-    if not {"prediction", "predictions", "candidate"}.isdisjoint(values):
-        return ""
-    found = next((n for n, (sets, _) in TOOL_FORMATS.items() if any(_has(columns, values) for columns in sets)), "")
+    ours = not {"prediction", "predictions", "candidate"}.isdisjoint(values)
+    known = {name: sets for name, (sets, _) in TOOL_FORMATS.items() if not ours or name in WITH_PREDICTIONS}
+    found = next((name for name, sets in known.items() if any(_has(columns, values) for columns in sets)), "")
     return "" if found == "promptfoo" and "provider" not in values and not is_promptfoo_csv(values) else found
 
 

@@ -2,7 +2,10 @@
 
 import json
 import re
+import string
 from collections.abc import Iterable, Mapping
+
+from .values import answers_of
 
 ANSWER_COLUMNS = ("output", "completion", "sampled")
 # What a question and a right answer are called inside the inputs of a tool; the first that is there is taken.
@@ -135,17 +138,62 @@ def lm_eval_row(row: dict) -> dict:
         asked = row.get("arguments")
         while isinstance(asked, dict | list) and asked:
             asked = next(iter(asked.values())) if isinstance(asked, dict) else asked[0]
-    found = {"question": asked, "prediction": answer, "references": target, "id": row.get("doc_id")}
+    listed = answers_of(doc["answers"]) if isinstance(doc.get("answers"), dict) else []
+    if isinstance(target, str) and target in (listed or ()):
+        target = listed  # of which tasks such as squadv2 write the first one
+    asked, references = with_options(asked, doc, target)
+    found = {"question": asked, "prediction": answer, "references": references, "id": row.get("doc_id")}
     if row.get("filter") not in (None, "none"):  # one line for each way to cut the answer out
         found["system"] = row["filter"]
     return found
 
 
-def squad_row(row: dict) -> dict:
-    """Return the columns of SQuAD: the references of a question."""
-    answers = row.get("answers")
-    texts = answers.get("text") if isinstance(answers, dict) else [answer["text"] for answer in answers or ()]
-    return {"references": list(dict.fromkeys(texts or ()))}
+def azure_row(row: dict) -> dict:
+    """Return the columns of Azure AI evaluation: inputs and outputs of a target, each in a column of its own."""
+    inputs, outputs = (
+        {name.removeprefix(part): value for name, value in row.items() if name.startswith(part)}
+        for part in ("inputs.", "outputs.")
+    )
+    answer = inputs if "response" in inputs else outputs
+    found = {"question": _named(inputs, ("query", *QUESTIONS)), "prediction": answer["response"]}
+    expected = inputs.get("ground_truth")
+    return found | {"references": expected, "contexts": _passages(inputs, {"context": outputs.get("context")})}
+
+
+def with_options(asked: object, doc: Mapping, target: object) -> tuple[object, object]:
+    r"""Return the question of a multiple choice with its options, and letter and text of the right one as references.
+
+    Args:
+        asked: the question.
+        doc: a document of lm-evaluation-harness, whose options stand in "choices" or "options".
+        target: the right answer: letter, number from 0, or text.
+
+    >>> with_options("Which?", {"choices": ["Iron", "Tin"]}, "B")
+    ('Which?\nA. Iron\nB. Tin', ['B. Tin', 'B', 'Tin'])
+    """
+    options = next((doc[name] for name in ("choices", "options") if doc.get(name)), None)
+    labels = options.get("label") if isinstance(options, Mapping) else None
+    options = options.get("text") if isinstance(options, Mapping) else options
+    if (
+        not isinstance(options, list)
+        or not all(isinstance(text, str) for text in options)
+        or not isinstance(asked, str)
+    ):
+        return asked, target
+    labels = [str(label) for label in labels or string.ascii_uppercase[: len(options)]]
+    wanted = str(target[0] if isinstance(target, list) and len(target) == 1 else target).strip().strip("().")
+    texts = [text.strip() for text in options]
+    if wanted in labels or wanted in texts:
+        place = labels.index(wanted) if wanted in labels else texts.index(wanted)
+    elif wanted.isdecimal() and int(wanted) < len(options):
+        place = int(wanted)
+    else:
+        return asked, target
+    if place >= len(labels):
+        return asked, target
+    if not all(text in asked for text in texts):
+        asked = "\n".join([asked, *(f"{label}. {text}" for label, text in zip(labels, texts, strict=False))])
+    return asked, [f"{labels[place]}. {texts[place]}", labels[place], texts[place]]
 
 
 def openai_evals_row(row: dict) -> dict:

@@ -11,21 +11,96 @@ _STEP = re.compile(r"\[(\*|\d+)\]|([^.\[\]]+)")
 _SEPARATOR = re.compile(r"\s*,\s*|\s+|\Z")
 _STRING = re.compile(r"""\s*(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
 
-
-# What people write in a column of labels in place of 1 and 0.
-_VERDICTS = {
-    **dict.fromkeys(("correct", "right", "true", "yes", "y", "pass", "passed"), 1.0),
-    **dict.fromkeys(("incorrect", "wrong", "false", "no", "n", "fail", "failed"), 0.0),
-}
+NO_ANSWER = "unanswerable"  # stands for the reference of a question that has no answer, as in SQuAD 2
+_CORRECT = (
+    "correct, right, true, yes, y, t, c, pass, passed, accept, accepted, ok, correct answer, right answer, "
+    "\N{CHECK MARK}, \N{HEAVY CHECK MARK}, \N{WHITE HEAVY CHECK MARK}"
+)
+_WRONG = (
+    "incorrect, wrong, false, no, n, f, i, fail, failed, reject, rejected, not correct, incorrect answer, "
+    "wrong answer, not attempted, no attempt, no answer, failed to answer, did not answer, refused, refusal, "
+    "declined, abstained, \N{BALLOT X}, \N{HEAVY BALLOT X}, \N{CROSS MARK}, \N{MULTIPLICATION X}"
+)
+_VERDICTS = {word: verdict for words, verdict in ((_CORRECT, 1.0), (_WRONG, 0.0)) for word in words.split(", ")}
 
 
 def verdict_of(value: object) -> float | None:
     """Return the label that a word stands for, 1 for correct and 0 for wrong; None for what is no such word.
 
-    >>> verdict_of("Correct"), verdict_of("FALSE"), verdict_of("partly"), verdict_of(1)
-    (1.0, 0.0, None, None)
+    An answer that was not attempted is not correct. C and I are those of Inspect.
+
+    >>> [verdict_of(word) for word in ("Correct answer", "FALSE", "NOT_ATTEMPTED", "I", "partly", 1)]
+    [1.0, 0.0, 0.0, 0.0, None, None]
     """
-    return _VERDICTS.get(value.strip().lower()) if isinstance(value, str) else None
+    if not isinstance(value, str):
+        return None
+    return _VERDICTS.get(value.replace("_", " ").replace("-", " ").replace("\ufe0f", "").strip(" .!").casefold())
+
+
+def text_of_number(value: bool | float) -> str:
+    """Return a number or truth value of JSON as a text.
+
+    >>> text_of_number(1577), text_of_number(8.0), text_of_number(0.019), text_of_number(True)
+    ('1577', '8', '0.019', 'true')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else str(value)
+
+
+def answers_of(value: object) -> list[object] | None:
+    """Return the right answers that a value of a data set holds; None where it is no such value.
+
+    Args:
+        value: a text, a number, true or false, a list of these, or an object as SQuAD, TriviaQA, DROP and CoQA write
+            one. A list inside an object of DROP is one answer.
+
+    Returns:
+        The answers; items of a list that are no texts, numbers or objects stay as they are.
+
+    >>> answers_of({"text": ["1820", "in 1820"], "answer_start": [3, 0]}), answers_of({"value": "A", "aliases": ["B"]})
+    (['1820', 'in 1820'], ['A', 'B'])
+    >>> answers_of(True), answers_of([7, "seven"]), answers_of({"number": "", "spans": ["Ohio", "Utah"]})
+    (['yes', 'true'], ['7', 'seven'], ['Ohio, Utah'])
+    """
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, bool):
+        return ["yes", "true"] if value else ["no", "false"]
+    if isinstance(value, int | float) and value == value:
+        return [text_of_number(value)]
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list | tuple):
+        items: list[object] = []
+        for item in value:
+            inner = None if isinstance(item, list) else answers_of(item)
+            items += [item] if inner is None else inner
+        return items
+    if not isinstance(value, Mapping):
+        return None
+    inner = {str(name).lower(): item for name, item in value.items()}
+    if "spans" in inner:
+        return _drop_answer(inner)
+    known = [
+        inner[name] for name in ("text", "input_text", "value", "answer", "aliases") if inner.get(name) is not None
+    ]
+    if not known:
+        return None
+    answers: list[object] = []
+    for item in known:
+        answers += [answer for answer in answers_of(item) or [item] if answer not in answers] if item != [] else []
+    return answers
+
+
+def _drop_answer(value: Mapping) -> list[object]:
+    """Return the answer of an object of DROP: a number, a date or spans."""
+    date, number = value.get("date") or {}, value.get("number", "")
+    texts = [
+        number if isinstance(number, str) else text_of_number(number),
+        " ".join(str(date[name]) for name in ("day", "month", "year") if date.get(name)),
+        ", ".join(map(str, value["spans"] or ())),
+    ]
+    return [text for text in texts if text][:1]
 
 
 def value_at(value: object, path: str) -> object:
@@ -78,7 +153,7 @@ def printed_list(text: object) -> list[str] | None:
     >>> printed_list("[30 days]"), printed_list("['a'] and ['b']"), printed_list("[]")
     (None, None, [])
     """
-    if not isinstance(text, str) or len(text) > MAX_PRINTED:
+    if not isinstance(text, str) or text.lstrip()[:1] not in ("[", "("):
         return None
     text = text.strip()
     if (text[:1], text[-1:]) not in (("[", "]"), ("(", ")")):
@@ -87,7 +162,8 @@ def printed_list(text: object) -> list[str] | None:
         found = json.loads(text)
         return found if isinstance(found, list) and all(isinstance(one, str) for one in found) else None
     except (ValueError, RecursionError):
-        pass
+        if len(text) > MAX_PRINTED:
+            return None
     found, place, end = [], 1, len(text) - 1
     while place < end:
         string = _STRING.match(text, place, end)

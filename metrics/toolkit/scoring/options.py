@@ -74,6 +74,7 @@ class ScoreOptions(_Checked):
     calibration: str | None = None
     on_error: OnError = "fail"
     keep: bool = True
+    explain: bool = False
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from ..rows.items import Item, RowKind
 from ..rows.reading import characters_of
 from .cells import TOGETHER, cell_counts
 from .confusion import LABELLED, counts_of_rows
+from .reasons import row_reasons
 
 # Predictions that are scored at once, by device: a model sorts them by length, and batches for a GPU are large. They
 # depend on the rows alone, never on the number of threads, so that every machine gives the same numbers.
@@ -37,6 +38,13 @@ def statistics_of_items(scorer: Scorer, items: Sequence[Item]) -> tuple[np.ndarr
 
     Equal rows are scored once.
     """
+    return explained_statistics(scorer, items, explain=False)[:2]
+
+
+def explained_statistics(
+    scorer: Scorer, items: Sequence[Item], explain: bool = True
+) -> tuple[np.ndarray, Counter, list[str]]:
+    """Return the same, and for every row one sentence that says why; no sentences unless `explain`."""
     rows: list[tuple] = []
     for item in items:
         if scorer.needs_question and item.text is None:
@@ -46,7 +54,7 @@ def statistics_of_items(scorer: Scorer, items: Sequence[Item]) -> tuple[np.ndarr
             )
         reads = scorer.needs_question or "questions" in scorer.optional
         asked, evidence = item.text if reads else None, tuple(getattr(item, scorer.evidence))
-        if not evidence:
+        if not evidence and scorer.evidence == "references":
             raise FileError(
                 f"{item.file}, line {item.line}: {scorer.evidence}: expected at least one text for {scorer.name}, got "
                 "none; drop the row, or leave the metric out"
@@ -60,19 +68,27 @@ def statistics_of_items(scorer: Scorer, items: Sequence[Item]) -> tuple[np.ndarr
     }
     if scorer.needs_question or "questions" in scorer.optional:
         columns["questions"] = [asked or "" for asked, *_ in places]
-    statistics, counts = scorer.statistics(columns)
-    found = np.asarray(statistics)[[places[row] for row in rows]]
-    return found, counts + label_counts(items, found[:, 0]) if scorer.name == "ava" else counts
+    if explain:
+        statistics, counts, details = scorer.statistics_with_details(scorer.checked(columns), explain=True)
+        distinct = row_reasons(scorer, columns, np.asarray(statistics), details)
+    else:
+        (statistics, counts), distinct = scorer.statistics(columns), []
+    order = [places[row] for row in rows]
+    found = np.asarray(statistics)[order]
+    counts = counts + label_counts(items, found[:, 0]) if scorer.name == "ava" else counts
+    return found, counts, [distinct[place] for place in order] if explain else []
 
 
 def label_counts(items: Sequence[Item], verdicts: np.ndarray) -> Counter:
     """Return how often a judge is right about answers that the rows have labels for, for `judge_errors.Counts`.
 
     Args:
-        items: the answers; a label is 0 or 1.
-        verdicts: (items,) 0 or 1.
+        items: the answers; a label is 0 or 1. That of a set is of none of its predictions.
+        verdicts: (predictions,) 0 or 1.
     """
     found: Counter = Counter()
+    if any(len(item.predictions) != 1 for item in items):
+        return found
     for item, verdict in zip(items, verdicts, strict=True):
         label = item.human[1]
         if label in (0, 1):
@@ -208,13 +224,16 @@ class Tally:
         }
 
 
-def scored(items: Sequence[Item], row_kind: RowKind, scorers: Mapping[str, Scorer]) -> tuple[dict[str, list], Tally]:
+def scored(
+    items: Sequence[Item], row_kind: RowKind, scorers: Mapping[str, Scorer], explain: bool = False
+) -> tuple[dict[str, list], Tally]:
     """Score items.
 
     Args:
         items: at least one.
         row_kind: what they are.
         scorers: {metric: what computes it}.
+        explain: whether to say why, in columns METRIC_reason.
 
     Returns:
         The columns of the output, with one value per item, and the sums.
@@ -228,7 +247,8 @@ def scored(items: Sequence[Item], row_kind: RowKind, scorers: Mapping[str, Score
     for item in items:
         tally.predictions[item.system] += len(item.predictions)
     for metric, scorer in scorers.items():
-        statistics, tally.warning_counts[metric] = statistics_of_items(scorer, items)
+        why = explain and has_reasons(row_kind, scorer)
+        statistics, tally.warning_counts[metric], reasons = explained_statistics(scorer, items, why)
         counted = np.column_stack([statistics, np.ones(len(statistics))])
         of_system = np.repeat(owners, lengths) if not scorer.takes_sets else owners
         tally.sums[metric] = {system: counted[of_system == i].sum(axis=0) for i, system in enumerate(systems)}
@@ -236,7 +256,7 @@ def scored(items: Sequence[Item], row_kind: RowKind, scorers: Mapping[str, Score
         if row_kind.sets and not scorer.takes_sets:  # lists of scores, one per prediction
             starts = np.cumsum([0, *lengths]).tolist()
             scores = {name: [values[a:b] for a, b in pairwise(starts)] for name, values in scores.items()}
-        columns |= scores
+        columns |= scores | ({f"{metric}_reason": reasons} if why else {})
     cells = cell_counts(columns)
     if cells is not None:
         tally.sums[TOGETHER] = {system: cells[owners == i].sum(axis=0) for i, system in enumerate(systems)}
@@ -300,7 +320,12 @@ def map_in_order(function: Callable, windows: Iterable, workers: int) -> Iterato
             torch.set_num_threads(threads)
 
 
-def output_columns(row_kind: RowKind, scorers: Mapping[str, Scorer]) -> dict[str, str]:
+def has_reasons(row_kind: RowKind, scorer: Scorer) -> bool:
+    """Return whether a row has one score by a metric, and not one for each question of a set."""
+    return scorer.takes_sets or not row_kind.sets
+
+
+def output_columns(row_kind: RowKind, scorers: Mapping[str, Scorer], explain: bool = False) -> dict[str, str]:
     """Return the columns of the output and their types, see `writing.Writer`."""
     columns = {"file": "text", "line": "integer", "id": "text", "system": "text"}
     columns |= {row_kind.text: "text", **({"predictions": "texts"} if row_kind.sets else {"prediction": "text"})}
@@ -309,6 +334,7 @@ def output_columns(row_kind: RowKind, scorers: Mapping[str, Scorer]) -> dict[str
     for scorer in scorers.values():
         lists = row_kind.sets and not scorer.takes_sets
         columns |= dict.fromkeys(scorer.row_names, "numbers" if lists else "number")
+        columns |= {f"{scorer.name}_reason": "text"} if explain and has_reasons(row_kind, scorer) else {}
     return columns
 
 

@@ -222,11 +222,12 @@ class Run:
             row_kind = reading.row_kind
             scorers = self._checked_scorers(row_kind)
             signatures = {metric: scorer.signature for metric, scorer in scorers.items()}
-            layout = output_columns(row_kind, scorers), {"genqa_metrics": json.dumps(signatures)}
+            explain = self.options.explain
+            layout = output_columns(row_kind, scorers, explain), {"genqa_metrics": json.dumps(signatures)}
             overall, of_part = Tally(), Tally()
             rows = _RowsRead(reading, windows, size)
             run = counted(
-                lambda window: scored(window.items, row_kind, scorers) if window.items else None,
+                lambda window: scored(window.items, row_kind, scorers, explain) if window.items else None,
                 lambda done: progress(done, rows.expected),
                 sum(scorer.passes for scorer in scorers.values()),
                 lambda window: len(window.items),

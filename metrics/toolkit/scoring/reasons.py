@@ -23,6 +23,26 @@ def reason(metric: str, scores: Mapping[str, float], row: Mapping[str, Any], det
     return makers.get(metric, _scores)(scores, row, details)
 
 
+def row_reasons(
+    scorer: Any, columns: Mapping[str, Sequence], statistics: Any, details: Mapping[str, Sequence]
+) -> list[str]:
+    """Return the sentences of rows.
+
+    Args:
+        scorer: a `core.scorer.Scorer`.
+        columns: the rows.
+        statistics: (rows, k) their statistics.
+        details: see `Scorer.statistics_with_details`.
+    """
+
+    def row(table: Mapping[str, Sequence], place: int) -> dict[str, Any]:
+        return {name: column[place] for name, column in table.items()}
+
+    scores = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()}
+    rows = range(len(statistics))
+    return [reason(scorer.name, row(scores, i), row(columns, i), row(details, i)) for i in rows]
+
+
 def _scores(scores: Mapping, row: Mapping, details: Mapping) -> str:
     """Name the scores, for a metric that has no reason of its own."""
     return ", ".join(f"{name} {value:.2f}" for name, value in scores.items()) + "."

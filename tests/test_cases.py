@@ -1,0 +1,388 @@
+"""Inputs that people who evaluate answers have: other data sets and tools, labels as words, texts without words."""
+
+import csv
+import json
+import shlex
+
+import genqa_metrics
+import numpy as np
+import pytest
+from genqa_metrics.integrations.common import explained
+from genqa_metrics.kpqa.negation import denied_pieces
+from genqa_metrics.kpqa.scoring import UNKNOWN, Tokens, pair_statistics
+from genqa_metrics.toolkit.analysis.calibration_run import _area
+from genqa_metrics.toolkit.analysis.doctor import diagnose
+from genqa_metrics.toolkit.rows.columns import recognized
+from genqa_metrics.toolkit.rows.formats import InputWarning
+from genqa_metrics.toolkit.rows.items import RowError, RowReader
+from genqa_metrics.toolkit.rows.reading import Reading, Skips
+from genqa_metrics.toolkit.rows.sources import files, sources_of
+from genqa_metrics.toolkit.rows.values import NO_ANSWER, answers_of, verdict_of
+
+from tests.factories.files import run, save
+
+WHERE = "Where is the mill?"
+pytestmark = pytest.mark.filterwarnings("ignore::genqa_metrics.toolkit.rows.formats.InputWarning")
+
+
+def read(*paths):
+    """Return the items of files, and what must be known of how they were read."""
+    sources = files([str(path) for path in paths])
+    found = [item for items in Reading(sources, {}, Skips()).good_rows() for item in items]
+    return found, " ".join(notice for source in sources for notice in source.notices)
+
+
+def write(path, content):
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("value", "references"),
+    [
+        (7, ["7"]),
+        (0.25, ["0.25"]),
+        (True, ["yes", "true"]),
+        ([12, "twelve"], ["12", "twelve"]),
+        ({"text": ["1820", "in 1820"], "answer_start": [0, 3]}, ["1820", "in 1820"]),
+        ([{"text": "1820"}, {"text": "in 1820"}], ["1820", "in 1820"]),
+        ({"Value": "Kent", "Aliases": ["County of Kent", "Kent"], "Type": "x"}, ["Kent", "County of Kent"]),
+        ({"number": "", "date": {"day": "3", "month": "May", "year": ""}, "spans": []}, ["3 May"]),
+    ],
+)
+def test_right_answers_as_data_sets_write_them(value, references):
+    (source,) = sources_of([{"question": WHERE, "answer": value, "model_answer": "x"}])
+    (item,) = RowReader(source, {}).read(next(source.rows()))
+    assert (item.references, item.predictions) == (references, ["x"])
+
+
+def test_what_is_no_answer_of_a_data_set_is_refused():
+    assert answers_of({"source": "x"}) is None
+    assert answers_of(float("nan")) is None
+    with pytest.raises(ValueError, match="item 2: expected a string, got a list"):
+        genqa_metrics.score([{"prediction": "a", "references": ["a", ["b"]]}], "aev")
+
+
+@pytest.mark.parametrize("empty", [[], {"text": [], "answer_start": []}])
+def test_a_question_without_an_answer_counts(empty):
+    """Declining or an empty answer is right there, an invented one wrong; without references at all the row is bad."""
+    rows = [{"question": WHERE, "prediction": text, "references": empty} for text in ("", "I don't know.", "In Kent.")]
+    with pytest.warns(InputWarning, match="rows without any right answer"):
+        report = genqa_metrics.score(rows, "ava")
+    assert report.to_pandas()["ava_label"].tolist() == [1, 1, 0]
+    assert report.to_pandas()["references"].tolist() == [[NO_ANSWER]] * 3
+    with pytest.raises(ValueError, match="references: expected at least one reference, got none"):
+        genqa_metrics.score([rows[0] | {"references": None}], "aev")
+
+
+def test_flags_of_a_question_without_an_answer():
+    for flag in ({"answerable": False}, {"is_impossible": True}):
+        (source,) = sources_of([{"question": WHERE, "prediction": "Kent", "references": ["Kent"], **flag}])
+        (item,) = RowReader(source, {}).read(next(source.rows()))
+        assert item.references == [NO_ANSWER]
+
+
+def test_aliases_are_references_too(tmp_path):
+    row = {"question": WHERE, "answer": "Kent", "answer_aliases": ["County of Kent", "Kent"], "prediction": "x"}
+    (item,), told = read(save(tmp_path / "a.jsonl", [row]))
+    assert item.references == ["Kent", "County of Kent"]
+    assert "column 'answer_aliases' was read as further references" in told
+
+
+@pytest.mark.parametrize(
+    ("names", "roles"),
+    [
+        (("question", "answer", "accepted answers"), ("question", "answer", "accepted answers")),
+        (("query", "response", "ground truth"), ("query", "response", "ground truth")),
+        (("Question", "Final answer", "model_answer"), ("Question", "model_answer", "Final answer")),
+        (("question", "answers", "prediction"), ("question", "prediction", "answers")),
+        (("question", "answers", "references"), ("question", None, "references")),
+        (("question", "gold_answer", "answer"), ("question", "answer", "gold_answer")),
+    ],
+)
+def test_one_list_of_names(names, roles):
+    assert tuple(map(recognized(names).get, ("question", "prediction", "references"))) == roles
+
+
+GOLD = {
+    "squad": {"data": [{"paragraphs": [{"qas": [
+        {"id": "q1", "question": WHERE, "is_impossible": False, "answers": [{"text": "in Kent", "answer_start": 0}]},
+        {"id": "q2", "question": "Who?", "is_impossible": True, "answers": [], "plausible_answers": [{"text": "x"}]},
+    ]}]}]},
+    "hotpot": [{"_id": "q1", "question": WHERE, "answer": "in Kent", "context": []},
+               {"_id": "q2", "question": "Who?", "answer": [], "context": []}],
+    "coqa": {"data": [{"id": "q", "story": "...", "questions": [{"input_text": WHERE, "turn_id": 1},
+                                                               {"input_text": "Who?", "turn_id": 2}],
+                       "answers": [{"input_text": "in Kent"}, {"input_text": NO_ANSWER}],
+                       "additional_answers": {"0": [{"input_text": "Kent"}, {"input_text": NO_ANSWER}]}}]},
+    "drop": {"p": {"passage": "...", "qa_pairs": [
+        {"query_id": "q1", "question": WHERE, "answer": {"number": "", "spans": ["in Kent"]}},
+        {"query_id": "q2", "question": "Who?", "answer": {"number": "", "spans": []}}]}},
+    "triviaqa": {"Data": [{"QuestionId": "q1", "Question": WHERE, "Answer": {"Value": "in Kent", "Aliases": []}},
+                          {"QuestionId": "q2", "Question": "Who?", "Answer": {"text": []}}]},
+}  # fmt: skip
+PREDICTIONS = {
+    "hotpot": {"answer": {"q1": "Kent", "q2": ""}, "sp": {"q1": [["Mill", 0]]}},
+    "coqa": [{"id": "q", "turn_id": 1, "answer": "Kent"}, {"id": "q", "turn_id": 2, "answer": ""}],
+}
+
+
+@pytest.mark.parametrize("kind", GOLD)
+def test_predictions_beside_their_data_set(kind, tmp_path):
+    """In either order, and doctor's commands name both files; alone each says what is missing."""
+    gold = write(tmp_path / "gold.json", GOLD[kind])
+    answers = write(tmp_path / "mine.json", PREDICTIONS.get(kind, {"q1": "Kent", "q2": ""}))
+    for paths in ((gold, answers), (answers, gold)):
+        found, _ = read(*paths)
+        assert [(item.text, item.predictions, item.system) for item in found] == [
+            (WHERE, ["Kent"], "mine"),
+            ("Who?", [NO_ANSWER], "mine"),
+        ]
+        assert found[0].references[0] == "in Kent"
+        assert set(found[1].references) == {NO_ANSWER}
+    report = diagnose(files([str(gold), str(answers)]))
+    assert shlex.split(report["can"][0]["command"])[2:] == [str(gold), str(answers)]
+    assert "predictions alone" in run("score", answers, status=2)[1]
+    assert "right answers alone" in run("score", gold, status=2)[1]
+
+
+def test_a_question_that_was_not_answered_is_wrong(tmp_path):
+    gold = write(tmp_path / "gold.json", GOLD["squad"])
+    found, told = read(gold, write(tmp_path / "mine.json", {"q2": "Ann"}))
+    assert [(item.id, item.predictions) for item in found] == [("q1", [""]), ("q2", ["Ann"])]
+    assert "1 questions of the data set have no prediction" in told
+
+
+FORMATS = {
+    "azure": {"rows": [{"inputs.query": WHERE, "inputs.response": "Kent", "inputs.ground_truth": "in Kent",
+                        "inputs.context": "A mill in Kent.", "outputs.f1.f1": 0.5}], "metrics": {}},
+    "opencompass": {"0": {"origin_prompt": [{"role": "HUMAN", "prompt": f"Question: {WHERE}\nAnswer:"}],
+                          "prediction": "Kent", "gold": ["in Kent"]}},
+    "bioasq": {"questions": [{"id": "b", "type": "factoid", "body": WHERE, "exact_answer": [["in Kent", "Kent"]],
+                              "ideal_answer": ["It is in Kent."], "prediction": "Kent"}]},
+    "truthfulqa": [{"Question": WHERE, "Best Answer": "in Kent", "Correct Answers": "in Kent; near a river",
+                    "Incorrect Answers": "in Rome", "prediction": "Kent"}],
+    "": {"17": {"question": WHERE, "prediction": "Kent", "references": ["in Kent"]}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_files_of_tools(form, tmp_path):
+    path = write(tmp_path / "a.json", FORMATS[form])
+    (source,) = files([path])
+    ((row,),) = Reading([source], {}, Skips()).good_rows()
+    assert source.form == form
+    assert (row.text, row.predictions, row.references[0]) == (WHERE, ["Kent"], "in Kent")
+    assert row.contexts == (["A mill in Kent."] if form == "azure" else [])
+
+
+def test_all_items_of_a_list_question_are_one_answer(tmp_path):
+    row = {"type": "list", "body": "Which?", "exact_answer": [["A", "A-1"], ["B"]], "prediction": "A and B"}
+    ((item,), _) = read(save(tmp_path / "a.jsonl", [row]))
+    assert item.references == ["A, B"]
+
+
+@pytest.mark.parametrize(
+    "doc",
+    [
+        {"choices": ["Iron", "Mercury"]},
+        {"options": ["Iron", "Mercury"]},
+        {"choices": {"text": ["Iron", "Mercury"], "label": ["A", "B"]}},
+    ],
+)
+@pytest.mark.parametrize("target", ["B", 1, " (B)", "Mercury"])
+def test_options_of_lm_eval(doc, target, tmp_path):
+    row = {"doc_id": 1, "doc": {"question": "Which metal is liquid?", **doc}, "target": target}
+    ((item,), _) = read(save(tmp_path / "a.jsonl", [row | {"filtered_resps": ["B"], "filter": "none"}]))
+    assert item.text == "Which metal is liquid?\nA. Iron\nB. Mercury"
+    assert item.references == ["B. Mercury", "B", "Mercury"]
+
+
+def test_words_that_are_labels():
+    right = ["Correct Answer", "C", "CORRECT", "✓", "✔️", "yes", "Passed."]
+    wrong = ["Incorrect Answer", "I", "N", "NOT_ATTEMPTED", "Failed to answer", "❌", "refused"]
+    assert {verdict_of(word) for word in right} == {1.0}
+    assert {verdict_of(word) for word in wrong} == {0.0}
+    assert {verdict_of(word) for word in ("partially correct", "maybe", "A", "", 1)} == {None}
+
+
+def test_labels_as_words_are_read_with_a_note(tmp_path):
+    rows = [
+        {"question": WHERE, "prediction": "Kent", "references": "Kent", "label": label}
+        for label in ("C", "Failed to answer", "partly", "1.0", "Correct Answer")
+    ]
+    found, told = read(save(tmp_path / "a.jsonl", rows))
+    assert [item.human[1] for item in found] == [1.0, 0.0, None, 1.0, 1.0]
+    assert "words were read as labels: 'C', 'Correct Answer' as 1 and 'Failed to answer' as 0" in told
+    assert "values such as 'partly' are no labels and were not read" in told
+
+
+def test_the_letters_of_simpleqa_are_not_those_of_inspect():
+    rows = [{"prediction": "a", "references": "a", "label": label} for label in "CA"]
+    (source,) = sources_of(rows)
+    reader = RowReader(source, {})
+    first, second = source.rows()
+    assert reader.read(first)[0].human[1] == 1.0
+    with pytest.raises(RowError, match="A, B and C are grades of SimpleQA"):
+        reader.read(second)
+
+
+BRACKETS = ["[1] Marlow Ltd.", "[sic] in Kent", '["red", "blue"]', "[2, 5]", "[]"]
+
+
+@pytest.mark.parametrize("first", BRACKETS)
+@pytest.mark.parametrize("header", ["prediction", "answer", "predictions"])
+def test_a_cell_that_begins_with_a_bracket_is_text(first, header, tmp_path):
+    """The columns say what rows are, not the first cell: sets of questions are asked about a context."""
+    path = tmp_path / "a.csv"
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(
+            [["question", header, "references"], *([WHERE, text, "Kent"] for text in (first, *BRACKETS))]
+        )
+    found, _ = read(path)
+    assert [item.predictions for item in found] == [[text] for text in (first, *BRACKETS)]
+
+
+def test_references_between_semicolons_are_noted(tmp_path):
+    found, told = read(save(tmp_path / "a.csv", [{"prediction": "b", "references": "a; b; c"}]))
+    assert found[0].references == ["a; b; c"]
+    assert "if ';' stands between several, add --split-references ';'" in told
+
+
+def test_files_of_one_name_in_two_folders_are_two_systems(tmp_path):
+    rows = [{"prediction": "a", "references": "a"}]
+    for folder in ("old", "new"):
+        (tmp_path / folder).mkdir()
+        save(tmp_path / folder / "x.jsonl", rows)
+    found, _ = read(tmp_path / "old/x.jsonl", tmp_path / "new/x.jsonl")
+    assert [item.system for item in found] == ["old/x", "new/x"]
+
+
+def test_a_judge_of_sets_with_labels():
+    rows = [{"question": WHERE, "prediction": ["In Kent.", "In Rome."], "references": ["Kent"], "label": 1}] * 2
+    assert genqa_metrics.score(rows, "ava").systems["rows"]["ava_accuracy"] == 0.5
+
+
+def test_an_answer_without_passages_is_unsupported():
+    rows = [
+        {"question": WHERE, "prediction": text, "contexts": contexts}
+        for text, contexts in (("The mill is in Kent.", []), ("The mill is in Kent.", [""]), ("I don't know.", []))
+    ]
+    report = genqa_metrics.score(rows)
+    assert list(report.signatures) == ["grounding"]
+    assert report.to_pandas()["grounding"].tolist() == [0, 0, 1]
+    assert report.systems["rows"]["grounding"] == 0
+    assert any("rows have no passages" in one for one in report.found.warnings)
+
+
+@pytest.mark.parametrize("text", ["A", "The Who", "%", "No", "😀", ">="])
+def test_identical_texts_score_1(text):
+    assert genqa_metrics.load("aev").compute(predictions=[text], references=[[text]])["aev"] == 1
+    judged = genqa_metrics.load("ava").compute(questions=["Which one?"], predictions=[text], references=[[text]])
+    assert judged["ava_accuracy"] == 1
+
+
+def test_stop_words_count_where_a_reference_has_no_other():
+    aev = genqa_metrics.load("aev")
+    found = aev.compute(predictions=["Yes", "the", "It was The Who"], references=["No", "The Beatles", "The Who"],
+                        per_example=True)["aev_per_example"]  # fmt: skip
+    assert found[:2] == [0, 0]
+    assert 0 < found[2] < 1
+
+
+def test_words_that_the_vocabulary_does_not_know_match_only_themselves():
+    """They share one vector; ids from UNKNOWN on tell them apart."""
+
+    def text(*ids):
+        return Tokens(np.array(ids), np.ones(len(ids)), np.eye(1, 4).repeat(len(ids), 0))
+
+    same, other = text(UNKNOWN + 1), text(UNKNOWN + 2)
+    assert pair_statistics([same, same], [same, other]).tolist() == [[1.0] * 10, [0.0] * 10]
+
+
+def test_emoji_and_scripts_in_kpqa():
+    kpqa = genqa_metrics.load("kpqa")
+    pairs = [("😀", "😀"), ("😀", "😡"), ("ಬೆಂಗಳೂರು", "ಮೈಸೂರು"), ("x >= 5", "x != 5"), ("x ≥ 5", "x >= 5")]
+    found = kpqa.compute(
+        questions=["What is it?"] * len(pairs),
+        predictions=[one for one, _ in pairs],
+        references=[other for _, other in pairs],
+        per_example=True,
+    )
+    for name in ("bleu1_kpqa", "rougeL_kpqa", "bertscore_kpqa"):
+        scores = found[f"{name}_per_example"]
+        assert scores[0] == pytest.approx(1)
+        assert max(scores[1:3]) < 0.1
+        assert scores[3] < 0.5 < scores[4]
+    assert max(found[f"{name}_per_example"][1] for name in ("bleu1", "rougeL", "bertscore")) == 0
+    assert "|unknown:surface|" in kpqa.signature()
+
+
+def test_an_operand_is_what_its_operator_makes_of_it():
+    offsets = [(0, 1), (2, 4), (5, 6)]
+    marks = {text: denied_pieces(text, offsets, np.ones(3)).tolist() for text in ("x >= 5", "x <= 5", "x == 5")}
+    assert marks["x >= 5"][:2] == [0, 0]
+    assert 0 not in (marks["x >= 5"][2], marks["x <= 5"][2])
+    assert marks["x >= 5"] != marks["x <= 5"]
+    assert marks["x == 5"] == [0, 0, 0]
+    assert not denied_pieces("<b> 5", [(0, 3), (4, 5)], np.ones(2)).any()
+
+
+def test_the_area_of_many_labels_needs_little_memory():
+    """All pairs of 30,000 labels would take 7 GB at least; parity with the definition on few."""
+    rng = np.random.default_rng(0)
+    scores, labels, weights = rng.random(30_000).round(2), rng.integers(0, 3, 30_000) / 2, rng.random(30_000)
+    few = slice(0, 60)
+    above = np.sign(scores[few, None] - scores[few]) / 2 + 0.5
+    pairs = (weights * labels)[few, None] * (weights * (1 - labels))[few]
+    assert _area(scores[few], labels[few], weights[few]) == pytest.approx((above * pairs).sum() / pairs.sum())
+    assert _area(scores, labels, weights) == pytest.approx(0.5, abs=0.02)
+
+
+def test_reasons_come_from_the_pass_that_scores(monkeypatch):
+    from genqa_metrics.aev.scorer import AevScorer
+
+    rows = [{"prediction": f"{n} steps", "references": "four steps"} for n in range(5)]
+    seen = []
+    plain = AevScorer.statistics
+    monkeypatch.setattr(
+        AevScorer, "statistics", lambda self, columns: (seen.extend(columns["predictions"]), plain(self, columns))[1]
+    )
+    report, table = explained(rows, "aev")
+    assert len(seen) == 5
+    assert table["aev_reason"].str.startswith("Its precision is ").all()
+    assert report.systems["rows"]["aev"] == genqa_metrics.score(rows, "aev").systems["rows"]["aev"]
+
+
+CASES = {
+    "06-squadv2-lm-eval.jsonl": 5,
+    "06b-squad-v2-gold.json 06b-squad-v2-predictions.json": 4,
+    "06c-empty-references.jsonl": 2,
+    "07-answer-aliases.jsonl": 3,
+    "08-financebench.jsonl": 4,
+    "11-grounding.jsonl": 6,
+    "15-azure-evaluation.json": 2,
+    "16-opencompass.json": 2,
+    "22-csv-bracket-text.csv": 5,
+    "22c-csv-one-list.csv": 2,
+    "25-bool-gold.jsonl": 2,
+    "25b-int-gold.jsonl": 2,
+    "26-hf-squad-rows.jsonl": 2,
+    "27-hotpot-gold.json 27-hotpot-pred.json": 2,
+    "28-coqa-gold.json 28-coqa-pred.json": 2,
+    "29-truthfulqa.csv": 3,
+    "30-bioasq.json": 2,
+    "31-triviaqa.jsonl": 1,
+    "32-gaia.jsonl": 1,
+    "36-label-words.jsonl": 12,
+    "36b-label-financebench.jsonl": 9,
+}
+
+
+@pytest.mark.parametrize("names", CASES)
+def test_every_row_of_the_cases_is_read(names, shared_data):
+    paths = [shared_data / "cases" / name for name in names.split()]
+    found, _ = read(*paths)
+    assert len(found) == CASES[names]
+    if names.startswith("36b"):
+        assert [item.human[1] for item in found] == [0, 1, 1, 0, 1, 1, 0, 1, 1]
