@@ -564,7 +564,7 @@ def test_nothing_typed_or_uploaded_is_read_as_html(name, visit, tmp_path):
         "contexts": [NASTY],
     }
     good = tmp_path / "<img src=x onerror=window.hacked=1>.jsonl"
-    good.write_text(json.dumps(row) + "\n" + json.dumps({**row, "references": [], "contexts": []}) + "\n")
+    good.write_text(json.dumps(row) + "\n" + json.dumps({**row, "references": None, "contexts": 3}) + "\n")
     upload(page, good)
     expect(page.get_by_role("table", name="The first rows of the file")).to_contain_text("<script>")
     page.locator("button.primary:visible").click()

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import gradio as gr
 from genqa_metrics.toolkit.rows import files, formats, items, packed, reading, writing
+from genqa_metrics.toolkit.rows.columns import recognized
 from genqa_metrics.toolkit.scoring import pipeline, registry, selection
 from gradio_client.utils import is_http_url_like
 from markupsafe import Markup
@@ -252,13 +253,10 @@ def guessed(columns: Sequence[str]) -> dict[str, str]:
     >>> guessed(["Prompt", "response", "gold", "model"])
     {'question': 'Prompt', 'prediction': 'response', 'references': 'gold', 'system': 'model'}
     """
-    known = {column.lower().strip(): column for column in reversed(columns)}
-    likely = {**items.LIKELY, "system": ("model", "model_name", "run"), "id": ("qid", "question_id", "example_id")}
-    found: dict[str, str] = {}
-    for name, ours in items.COLUMNS.items():
-        likeliest = next((word for word in (*ours, *likely.get(name, ())) if word in known), None)
-        if likeliest and known[likeliest] not in found.values():
-            found[name] = known[likeliest]
+    found = dict(recognized(tuple(columns)))
+    system = next((name for name in columns if name.lower().strip() in ("model", "model_name", "run")), None)
+    if "system" not in found and system is not None:
+        found["system"] = system
     return found
 
 

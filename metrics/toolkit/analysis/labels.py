@@ -12,7 +12,6 @@ from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowReader
 from ..rows.reading import Skips, good_rows
 from ..rows.sources import AnySource
-from ..rows.values import verdict_of
 from .estimation import cluster_sums
 from .labelling import item_key, key_of
 from .raters import COLUMNS
@@ -217,7 +216,7 @@ def _read_files(
             key = item_key(str(texts["system"] or ""), texts["question"], texts["prediction"])
             places = place_of.get(key, [])
         probability, planned = plan_of(row.values)
-        word = verdict_of(value)
+        word = reader.verdict("label", value)
         label = share_of("label", value) if word is None else word
         rater = next((str(row.values[name]) for name in COLUMNS["rater"] if row.values.get(name)), "")
         for place in places:
@@ -236,12 +235,13 @@ def _read_files(
         for place in found:
             collected.labels[place].append(value)
             collected.odds[place] = probability
-    skips.counts["skipped"] += label_skips.skipped
+    notes += [f"{source.name}: {notice}" for source in sources for notice in source.notices if "labels" in notice]
+    skips.counts.skipped += label_skips.skipped
     skips.good.update(label_skips.good)
     names = ", ".join(source.name for source in sources)
     if not collected.labels:
         raise FileError(
-            f"{names}: none of the {label_skips.counts['good']:,} labels is of one of the rows; id, or question "
+            f"{names}: none of the {label_skips.counts.good:,} labels is of one of the rows; id, or question "
             "and prediction, and system must be those of the rows"
         )
     if lost:

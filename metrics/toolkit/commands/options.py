@@ -57,8 +57,8 @@ Column = repeated(
 From = _reading(
     "--from",
     "TOOL",
-    "What wrote the files: ragas, lm-eval, squad, openai-evals, inspect, promptfoo, deepeval, langfuse, langsmith or "
-    "mlflow. Default: detected.",
+    "What wrote the files: ragas, lm-eval, squad, openai-evals, inspect, promptfoo, deepeval, langfuse, langsmith, "
+    "mlflow, azure, opencompass, bioasq or truthfulqa. Default: detected.",
 )
 RowsAt = _reading("--rows-at", "PATH", "Where the rows stand in JSON: runs[*].items.")
 Sheet = _reading("--sheet", "NAME", "Sheet of a workbook, by name or number.")

@@ -8,7 +8,8 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from copy import deepcopy
+from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from itertools import chain, islice
 from pathlib import Path
@@ -23,6 +24,41 @@ _Converted = TypeVar("_Converted")
 FIRST_ROWS = 20  # that show whether a column is missing everywhere
 
 
+@dataclass
+class RowCounts:
+    """What became of the rows that were read.
+
+    Attributes:
+        good: rows that could be read.
+        skipped: bad rows that were left out.
+        single: contexts with one reference, which cannot be halved.
+        not_numbers: values of `score` and `label` that are not numbers.
+        skipped_of: {system: its bad rows}, where their system is known.
+    """
+
+    good: int = 0
+    skipped: int = 0
+    single: int = 0
+    not_numbers: int = 0
+    skipped_of: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: Mapping) -> None:
+        """Add counts, as `since` returns them."""
+        for name in ("good", "skipped", "single", "not_numbers"):
+            setattr(self, name, getattr(self, name) + other.get(name, 0))
+        self.skipped_of.update(other.get("skipped_of", {}))
+
+    def since(self, before: "RowCounts") -> dict:
+        """Return what was counted since an earlier copy, in types that JSON has.
+
+        >>> RowCounts(3, 1, skipped_of=Counter(bert=1)).since(RowCounts(2))
+        {'good': 1, 'skipped': 1, 'single': 0, 'not_numbers': 0, 'skipped_of': {'bert': 1}}
+        """
+        names = ("good", "skipped", "single", "not_numbers")
+        counted = {name: getattr(self, name) - getattr(before, name) for name in names}
+        return counted | {"skipped_of": dict(self.skipped_of - before.skipped_of)}
+
+
 class Skips:
     """The policy for bad rows: raise at the first one, or report it, count it and leave it out.
 
@@ -31,26 +67,26 @@ class Skips:
         problem: called with each bad row that is left out.
 
     Attributes:
-        counts: rows so far that were "good" and "skipped"; "skipped NAME" are those of a system, where it is known.
+        counts: the rows so far.
         good: {name of a source: rows of it that were good}.
         row: number of the last row that was read, of its source.
     """
 
     def __init__(self, skip: bool = False, problem: Message = ignore):
         self.skip, self.problem = skip, problem
-        self.counts: Counter[str] = Counter()
+        self.counts = RowCounts()
         self.good: Counter[str] = Counter()
         self.row = 0
 
     @property
     def skipped(self) -> int:
         """Number of rows that were left out."""
-        return self.counts["skipped"]
+        return self.counts.skipped
 
     @property
     def by_system(self) -> dict[str, int]:
         """{system: rows that were left out}, for systems that have such rows."""
-        return skipped_by_system(self.counts)
+        return dict(self.counts.skipped_of)
 
     def bad(self, where: str, error: RowError) -> None:
         """Count a bad row.
@@ -59,18 +95,10 @@ class Skips:
             FileError: if bad rows are not to be left out.
         """
         if not self.skip:
-            raise FileError(f"{where}: {error}", bad_row=self.counts["good"] > 0) from error
-        self.counts.update(["skipped", *(f"skipped {system}" for system in error.systems)])
+            raise FileError(f"{where}: {error}", bad_row=self.counts.good > 0) from error
+        self.counts.skipped += 1
+        self.counts.skipped_of.update(error.systems)
         self.problem(f"{where}: {error}")
-
-
-def skipped_by_system(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return the skipped rows of systems, from `Skips.counts`.
-
-    >>> skipped_by_system({"good": 2, "skipped": 1, "skipped bert": 1})
-    {'bert': 1}
-    """
-    return {name.removeprefix("skipped "): n for name, n in counts.items() if name.startswith("skipped ")}
 
 
 def good_rows(
@@ -101,7 +129,7 @@ def good_rows(
             except RowError as error:
                 skips.bad(f"{source.name}, {source.unit} {row.number}", error)
                 continue
-            skips.counts["good"] += 1
+            skips.counts.good += 1
             skips.good[source.name] += 1
             yield source, row, converted
         for notice in source.notices:
@@ -224,8 +252,7 @@ class Reading:
 
     Attributes:
         row_kind: what the rows of the first file are; None before `windows` is called.
-        counts: those of `Skips`, and rows that are "single" (contexts with one reference), and "not_numbers", values
-            of `score` and `label` that are not numbers.
+        counts: those of `Skips`.
     """
 
     def __init__(
@@ -278,7 +305,7 @@ class Reading:
                 self._jump(finished[part])
                 yield Window([], part, finished[part], done=True)
                 part += 1
-            rows, chunk, held, texts, before = 0, [], 0, 0, Counter(self.counts)
+            rows, chunk, held, texts, before = 0, [], 0, 0, deepcopy(self.counts)
             with closing(self.good_rows()) as good_rows:
                 for items in good_rows:
                     predictions, characters = limits(self.row_kind)
@@ -289,7 +316,7 @@ class Reading:
                         texts += characters_of(item)
                     if part_rows is not None and rows >= part_rows:
                         yield Window(chunk, part, self._end(before, last=False))
-                        rows, chunk, held, texts, before = 0, [], 0, 0, Counter(self.counts)
+                        rows, chunk, held, texts, before = 0, [], 0, 0, deepcopy(self.counts)
                         part += 1
                         if part in finished:
                             break
@@ -302,26 +329,26 @@ class Reading:
                         yield Window(chunk, part, self._end(before, last=True))
                     return
 
-    def _end(self, before: Counter, last: bool) -> dict:
+    def _end(self, before: RowCounts, last: bool) -> dict:
         return {
             "last": last,
             "place": [self._file, self.skips.row],
             "row_kind": asdict(self.row_kind),
             "file_kind": self._file_kind and asdict(self._file_kind),
-            "counts": dict(self.counts - before),
+            "counts": self.counts.since(before),
         }
 
     def _jump(self, end: dict) -> None:
         self._file, self.skips.row = end["place"]
         self.row_kind = RowKind(**end["row_kind"])
         self._file_kind = end["file_kind"] and RowKind(**end["file_kind"])
-        self.counts.update(end["counts"])
+        self.counts.add(end["counts"])
 
     def _check_any(self) -> None:
-        good, skipped, single = (self.counts[name] for name in ("good", "skipped", "single"))
+        good, single = self.counts.good, self.counts.single
         if not good:
-            if skipped:
-                raise FileError(f"no row could be scored: all {skipped:,} rows are bad")
+            if self.counts.skipped:
+                raise FileError(f"no row could be scored: all {self.counts.skipped:,} rows are bad")
             raise FileError(f"{', '.join(source.name for source in self.sources)}: no rows; is this the right file?")
         if single == good:
             raise FileError(
@@ -344,8 +371,8 @@ class Reading:
         if self._file_kind is None:
             self._file_kind = reader.kind
             self._check_row_kind(source, reader.kind, row.values)
-        self.counts["single"] += not items
-        self.counts["not_numbers"] += reader.not_numbers
+        self.counts.single += not items
+        self.counts.not_numbers += reader.not_numbers
         reader.not_numbers = 0
         return items
 

@@ -56,39 +56,23 @@ def output_path(path: str | os.PathLike, inputs: Iterable[str | os.PathLike | No
     return real
 
 
-def _nameless(folder: Path) -> BinaryIO | None:
-    """Open a file without a name, of which nothing stays if the process is killed; None where that is unknown."""
-    try:
-        return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666), "wb")
-    except (AttributeError, OSError):  # not Linux, or a file system that cannot; another reason comes up again
-        return None
-
-
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file for writing that replaces the file of its name only when it is complete.
 
-    After an error nothing stays. After SIGKILL a hidden file that ends in .part may stay; on file systems of
-    Linux that have files without a name only if the kill falls between its two last steps, naming and replacing.
+    After an error nothing stays. After SIGKILL a hidden file that ends in .part may stay.
 
     Args:
         path: name of the file; the permissions of an older one stay.
     """
     temporary = path.with_name(TEMPORARY.format(secrets.token_hex(8)))
-    nameless = _nameless(path.parent)
     try:
-        with nameless or open(temporary, "xb") as raw:
+        with open(temporary, "xb") as raw:
             yield raw
             raw.flush()
             if path.exists():
                 os.chmod(raw.fileno() if os.chmod in os.supports_fd else temporary, stat.S_IMODE(path.stat().st_mode))
             os.fsync(raw.fileno())
-            if nameless:
-                folder = os.open(path.parent, os.O_RDONLY)  # named, because only then link follows the link in /proc
-                try:
-                    os.link(f"/proc/self/fd/{raw.fileno()}", temporary, src_dir_fd=folder, follow_symlinks=True)
-                finally:
-                    os.close(folder)
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)

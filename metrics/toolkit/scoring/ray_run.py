@@ -13,9 +13,9 @@ import json
 import logging
 import os
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from copy import deepcopy
 
 import pyarrow
 import pyarrow.parquet
@@ -26,7 +26,7 @@ from ray.data.block import BlockMetadata
 from ..rows.callbacks import Message, ignore
 from ..rows.formats import FileError
 from ..rows.items import Item, RowKind
-from ..rows.reading import Reading, Skips
+from ..rows.reading import Reading, RowCounts, Skips
 from ..rows.writing import arrow_schema
 from .parts import MANIFEST, is_folder, manifest, part_name
 from .pipeline import WINDOWS, Tally, output_columns, scored
@@ -100,14 +100,14 @@ class RowsDatasource(Datasource):
         source = source_of(file, self.wanted)
         reading = Reading([source], self.columns, Skips(self.skip, problems.append), asks=lambda row_kind: self.needs)
         reading.row_kind = self.row_kind
-        counted, chunk = Counter(), []
+        counted, chunk = RowCounts(), []
         for items in reading.good_rows():
             chunk += items
             if len(chunk) >= self.rows:
-                yield _table(chunk, {"counts": dict(reading.counts - counted), "problems": problems})
-                counted, chunk = Counter(reading.counts), []
+                yield _table(chunk, {"counts": reading.counts.since(counted), "problems": problems})
+                counted, chunk = deepcopy(reading.counts), []
                 problems.clear()
-        yield _table(chunk, {"counts": dict(reading.counts - counted), "problems": problems})
+        yield _table(chunk, {"counts": reading.counts.since(counted), "problems": problems})
 
 
 class _Scoring:
@@ -273,10 +273,10 @@ class RayRun(Run):
 
     def _report_of(self, sink: PartsDatasink, row_kind: RowKind, scorers: Mapping, problem: Callable) -> Scores:
         """Return the results of the notes of a pipeline; tell its problems."""
-        overall, counts = Tally(), Counter()
+        overall, counts = Tally(), RowCounts()
         for note in sink.notes:
             overall.add(Tally(**note.get("tally", {})))
-            counts.update(note.get("counts", {}))
+            counts.add(note.get("counts", {}))
             for message in note.get("problems", ()):
                 problem(message)
         return report_of(overall, row_kind, scorers, counts, self.options.total)

@@ -15,7 +15,7 @@ from ..rows.callbacks import Message, ignore
 from ..rows.columns import COLUMNS
 from ..rows.formats import FileError
 from ..rows.items import RowKind
-from ..rows.reading import Reading, Skips, Window, check_columns, skipped_by_system
+from ..rows.reading import Reading, RowCounts, Skips, Window, check_columns
 from ..rows.sources import sources_of
 from ..rows.writing import Writer
 from .cells import TOGETHER, cell_shares
@@ -300,14 +300,14 @@ def facts_of(report: Scores) -> dict:
     }
 
 
-def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: Mapping[str, int], total: bool) -> Scores:
+def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCounts, total: bool) -> Scores:
     """Return the scores of every system.
 
     Args:
         overall: the sums over all rows.
         row_kind: what the rows are.
         scorers: {metric: what computes it}.
-        counts: see `reading.Reading`.
+        counts: what became of the rows.
         total: add a row for all systems together.
     """
     rows, predictions, name = dict(overall.rows), dict(overall.predictions), None
@@ -327,7 +327,7 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: Mappi
     together = overall.sums.get(TOGETHER, {})
     if total and together:
         together = {**together, name: sum(together.values())}
-    skipped = skipped_by_system(counts)
+    skipped = dict(counts.skipped_of)
     notes = [length_note(metric, of_metric) for metric, of_metric in scores.items()]
     if len({skipped.get(system, 0) for system in (*overall.rows, *skipped)}) > 1:
         found = ", ".join(f"{system} {rows:,}" for system, rows in skipped.items())
@@ -342,10 +342,10 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: Mappi
         rows=rows,
         predictions=predictions,
         signatures={metric: scorer.signature for metric, scorer in scorers.items()},
-        skipped=counts["skipped"],
+        skipped=counts.skipped,
         skipped_of=skipped,
-        single=counts["single"],
-        not_numbers=counts["not_numbers"],
+        single=counts.single,
+        not_numbers=counts.not_numbers,
         warnings=warnings,
         notes=[note for note in notes if note],
         cells=cell_shares(together),
