@@ -22,9 +22,9 @@ import genqa_metrics
 from genqa_metrics.core import checkpoint_validation as trust
 from genqa_metrics.toolkit.cli import app
 from genqa_metrics.toolkit.reports.table import Table, as_json, csv_table, html_table, latex_table, markdown, visible
+from genqa_metrics.toolkit.rows.checks import list_in_cell
 from genqa_metrics.toolkit.rows.files import Source
 from genqa_metrics.toolkit.rows.formats import FileError
-from genqa_metrics.toolkit.rows.items import RowReader
 from genqa_metrics.toolkit.rows.writing import Writer
 from genqa_metrics.toolkit.scoring.parts import MANIFEST, verify
 from hypothesis import HealthCheck, given, settings
@@ -78,13 +78,13 @@ def rows_of(path: Path) -> list:
 def same_texts(folder: Path, drawn: tuple) -> str:
     """Texts are written in every format, and come back as they were."""
     ending, some = drawn
-    with Writer(folder / f"a{ending}", {"prediction": "text", "references": "texts"}, {}) as writer:
-        writer.write({"prediction": some, "references": [[text, "b"] for text in some]})
-    source = Source(folder / f"a{ending}")
-    reader = RowReader(source, {})
-    read = [row.values for row in source.rows()]
-    assert [reader._unpacked("", row["prediction"]) for row in read] == some
-    assert [reader._unpacked("", row["references"]) for row in read] == [[text, "b"] for text in some]
+    columns = {"file": "text", "line": "integer", "prediction": "text", "references": "texts"}
+    with Writer(folder / f"a{ending}", columns, {}) as writer:
+        lines = {"file": ["a"] * len(some), "line": range(len(some))}
+        writer.write(lines | {"prediction": some, "references": [[text, "b"] for text in some]})
+    read = [row.values for row in Source(folder / f"a{ending}").rows()]
+    assert [row["prediction"] for row in read] == some
+    assert [list_in_cell(row["references"]) for row in read] == [[text, "b"] for text in some]
     return "harmless"
 
 

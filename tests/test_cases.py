@@ -17,7 +17,8 @@ from genqa_metrics.toolkit.rows.formats import InputWarning
 from genqa_metrics.toolkit.rows.items import RowError, RowReader
 from genqa_metrics.toolkit.rows.reading import Reading, Skips
 from genqa_metrics.toolkit.rows.sources import files, sources_of
-from genqa_metrics.toolkit.rows.values import NO_ANSWER, answers_of, verdict_of
+from genqa_metrics.toolkit.rows.values import NO_ANSWER, answers_of
+from genqa_metrics.toolkit.rows.verdicts import verdict_of
 
 from tests.factories.files import run, save
 
@@ -102,6 +103,17 @@ def test_aliases_are_references_too(tmp_path):
 )
 def test_one_list_of_names(names, roles):
     assert tuple(map(recognized(names).get, ("question", "prediction", "references"))) == roles
+
+
+def test_a_column_that_was_named_has_no_other_role(tmp_path):
+    """Beside `response`, `answer` would be the references: named as the prediction it is not compared with itself."""
+    row = {"question": WHERE, "answer": "Kent", "response": "Rome", "gold": "In Kent"}
+    (source,) = sources_of([row])
+    (item,) = RowReader(source, {"prediction": "answer"}).read(next(source.rows()))
+    assert (item.predictions, item.references) == (["Kent"], ["In Kent"])
+    (source,) = sources_of([{name: row[name] for name in ("question", "answer", "response")}])
+    with pytest.raises(RowError, match="no references"):
+        RowReader(source, {"prediction": "answer"}).read(next(source.rows()))
 
 
 GOLD = {

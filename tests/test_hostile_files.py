@@ -10,9 +10,9 @@ import zipfile
 
 import pytest
 from genqa_metrics.toolkit.rows import formats, packed
+from genqa_metrics.toolkit.rows.checks import list_in_cell
 from genqa_metrics.toolkit.rows.files import Source
 from genqa_metrics.toolkit.rows.formats import FileError
-from genqa_metrics.toolkit.rows.items import RowReader
 from genqa_metrics.toolkit.rows.sources import sources_of
 from genqa_metrics.toolkit.rows.writing import Writer
 
@@ -28,10 +28,9 @@ def test_every_text_comes_back_as_it_was(tmp_path, ending):
         texts = {"prediction": TEXTS, "references": [[text, "b"] for text in TEXTS]}
         writer.write({"file": ["a"] * len(TEXTS), "line": range(len(TEXTS)), **texts})
     source = Source(tmp_path / f"a{ending}")
-    reader = RowReader(source, {})
     read = [row.values for row in source.rows()]
     assert [row["prediction"] for row in read] == TEXTS
-    assert [reader._list_in_cell(row["references"]) for row in read] == [[text, "b"] for text in TEXTS]
+    assert [list_in_cell(row["references"]) for row in read] == [[text, "b"] for text in TEXTS]
 
 
 def test_scores_in_csv_are_scored_again_alike(tmp_path):

@@ -216,7 +216,7 @@ def _read_files(
             key = item_key(str(texts["system"] or ""), texts["question"], texts["prediction"])
             places = place_of.get(key, [])
         probability, planned = plan_of(row.values)
-        word = reader.verdict("label", value)
+        word = reader.verdicts.read("label", value)
         label = share_of("label", value) if word is None else word
         rater = next((str(row.values[name]) for name in COLUMNS["rater"] if row.values.get(name)), "")
         for place in places:

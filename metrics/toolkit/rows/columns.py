@@ -1,9 +1,14 @@
 """Finds the columns of a file by their names: which one has the question, the answer, the references."""
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import Any
 
-from .formats import plain_name
+from .formats import ColumnError, plain_name
+from .values import MISSING, is_path, value_at
+
+MAX_NAMES = 30  # of columns in a message
 
 # Per role: our own names, then what data sets and tools call such a column, the plainest first. A column of another
 # name than ours is read with a note.
@@ -98,3 +103,77 @@ def likely(role: str, names: Iterable[str]) -> str:
     """
     either = EITHER if role in ("prediction", "references") else ()
     return next((name for name in names if plain_name(name) in (*COLUMNS[role], *either)), "NAME")
+
+
+class ColumnFinder:
+    """Finds the columns of the rows of one source.
+
+    Args:
+        source: the source, see `sources.AnySource`; notes say what was guessed.
+        named: names of columns by role; "" for a column that is not to be read. A name with dots goes into objects and
+            lists: "answers.text", "choices.0.text".
+    """
+
+    def __init__(self, source: Any, named: Mapping[str, str]):
+        self.source, self.named = source, named
+        self._names: set[str] = set()
+        self._roles: Mapping[str, str] = {}
+
+    def value(self, values: dict, role: str) -> tuple[str, object]:
+        """Return the name of a role's column in the file and its value, or `MISSING`.
+
+        Raises:
+            ColumnError: if the row lacks a column that was named.
+        """
+        column = self.named.get(role)
+        if column is None:
+            column = self._recognized(values).get(role, COLUMNS[role][0])
+            return column, values.get(column, MISSING)
+        if column == "":
+            return role, MISSING
+        value = values.get(column, MISSING)
+        if value is MISSING and is_path(column):
+            value = value_at(values, column)
+        if value is MISSING:
+            option = "columns names" if self.source.path is None else "--column names"
+            raise ColumnError(f"no column {column!r}, which {option} for {role!r}; {self._listed(values)}")
+        return column, value
+
+    def _recognized(self, values: dict) -> Mapping[str, str]:
+        """Return the columns of a row by the names of `COLUMNS`; says once what was guessed."""
+        if self._names != values.keys():
+            # A column that was named for one role has no other one; its role is as if it were found by our own name.
+            taken = {part for column in self.named.values() for part in (column, re.split(r"[.\[]", column)[0])}
+            roles = [OWN_NAMES[role][0] for role, column in self.named.items() if column and OWN_NAMES.get(role)]
+            names = dict.fromkeys([*roles, *(name for name in values if name not in taken)])
+            self._names, self._roles = set(values), recognized(tuple(names))
+            for role, column in self._roles.items():
+                if role not in self.named and not self.source.form and is_guess(role, column) and role != "id":
+                    what = "further references" if role == "aliases" else f"the {role}"
+                    self.source.note(f"column {column!r} was read as {what}; another one: --column {role}=NAME")
+        return self._roles
+
+    def fix(self, name: str, guess: str, wide: str) -> str:
+        """Return how a column is named: by an argument for rows in memory, else by an option of the command line."""
+        if self.source.path is None:
+            return f'say which one it is with columns={{"{name}": "{guess}"}}'
+        return f"say which one it is with --column {name}={guess}{wide}"
+
+    @staticmethod
+    def _listed(values: dict) -> str:
+        more = f" and {len(values) - MAX_NAMES:,} more" if len(values) > MAX_NAMES else ""
+        return f"columns found: {', '.join(list(values)[:MAX_NAMES]) or 'none'}{more}"
+
+    def needed(self, values: dict, name: str) -> tuple[str, object]:
+        """Return the same; raise a `ColumnError` where there is no such column."""
+        column, value = self.value(values, name)
+        if value is MISSING:
+            wide = ", or where each system has a column, with --systems A,B" if name == "prediction" else ""
+            fix = self.source.elsewhere(values) or self.fix(name, likely(name, values), wide)
+            named = " or ".join(OWN_NAMES[name])
+            raise ColumnError(f"no {name} (a column named {named}); {self._listed(values)}; {fix}")
+        return column, value
+
+    def has(self, values: dict, name: str) -> bool:
+        """Return whether a row has a column."""
+        return self.value(values, name)[1] is not MISSING

@@ -1,12 +1,11 @@
 """Rows of question answering data sets in their own files, and predictions that stand in files beside them."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from .columns import EITHER, recognized
 from .formats import plain_name
-from .tool_rows import ToolFormatError
+from .tools.shared import ToolFormatError
 from .values import answers_of
 
 _TURN = "{}_{}"  # id of a question of a conversation
@@ -130,42 +129,3 @@ def joined_rows(predictions: Mapping[str, str], questions: Mapping[str, dict]) -
         for ident, row in questions.items()
         if ident in predictions or answers_of(row["references"])
     ]
-
-
-def bioasq_row(row: dict) -> dict:
-    """Return the columns of BioASQ: of a list all items are one answer, of other questions each item is one.
-
-    >>> bioasq_row({"type": "list", "body": "Which?", "exact_answer": [["A", "A-1"], ["B"]]})["references"]
-    ['A, B']
-    """
-    exact, ideal = row.get("exact_answer") or [], row.get("ideal_answer") or []
-    items = [item if isinstance(item, list) else [item] for item in (exact if isinstance(exact, list) else [exact])]
-    if row.get("type") == "list":
-        texts = [", ".join(str(item[0]) for item in items if item)]
-    else:
-        texts = [text for item in items for text in item]
-    texts += ideal if isinstance(ideal, list) else [ideal]
-    return {"question": row["body"], "references": [text for text in texts if text]}
-
-
-def truthfulqa_row(row: dict) -> dict:
-    """Return the columns of TruthfulQA: in CSV its correct answers stand in one cell, separated by semicolons."""
-    values = {plain_name(name): value for name, value in row.items()}
-    correct = values["correct_answers"]
-    correct = [one.strip() for one in correct.split(";")] if isinstance(correct, str) else list(correct)
-    references = dict.fromkeys(text for text in (values["best_answer"], *correct) if text)
-    return {"question": values["question"], "references": list(references)}
-
-
-def opencompass_row(row: dict) -> dict:
-    r"""Return the columns of OpenCompass; the question is what the last message of its prompt asks.
-
-    >>> opencompass_row({"origin_prompt": "Question: Who?\\nAnswer:", "prediction": "Ann", "gold": "Ann"})["question"]
-    'Who?'
-    """
-    prompt = row["origin_prompt"]
-    if isinstance(prompt, list):
-        asked = [part for part in prompt if part.get("role") in ("HUMAN", "user")] or prompt
-        prompt = asked[-1].get("prompt") or asked[-1].get("content") or ""
-    only = re.fullmatch(r"(?is)(?:question|q):\s*(.+?)\s*\n\s*(?:answer|a):?\s*", prompt.strip())
-    return {"question": only[1] if only else prompt, "prediction": row["prediction"], "references": row["gold"]}

@@ -1,11 +1,11 @@
 """Whole JSON documents -> rows: lists, tables as pandas writes them, and the results of evaluation tools."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from .columns import recognized
 from .data_sets import data_set_rows
 from .formats import FileError
-from .tool_formats import detect_tool_format
+from .tools import detect_tool_format, inspect, promptfoo
 from .values import MISSING, value_at
 
 # Where the rows of a document may be, if nothing else is known of it.
@@ -23,16 +23,11 @@ def document_rows(document: object) -> Iterator[dict] | None:
     """
     if isinstance(document, list):
         return iter(document)
-    if isinstance(document, dict) and isinstance(document.get("samples"), list) and "eval" in document:
-        model = document["eval"].get("model") if isinstance(document["eval"], dict) else None
-        return ({"scores": None, **sample, "model": model} for sample in document["samples"])
     if not isinstance(document, dict):
         return None
-    results = document.get("results")
-    if isinstance(results, dict) and isinstance(results.get("results"), list):  # promptfoo
-        return _promptfoo(results["results"])
-    if (rows := data_set_rows(document)) is not None:
-        return rows
+    for rows_of in (inspect.document_rows, promptfoo.document_rows, data_set_rows):
+        if (rows := rows_of(document)) is not None:
+            return rows
     if (table := _table(document)) is not None:
         return iter(table)
     if {"prediction", "references"} <= set(recognized(tuple(document))) or detect_tool_format(document):
@@ -87,13 +82,6 @@ def _table(document: Mapping) -> list[dict] | None:
     return [{name: column[place] for name, column in document.items()} for place in index]
 
 
-def _promptfoo(results: Sequence) -> Iterator[dict]:
-    """Yield promptfoo's results; where there are several prompts they are told apart."""
-    rows = [row if isinstance(row, dict) else {} for row in results]
-    prompts = {str(row["prompt"].get("label")) for row in rows if isinstance(row.get("prompt"), dict)}
-    return ({**row, "several_prompts": True} if len(prompts) > 1 else row for row in rows)
-
-
 def rows_at(document: object, path: str, name: str) -> Iterator:
     """Return the rows that stand at a place of a document.
 
@@ -139,31 +127,3 @@ def place_of_rows(document: object, depth: int = 4) -> str:
             if isinstance(name, str) and not set(".[]") & set(name) and (inner := place_of_rows(value, depth - 1)):
                 return name if inner == "." else f"{name}{'' if inner[0] == '[' else '.'}{inner}"
     return ""
-
-
-def event_log_rows(events: Sequence[Mapping]) -> list[dict]:
-    """Return the rows of a log of OpenAI evals: its events `sampling` and `match` by sample.
-
-    Args:
-        events: the lines of the log.
-
-    >>> asked = {"sample_id": "a.0", "type": "sampling", "data": {"prompt": "Who?", "sampled": ["Ann"]}}
-    >>> checked = {"sample_id": "a.0", "type": "match", "data": {"expected": "Ann", "picked": "Ann", "correct": True}}
-    >>> event_log_rows([{"spec": {}}, asked, checked])
-    [{'id': 'a.0', 'input': 'Who?', 'sampled': ['Ann'], 'ideal': 'Ann'}]
-    """
-    samples: dict[str, dict] = {}
-    for event in events:
-        data, ident = event.get("data"), event.get("sample_id")
-        if ident is None or not isinstance(data, Mapping):
-            continue
-        row = samples.setdefault(str(ident), {"id": str(ident)})
-        if event.get("type") == "sampling" and "sampled" in data:
-            row |= {"input": data.get("prompt"), "sampled": data["sampled"]}
-        elif event.get("type") == "raw_sample":
-            row |= {"ideal": data["ideal"]} if "ideal" in data else {}
-            row.setdefault("input", data.get("input"))
-        elif event.get("type") in ("match", "metrics") and "expected" in data:
-            row["ideal"] = data["expected"]
-            row.setdefault("sampled", data.get("sampled"))
-    return [row for row in samples.values() if row.get("sampled") is not None]

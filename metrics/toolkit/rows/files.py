@@ -19,7 +19,7 @@ from .documents import document_rows, place_of_rows, rows_at
 from .formats import COMPRESSIONS, PACKED, READABLE, FileError, Row, format_of
 from .tables import arrow_rows, excel_rows, inspect_rows, parquet_rows
 from .text_rows import csv_rows, json_rows
-from .tool_formats import COLUMNS_READ, TOOL_FORMATS, normalize_rows
+from .tools import COLUMNS_READ, TOOL_FORMATS, normalize_rows
 
 NOTICE = 40  # letters at the start of a notice that tell it from others
 _DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeError)
@@ -59,7 +59,7 @@ class ReadOptions:
     """How rows are read.
 
     Attributes:
-        form: a key of `tool_formats.TOOL_FORMATS`, None to recognise it.
+        form: a key of `tools.TOOL_FORMATS`, None to recognise it.
         systems: columns that hold the answers of one system each.
         encoding: of text, None for UTF-8, or UTF-16 where a file begins so.
         rows_at: where the rows stand in a JSON document, see `values.value_at`; "" to look for them.

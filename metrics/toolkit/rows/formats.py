@@ -50,6 +50,20 @@ class FileError(ValueError):
         self.bad_row, self.finished_parts = bad_row, 0
 
 
+class RowError(ValueError):
+    """A bad row; the message says what is wrong and the fix, the caller adds where.
+
+    Attributes:
+        systems: those whose row it is, as far as they are known.
+    """
+
+    systems: tuple[str, ...] = ()
+
+
+class ColumnError(RowError):
+    """A row without a column that is needed or was named."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One row of a file.

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from .callbacks import Message, ignore
-from .formats import FileError, InputWarning, Row
-from .items import SPLIT_HALF, ColumnError, Item, RowError, RowKind, RowReader
+from .formats import ColumnError, FileError, InputWarning, Row, RowError
+from .items import SPLIT_HALF, Item, RowKind, RowReader
 from .sources import AnySource
 
 _Converted = TypeVar("_Converted")

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from .data_sets import joined_rows, predictions_of, questions_of
-from .documents import event_log_rows
 from .files import Noted, ReadOptions, Source
 from .formats import FileError, Row
 from .tables import is_dataset, load_dataset
-from .tool_formats import normalize_rows
+from .tools import normalize_rows
+from .tools.openai_evals import event_log_rows
 
 
 class MemorySource(Noted):

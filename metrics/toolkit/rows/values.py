@@ -12,29 +12,6 @@ _SEPARATOR = re.compile(r"\s*,\s*|\s+|\Z")
 _STRING = re.compile(r"""\s*(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
 
 NO_ANSWER = "unanswerable"  # stands for the reference of a question that has no answer, as in SQuAD 2
-_CORRECT = (
-    "correct, right, true, yes, y, t, c, pass, passed, accept, accepted, ok, correct answer, right answer, "
-    "\N{CHECK MARK}, \N{HEAVY CHECK MARK}, \N{WHITE HEAVY CHECK MARK}"
-)
-_WRONG = (
-    "incorrect, wrong, false, no, n, f, i, fail, failed, reject, rejected, not correct, incorrect answer, "
-    "wrong answer, not attempted, no attempt, no answer, failed to answer, did not answer, refused, refusal, "
-    "declined, abstained, \N{BALLOT X}, \N{HEAVY BALLOT X}, \N{CROSS MARK}, \N{MULTIPLICATION X}"
-)
-_VERDICTS = {word: verdict for words, verdict in ((_CORRECT, 1.0), (_WRONG, 0.0)) for word in words.split(", ")}
-
-
-def verdict_of(value: object) -> float | None:
-    """Return the label that a word stands for, 1 for correct and 0 for wrong; None for what is no such word.
-
-    An answer that was not attempted is not correct. C and I are those of Inspect.
-
-    >>> [verdict_of(word) for word in ("Correct answer", "FALSE", "NOT_ATTEMPTED", "I", "partly", 1)]
-    [1.0, 0.0, 0.0, 0.0, None, None]
-    """
-    if not isinstance(value, str):
-        return None
-    return _VERDICTS.get(value.replace("_", " ").replace("-", " ").replace("\ufe0f", "").strip(" .!").casefold())
 
 
 def text_of_number(value: bool | float) -> str:

@@ -1,0 +1,24 @@
+"""Test cases of DeepEval, of a data set or of a test run."""
+
+from .shared import ToolFormatError
+
+NEEDED = (
+    ("input", "actual_output", "expected_output"),
+    ("input", "actualOutput", "expectedOutput"),
+    ("input", "actual_output", "retrieval_context"),
+    ("input", "actualOutput", "retrievalContext"),
+)
+
+
+def columns_of(row: dict) -> dict:
+    """Return the columns of DeepEval: a test case, of a data set or of a test run."""
+    names = ("actual_output", "expected_output", "retrieval_context")
+    camel = ("actualOutput", "expectedOutput", "retrievalContext")
+    answer, expected, passages = (
+        row[one] if one in row else row.get(other) for one, other in zip(names, camel, strict=True)
+    )
+    if answer is None:
+        raise ToolFormatError("actual_output: is null; a golden has no answer before it is run")
+    if isinstance(passages, str) and "|" in passages:  # DeepEval joins them in CSV
+        passages = passages.split("|")
+    return {"question": row["input"], "prediction": answer, "references": expected, "contexts": passages}

@@ -1,0 +1,33 @@
+"""Langfuse: items of a run of a data set or of an experiment, and traces."""
+
+from .shared import ANSWERS, QUESTIONS, ToolFormatError, expected_answers, named_text, opened, passages_of
+
+NEEDED = (
+    ("input", "output", "expected_output"),
+    ("input", "output", "expectedOutput"),
+    ("item", "output", "evaluations"),
+    ("timestamp", "input", "output"),  # a trace
+)
+
+
+def columns_of(row: dict) -> dict:
+    """Return the columns of Langfuse: an item of a run of a data set, or of an experiment."""
+    if "item" in row:
+        item = row["item"]
+        row = {
+            **row,
+            "input": item["input"],
+            "expected_output": item.get("expected_output", item.get("expectedOutput")),
+        }
+    expected = row.get("expected_output", row.get("expectedOutput"))
+    passages = passages_of(row["input"], row["output"], opened(row.get("metadata")))
+    if expected in (None, "") and not passages:
+        raise ToolFormatError(
+            "expectedOutput: is empty; export the runs of a dataset, whose items have one, or log the retrieved "
+            "passages as contexts, which grounding reads"
+        )
+    found = {
+        "question": named_text(row["input"], QUESTIONS),
+        "prediction": named_text(row["output"], ANSWERS, "assistant"),
+    }
+    return found | {"references": None if expected in (None, "") else expected_answers(expected), "contexts": passages}

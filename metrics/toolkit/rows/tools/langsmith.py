@@ -1,0 +1,36 @@
+"""Runs of LangSmith beside their examples, as `evaluate` and `to_pandas` give them."""
+
+from .shared import ANSWERS, QUESTIONS, ToolFormatError, expected_answers, named_text, passages_of
+
+NEEDED = (
+    ("inputs.*", "outputs.*", "reference.*"),
+    ("inputs", "outputs", "reference_outputs"),
+    ("inputs", "outputs", "reference outputs"),
+    ("run", "example", "evaluation_results"),
+    ("inputs.*", "outputs.*", "example_id"),
+    ("inputs", "outputs", "run_type"),
+)
+
+
+def columns_of(row: dict) -> dict:
+    """Return the columns of LangSmith: a run beside its example, as `evaluate` and `to_pandas` give it."""
+
+    def part(name: str, *others: str) -> object:
+        flat = {key[len(name) + 1 :]: value for key, value in row.items() if key.startswith(f"{name}.")}
+        return flat or next((row[one] for one in (name, *others) if row.get(one) is not None), None)
+
+    if "example" in row:  # what `evaluate` yields
+        run, example = row["run"], row["example"]
+        row = {"inputs": example["inputs"], "outputs": run["outputs"], "reference": example["outputs"]} | row
+    outputs, expected = part("outputs"), part("reference", "reference_outputs", "reference outputs")
+    if outputs in (None, "") or all(
+        value is None for value in (outputs.values() if isinstance(outputs, dict) else "-")
+    ):
+        raise ToolFormatError(f"has no outputs: {str(row.get('error') or 'no run')[:80]}")
+    return {
+        "question": named_text(part("inputs"), QUESTIONS),
+        "prediction": named_text(outputs, ANSWERS, "assistant"),
+        "references": expected_answers(expected),
+        "contexts": passages_of(outputs, part("inputs")),
+        "id": row.get("example_id"),
+    }

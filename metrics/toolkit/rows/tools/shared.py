@@ -1,0 +1,104 @@
+"""What the formats of tools have in common: chats, inputs and outputs of any name, right answers and passages."""
+
+import json
+from collections.abc import Iterable, Mapping
+
+# What a question and a right answer are called inside the inputs of a tool; the first that is there is taken.
+QUESTIONS = ("question", "query", "prompt", "problem", "input", "user_input", "instruction", "message", "text")
+ANSWERS = ("answer", "output", "response", "completion", "result", "text", "content", "final_answer", "generated")
+EXPECTED = (
+    "expected", "reference", "references", "expected_answer", "expected_output", "expected_response", "ground_truth",
+    "ideal", "target", "gold", "answer", "answers", "output", "correct_answer",
+)  # fmt: skip  # fmt: skip
+CONTEXTS = ("contexts", "context", "documents", "retrieved_context", "retrieved_contexts", "retrieval_context")
+
+
+class ToolFormatError(ValueError):
+    """A row is not of its form; the message says what is wrong and the fix."""
+
+
+def text_of(value: object, role: str = "user") -> object:
+    """Return the text of what may be a chat: that of the last message of a role, else of the last message.
+
+    >>> text_of([{"role": "system", "content": "Be short."}, {"role": "user", "content": "Who won?"}])
+    'Who won?'
+    >>> text_of({"role": "assistant", "content": [{"type": "text", "text": "Ann"}]}), text_of("Ann")
+    ('Ann', 'Ann')
+    """
+    if isinstance(value, Mapping):
+        if "choices" in value:
+            return text_of(value["choices"], "assistant")
+        inner = next((value[name] for name in ("content", "text", "message") if value.get(name) is not None), None)
+        return text_of(inner, role)
+    if isinstance(value, list) and value and all(isinstance(part, Mapping) for part in value):
+        if all("role" not in part and part.get("type") == "text" for part in value):
+            return "".join(str(part.get("text", "")) for part in value)
+        mine = [part for part in value if part.get("role", part.get("type")) in (role, {"user": "human"}.get(role))]
+        return text_of((mine or value)[-1], role)
+    if isinstance(value, list) and len(value) == 1:
+        return text_of(value[0], role)
+    return value
+
+
+def opened(value: object) -> object:
+    """Return a JSON object or list that stands in a cell of CSV as text; other values as they are."""
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def named_text(value: object, names: Iterable[str], role: str = "user") -> object:
+    """Return the text that inputs or outputs of a tool hold under one of some names; of a single value that one.
+
+    >>> named_text({"question": "Who?", "lang": "en"}, QUESTIONS)
+    'Who?'
+    >>> named_text({"messages": [{"content": "Who?"}]}, QUESTIONS)
+    'Who?'
+    """
+    value = opened(value)
+    if isinstance(value, Mapping):
+        plain = {str(key).lower().replace(" ", "_"): inner for key, inner in value.items()}
+        chat = "choices" in value or "content" in value
+        name = next((name for name in names if plain.get(name) is not None), None)
+        if name is None and isinstance(value.get("messages"), list):
+            name = "messages"
+        if chat and name in (None, "text", "content"):
+            return text_of(value, role)
+        if name is None and len(plain) == 1:
+            name = next(iter(plain))
+        if name is None:
+            raise ToolFormatError(
+                f"expected one of {', '.join(names)} in {{{', '.join(map(str, value))}}}; name it with --column, such "
+                "as --column question=inputs.NAME"
+            )
+        return named_text(plain[name], names, role) if isinstance(plain[name], Mapping | list) else plain[name]
+    return text_of(value, role)
+
+
+def expected_answers(value: object) -> object:
+    """Return the references of a value: a text, a list of texts, or what an object holds under a usual name."""
+    value = opened(value)
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return value
+    if isinstance(value, Mapping):
+        facts = value.get("expected_facts")
+        if facts is not None and not any(value.get(name) is not None for name in EXPECTED):
+            raise ToolFormatError("expected_facts: are no answers; give an expected_response")
+        inner = next((value[name] for name in EXPECTED if value.get(name) is not None), None)
+        if isinstance(inner, list) and all(isinstance(one, str) for one in inner):
+            return inner
+    found = named_text(value, EXPECTED, "assistant")
+    return str(found) if isinstance(found, int | float) and not isinstance(found, bool) else found
+
+
+def passages_of(*values: object) -> object:
+    """Return the passages that one of some objects holds under a usual name; None where there are none."""
+    for value in map(opened, values):
+        if isinstance(value, Mapping):
+            found = next((value[name] for name in CONTEXTS if value.get(name)), None)
+            if found is not None:
+                return found
+    return None
