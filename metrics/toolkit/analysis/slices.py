@@ -6,7 +6,8 @@ import numpy as np
 
 from ...core.scorer import Scorer
 from ..rows.formats import FileError
-from ..rows.items import MAX_NAMES, RowError
+from ..rows.columns import MAX_NAMES
+from ..rows.formats import RowError
 from . import resampling
 from .system_comparison import analyse
 
