@@ -69,7 +69,7 @@ def test_labels_may_be_words_as_pandas_and_people_write_them(rows, tmp_path):
     words = save(tmp_path / "words.csv", [row | {"label": str(bool(row["label"]))} for row in rows])
     told = run("agree", words, "--metric", "aev")
     assert "column label, from 0 to 1" in told[0]
-    assert "label: words such as 'False' were read as labels, 1 for correct and 0 for wrong" in told[1]
+    assert "label: words were read as labels: 'True' as 1 and 'False' as 0" in told[1]
 
 
 def test_labels_that_are_no_verdicts_are_counted(rows):

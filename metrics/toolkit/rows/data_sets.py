@@ -63,11 +63,11 @@ def predictions_of(rows: Sequence[Mapping]) -> dict[str, str] | None:
     """
     first = rows[0] if rows else {}
     roles = recognized(tuple(first))
-    if len(rows) == 1 and "id" not in roles:
+    if len(rows) == 1 and not roles.keys() - {"prediction"}:
         nested = next((first[name] for name in ("answer", "predictions") if isinstance(first.get(name), dict)), first)
-        # All values are texts, except for what reading the file may have added.
         texts = {str(name): text for name, text in nested.items() if isinstance(text, str)}
-        return texts if texts and len(texts) >= len(nested) - 1 and "question" not in nested else None
+        ids = nested is not first or not roles
+        return texts if ids and texts and len(texts) == len(nested) and "question" not in nested else None
     answer = roles.get("prediction") or next((name for name in first if plain_name(name) in EITHER), None)
     if "id" not in roles or answer is None or {"references", "contexts"} & roles.keys():
         return None
