@@ -5,9 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from ...core.scorer import Scorer
-from ..rows.formats import FileError
 from ..rows.columns import MAX_NAMES
-from ..rows.formats import RowError
+from ..rows.formats import FileError, RowError
 from . import resampling
 from .system_comparison import analyse
 
