@@ -51,9 +51,9 @@ def test_two_systems_with_labels_a_judge_and_topics():
     assert roles["topic"] is None
 
 
-def test_rows_with_passages_get_grounding_too():
+def test_grounding_is_named_only_where_nothing_else_reads_the_rows():
     report = found([row(n, contexts=["Ann won."]) for n in range(4)])
-    assert "ava and grounding" in report["can"][0]["why"]
+    assert "grounding" not in str(report["can"])
     bare = [{"question": "Who?", "prediction": "Ann", "contexts": ["Ann won."]}]
     assert verbs(found(bare)) == ["score", "explain"]
 
@@ -65,6 +65,8 @@ def test_the_command_for_unsupported_sentences_runs(tmp_path):
     words = shlex.split(report["can"][1]["command"])[1:]
     assert words == ["explain", str(path), "-m", "grounding"]
     assert run(*words)[0].startswith("0 of 1 answers")
+    assert "add --metric grounding" in run("score", path, status=1)[1]
+    assert "grounding" in run(*shlex.split(report["can"][0]["command"])[1:])[0]
 
 
 def test_systems_with_ids_of_their_own_are_matched_by_question():

@@ -1,5 +1,6 @@
 """Grounding: sentences by hand, windows, citations, scores from statistics, and the bundled judge on clear cases."""
 
+import tomllib
 import warnings
 from itertools import pairwise, permutations
 
@@ -200,6 +201,24 @@ def test_the_order_of_passages_and_irrelevant_ones_change_nothing(grounding):
     assert np.ptp(probabilities, axis=0) == pytest.approx(0, abs=1e-4)
 
 
+def test_the_failure_that_the_pages_show_is_one(grounding, repository):
+    """Until a judge passes such pairs: then example, card, README and pages are to say something else."""
+    example = tomllib.loads((repository / "spaces/grounding/examples.toml").read_text())["example"][-1]
+    passage, claim = example["passages"].strip(), example["answer"]
+    found = grounding.compute(predictions=[claim], contexts=[[passage]], explain=True)
+    (sentence,) = found["explanation"][0]["sentences"]
+    assert (sentence["verdict"], round(sentence["probability"], 2)) == ("supported", 0.67)
+    for page in (
+        "README.md",
+        "metrics/grounding/README.md",
+        "spaces/grounding/about.md",
+        "spaces/docs/pages/how-to/1-rag.md",
+    ):
+        text = " ".join((repository / page).read_text().split())
+        assert passage in text, page
+        assert claim in text, page
+
+
 def test_a_contradiction_says_what_the_passage_says(grounding):
     found = grounding.compute(
         predictions=["The bridge was built in 1887.", "Roses like the shade of a wall.", "Bob sells tea."],
@@ -310,7 +329,7 @@ def test_score_shows_correctness_and_grounding_and_their_four_cells():
         for year in (1889, 1875)
         for passages in (supported, other)
     ] + [question | {"prediction": "I don't know.", "contexts": other}]
-    report = genqa_metrics.score(rows)
+    report = genqa_metrics.score(rows, ["ava", "grounding"])
     assert list(report.signatures) == ["ava", "grounding"]
     cells = {name: report.systems["rows"][name] for name in CELLS}
     assert cells == dict.fromkeys(CELLS, 0.25)
@@ -321,8 +340,9 @@ def test_score_shows_correctness_and_grounding_and_their_four_cells():
 
 def test_rows_without_references_are_scored_by_their_passages():
     rows = [{"prediction": "The bridge is 120 metres long.", "retrieved_contexts": PASSAGES}]
-    report = genqa_metrics.score(rows)
-    assert list(report.signatures) == ["grounding"]
+    report = genqa_metrics.score(rows, "grounding")
+    with pytest.raises(ValueError, match=r"no references, which only grounding reads; .*: add grounding to metrics"):
+        genqa_metrics.score(rows)
     assert report.systems["rows"]["grounding"] == 1
     with pytest.raises(ValueError, match="rows, row 1: no references"):
         genqa_metrics.score(rows, "aev")
@@ -332,7 +352,7 @@ def test_rows_without_references_are_scored_by_their_passages():
 
 def test_a_row_without_a_column_of_passages_can_be_skipped():
     good = {"prediction": "The bridge is 120 metres long.", "contexts": PASSAGES}
-    found = genqa_metrics.score([good, {"prediction": "It is long."}], on_error="skip")
+    found = genqa_metrics.score([good, {"prediction": "It is long."}], "grounding", on_error="skip")
     assert (found.rows, found.skipped) == ({"rows": 1}, {"rows": 1})
 
 

@@ -207,11 +207,13 @@ def _supported(
     if not facts.systems:
         lacks("score, compare, accuracy", "there are no predictions, and without them a context needs two references")
         return can, cannot
-    metrics = " and ".join(default_metrics(facts.kind))
-    add("score the rows", f"default for such rows: {metrics}", "score")
     kind = facts.kind
-    if "grounding" in default_metrics(kind):
-        why = "rows with passages; the worst answers, each with the nearest sentence of a passage"
+    if kind.has_references:
+        add("score the rows", f"default for such rows: {' and '.join(default_metrics(kind))}", "score")
+    else:  # grounding errs too often to be recommended where there is another way
+        why = "passages and no references: only grounding reads such rows, and it errs often"
+        add("score the rows", why, "score", "-m", "grounding")
+        why = "the worst answers, each with the nearest sentence of a passage"
         add("list the sentences that no passage supports", why, "explain", "-m", "grounding")
     answers = not kind.sets and kind.text == "question" and kind.given and kind.has_references
     shared, questions = _shared(facts)

@@ -49,7 +49,7 @@ def score(
     """Score rows; the numbers are those of `genqa-metrics score`.
 
     Without metrics and settings rows with a question are scored by "ava", sets of questions by "f_meta" and "aev", and
-    others by "aev". Rows with contexts, the retrieved passages, are also scored by "grounding".
+    others by "aev"; "grounding", for rows with contexts, the retrieved passages, only where it is named.
 
     Args:
         rows: a list of dicts, a `pandas.DataFrame`, a `datasets.Dataset`, a path or a list of paths. A row has

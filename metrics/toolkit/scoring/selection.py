@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from ...core.scorer import Scorer
 from ..rows.columns import COLUMNS
+from ..rows.formats import FileError
 from ..rows.items import RowKind
 from .registry import SCORERS, make_scorer, scorer_class
 
@@ -55,19 +56,23 @@ def default_metrics(row_kind: RowKind) -> tuple[str, ...]:
 
     Rows with a question get a metric that reads it: without it, long right answers look worse than short wrong ones.
 
-    Rows with contexts, the passages that an answer was written from, also get one that reads those.
+    Grounding, which reads the passages that an answer was written from, is computed only where it is named: it agrees
+    too little with people to be shown to those who do not ask for it.
 
-    >>> default_metrics(RowKind(sets=False, ceiling=False, text="question"))
-    ('ava',)
+    Raises:
+        FileError: if rows have passages and no references, so that nothing else can be computed.
+
     >>> default_metrics(RowKind(sets=False, ceiling=False, text="question", has_contexts=True))
-    ('ava', 'grounding')
+    ('ava',)
     """
     if row_kind.sets:
         return "f_meta", "aev"
-    grounded = ("grounding",) if row_kind.has_contexts else ()
     if not row_kind.has_references:
-        return grounded
-    return (("ava",) if row_kind.text == "question" and row_kind.given else ("aev",)) + grounded
+        raise FileError(
+            "rows have passages and no references, which only grounding reads; it errs often, so that it is computed "
+            "only where it is named: add --metric grounding"
+        )
+    return ("ava",) if row_kind.text == "question" and row_kind.given else ("aev",)
 
 
 def needed_columns(metrics: Mapping[str, Scorer | type[Scorer]], row_kind: RowKind) -> dict[str, str]:
