@@ -6,6 +6,7 @@ import shlex
 
 import genqa_metrics
 import numpy as np
+import pandas
 import pytest
 from genqa_metrics.integrations.common import explained
 from genqa_metrics.kpqa.negation import denied_pieces
@@ -74,6 +75,28 @@ def test_a_question_without_an_answer_counts(empty):
     assert report.to_pandas()["references"].tolist() == [[NO_ANSWER]] * 3
     with pytest.raises(ValueError, match="references: expected at least one reference, got none"):
         genqa_metrics.score([rows[0] | {"references": None}], "aev")
+
+
+def test_answers_in_a_frame_of_pandas(tmp_path):
+    """Parquet gives arrays inside objects."""
+    rows = [
+        {"question": WHERE, "prediction": "Kent", "answers": {"text": texts}} for texts in (["Kent", "in Kent"], [])
+    ]
+    pandas.DataFrame(rows).to_parquet(tmp_path / "a.parquet")
+    for given in (pandas.read_parquet(tmp_path / "a.parquet"), str(tmp_path / "a.parquet")):
+        (source,) = sources_of(given)
+        reader = RowReader(source, {})
+        found = [reader.read(row)[0].references for row in source.rows()]
+        assert found == [["Kent", "in Kent"], [NO_ANSWER]]
+
+
+def test_passages_as_ms_marco_has_them():
+    passages = {"is_selected": [0, 1], "passage_text": ["A mill.", "In Kent."]}
+    for value in (passages, [{"passage_text": "A mill."}, {"passage_text": "In Kent."}]):
+        row = {"query": WHERE, "answers": ["Kent"], "prediction": "Kent", "passages": value}
+        (source,) = sources_of([row])
+        (item,) = RowReader(source, {}).read(next(source.rows()))
+        assert (item.text, item.references, item.contexts) == (WHERE, ["Kent"], ["A mill.", "In Kent."])
 
 
 def test_flags_of_a_question_without_an_answer():
@@ -268,6 +291,9 @@ def test_files_of_one_name_in_two_folders_are_two_systems(tmp_path):
         save(tmp_path / folder / "x.jsonl", rows)
     found, _ = read(tmp_path / "old/x.jsonl", tmp_path / "new/x.jsonl")
     assert [item.system for item in found] == ["old/x", "new/x"]
+    save(tmp_path / "old/x.csv", rows)
+    found, _ = read(tmp_path / "old/x.jsonl", tmp_path / "old/x.csv")
+    assert [item.system for item in found] == ["x.jsonl", "x.csv"]
 
 
 def test_a_judge_of_sets_with_labels():

@@ -218,7 +218,7 @@ def test_files_of_one_name_in_two_folders_are_two_systems(tmp_path):
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
     paths = [save(tmp_path / "one" / "out.jsonl", rows("good")), save(tmp_path / "two" / "out.jsonl", rows("bad"))]
-    assert report(paths)["systems"] == [str(path) for path in paths]
+    assert report(paths)["systems"] == ["one/out", "two/out"]
 
 
 def test_sets_of_questions(repository):

@@ -1,6 +1,5 @@
 """Compare systems on the same questions: rows -> what `genqa-metrics compare` reports, as one object."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -285,9 +284,7 @@ def _named_sources(inputs: object) -> tuple[list[AnySource], dict[int, str]]:
         sources = [source for found in named.values() for source in found]
         return sources, {id(source): name for name, found in named.items() for source in found}
     sources = digested_sources(inputs)
-    stems = Counter(source.stem for source in sources)
-    # Two files of the same name in two folders are two systems.
-    return sources, {id(source): source.name if stems[source.stem] > 1 else source.stem for source in sources}
+    return sources, {id(source): source.stem for source in sources}
 
 
 def _check_row_kind(

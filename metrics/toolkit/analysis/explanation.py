@@ -179,7 +179,7 @@ def explanation(
         return segments(texts[here], offsets[here], weights, found, in_heaviest_subsequence(ids, used, others))
 
     pairs = [(side(0, i), side(i, 0)) for i in range(1, len(texts))]
-    signature = f"kpqa|{models.signature}|beta:{beta:g}|version:{VERSION}"
+    signature = f"kpqa|{models.signature}|beta:{beta:g}|unknown:surface|version:{VERSION}"
     rarity = None
     if corpus:
         documents = [np.unique(pieces) for pieces in word_pieces(models.tokenizer, list(map(readable, corpus)))]

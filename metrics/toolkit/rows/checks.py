@@ -7,6 +7,9 @@ from .csv_cells import PlainCell
 from .formats import RowError
 from .values import MISSING, printed_list
 
+# Where an object has the text of a passage.
+_PASSAGE = ("text", "content", "page_content", "passage_text", "passage", "contents", "snippet")
+
 
 def kind_of(value: object) -> str:
     """Return what a value is, for a message."""
@@ -51,6 +54,17 @@ def json_list(text: str) -> object:
     return found
 
 
+def passages_in(value: object) -> list:
+    """Return the passages of a value: a list, one text or object, or an object with a list, as MS MARCO has them.
+
+    >>> passages_in({"passage_text": ["Ann won.", "Bo lost."], "is_selected": [1, 0]}), passages_in("Ann won.")
+    (['Ann won.', 'Bo lost.'], ['Ann won.'])
+    """
+    if isinstance(value, dict):
+        value = next((value[name] for name in _PASSAGE if isinstance(value.get(name), list)), value)
+    return value if isinstance(value, list) else [value]
+
+
 def passage_text(value: object) -> str:
     """Return the text of a retrieved passage; what has none is shown as JSON.
 
@@ -58,7 +72,7 @@ def passage_text(value: object) -> str:
     ('Ann won.', '')
     """
     if isinstance(value, dict):
-        value = next((value[name] for name in ("text", "content", "page_content") if name in value), value)
+        value = next((value[name] for name in _PASSAGE if name in value), value)
     if isinstance(value, str) or not is_given(value):
         return value if isinstance(value, str) else ""
     return json.dumps(value, default=str, ensure_ascii=False)

@@ -88,33 +88,66 @@ class ReadOptions:
             ) from None
 
 
-class Noted:
-    """What a source says of how it was read.
+class AnySource:
+    """Rows under a name, wherever they are from; `position` of `size` bytes are read while `rows` is iterated.
+
+    Args:
+        name: for messages.
+        stem: name of the system of rows without one.
+        options: how they are read; None for the defaults.
 
     Attributes:
-        notices: one sentence each, without the name of the file.
-        inputs: the names of the files that it was made of.
+        path: name of the file; None for rows in memory.
+        inputs: names of the files that it was made of.
+        columns: the columns that are needed, for formats that can leave out the others; None for all.
+        form: the format of the tool that wrote it, once a row was read; "" for rows as we write them.
+        notices: what a user must know of how it was read, one sentence each, without the name of the file.
     """
 
-    inputs: Sequence[str] = ()
+    path: str | None = None
+    format, unit = "memory", "row"
+    size: int | None = None
+    position = 0
+    columns: Sequence[str] | None = None
+
+    def __init__(self, name: str, stem: str, options: ReadOptions | None = None):
+        self.name, self.stem, self.inputs = name, stem, (name,)
+        self.options = options or ReadOptions()
+        self.form = self.options.form
+        self._notices: dict[str, str] = {}
 
     @property
     def notices(self) -> list[str]:
         """What a user must know of how the rows were read."""
-        return list(self.__dict__.get("_notices", {}).values())
+        return list(self._notices.values())
 
     def note(self, message: str, subject: str | None = None) -> None:
         """Keep a notice: the first of those that begin alike, or the last one on a subject."""
-        kept = self.__dict__.setdefault("_notices", {})
-        if subject is not None or message[:NOTICE] not in kept:
-            kept[subject or message[:NOTICE]] = message
+        if subject is not None or message[:NOTICE] not in self._notices:
+            self._notices[subject or message[:NOTICE]] = message
+
+    def rows(self, after: int = 0) -> Iterator[Row]:
+        """Yield every row behind the first `after`, the bad ones too."""
+
+        def formatted(form: str) -> None:
+            self.form = form
+
+        yield from normalize_rows(self._found(after), self.form, self.options.systems, formatted)
+
+    def _found(self, after: int) -> Iterator[Row]:
+        """Yield the rows as they are."""
+        raise NotImplementedError
+
+    def elsewhere(self, values: Mapping) -> str:
+        """Return where there are rows if these values are none, as a part of a sentence; "" if nowhere."""
+        return ""
 
     def check_unchanged(self) -> None:
         """Refuse a source that has changed since it was opened; rows in memory have no state to compare."""
 
 
-class Source(Noted):
-    """One input file; `position` of `size` bytes are read while `rows` is iterated.
+class Source(AnySource):
+    """One input file.
 
     Args:
         path: name of the file, or its address (https://, s3://, hf:// ..., see `fsspec`), or "-" for JSON lines on
@@ -122,10 +155,6 @@ class Source(Noted):
         columns: the columns that are needed, for formats that can leave out the others; None for all.
         opened: opens the file where the path is only a name, as of what lies on another machine.
         options: how it is read; None for the defaults.
-
-    Attributes:
-        form: the form, once a row was read; "" for rows as we write them.
-        stem: name of the system of rows without one; the file's name without folders and endings.
 
     Raises:
         FileError: if the file does not exist, is a folder, or has an unknown ending.
@@ -138,20 +167,16 @@ class Source(Noted):
         opened: Callable[[], BinaryIO] | None = None,
         options: ReadOptions | None = None,
     ):
-        self.path = str(path)
+        self.path, self.columns = str(path), columns
+        name = "standard input" if self.path == "-" else printable(self.path)
+        super().__init__(name, _stem(name), options)
         self.inputs = (self.path,)
-        self.options = options or ReadOptions()
-        self.form = self.options.form
-        self.columns = columns
         if os.path.isdir(path):
             raise FileError(
                 f"{path}: is a folder; name the files in it, for example {self.path.rstrip('/')}/*.jsonl.gz"
             )
         self.format, _ = format_of(path, READABLE)
-        self.name = "standard input" if self.path == "-" else printable(self.path)
-        self.stem = _stem(self.name)
         self.unit = "row" if self.format in PACKED else "line"
-        self.size = None
         self._stat: tuple | None = None
         self._sheets: list[str] = []
         self._raw = None
@@ -227,7 +252,7 @@ class Source(Noted):
         number = after
         try:
             with self._opened() as self._raw:
-                for row in normalize_rows(self._found(after), self.form, self.options.systems, self._set_tool_format):
+                for row in super().rows(after):
                     number = row.number
                     yield row
             self.check_unchanged()
@@ -235,9 +260,6 @@ class Source(Noted):
             reason = str(error) or type(error).__name__
             after = f", after {self.unit} {number}" if number else ""
             raise FileError(f"{self.name}{after}: cannot be read (on): {reason}; is the file complete?") from error
-
-    def _set_tool_format(self, form: str) -> None:
-        self.form = form
 
     def _found_sheets(self, sheets: list[str]) -> None:
         self._sheets = sheets

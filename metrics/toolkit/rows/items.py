@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from .checks import checked_text, is_given, json_list, kind_of, list_in_cell, passage_text
+from .checks import checked_text, is_given, json_list, kind_of, list_in_cell, passage_text, passages_in
 from .columns import COLUMNS, ColumnFinder
 from .csv_cells import PlainCell
 from .formats import FileError, Row, RowError, plain_name
@@ -129,13 +129,14 @@ class RowReader:
             value = json_list(value)
         if not is_given(value):
             return []
-        for one in value if isinstance(value, list) else [value]:
+        passages = passages_in(value)
+        for one in passages:
             if isinstance(one, bool | int | float) and not (isinstance(one, float) and math.isnan(one)):
                 raise RowError(
                     f"{column}: expected passages, a text or a list of texts, got {kind_of(one)}; "
                     f"{self.find.fix('contexts', 'NAME', '')}"
                 )
-        texts = [checked_text(column, passage_text(text)) for text in (value if isinstance(value, list) else [value])]
+        texts = [checked_text(column, passage_text(text)) for text in passages]
         return texts if any(text.strip() for text in texts) else []
 
     def row_kind(self, values: dict) -> RowKind:
@@ -277,13 +278,14 @@ class RowReader:
                 "declines or is empty is right there"
             )
             return [NO_ANSWER]
-        answers += answers_of(self.optional(values, "aliases") or []) or []
+        aliases = answers_of(self.optional(values, "aliases") or []) or []
+        answers += [alias for alias in dict.fromkeys(map(str, aliases)) if alias not in answers]
         texts = [checked_text(f"{column}, item {i}", text) for i, text in enumerate(answers, 1)]
         empty = next((i for i, text in enumerate(texts, 1) if not text.strip()), 0)
         if empty or not texts:
             got = f"an empty text as item {empty}" if empty else "none"
             raise RowError(f"{column}: expected at least one reference, got {got}; {_ADD_REFERENCE}")
-        return list(dict.fromkeys(texts)) if len(answers) > 1 and not (row_kind.sets or row_kind.ceiling) else texts
+        return texts
 
     def _several(self, column: str, text: str) -> list[str]:
         """Return the references of a text: those of a printed list, those between separators, or itself."""

@@ -9,36 +9,32 @@ from pathlib import Path
 from typing import Any
 
 from .data_sets import joined_rows, predictions_of, questions_of
-from .files import Noted, ReadOptions, Source
+from .files import AnySource, ReadOptions, Source
 from .formats import FileError, Row
 from .tables import is_dataset, load_dataset
-from .tools import normalize_rows
 from .tools.openai_evals import event_log_rows
 
 
-class MemorySource(Noted):
-    """Rows in memory, with what a `Source` has.
+class MemorySource(AnySource):
+    """Rows in memory.
 
     Args:
         rows: one mapping from columns to values per row; NaN is a missing value.
         name: their name, and that of their system where no column says it.
-        options: see `Source`.
+        options: how they are read; None for the defaults.
+        inputs: names of the files that they were made of.
     """
 
-    path = None
-    format = "memory"
-    unit = "row"
-    size: int | None = None
-    position = 0
-
-    columns: Sequence[str] | None = None
-
-    def __init__(self, rows: Sequence[Any], name: str = "rows", options: ReadOptions | None = None):
-        self.name = self.stem = name
-        self.inputs = (name,)
-        self.options = options or ReadOptions()
-        self.form = self.options.form
+    def __init__(
+        self,
+        rows: Sequence[Any],
+        name: str = "rows",
+        options: ReadOptions | None = None,
+        inputs: Sequence[str | os.PathLike] = (),
+    ):
+        super().__init__(name, name, options)
         self._rows = rows
+        self.inputs = tuple(map(str, inputs)) or (name,)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -50,17 +46,6 @@ class MemorySource(Noted):
         for row in self.rows():
             found.update(json.dumps(row.values, default=str, ensure_ascii=True).encode() + b"\n")
         return found.hexdigest()
-
-    def rows(self, after: int = 0) -> Iterator[Row]:
-        """Yield every row behind the first `after`, the bad ones too."""
-        yield from normalize_rows(self._found(after), self.form, self.options.systems, self._set_tool_format)
-
-    def _set_tool_format(self, form: str) -> None:
-        self.form = form
-
-    def elsewhere(self, values: Mapping) -> str:
-        """Return "": there are no other rows."""
-        return ""
 
     def _found(self, after: int) -> Iterator[Row]:
         for number, values in enumerate(self._rows, 1):
@@ -79,9 +64,6 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-AnySource = Source | MemorySource
-
-
 def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None) -> list[AnySource]:
     """Return files as rows, which stand where paths may stand.
 
@@ -96,7 +78,7 @@ def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None
     options = options or ReadOptions()
     folders = {path for path in paths if is_dataset(path)}
     found: list[AnySource] = [
-        MemorySource(load_dataset(path), Path(path).name, options)
+        MemorySource(load_dataset(path), Path(path).name, options, [path])
         if path in folders
         else _event_log(path, options.split)
         if options.form in (None, "openai-evals") and _starts(path, b'{"spec": ')
@@ -137,23 +119,28 @@ def _event_log(path: str | os.PathLike, split: str) -> AnySource:
             f"{source.name}: a log of OpenAI evals without right answers: it has no events of type 'match'"
         )
     kept = [row for row in rows if "ideal" in row]
-    found = MemorySource(kept, source.stem, ReadOptions(form="openai-evals", split=split))
+    found = MemorySource(kept, source.stem, ReadOptions(form="openai-evals", split=split), [path])
     if len(found) < len(rows):
         found.note(f"{len(rows) - len(found):,} samples without a right answer were left out")
     return found
 
 
 def _tell_apart(sources: Sequence[AnySource]) -> None:
-    """Name the systems of files that differ by their folder alone with these folders: a/x and b/x."""
+    """Name the systems of files with equal names after their folders too, a/x and b/x, or after their endings."""
     by_stem: dict[str, list[AnySource]] = {}
     for source in sources:
         by_stem.setdefault(source.stem, []).append(source)
     for stem, alike in by_stem.items():
-        parts = [Path(source.name).absolute().parts[:-1] for source in alike]
-        depth = next((n for n in range(1, max(map(len, parts)) + 1) if len({p[-n:] for p in parts}) == len(parts)), 0)
-        if len(alike) > 1 and depth:
-            for source, folders in zip(alike, parts, strict=True):
-                source.stem = "/".join((*folders[-depth:], stem))
+        places = [Path(source.name).absolute() for source in alike]
+        for depth in range(1, max(len(place.parts) for place in places)):
+            folders = ["/".join(place.parts[:-1][-depth:]) for place in places]
+            if len(set(folders)) == len(alike) > 1:
+                for source, folder in zip(alike, folders, strict=True):
+                    source.stem = f"{folder}/{stem}"
+                break
+        else:
+            for source, place in zip(alike, places, strict=True):
+                source.stem = place.name if len(alike) > 1 else stem
 
 
 def _joined(sources: Sequence[AnySource], demanded: bool) -> list[AnySource]:
@@ -188,8 +175,7 @@ def _joined(sources: Sequence[AnySource], demanded: bool) -> list[AnySource]:
             rows = joined_rows(answered, questions)
         except ValueError as error:
             raise FileError(f"{source.name}: {error}") from error
-        made.append(MemorySource(rows, source.stem))
-        made[-1].inputs = tuple(one.path for one in (*gold, source))
+        made.append(MemorySource(rows, source.stem, inputs=[path for one in (*gold, source) for path in one.inputs]))
         if unanswered := len(set(questions) - set(answered)):
             made[-1].note(f"{unanswered:,} questions of the data set have no prediction; they count as not answered")
     return made
@@ -227,7 +213,7 @@ def sources_of(rows: Any, columns: Sequence[str] | None = None, name: str = "row
         rows = [rows]
     if isinstance(rows, Sequence) and rows and all(isinstance(path, str | os.PathLike) for path in rows):
         rows = files(rows)
-    if isinstance(rows, Sequence) and rows and all(isinstance(source, Source | MemorySource) for source in rows):
+    if isinstance(rows, Sequence) and rows and all(isinstance(source, AnySource) for source in rows):
         for source in rows:
             source.columns = source.columns or columns
         return list(rows)

@@ -55,7 +55,7 @@ def answers_of(value: object) -> list[object] | None:
         return items
     if not isinstance(value, Mapping):
         return None
-    inner = {str(name).lower(): item for name, item in value.items()}
+    inner = {str(name).lower(): item.tolist() if hasattr(item, "tolist") else item for name, item in value.items()}
     if "spans" in inner:
         return _drop_answer(inner)
     known = [

@@ -191,11 +191,10 @@ def in_python(message: str) -> str:
 
 def _of_command(rows: Any) -> bool:
     """Return whether the rows are the files of a command, which opens them before it calls the function."""
-    from ..rows.files import Source
-    from ..rows.sources import MemorySource
+    from ..rows.files import AnySource
 
     first = next(iter(rows.values()), None) if isinstance(rows, Mapping) else rows
-    return isinstance(first, list) and bool(first) and all(isinstance(one, Source | MemorySource) for one in first)
+    return isinstance(first, list) and bool(first) and all(isinstance(one, AnySource) for one in first)
 
 
 @contextmanager
