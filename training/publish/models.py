@@ -165,41 +165,28 @@ def recorded_results(name: str, source: Path) -> list:
 
     if not RECORDS[name].is_file():
         return []
-    record = json.loads(RECORDS[name].read_text(encoding="utf-8"))
-    digest = _digest(source)
-    if name == "ava":
-        scores = record["scores"]
-        measured = scores["digests"]["checkpoint"]
-        rows = [
-            (data, kind, scores["rows"][data][key], label)
-            for data in scores["rows"]
-            for key, kind, label in (
-                ("accuracy", "accuracy", "Accuracy"),
-                ("f1", "f1", "F1"),
-                ("auc", "roc_auc", "AUC"),
-            )
-        ]
-        label = "Pearson's r with graded judgments"
-        rows += [(data, "pearsonr", values["pearson"], label) for data, values in scores["graded"].items()]
-    elif name == "grounding":
-        measured = record["scores"]["digests"]["checkpoint"]
-        rows = [
-            (data, kind, methods["judge of grounding"][key], label)
-            for data, methods in record["scores"]["rows"].items()
-            for key, kind, label in (("accuracy", "accuracy", "Accuracy"), ("auc", "roc_auc", "AUC"))
-        ]
-    else:
+    record, digest = json.loads(RECORDS[name].read_text(encoding="utf-8")), _digest(source)
+    of_verdicts = [("accuracy", "accuracy", "Accuracy"), ("auc", "roc_auc", "AUC")]
+    of_grades = [("pearson", "pearsonr", "Pearson's r"), ("spearman", "spearmanr", "Spearman's rho")]
+    if name == "kpqa":
         measured = re.match(r"checkpoint:([0-9a-f]+)", record["checkpoints"]["kpqa"])[1]
         rows = [
             (f"{data}.dev", kind, values[key][0], f"{label} of {metric} with human judgments")
             for data, metrics in record["agreement"].items()
             for metric, values in metrics.items()
             if metric.endswith("_kpqa")
-            for key, kind, label in (
-                ("pearson", "pearsonr", "Pearson's r"),
-                ("spearman", "spearmanr", "Spearman's rho"),
-            )
+            for key, kind, label in of_grades
         ]
+    else:
+        scores = record["scores"]
+        measured, of_rows = scores["digests"]["checkpoint"], scores["rows"]
+        if name == "grounding":
+            of_rows = {data: methods["judge of grounding"] for data, methods in of_rows.items()}
+        else:
+            of_verdicts.insert(1, ("f1", "f1", "F1"))
+        rows = [(data, kind, v[key], label) for data, v in of_rows.items() for key, kind, label in of_verdicts]
+        label = "Pearson's r with graded judgments"
+        rows += [(data, "pearsonr", v["pearson"], label) for data, v in scores.get("graded", {}).items()]
     if not digest.startswith(measured):
         raise ValueError(
             f"{RECORDS[name]}: expected results of the checkpoint {digest[:12]}, got those of {measured[:12]}; "

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 from genqa_metrics.core.judge_model import LINEAR
+from genqa_metrics.toolkit.analysis.correlation import resampled_auc
 from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
 
 from training.ava import triples as t
@@ -44,22 +45,13 @@ def weighted_scores(logits: np.ndarray, labels: np.ndarray, threshold: float) ->
     >>> scores(np.array([[1, 1, 1], [2, 1, 0]])).round(3).tolist()
     [[0.5, 0.5, 0.5, 0.5], [0.667, 1.0, 0.8, 1.0]]
     """
-    _, place = np.unique(logits, return_inverse=True)
-    order = np.argsort(place, kind="stable")
-    starts = np.flatnonzero(np.r_[True, np.diff(place[order]) > 0])
     right, predicted = labels == 1, logits >= threshold
 
     def scores(counts: np.ndarray) -> np.ndarray:
-        hits, accepted = counts @ (right & predicted), counts @ predicted.astype(float)
-        true, wrong = counts @ right.astype(float), counts @ (~right).astype(float)
-        by_logit = [np.add.reduceat((counts * part)[:, order], starts, axis=1) for part in (right, ~right)]
-        below = np.cumsum(by_logit[1], axis=1) - by_logit[1] / 2
-        with np.errstate(invalid="ignore", divide="ignore"):
-            area = (by_logit[0] * below).sum(axis=1) / (true * wrong)
-        precision = hits / np.maximum(1, accepted)
-        return np.stack(
-            [precision, hits / np.maximum(1, true), 2 * hits / np.maximum(1, accepted + true), area], axis=1
-        )
+        hits, accepted, true = (counts @ part for part in (right & predicted, predicted.astype(float), right))
+        f1 = 2 * hits / np.maximum(1, accepted + true)
+        area = resampled_auc(logits, right, counts)
+        return np.stack([hits / np.maximum(1, accepted), hits / np.maximum(1, true), f1, area], axis=1)
 
     return scores
 

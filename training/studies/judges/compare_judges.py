@@ -9,6 +9,7 @@ everything. The simple metrics have one for each file, which favours them.
 """
 
 import random
+import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -151,13 +152,21 @@ def labels_of(rows: list[dict]) -> np.ndarray:
     return np.array([row["score"] if row["label"] is None else row["label"] for row in rows], float)
 
 
+def judged(folder: str, sets: dict[str, list[dict]], dtype: str | None) -> tuple:
+    """Return a judge, and by set the `Dev`, the cross-fitted probabilities and verdicts, and the seconds."""
+    loaded, devs, seconds = load_judge(folder, device="cpu", dtype=dtype), {}, {}
+    how = loaded.reference_aggregation
+    for name, rows in sets.items():
+        start = time.perf_counter()
+        devs[name] = e.Dev(rows, Judge(loaded), (how,))
+        seconds[name] = time.perf_counter() - start
+    return loaded, devs, e.cross_fitted(devs, how, "rmse"), seconds
+
+
 def judge_scores(folder: str, sets: dict[str, list[dict]], dtype: str | None) -> dict:
     """Return all numbers of a judge on the rows of dev sets, with its own `reference_aggregation`."""
-    loaded = load_judge(folder, device="cpu", dtype=dtype)
-    judge, how = Judge(loaded), loaded.reference_aggregation
-    devs = {name: e.Dev(rows, judge, (how,)) for name, rows in sets.items()}
-    found = e.cross_fitted(devs, how, "rmse")
-    result: dict = {"sets": {}}
+    loaded, devs, found, _ = judged(folder, sets, dtype)
+    how, result = loaded.reference_aggregation, {"sets": {}}
     for name, dev in devs.items():
         probabilities, verdicts = found[name]
         if name not in VERDICTS:

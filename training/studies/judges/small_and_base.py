@@ -17,14 +17,12 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.ava.judging import Judge
-from genqa_metrics.ava.loading import checkpoint_folder, load_judge
+from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import checkpoint_digest
 from genqa_metrics.toolkit.scoring.exporting import with_exported
 from scipy.stats import pearsonr
 from sklearn.metrics import roc_auc_score
 
-from training.ava import evaluate_ava as e
 from training.common import markdown_table, option
 from training.similarity import best_cosines
 from training.studies.harness import Kept, Study, Table, digests
@@ -51,13 +49,7 @@ SIMPLE = ("token F1", "BERTScore", "ROUGE-L-KPQA", "embedding cosine")
 
 def verdicts_of(folder: str, sets: dict[str, list[dict]], dtype: str | None) -> dict[str, tuple]:
     """Return the cross-fitted probabilities and verdicts of a judge, and its seconds, by set."""
-    loaded = load_judge(folder, device="cpu", dtype=dtype)
-    how, devs, seconds = loaded.reference_aggregation, {}, {}
-    for name, rows in sets.items():
-        start = time.perf_counter()
-        devs[name] = e.Dev(rows, Judge(loaded), (how,))
-        seconds[name] = time.perf_counter() - start
-    found = e.cross_fitted(devs, how, "rmse")
+    _, _, found, seconds = c.judged(folder, sets, dtype)
     return {name: (*found[name], seconds[name]) for name in sets}
 
 

@@ -19,6 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import checkpoint_digest
 from genqa_metrics.core.encoders import base_encoder
 from genqa_metrics.f_meta.bases import base_function
@@ -28,11 +29,9 @@ from genqa_metrics.toolkit.analysis.question_types import question_type
 from genqa_metrics.toolkit.analysis.resampling import adjust_p_values
 from genqa_metrics.toolkit.reports.agree import against_best, ordered
 from genqa_metrics.toolkit.reports.charts import curves_figure, svg_of
-from genqa_metrics.toolkit.rows.files import Source
-from genqa_metrics.toolkit.rows.files import digest as digest_of
 from genqa_metrics.toolkit.scoring.registry import SCORERS, make_scorer
 
-from training.common import option
+from training.common import json_rows, option
 from training.similarity import best_cosines
 from training.studies.harness import Kept, Study, Table, versions
 from training.studies.meta_evaluation.page import CURVES, FAMILIES, FIGURES, NAMES, RANK_GAP, drawn, page
@@ -175,16 +174,6 @@ PEERS = {
 }
 
 
-def read_set(path: Path) -> list[dict]:
-    """Return the rows of a file of judgments."""
-    rows = []
-    for row in Source(path).rows():
-        if row.problem:
-            raise ValueError(f"{path.name}, line {row.number}: {row.problem}")
-        rows.append(row.values)
-    return rows
-
-
 def our_scores(scorer, titles: Mapping[str, str], rows: Sequence[Mapping]) -> dict[str, list[float]]:
     """Return title -> scores of a scorer of this package, whose scores have those titles."""
     columns = {"questions": "question", "predictions": "candidate", "references": "references"}
@@ -281,7 +270,7 @@ def study(args: Arguments) -> dict:
     warnings.filterwarnings("ignore", module="bert_score|transformers|torch")
     files, sources, output, sets = files_of(args), sources_of(args), Path(args.output), {}
     for name, file in files.items():
-        rows, digest = read_set(file), digest_of(str(file))
+        rows, digest = list(json_rows(file)), file_digest(file)
         scores: dict[str, list[float]] = {}
         for label, (signature, compute) in sources.items():
             facts = {"data": digest, "signature": signature}
