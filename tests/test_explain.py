@@ -5,8 +5,6 @@ import itertools
 import math
 import os
 import re
-import subprocess
-import sys
 import warnings
 from html.parser import HTMLParser
 
@@ -495,24 +493,6 @@ def test_a_link_stays_a_link(tmp_path):
     write_text(tmp_path / "link.html", "new\n")
     assert (tmp_path / "link.html").is_symlink()
     assert (tmp_path / "page.html").read_bytes() == b"new\n"
-
-
-def test_evaluate_is_not_imported(tiny_checkpoint):
-    """In a process of its own, since the tests import it; `--help` needs no torch either."""
-    code = (
-        "import sys, typer\n"
-        "from genqa_metrics.toolkit.commands.explain import explain\n"
-        "assert not {'torch', 'transformers', 'numpy', 'rich.table'} & set(sys.modules)\n"
-        "app = typer.Typer()\n"
-        "app.command()(explain)\n"
-        "app(standalone_mode=False)\n"
-        "assert not {'evaluate', 'datasets'} & set(sys.modules)\n"
-    )
-    arguments = ["who", "--prediction", "it", "--reference", "it", "-m", "kpqa"]
-    arguments += ["--checkpoint", str(tiny_checkpoint)]
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "BERTScore" in done.stdout
 
 
 def test_warnings_of_libraries_do_not_reach_the_user(command):
