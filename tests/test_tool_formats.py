@@ -118,7 +118,7 @@ def test_an_answer_needs_a_reference_or_passages(form, tmp_path):
 )
 def test_bad_passages(contexts, message, tmp_path):
     path = save(tmp_path / "a.jsonl", [{"question": WHO, "prediction": "Mary", "contexts": contexts}] * 2)
-    assert message in run("score", path, status=1)[1]
+    assert message in run("score", path, "-m", "grounding", status=1)[1]
 
 
 def test_references_of_some_rows_are_pointed_to(tmp_path):
