@@ -46,19 +46,25 @@ def assert_accuracy(
     import genqa_metrics
 
     report = genqa_metrics.accuracy(rows, labels, **options)
-    missed = {system: found for system, found in report.systems.items() if found[bound] < at_least}
+    missed = {system: found for system, found in report.systems.items() if not _reaches(found[bound], at_least)}
     if missed:
         pytest.fail(_failure(report, missed, at_least, bound, show), pytrace=False)
     return report
 
 
+def _reaches(value: float | None, at_least: float) -> bool:
+    return value is not None and value >= at_least
+
+
 def _failure(report: Any, missed: Mapping[str, Mapping], at_least: float, bound: str, show: int) -> str:
-    lines = [
-        f"{system}: {'accuracy' if bound == 'accuracy' else 'lower bound of the accuracy'} {found[bound]:.3f} is "
-        f"below {at_least:g}; {found['accuracy']:.3f} [{found['low']:.3f}, {found['high']:.3f}], "
-        f"{found['rows']:,} answers, {found['method']}"
-        for system, found in missed.items()
-    ]
+    from .toolkit.reports.table import accuracy_cell
+
+    what, lines = "accuracy" if bound == "accuracy" else "lower bound of the accuracy", []
+    for system, found in missed.items():
+        value = f"cannot be told: {found['reason']}"
+        if found[bound] is not None:
+            value = f"{found[bound]:.3f} is below {at_least:g}; {accuracy_cell(found)}"
+        lines.append(f"{system}: {what} {value}, {found['rows']:,} answers, {found['method']}")
     worst = [row for row in report.worst if row["system"] in missed][:show]
     if worst:
         lines.append("worst rows:")

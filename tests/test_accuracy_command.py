@@ -103,10 +103,15 @@ def test_a_judge_that_is_biased_is_put_right(judged):
     assert any("too few for the judge" in note for note in report.notes)
 
 
-def test_without_labels_a_column_is_taken_at_its_word_and_that_is_said(judged):
+def test_without_labels_a_column_tells_no_accuracy_unless_its_errors_are_to_be_ignored(judged):
     report = genqa_metrics.accuracy(judged[0], columns={"judge": "judge"})
-    assert "ignored" in report.systems["a"]["method"]
-    assert any("judge's errors are ignored" in note for note in report.notes)
+    assert report.systems["a"]["accuracy"] is report.systems["a"]["low"] is None
+    assert report.systems["a"]["judged"] > 0.7
+    assert any("cannot be told from these rows: the errors of a judge in a column" in note for note in report.notes)
+    assert "cannot tell" in report.to_markdown()
+    ignored = genqa_metrics.accuracy(judged[0], columns={"judge": "judge"}, ignore_judge_errors=True)
+    assert ignored.systems["a"]["accuracy"] == ignored.systems["a"]["judged"]
+    assert any("judge's errors are ignored" in note for note in ignored.notes)
 
 
 def test_several_labels_of_a_row_count_once(judged):
@@ -186,7 +191,7 @@ def test_these_rows_are_narrower_than_rows_like_these(judged):
     like = genqa_metrics.accuracy(rows, labels, columns={"judge": "judge"}).systems["a"]
     these = genqa_metrics.accuracy(rows, labels, columns={"judge": "judge"}, finite_population=True).systems["a"]
     assert these["high"] - these["low"] < like["high"] - like["low"]
-    assert these["accuracy"] == pytest.approx(like["accuracy"])
+    assert these["accuracy"] == pytest.approx(like["accuracy"], abs=0.01)
 
 
 @pytest.mark.parametrize(
@@ -437,14 +442,20 @@ def test_the_plugin_shows_the_worst_rows(pytester, judged):
     pytester.makepyfile(
         """
         def test_good(assert_accuracy):
-            assert assert_accuracy("rows.jsonl", at_least=0.5, columns={"judge": "judge"}).systems["a"]["rows"] == 300
+            options = {"columns": {"judge": "judge"}, "ignore_judge_errors": True}
+            assert assert_accuracy("rows.jsonl", at_least=0.5, **options).systems["a"]["rows"] == 300
 
         def test_bad(assert_accuracy):
-            assert_accuracy("rows.jsonl", at_least=0.7, bound="low", columns={"judge": "judge"})
+            options = {"columns": {"judge": "judge"}, "ignore_judge_errors": True}
+            assert_accuracy("rows.jsonl", at_least=0.7, bound="low", **options)
+
+        def test_unknown(assert_accuracy):
+            assert_accuracy("rows.jsonl", at_least=0.7, columns={"judge": "judge"})
         """
     )
     result = pytester.runpytest("-p", "no:xdist", "-p", "no:randomly")
-    result.assert_outcomes(passed=1, failed=1)
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines(["a: accuracy cannot be told: the errors of a judge in a column*"])
     result.stdout.fnmatch_lines(["b: lower bound of the accuracy 0.* is below 0.7*", "worst rows:", "*answer * of b*"])
 
 
@@ -502,7 +513,7 @@ def test_parallel_processes_lose_no_label(tmp_path):
 
 def test_labels_of_the_same_questions_make_the_difference_paired(judged):
     """As by `estimation.paired_difference`; where a label of one system is missing it is made of the two estimates."""
-    from genqa_metrics.toolkit.analysis.estimation import paired_difference
+    from genqa_metrics.statistics.estimation import paired_difference
 
     rows = judged[0]
     asked = sorted({row["question"] for row in rows})[:60]

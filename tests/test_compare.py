@@ -14,7 +14,8 @@ import pytest
 from genqa_metrics.aev import scoring
 from genqa_metrics.core.scorer import Scorer
 from genqa_metrics.kpqa.encoding import Encoder
-from genqa_metrics.toolkit.analysis import jackknife, resampling
+from genqa_metrics.statistics import resampling
+from genqa_metrics.toolkit.analysis import jackknife
 from genqa_metrics.toolkit.analysis.compare import CompareRun
 from genqa_metrics.toolkit.analysis.compared_rows import explanations
 from genqa_metrics.toolkit.analysis.system_comparison import most_different

@@ -7,8 +7,9 @@ simulation.
 
 import numpy as np
 import pytest
-from genqa_metrics.toolkit.analysis.estimation import difference, prediction_powered, wilson
-from genqa_metrics.toolkit.analysis.judge_errors import rogan_gladen
+from genqa_metrics.statistics.estimation import difference, prediction_powered
+from genqa_metrics.statistics.intervals import wilson
+from genqa_metrics.statistics.judge_errors import rogan_gladen
 from genqa_metrics.toolkit.analysis.labelling import pareto_sample, probabilities
 from scipy import stats
 

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from genqa_metrics.toolkit.analysis import resampling
+from genqa_metrics.statistics import resampling
 
 from tests.factories.files import run, save
 

@@ -5,7 +5,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from genqa_metrics.aev import scoring
-from genqa_metrics.toolkit.analysis import resampling
+from genqa_metrics.statistics import resampling
 from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest, _bootstrap_resample
 from scipy import stats

@@ -5,7 +5,7 @@ import json
 import genqa_metrics
 import numpy as np
 import pytest
-from genqa_metrics.toolkit.analysis import resampling
+from genqa_metrics.statistics import resampling
 from genqa_metrics.toolkit.rows.formats import FileError
 from genqa_metrics.toolkit.rows.runs import files_of_runs
 

@@ -6,7 +6,7 @@ import re
 import genqa_metrics
 import numpy as np
 import pytest
-from genqa_metrics.toolkit.analysis.resampling import adjust_p_values
+from genqa_metrics.statistics.resampling import adjust_p_values
 from genqa_metrics.toolkit.reports.agree import against_best
 from genqa_metrics.toolkit.reports.compare import MAX_PAIRS
 from genqa_metrics.toolkit.reports.comparison import best_systems, ordered, pairs_table, systems_table

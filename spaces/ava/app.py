@@ -12,6 +12,7 @@ from genqa_metrics.ava.scorer import AvaScorer
 from genqa_metrics.toolkit.analysis import compare, judge_errors
 from genqa_metrics.toolkit.reports.table import estimate, listed
 from genqa_metrics.toolkit.rows import formats
+from genqa_metrics.toolkit.scoring.questions import totals_by_system
 
 TITLE = "AVA: is the answer right?"
 ABOUT = "A small judge reads a question, accepted answers and an answer, and gives a verdict with its reasons."
@@ -121,13 +122,13 @@ def ranking(tick, path: str | None, columns: Mapping) -> tuple[dict, uploads.Row
         )
     values, counts = uploads.scored(items, scorer(), tick, "Judging")
     labels = values[:, 0].astype(int).tolist()
-    rates = {
-        system: verdicts.share_right([items[i] for i in places], values[places, 0])
-        for system, places in by_system.items()
-    }
-    accuracy = judge_errors.judged_systems(rates, scorer(), ignore_judge_errors=False, rows=counts)
+    totals = totals_by_system(items, values[:, 1], values[:, 0])
+    sums = {system: of_system.question_sums for system, of_system in totals.items()}
+    accuracy = judge_errors.judged_systems(sums, scorer(), ignore_judge_errors=False, rows=counts)
     ranks, note = possible_ranks(items, labels) if len(by_system) > 1 else ({}, "")
-    order = sorted(by_system, key=lambda system: -accuracy["systems"][system]["accuracy"])
+    known = all(estimate["low"] is not None for estimate in accuracy["systems"].values())
+    key = "accuracy" if known else "judged"
+    order = sorted(by_system, key=lambda system: -accuracy["systems"][system][key])
     systems = []
     for place, system in enumerate(order, 1):
         found, possible = accuracy["systems"][system], ranks.get(system, {})
@@ -149,6 +150,7 @@ def ranking(tick, path: str | None, columns: Mapping) -> tuple[dict, uploads.Row
         "threshold": scorer().threshold,
         "method": accuracy["method"],
         "measured": accuracy["measured"],
+        "accuracy_notes": accuracy["notes"],
         "note": note,
         "warnings": scorer().warnings({}, counts),
         "left_out": rows.bad,
@@ -174,6 +176,8 @@ def finding(systems: Sequence[Mapping]) -> str:
     'Chance is unlikely to explain it.'
     """
     first, *others = systems
+    if any(values["low"] is None for values in systems):
+        return "How many answers are right **cannot be told** from these rows; read and label some of them."
     value, _, interval = estimate({**first, "value": first["accuracy"]}).partition(" ")
     if not others:
         return f"The accuracy of **{first['system']}** is **{value}** {interval}."
@@ -196,11 +200,9 @@ def file_page(tick, path: str | None, *columns) -> list:
         rank = str(found["rank"]) if best in (None, worst) else f"{best} to {worst}"
         cells.append([rank, found["system"], f"{found['judged_right']:,} of {found['answers']:,}"])
     table = html.table(["rank", "system", "judged right"], cells, report["note"] or "Verdicts", {2})
-    plot = html.intervals(
-        [(found["system"], found["accuracy"], found["low"], found["high"]) for found in systems],
-        "Accuracy with its 95% interval, from 0 to 1",
-        "ava",
-    )
+    intervals = [(found["system"], found["accuracy"], found["low"], found["high"]) for found in systems]
+    told = all(low is not None for _, _, low, _ in intervals)
+    plot = html.intervals(intervals, "Accuracy with its 95% interval, from 0 to 1", "ava") if told else ""
     scores = {name: [row[name] for row in report["verdicts"]] for name in ("ava_score", "ava_label")}
     many = "s" * (len(systems) > 1)
     status = html.headline(
@@ -208,7 +210,7 @@ def file_page(tick, path: str | None, *columns) -> list:
         f"**{len(items):,}** answers of **{len(systems)}** system{many} judged.",
         *(f"Note: {text}." for text in report["warnings"]),
     )
-    status += html.notes([f"Accuracy: {'; '.join(filter(None, (report['method'], report['measured'])))}"])
+    status += html.notes([f"Accuracy: {report['method']}", *report["accuracy_notes"]])
     return [
         status + rows.problems_html(),
         plot + table,

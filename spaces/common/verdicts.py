@@ -3,8 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
-from genqa_metrics.toolkit.analysis.judge_errors import effective_sample_size
 from markupsafe import Markup
 
 from . import html
@@ -67,18 +65,3 @@ def words_html(label: str, answer: str, words: Sequence[Sequence]) -> Markup:
         pieces += [(answer[end:start], "", ""), (answer[start:stop], colour, f"{effect:+.2f}" if step else "")]
         end = stop
     return html.marked_text(label, [*pieces, (answer[end:], "", "")])
-
-
-def share_right(items: Sequence, labels: np.ndarray) -> tuple[float, float]:
-    """Return the share of a system's answers that were judged right, and its effective sample size.
-
-    Args:
-        items: rows of the system; rows with the same id or question are one cluster.
-        labels: (rows,) 0 or 1.
-    """
-    keys = [item.id if item.id is not None else item.text for item in items]
-    places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
-    clusters = [places[key] for key in keys]
-    return float(labels.mean()), effective_sample_size(
-        np.bincount(clusters, labels), np.bincount(clusters).astype(float)
-    )

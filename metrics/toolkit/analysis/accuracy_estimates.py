@@ -2,23 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..scoring.confusion import CONFUSION, agreement, confusion_counts
-from .estimation import (
-    MIN_LABELS,
-    Estimate,
-    cluster_sums,
+from ...statistics.estimation import (
+    AccuracyEstimate,
+    Powered,
     difference,
     labels_needed,
-    newcombe,
     paired_difference,
-    prediction_powered,
     wider,
 )
-from .judge_errors import METHODS, Measured, effective_sample_size, from_rate, method_text
+from ...statistics.intervals import newcombe
+from ..scoring.confusion import CONFUSION, agreement, confusion_counts
+from ..scoring.questions import QuestionTotals
+from .judge_errors import JudgeErrors
 from .labels import Labels
 
 POINTS = (0.01, 0.02, 0.05)  # half widths of an interval for which the labels needed are reported
@@ -31,112 +31,113 @@ class JudgedAnswers:
     Attributes:
         judged: (answers,) the judge's probabilities or verdicts, 0 to 1.
         verdicts: (answers,) 1 where the judge accepts, else 0.
-        asked: (answers,) number of the question of every answer, from 0.
+        asked: (answers,) the question of every answer, see `questions.question_key`.
+        sums: (answers, 8) see `estimation.row_sums`.
         tried: (answers,) whether an answer is correct or an attempt.
         labels: labels of people, None without any.
-        measured: what is known of the judge's errors; None to ignore them.
+        errors: what is known of the judge's errors.
         by_ava: whether the judge is AVA, which names the share of verdicts "ava_accuracy" as `score` and `compare` do.
-        finite: see `estimation.prediction_powered`.
+        finite: see `estimation.powered`.
         confidence: probability that an interval holds the truth.
     """
 
     judged: np.ndarray
     verdicts: np.ndarray
     asked: np.ndarray
+    sums: np.ndarray
     tried: np.ndarray
     labels: Labels | None
-    measured: Measured | None
+    errors: JudgeErrors
     by_ava: bool
     finite: bool
     confidence: float
 
-    def accuracy(self, mine: np.ndarray) -> tuple[dict[str, Any], Estimate | None]:
+    def accuracy(self, mine: np.ndarray) -> tuple[dict[str, Any], AccuracyEstimate]:
         """Return the accuracy of some answers, and the shares of them that decline and that are wrong.
 
         Args:
             mine: (n,) their places.
 
         Returns:
-            What `accuracy_run.AccuracyRun.report` says of a system; and the estimate, None with fewer than
-            `MIN_LABELS` labels.
+            What `accuracy_run.AccuracyRun.report` says of a system; and the estimate.
         """
-        found, estimate = self._estimated(mine)
+        values, result = self._estimated(mine)
         attempted = mine[self.tried[mine]]
         declined = 1 - len(attempted) / len(mine)
         given = None
         if len(attempted):
-            ends = found if not declined else self._estimated(attempted)[0]
+            ends = values if not declined else self._estimated(attempted)[0]
             given = {"value": ends["accuracy"], "low": ends["low"], "high": ends["high"]}
-        wrong = max(0.0, 1 - declined - found["accuracy"])
-        return found | {"declined": declined, "wrong": wrong, "accuracy_given_attempted": given}, estimate
+        accuracy = values["accuracy"]
+        wrong = None if accuracy is None else max(0.0, 1 - declined - accuracy)
+        return values | {"declined": declined, "wrong": wrong, "accuracy_given_attempted": given}, result
 
-    def _estimated(self, mine: np.ndarray) -> tuple[dict[str, Any], Estimate | None]:
-        verdicts, asked, labels = self.verdicts[mine], self.asked[mine], self.labels
-        clusters = np.unique(asked, return_inverse=True)[1]
-        human = labels.mean[mine] if labels else np.full(len(mine), np.nan)
-        number, rate = int((~np.isnan(human)).sum()), float(verdicts.mean())
-        found: dict[str, Any] = {
+    def _estimated(self, mine: np.ndarray) -> tuple[dict[str, Any], AccuracyEstimate]:
+        labels = self.labels
+        totals = QuestionTotals(self.asked[mine], self.sums[mine])
+        values, result = self.errors.accuracy(
+            totals.question_sums,
+            finite=self.finite,
+            confidence=self.confidence,
+            label_error=labels.error if labels else 0.0,
+        )
+        rate = values["judged"]
+        values |= {
             "rows": len(mine),
-            "questions": int(clusters.max()) + 1,
-            "judged": rate,
+            "questions": len(totals.keys),
             **({"ava_accuracy": rate} if self.by_ava else {}),
-            "labelled": number,
             "labels": int(labels.number[mine].sum()) if labels else 0,
         }
-        if number >= MIN_LABELS:
-            more, result = self._with_labels(mine, human, clusters)
-            whole = np.zeros(int(self.asked.max()) + 1)
-            whole[np.unique(asked)] = result.influence
-            return found | more, replace(result, influence=whole)
-        size = effective_sample_size(cluster_sums(verdicts, clusters), np.bincount(clusters))
-        alone = from_rate(rate, size, self.measured, self.confidence)
-        return found | alone | {"method": method_text(str(alone["method"]), self.measured)}, None
+        if result.powered is not None:
+            values |= self._with_labels(mine, result.powered)
+            whole = np.zeros(len(self._questions))
+            whole[np.searchsorted(self._questions, totals.keys)] = result.powered.influence
+            result = replace(result, powered=replace(result.powered, influence=whole))
+        return values, result
 
-    def _with_labels(self, mine: np.ndarray, human: np.ndarray, clusters: np.ndarray) -> tuple[dict, Estimate]:
-        """Return what labels say of some answers; `human` is NaN where nobody labelled one."""
-        known, wrong = ~np.isnan(human), self.labels.error
-        odds = np.where(known, self.labels.probability[mine], 1)
-        options = {"clusters": clusters, "finite": self.finite, "confidence": self.confidence}
-        result = prediction_powered(self.judged[mine], human, odds, **options)
-        alone = prediction_powered(self.judged[mine], human, odds, **options, trusted=False)
-        low, high = wider(result.low, result.high, wrong)
+    @cached_property
+    def _questions(self) -> np.ndarray:
+        return np.unique(self.asked)
+
+    def _with_labels(self, mine: np.ndarray, estimate: Powered) -> dict[str, Any]:
+        """Return what labels say of the judge on some answers, and how many more are needed."""
+        human, wrong = self.labels.mean[mine], self.labels.error
+        known = ~np.isnan(human)
+        weight = 1 / np.where(known, self.labels.probability[mine], 1)
         number, rows = int(known.sum()), len(mine)
         cases = confusion_counts(self.verdicts[mine][known], human[known])
-        more = {
-            f"{points:g}": labels_needed(result, number, rows, points - wrong, self.finite, self.confidence)
-            for points in POINTS
-        }
+        alone = estimate.labels_high - estimate.labels_low
+        width = estimate.high - estimate.low
         return {
-            "accuracy": float(result.value),
-            "low": float(low),
-            "high": float(high),
-            "method": METHODS["labels"],
-            "effective_sample_size": float(min(result.effective_sample_size, np.inf if self.finite else rows)),
-            "labels_alone": dict(zip(("low", "high"), wider(alone.low, alone.high, wrong), strict=True)),
-            "gain": float(alone.error**2 / max(result.error**2, 1e-12)) if alone.error > 0 else 1.0,
-            **agreement(((known / odds)[known][:, None] * cases).sum(axis=0)),
+            "gain": float((alone / width) ** 2) if width > 0 else 1.0,
+            **agreement((weight[known][:, None] * cases).sum(axis=0)),
             "confusion": dict(zip(CONFUSION, cases.sum(axis=0).astype(int).tolist(), strict=True)),
-            "needed": more,
-        }, result
+            "needed": {
+                f"{points:g}": labels_needed(estimate, number, rows, points - wrong, self.finite, self.confidence)
+                for points in POINTS
+            },
+        }
 
-    def difference(
-        self, places: Sequence[Sequence[int]], found: Sequence[dict], estimates: Sequence[Estimate | None]
-    ) -> dict[str, Any]:
+    def difference(self, places: Sequence[Sequence[int]], estimates: Sequence[AccuracyEstimate]) -> dict[str, Any]:
         """Return the difference of the accuracies of two systems with its limits, and how many questions they share.
 
         Args:
             places: of the answers of both.
-            found: what `accuracy` returned of both.
-            estimates: the same.
+            estimates: what `accuracy` returned of both.
         """
-        if None not in estimates:
-            value, low, high = self._paired(places) or difference(*estimates)
-            low, high = wider(low, high, 2 * self.labels.error, -1.0)
-        else:
-            value, low, high = newcombe(*([one[end] for end in ("accuracy", "low", "high")] for one in found))
+        value = low = high = None
+        told = all(estimate.low is not None for estimate in estimates)
+        powered = [estimate.powered for estimate in estimates if estimate.labels_alone]
+        if len(powered) == 2 and told:
+            ends = self._paired(places) or difference(*powered)
+            value, (low, high) = float(ends[0]), wider(ends[1], ends[2], 2 * self.labels.error, -1.0)
+        elif told:
+            value, low, high = map(
+                float, newcombe(*((estimate.value, estimate.low, estimate.high) for estimate in estimates))
+            )
         return {
             "shared_questions": len(np.intersect1d(*(self.asked[mine] for mine in places))),
-            "difference": {"value": float(value), "low": float(low), "high": float(high)},
+            "difference": {"value": value, "low": low, "high": high},
         }
 
     def _paired(self, places: Sequence[Sequence[int]]) -> tuple | None:

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 
 from ...core.answers import attempts
+from ...statistics.estimation import MIN_LABELS, row_sums
 from ..rows.callbacks import Message, Progress, ignore
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowReader
 from ..rows.reading import Skips, good_rows, inputs_of
 from ..scoring.options import AccuracyOptions
+from ..scoring.questions import question_key
 from ..scoring.registry import make_scorer
 from ..scoring.selection import checked_columns
 from .accuracy_estimates import JudgedAnswers
-from .estimation import MIN_LABELS
-from .inputs import digested_sources, question_numbers
-from .judge_errors import METHODS, Measured, measured_for, method_text, notes_of
+from .inputs import digested_sources
+from .judge_errors import JudgeErrors
 from .labels import Labels, plan_of, read_labels, selection_notes, share_of
 from .slices import places_of, slice_notes, slice_of
 
@@ -95,7 +96,7 @@ class AccuracyRun:
             for name, given_one in (("finite_population", self.finite), ("rater_error", self.options.rater_error)):
                 if given_one:
                     raise FileError(f"{name}: needs labels; give some with labels, or in a column 'label' of the rows")
-        judged, verdicts, judge, measured = self._judge(items, given, progress, notes)
+        judged, verdicts, judge, errors = self._judge(items, given, progress, notes)
         rater_error = self.options.rater_error
         labels = read_labels(self.label_sources, items, self._plans, self.columns, skips, notes, rater_error)
         places = defaultdict(list)
@@ -105,10 +106,16 @@ class AccuracyRun:
         answers = JudgedAnswers(
             judged=judged,
             verdicts=verdicts,
-            asked=question_numbers([_question(item) for item in items]),
+            asked=np.array([question_key(item) for item in items]),
+            sums=row_sums(
+                judged,
+                verdicts,
+                labels.mean if labels else np.nan,
+                labels.probability if labels else 1.0,
+            ).T,
             tried=np.array(tried),
             labels=labels,
-            measured=None if self.options.ignore_judge_errors else measured,
+            errors=errors,
             by_ava=self.judge_column is None,
             finite=self.finite,
             confidence=self.options.confidence,
@@ -119,7 +126,8 @@ class AccuracyRun:
             systems[system], estimates[system] = answers.accuracy(np.array(mine))
             if labels:
                 notes += selection_notes(system, judged[mine], labels.probability[mine], answers.asked[mine])
-        self._notes(systems, labels, measured, notes)
+        self._notes(systems, labels, errors, notes)
+        measured = errors.measured
         sliced = self._slices(slices, places, answers, notes) if self.options.by else None
         pairs = combinations(systems, 2) if len(systems) <= MAX_PAIRS_OF else ()
         return {
@@ -139,7 +147,7 @@ class AccuracyRun:
             "systems": systems,
             "differences": [
                 {"first": pair[0], "second": pair[1]}
-                | answers.difference(*([of[system] for system in pair] for of in (places, systems, estimates)))
+                | answers.difference(*([of[system] for system in pair] for of in (places, estimates)))
                 for pair in pairs
             ],
             "slices": sliced,
@@ -188,18 +196,19 @@ class AccuracyRun:
             raise RowError(f"no column {self.judge_column!r}, which is to have the judge's verdicts")
         return share_of(self.judge_column, values[self.judge_column])
 
-    def _judge(self, items, given, progress, notes) -> tuple[np.ndarray, np.ndarray, str, Measured | None]:
+    def _judge(self, items, given, progress, notes) -> tuple[np.ndarray, np.ndarray, str, JudgeErrors]:
+        ignored = self.options.ignore_judge_errors
         if self.judge_column is not None:
             judged = np.array(given)
-            return judged, (judged >= 0.5).astype(float), f"column:{self.judge_column}", None
+            errors = JudgeErrors(None, "the errors of a judge in a column are only known from labels", ignored)
+            return judged, (judged >= 0.5).astype(float), f"column:{self.judge_column}", errors
         from ..scoring.pipeline import item_statistics
 
         scorer = make_scorer("ava", self.settings)
         sums, counts = item_statistics(items, {"ava": scorer}, progress)
         verdicts, judged = sums["ava"][:, 0], sums["ava"][:, 1]
         notes += scorer.warnings({"all": sums["ava"].sum(axis=0)[:-1]}, counts["ava"])
-        measured = measured_for(scorer)
-        return judged, verdicts, scorer.signature, measured and measured.on(counts["ava"])
+        return judged, verdicts, scorer.signature, JudgeErrors.of(scorer, counts["ava"], ignored)
 
     def _slices(self, slices, places: Mapping, answers: JudgedAnswers, notes: list[str]) -> dict[str, Any]:
         """Return the accuracy of every system on the rows of every slice."""
@@ -215,16 +224,14 @@ class AccuracyRun:
                     values[name][system] = answers.accuracy(mine)[0]
         few = [name for name, of in values.items() if any(found["labelled"] < MIN_LABELS for found in of.values())]
         if few and self.label_sources:
-            notes.append(
-                f"by {column}: fewer than {MIN_LABELS} labels in {', '.join(few)}: intervals of the judge alone"
-            )
+            notes.append(f"by {column}: fewer than {MIN_LABELS} labels in {', '.join(few)}: what the judge alone says")
         return {"column": column, "values": values}
 
-    def _notes(self, systems: Mapping[str, Mapping], labels: Labels | None, measured, notes: list[str]) -> None:
+    def _notes(self, systems: Mapping[str, Mapping], labels: Labels | None, errors, notes: list[str]) -> None:
         for system, found in systems.items():
             if labels and found["labelled"] < MIN_LABELS:
-                notes.append(f"{system}: no labels, or only one; its interval is that of the judge")
-            if "gain" not in found:
+                notes.append(f"{system}: no labels, or only one; what is said of it is by the judge")
+            if "gain" not in found or found["low"] is None:
                 continue
             if found["labelled"] < FEW_LABELS:
                 notes.append(f"{system}: {found['labelled']} labelled rows; below {FEW_LABELS} an interval is rough")
@@ -233,13 +240,7 @@ class AccuracyRun:
                     f"{system}: judge and people agree on {found['agreement']:.0%} of the labelled rows, too few for "
                     "the judge to make the interval narrower; label more, or take another judge"
                 )
-        methods = {found["method"] for found in systems.values()}
-        named = {name for name in METHODS if method_text(name, measured) in methods}
-        notes += notes_of(named, measured, self.options.ignore_judge_errors or self.judge_column is not None)
-
-
-def _question(item: Item) -> str:
-    return item.text if item.text else (item.id or f"{item.file}:{item.line}")
+        notes += errors.notes(systems)
 
 
 def _worst(judged: np.ndarray, labels: Labels | None, number: int = 10) -> list[int]:

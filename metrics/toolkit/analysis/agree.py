@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from ...core.scorer import require_extra
+from ...statistics.resampling import CONFIDENCE
 from ..rows.callbacks import Message, Progress, ignore
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowReader
@@ -20,7 +21,6 @@ from ..scoring.selection import checked_columns, make_scorers, needed_columns
 from .human_agreement import LENGTHS, PERMUTATIONS, Judgments, analyse, differing
 from .inputs import digested_sources, optional_texts, rounded, score_in_column
 from .question_types import question_type
-from .resampling import CONFIDENCE
 
 
 @dataclass

@@ -10,8 +10,8 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from ...ava.calibration import log_odds, scaled
+from ...statistics.judge_errors import COUNTS, Counts, pooled
 from .labelling import hash_uniform
-from .prevalence import COUNTS, Counts, pooled
 
 THRESHOLD = 0.5  # of the scaled probability
 FOLDS = 10

@@ -8,6 +8,7 @@ import numpy as np
 from ...ava.calibration import Calibration, content_digest
 from ...ava.row_profile import profile
 from ...core.scorer import Scorer
+from ...statistics.judge_errors import COUNTS
 from ..rows.callbacks import Message, Progress, ignore
 from ..rows.formats import FileError
 from ..rows.reading import Skips, inputs_of
@@ -26,7 +27,6 @@ from .calibration import (
 )
 from .inputs import digested_sources
 from .labelled import Labelled, labelled_rows
-from .prevalence import COUNTS
 
 FEW_LABELS = 50
 FEW_ANSWERS = 15  # effective ones, correct or incorrect, below which intervals are wide

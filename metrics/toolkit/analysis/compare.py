@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...core.scorer import Scorer
+from ...statistics import resampling
 from ..rows.callbacks import Message, Progress, ignore
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowKind, RowReader
@@ -14,8 +15,9 @@ from ..rows.runs import files_of_runs
 from ..rows.sources import AnySource
 from ..scoring.options import CompareOptions
 from ..scoring.pipeline import item_statistics
+from ..scoring.questions import totals_by_system
 from ..scoring.selection import checked_columns, default_metrics, make_scorers, needed_columns
-from . import jackknife, resampling
+from . import jackknife
 from .compared_rows import reported_row
 from .comparison_notes import few_permutations, length_note_of, metric_warnings, unequal_rows
 from .inputs import digested_sources, optional_texts, question_numbers, rounded, score_in_column
@@ -126,7 +128,7 @@ class CompareRun:
             rows = most_different(by_row, self.options.rows)
             found[metric]["rows"] = [reported_row(matched, row, by_row[row]) for row in rows]
         if "ava" in self.scorers:
-            found["ava"]["accuracy"] = self._accuracy(matched.systems, statistics["ava"], asked, counts["ava"])
+            found["ava"]["accuracy"] = self._accuracy(_items(matched), sums["ava"], counts["ava"])
         slices, slice_remarks = self._slices(matched, scorers, statistics, asked) if given.by else (None, [])
         of_run: dict[str, list[AnySource]] = {}
         for source in self.sources:
@@ -163,7 +165,7 @@ class CompareRun:
                 *notes,
                 *slice_remarks,
                 *unequal_rows(matched, skips),
-                *([found["ava"]["accuracy"]["note"]] if "ava" in self.scorers else []),
+                *(found["ava"]["accuracy"]["notes"] if "ava" in self.scorers else []),
                 *jackknife.few_notes(sizes),
                 *few_permutations(systems * (systems - 1) // 2, given.resamples, given.correction),
                 *metric_warnings(matched, scorers, statistics, counts),
@@ -171,18 +173,13 @@ class CompareRun:
         }
         return rounded(report)
 
-    def _accuracy(
-        self, systems: Sequence[str], sums: np.ndarray, asked: np.ndarray, counts: Mapping[str, int]
-    ) -> dict:
-        """Return the accuracy of every system by ava's verdicts; `sums` is (rows, systems, k + 1)."""
-        from .estimation import cluster_sums
-        from .judge_errors import effective_sample_size, judged_systems
+    def _accuracy(self, items: Sequence[Item], sums: np.ndarray, counts: Mapping[str, int]) -> dict:
+        """Return the accuracy of every system by labels and ava's verdicts; `sums` is (items, k + 1)."""
+        from .judge_errors import judged_systems
 
-        rates = {}
-        for i, system in enumerate(systems):
-            right, number = (cluster_sums(sums[:, i, column], asked) for column in (0, -1))
-            rates[system] = right.sum() / number.sum(), effective_sample_size(right, number)
-        return judged_systems(rates, self.scorers["ava"], self.options.ignore_judge_errors, counts)
+        totals = totals_by_system(items, sums[:, 1], sums[:, 0])
+        by_system = {system: of_system.question_sums for system, of_system in totals.items()}
+        return judged_systems(by_system, self.scorers["ava"], self.options.ignore_judge_errors, counts)
 
     def _slices(
         self, matched: Matched, scorers: Mapping, statistics: Mapping, asked: np.ndarray

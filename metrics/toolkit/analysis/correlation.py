@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 from scipy import stats
 
-from .resampling import swaps
+from ...statistics.resampling import swaps
 
 _MAX_SIGNS = 2000  # rows up to which all pairs of rows are compared at once, in 32 MiB
 

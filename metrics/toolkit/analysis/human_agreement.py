@@ -7,11 +7,11 @@ from itertools import combinations
 
 import numpy as np
 
+from ...statistics.resampling import adjust_p_values
 from ..scoring.confusion import CONFUSION, agreement
 from . import correlation, thresholds
 from .inputs import question_numbers, rounded
 from .jackknife import FEW, Resampler
-from .resampling import adjust_p_values
 
 LENGTHS = ((3, "1 to 3 words"), (10, "4 to 10 words"), (25, "11 to 25 words"), (math.inf, "26 words or more"))
 MIN_ROWS = 10  # of a group, below which no correlation is given

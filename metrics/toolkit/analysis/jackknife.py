@@ -10,9 +10,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from . import resampling
-from .estimation import newcombe
-from .resampling import CONFIDENCE, MIN_ROWS
+from ...statistics import resampling
+from ...statistics.intervals import newcombe
+from ...statistics.resampling import CONFIDENCE, MIN_ROWS
 
 FEW = 30  # questions, below which intervals are those of this file
 INTERVAL = "95% jackknife interval with Student's t, {} left out in turn"  # which reports state

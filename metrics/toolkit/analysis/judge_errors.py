@@ -1,56 +1,56 @@
-"""Accuracy from a judge's verdicts alone, and measurements of its errors; arrays in, numbers out.
+"""Reads how often a judge errs, and says what the accuracy of systems rests on.
 
 `measured.json` beside the weights of a judge says how often it was right about the answers of several systems, and
 under which weights, threshold and way with references. `python -m training.studies.accuracy.measure --measured` writes
 it. It changes no score; the signature has its digest, for intervals depend on it. A calibration of the user's own
 (`genqa-metrics calibrate`) takes its place where there is one.
 
-Both say what the data were like (`ava.row_profile`). Where other rows are unlike them, the interval is wider and says
-so.
+Both say what the data were like (`ava.row_profile`). Between four kinds of data the judge's shares differ as those of
+samples of 1 correct and 7 incorrect answers do. So where rows are unlike the measured ones, or too few to see that,
+the judge alone tells nothing.
 """
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 from typing import Any
 
-import numpy as np
-
 from ...core.scorer import Scorer
-from .estimation import wilson
-from .jackknife import effective_clusters
+from ...statistics.estimation import (
+    IGNORED,
+    LABELS,
+    MEASURED,
+    NOTHING,
+    TOGETHER,
+    AccuracyEstimate,
+    QuestionSums,
+    estimate_accuracy,
+)
+from ...statistics.judge_errors import COUNTS, Calibration, Counts, pooled
 from .likeness import differences, disagreements
-from .prevalence import COUNTS, Calibration, Counts, pooled, rogan_gladen
 
 MEASURED_FILE = "measured.json"
 MUST_BE_EQUAL = ("checkpoint", "threshold", "references")  # parts of a signature that the judge's errors depend on
 METHODS = {
-    "labels": "prediction-powered: people's labels and the judge, weighted by the probability of being drawn",
+    "labels": "people's labels (Wilson's interval, by question)",
+    "labels and judge": "people's labels and the judge (prediction-powered)",
     "measured": "judge corrected by its measured errors (Rogan-Gladen, Lang-Reiczigel)",
     "calibrated": "judge calibrated on {labels} labels of yours, corrected by its errors there (Rogan-Gladen, "
     "Lang-Reiczigel)",
-    "unlike": "judge corrected by errors that were measured on other kinds of data: a rough, wide interval",
     "judge": "the judge's rate alone (Wilson): its errors are ignored",
+    "nothing": "cannot tell",
 }
 NOTES = {
     "calibrated": "the interval assumes that the judge errs about as often as on your labels; for other questions or "
     "very different systems calibrate it anew",
-    "unlike": "these rows are unlike the data that the judge's errors were measured on ({reasons}), so it may err far "
-    "more often here, and the interval is widened. 50 to 100 labels of yours settle it: genqa-metrics label, then "
-    "genqa-metrics calibrate or accuracy --labels",
     "measured": "without labels the interval assumes that the judge errs about as often as in our tests; on other "
     "questions or answers it can err more. Labels settle it: genqa-metrics label",
     "judge": "the judge's errors are ignored: the interval is of the share judged correct and can miss the accuracy; "
     "labels correct that: genqa-metrics label",
 }
+WHAT_TO_DO = "label 50 answers or more, drawn by chance: genqa-metrics label, then genqa-metrics accuracy --labels"
 UNMEASURED = "how often this judge errs was not measured for these weights, threshold and references"
-
-
-# Between the four sets of training/ava/results/bundled.json the judge's shares differ as those of samples of 1 correct
-# and 7 incorrect answers, and four sets show this only roughly. So errors that were measured on another kind of data
-# are taken for those of this many answers of each.
-UNLIKE_SIZE = 3.0
+UNMEASURED_PAIR = "how often this pair of judges errs was not measured (escalate)"
 
 
 @dataclass(frozen=True)
@@ -69,17 +69,13 @@ class Measured:
 
     @property
     def pooled(self) -> tuple[float, float, float, float]:
-        """Accepted, correct, rejected and incorrect as in `pooled`; those of few answers where rows are unlike."""
-        hit, right, rejected, wrong = pooled(self.groups)
-        if self.unlike:
-            few = min(UNLIKE_SIZE, right), min(UNLIKE_SIZE, wrong)
-            return hit / right * few[0], few[0], rejected / wrong * few[1], few[1]
-        return hit, right, rejected, wrong
+        """Accepted, correct, rejected and incorrect as in `judge_errors.pooled`."""
+        return pooled(self.groups)
 
     @property
     def method(self) -> str:
         """Key of `METHODS`."""
-        return "unlike" if self.unlike else "calibrated" if "labels" in self.facts else "measured"
+        return "calibrated" if "labels" in self.facts else "measured"
 
     def on(self, rows: Mapping[str, float]) -> "Measured":
         """Return the same for rows of which the counts of `ava.row_profile`, and of labels in them, are known."""
@@ -159,125 +155,120 @@ def _errors(facts: Mapping[str, Any]) -> Counts:
     return found
 
 
-def from_rate(
-    rate: float, size: float, measured: Measured | None = None, confidence: float = 0.95
-) -> dict[str, float | str]:
-    """Return the accuracy from the share of answers judged correct.
+@dataclass(frozen=True)
+class JudgeErrors:
+    """What is known of the errors of a judge on some rows.
 
-    Args:
-        rate: that share.
-        size: its effective sample size.
-        measured: what is known of the judge's errors; None to ignore them.
-        confidence: probability that the interval holds the accuracy.
-
-    Returns:
-        "accuracy", "low", "high" and "method", a key of `METHODS`.
-
-    >>> found = from_rate(0.62, 100, Measured([Calibration(90, 100, 80, 100)], {}))
-    >>> [round(found[end], 3) for end in ("accuracy", "low", "high")], found["method"]
-    ([0.6, 0.443, 0.749], 'measured')
+    Attributes:
+        measured: how often it was right, None where that is not known.
+        unknown: why that is not known, or not for these rows; "" where it is.
+        ignored: the errors are to be ignored.
     """
-    if measured is not None:
-        value, low, high = rogan_gladen(rate * size, size, *measured.pooled, confidence)
-        if not np.isnan(value):
-            # Lang & Reiczigel's limits are of a shifted center: near 0 and 1 they can stand beside the estimate.
-            ends = {"accuracy": float(value), "low": float(min(low, value)), "high": float(max(high, value))}
-            return {**ends, "method": measured.method}
-    low, high = wilson(rate, size, NormalDist().inv_cdf((1 + confidence) / 2))
-    return {"accuracy": float(rate), "low": float(low), "high": float(high), "method": "judge"}
 
+    measured: Measured | None
+    unknown: str = ""
+    ignored: bool = False
 
-def effective_sample_size(sums: np.ndarray, numbers: np.ndarray) -> float:
-    """Return the effective number of independent answers, where questions have several.
+    @classmethod
+    def of(cls, scorer: Scorer, rows: Mapping[str, float], ignored: bool = False) -> "JudgeErrors":
+        """Return what is known of a judge on rows with these counts of `ava.row_profile` and of labels."""
+        if ignored:
+            return cls(None, "the judge's errors are ignored", True)
+        measured = measured_for(scorer)
+        if measured is None:
+            return cls(None, UNMEASURED_PAIR if "escalate" in scorer.facts else UNMEASURED)
+        measured = measured.on(rows)
+        reasons = "; ".join(measured.unlike)
+        unlike = f"these rows are unlike the data that the judge's errors were measured on ({reasons})"
+        return cls(measured, unlike if reasons else "")
 
-    The variance between questions is estimated, so that few of them count less: as much as Student's t is wider.
+    def accuracy(self, sums: QuestionSums, **options: Any) -> tuple[dict[str, Any], AccuracyEstimate]:
+        """Return the accuracy of a system, as all reports have it, and the estimate.
 
-    Args:
-        sums: (questions,) answers judged correct.
-        numbers: (questions,) answers.
+        Args:
+            sums: of its answers.
+            **options: of `estimation.estimate_accuracy`.
 
-    >>> round(effective_sample_size(np.tile([2, 0], 50), np.full(100, 2)), 1)
-    96.6
-    >>> effective_sample_size(np.array([1, 0, 1, 1]), np.ones(4))
-    4.0
-    """
-    from scipy.special import stdtrit
+        Returns:
+            "judged" (share that the judge accepts), "accuracy", "low", "high" (None where they cannot be told),
+            "basis", "method" (how, in words), "reason" (why there is no interval, else ""), "labelled" (rows), and
+            with labels "labels_alone" ("low", "high") and "effective_sample_size".
+        """
+        errors = self.measured.pooled if self.measured and not self.unknown else None
+        result = estimate_accuracy(sums, errors, self.unknown, ignore_errors=self.ignored, **options)
+        values: dict[str, Any] = {
+            "judged": float(sums.accepted.sum() / sums.rows.sum()),
+            "accuracy": result.value,
+            "low": result.low,
+            "high": result.high,
+            "basis": result.basis,
+            "method": self.method(result.basis),
+            "reason": result.reason,
+            "labelled": int(sums.labelled.sum()),
+        }
+        if result.labels_alone:
+            values["labels_alone"] = dict(zip(("low", "high"), result.labels_alone, strict=True))
+            values["effective_sample_size"] = result.size
+        return values, result
 
-    rows = numbers.sum()
-    if rows == len(numbers):
-        return float(rows)
-    rate = sums.sum() / rows
-    questions = effective_clusters(numbers)
-    variance, alone = ((sums - rate * numbers) ** 2).sum() / rows**2, rate * (1 - rate) / rows
-    if alone <= 0 or variance <= 0:
-        return float(questions)
-    wider = stdtrit(max(questions - 1, 1), 0.975) / NormalDist().inv_cdf(0.975)
-    return float(min(rows, rows * alone / (variance * questions / max(questions - 1, 1) * wider**2)))
+    def _key(self, basis: str) -> str:
+        """Return the key of `METHODS` of a basis of an estimate."""
+        names = {LABELS: "labels", TOGETHER: "labels and judge", IGNORED: "judge", NOTHING: "nothing"}
+        return names.get(basis) or (self.measured.method if self.measured else "judge")
+
+    def method(self, basis: str) -> str:
+        """Return in words how an estimate was made."""
+        labels = self.measured.facts.get("labels") if self.measured else None
+        return METHODS[self._key(basis)].format(labels=labels)
+
+    def notes(self, systems: Mapping[str, Mapping[str, Any]]) -> list[str]:
+        """Return what a reader must know of the estimates of systems, one sentence each."""
+        by_key: dict[str, list[str]] = {}
+        for system, values in systems.items():
+            by_key.setdefault(self._key(values["basis"]), []).append(system)
+        notes = [note for key, note in NOTES.items() if key in by_key]
+        by_reason: dict[str, list[str]] = {}
+        for system in by_key.get("nothing", ()):
+            by_reason.setdefault(systems[system]["reason"], []).append(system)
+        for reason, names in by_reason.items():
+            of = "the accuracy" if len(names) == len(systems) else f"the accuracy of {', '.join(names)}"
+            fix = "more questions are needed" if "too few questions" in reason else WHAT_TO_DO
+            notes.append(f"{of} cannot be told from these rows: {reason}; {fix}")
+        if "nothing" in by_key and self.measured:
+            notes.append(measured_fact(self.measured.facts))
+        return notes
 
 
 def judged_systems(
-    rates: Mapping[str, tuple[float, float]],
+    sums: Mapping[str, QuestionSums],
     scorer: Scorer,
     ignore_judge_errors: bool,
     rows: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
-    """Return what verdicts alone say of the accuracy of systems, for the reports of `score` and `compare`.
+    """Return the accuracy of systems, for the reports of `score` and `compare`.
 
     Args:
-        rates: {system: share of the answers judged correct, effective sample size}.
+        sums: {system: sums of its answers by question}.
         scorer: the judge.
-        ignore_judge_errors: ignore its errors.
+        ignore_judge_errors: ignore its errors where there are no labels.
         rows: counts of `ava.row_profile` of the rows, which show whether they are like those of the measurement.
 
     Returns:
-        "method" in words, "errors_counted", "confidence", "measured" in one line or None, "unlike", "note", and
-        "systems": {system: "judged", "accuracy", "low", "high"}, which are the names of `accuracy_run` too.
+        "method" in words, "errors_counted", "confidence", "measured" in one line or None, "unlike", "notes", and
+        "systems": {system: what `JudgeErrors.accuracy` returns}.
     """
-    measured = None if ignore_judge_errors else measured_for(scorer)
-    measured = measured and measured.on(rows or {})
-    found = {system: from_rate(*rate, measured) for system, rate in rates.items()}
-    methods = {str(ends["method"]) for ends in found.values()}
-    counted = "judge" not in methods
-    key = measured.method if measured and counted else "judge"
-    method = method_text(key, measured)
-    [note] = notes_of({key}, measured, ignore_judge_errors)
+    errors = JudgeErrors.of(scorer, rows or {}, ignore_judge_errors)
+    systems = {system: errors.accuracy(of_system)[0] for system, of_system in sums.items()}
+    bases, measured = {values["basis"] for values in systems.values()}, errors.measured
     return {
-        "method": method,
-        "errors_counted": counted,
+        "method": "; ".join(dict.fromkeys(values["method"] for values in systems.values())),
+        "errors_counted": IGNORED not in bases,
         "confidence": 0.95,
-        "measured": measured_fact(measured.facts) if measured else None,
+        "measured": measured_fact(measured.facts) if measured and {MEASURED, NOTHING} & bases else None,
         "unlike": list(measured.unlike) if measured else [],
-        "note": f"accuracy by ava: {method}; {note}",
-        "systems": {
-            system: {"judged": float(rates[system][0]), **{end: ends[end] for end in ("accuracy", "low", "high")}}
-            for system, ends in found.items()
-        },
+        "notes": errors.notes(systems),
+        "systems": systems,
     }
-
-
-def method_text(method: str, measured: Measured | None) -> str:
-    """Return a method in words.
-
-    Args:
-        method: key of `METHODS`.
-        measured: what is known of the judge's errors.
-    """
-    return METHODS[method].format(labels=measured.facts.get("labels") if measured else None)
-
-
-def notes_of(methods: Collection[str], measured: Measured | None, ignore_judge_errors: bool) -> list[str]:
-    """Return what a reader must know of such intervals, one sentence each.
-
-    Args:
-        methods: keys of `METHODS`.
-        measured: what is known of the judge's errors.
-        ignore_judge_errors: that the errors are ignored was asked for.
-    """
-    unknown = f"{UNMEASURED}, so " if "judge" in methods and measured is None and not ignore_judge_errors else ""
-    reasons = "; ".join(measured.unlike) if measured else ""
-    return [
-        unknown * (name == "judge") + note.format(reasons=reasons) for name, note in NOTES.items() if name in methods
-    ]
 
 
 def measured_fact(measured: Mapping[str, Any]) -> str:

@@ -8,11 +8,11 @@ from itertools import combinations
 
 import numpy as np
 
+from ...statistics.estimation import cluster_sums
 from ..rows.formats import FileError, Row
 from ..rows.items import Item, RowError, RowReader
 from ..rows.reading import Skips, good_rows
 from ..rows.sources import AnySource
-from .estimation import cluster_sums
 from .labelling import item_key, key_of
 from .raters import COLUMNS
 

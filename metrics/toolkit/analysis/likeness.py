@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from .estimation import wilson
+from ...statistics.intervals import wilson
 
 RARE = 0.02  # a length is rare in the measured data below this share of their rows
 RARE_SHARE = 0.25  # rows of such lengths, above which rows are unlike the measured ones
@@ -55,8 +55,10 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
     ['100% of the answers have a length that is rare there', 'the judge is unsure of 60%, there of 10%']
     """
     size, base = rows.get("profiled", 0), measured.get("profiled", 0)
-    if size < LEAST_ROWS or not base:
+    if not base:
         return []
+    if size < LEAST_ROWS:
+        return [f"{size:.0f} rows are too few to see that; {LEAST_ROWS} are the least"]
     found = []
     for part, what in (("answer_words", "answers"), ("reference_words", "references")):
         unknown = sum(

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from ...core.scorer import Scorer
+from ...statistics import resampling
 from ..rows.columns import MAX_NAMES
 from ..rows.formats import FileError, RowError
-from . import resampling
 from .system_comparison import analyse
 
 NONE = "(none)"  # the slice of rows without a value

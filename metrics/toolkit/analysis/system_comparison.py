@@ -6,7 +6,8 @@ from itertools import combinations
 import numpy as np
 
 from ...core.scorer import Scorer
-from . import jackknife, resampling
+from ...statistics import resampling
+from . import jackknife
 
 LEVEL = 0.05
 

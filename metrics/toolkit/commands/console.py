@@ -240,8 +240,9 @@ def check_demands(demands: Mapping[str, float], systems: Mapping[str, Mapping]) 
             known = ", ".join(dict.fromkeys(key for found in systems.values() for key in found))
             raise stop(f"--fail-under: there is no score {name!r}; there are: {known}", 2)
         for system, found in systems.items():
-            if name in found and not found[name] >= least:
+            if name in found and (found[name] is None or not found[name] >= least):
                 missed = True
-                say(f"--fail-under: {name} of {system} is {found[name]:.4f}, below {least:g}", "red")
+                value = "cannot be told" if found[name] is None else f"is {found[name]:.4f}, below {least:g}"
+                say(f"--fail-under: {name} of {system} {value}", "red")
     if missed:
         raise typer.Exit(3)

@@ -11,9 +11,9 @@ from ..scoring.confusion import CONFUSION
 from ..scoring.options import OnError, Settings, bad_usage, errors_of_python
 from .charts import accuracy_chart
 from .glossary import short_names
-from .report import Report, highest
+from .report import Report, highest_accuracy
 from .slices import accuracy_table
-from .table import Table, estimate, number
+from .table import Table, accuracy_cell, estimate, number
 
 SYSTEMS = "Accuracy of the systems"  # a table
 
@@ -44,7 +44,7 @@ class AccuracyReport(Report):
         self.judge, self.notes, self.worst = report["judge"], report["notes"], report["worst"]
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{system} {_interval(values)}" for system, values in self.systems.items())
+        found = ", ".join(f"{system} {accuracy_cell(values)}" for system, values in self.systems.items())
         return f"AccuracyReport({found})"
 
     def to_pandas(self):
@@ -72,16 +72,15 @@ class AccuracyReport(Report):
     @property
     def findings(self) -> list[str]:
         """Which system has the highest accuracy, and which others may be as good."""
-        shown = {system: (found["accuracy"], _interval(found)) for system, found in self.systems.items()}
-        first = max(shown, key=lambda system: shown[system][0])
+        told = [system for system, found in self.systems.items() if found["low"] is not None]
+        first = max(told, key=lambda system: self.systems[system]["accuracy"], default=None)
         as_good = [
             system
             for pair in self.differences
-            if pair["difference"]["low"] <= 0 <= pair["difference"]["high"]
-            and first in (pair["first"], pair["second"])
+            if first in (pair["first"], pair["second"]) and not _is_clear(pair["difference"])
             for system in (pair["first"], pair["second"])
         ]
-        return [highest("accuracy", shown, as_good)]
+        return [highest_accuracy(self.systems, as_good)]
 
     def charts(self) -> dict:
         """Return a chart of the accuracy, for the table of the systems."""
@@ -92,7 +91,7 @@ class AccuracyReport(Report):
         return f"{self._report['settings']['confidence']:.0%}"
 
     def _systems(self) -> Table:
-        order = sorted(self.systems, key=lambda system: -self.systems[system]["accuracy"])
+        order = sorted(self.systems, key=lambda system: -(self.systems[system]["accuracy"] or 0))
         ava = all("ava_accuracy" in found for found in self.systems.values())
         labelled = any(found["labelled"] for found in self.systems.values())
         header = ["system", "accuracy", "wrong", "declined", "accuracy_given_attempted", "answers"]
@@ -100,7 +99,7 @@ class AccuracyReport(Report):
         rows = []
         for system in order:
             found = self.systems[system]
-            cells = [system, _interval(found), number(found["wrong"]), number(found["declined"])]
+            cells = [system, accuracy_cell(found), number(found["wrong"]), number(found["declined"])]
             cells += [estimate(found["accuracy_given_attempted"]), f"{found['rows']:,}", number(found["judged"])]
             if labelled:
                 cells += [
@@ -149,8 +148,7 @@ class AccuracyReport(Report):
         rows, marked = [], set()
         for place, pair in enumerate(self.differences):
             found = pair["difference"]
-            clear = not found["low"] <= 0 <= found["high"]
-            marked |= {place} if clear else set()
+            marked |= {place} if _is_clear(found) else set()
             rows.append([f"{pair['first']} - {pair['second']}", estimate(found), f"{pair['shared_questions']:,}"])
         said = (
             f"With {self._percent()} intervals, paired by question where labels are there; where people labelled the "
@@ -175,8 +173,9 @@ class AccuracyReport(Report):
         return [*facts, f"genqa-metrics {report['genqa_metrics']}"]
 
 
-def _interval(found: Mapping) -> str:
-    return estimate(found, name="accuracy")
+def _is_clear(difference: Mapping) -> bool:
+    """Return whether a difference has an interval without 0."""
+    return difference["low"] is not None and not difference["low"] <= 0 <= difference["high"]
 
 
 def accuracy(

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ...statistics.resampling import adjust_p_values
 from ..analysis.agree import AgreeRun
 from ..analysis.human_agreement import MIN_QUESTIONS, MIN_ROWS
-from ..analysis.resampling import adjust_p_values
 from ..rows.callbacks import Message, Progress, ignore
 from ..scoring.options import OnError, Settings, bad_usage, errors_of_python
 from .charts import curve_panels, forest_figure, group_figure, svg_of

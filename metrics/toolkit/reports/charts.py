@@ -260,6 +260,7 @@ def accuracy_chart(systems: Mapping[str, Mapping], first: Sequence[str], percent
         first: systems to stand out.
         percent: of the intervals, as text.
     """
+    systems = {system: values for system, values in systems.items() if values["accuracy"] is not None}
     if not 0 < len(systems) <= MAX_CHARTED:
         return None
     order = sorted(systems, key=lambda system: -systems[system]["accuracy"])

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..analysis.resampling import adjust_p_values
+from ...statistics.resampling import adjust_p_values
 from ..scoring.registry import SCORERS, scorer_class
 from .glossary import short_names
 from .report import briefly
-from .table import Table, estimate, number, p_value
+from .table import Table, accuracy_cell, estimate, number, p_value
 
 WITHOUT_INTERVALS = ("penalty", "wrong", "declined", "attempted")  # ends of names of scores; tables would be too wide
 MAX_NOTES = 5  # in the terminal, and unfolded on the page
@@ -108,7 +108,7 @@ def systems_table(report: Mapping, metric: str) -> Table:
         scores = [estimate(found["scores"][name][system]) for name in names]
         if accuracy:  # the bootstrap interval ignores the judge's errors: it is in the JSON only
             scores[0] = number(found["scores"][names[0]][system]["value"])
-            scores.insert(0, estimate(accuracy["systems"][system], name="accuracy"))
+            scores.insert(0, accuracy_cell(accuracy["systems"][system]))
         scores += [
             number(found["scores"][name][system]["value"])
             if name.endswith(WITHOUT_INTERVALS)
@@ -122,7 +122,8 @@ def systems_table(report: Mapping, metric: str) -> Table:
     kind = "jackknife" if "jackknife" in report["settings"]["interval"] else "bootstrap"
     said = f"In brackets: 95% {kind} interval."
     if accuracy:
-        said = f"Accuracy: 95% interval, {accuracy['method']}; {accuracy['measured']}. Others: 95% {kind} interval."
+        rests_on = "; ".join(filter(None, (accuracy["method"], accuracy["measured"])))
+        said = f"Accuracy: 95% interval, {rests_on}. Others: 95% {kind} interval."
     elif "accuracy" in found:
         said = f"In brackets: 95% {kind} interval; the errors of {metric} are ignored."
     said += f" Ranks and clusters by {names[0]}." if len(names) > 1 else ""

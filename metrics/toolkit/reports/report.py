@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from .glossary import meanings
 from .table import (
     Table,
+    accuracy_cell,
     as_json,
     html_table,
     latex_table,
@@ -158,6 +159,21 @@ def highest(score: str, systems: Mapping[str, tuple[float, str]], as_good: Colle
         return f"{said}{' (differences not tested)' if len(first) == 1 else ''}."
     near = [system for system in systems if system in as_good and system not in first]
     return f"{said}; {f'{briefly(near)} may be as good' if near else 'chance is unlikely to explain it'}."
+
+
+def highest_accuracy(systems: Mapping[str, Mapping], as_good: Collection[str] | None = None) -> str:
+    """Return a sentence on the system with the highest accuracy, or that this cannot be told.
+
+    Args:
+        systems: {system: "accuracy", "low", "high"}, None where they cannot be told.
+        as_good: systems whose lower accuracy may be chance; None: all.
+    """
+    untold = [system for system, values in systems.items() if values["low"] is None]
+    if untold:
+        whose = f" of {briefly(untold)}" if len(untold) < len(systems) else ""
+        return f"The accuracy{whose} cannot be told from these rows."
+    shown = {system: (values["accuracy"], accuracy_cell(values)) for system, values in systems.items()}
+    return highest("accuracy", shown, list(shown) if as_good is None else as_good)
 
 
 def briefly(names: Sequence[str]) -> str:

@@ -15,8 +15,8 @@ from ..scoring.registry import scorer_class
 from ..scoring.run import Run, Scores
 from .charts import accuracy_chart
 from .glossary import short_names
-from .report import Report, highest, say
-from .table import Table, estimate, markdown, markdown_code, markdown_table, number, print_table, visible
+from .report import Report, highest, highest_accuracy, say
+from .table import Table, accuracy_cell, markdown, markdown_code, markdown_table, number, print_table, visible
 
 if TYPE_CHECKING:
     import pandas
@@ -169,14 +169,9 @@ class ScoreReport(Report):
             return cls(found)
         from ..analysis.judge_errors import judged_systems
 
-        rates = {
-            system: (scores["ava_accuracy"], found.predictions[system])
-            for system, scores in found.scores["ava"].items()
-            if system != found.total
-        }
-        accuracy = judged_systems(rates, run.scorers["ava"], run.options.ignore_judge_errors, found.counts.get("ava"))
-        accuracy["note"] += "; answers count as independent, and `accuracy` takes those to one question together"
-        return cls(found, accuracy)
+        sums = {system: totals.question_sums for system, totals in found.questions.items()}
+        counts = found.counts.get("ava")
+        return cls(found, judged_systems(sums, run.scorers["ava"], run.options.ignore_judge_errors, counts))
 
     def __repr__(self) -> str:
         shown = []
@@ -215,7 +210,7 @@ class ScoreReport(Report):
         if metric == "ava" and self.accuracy:
             header.append("accuracy")
             for row in rows:
-                row.append(estimate(self.accuracy["systems"].get(row[0]), name="accuracy"))
+                row.append(accuracy_cell(self.accuracy["systems"].get(row[0])))
         marked = {place for place, row in enumerate(rows) if row[0] in best}
         short = short_names(header)
         return Table(metric, header, rows, self.signatures[metric], marked, header.index(main), short=short)
@@ -233,9 +228,7 @@ class ScoreReport(Report):
 
     def _finding(self, metric: str) -> str:
         if metric == "ava" and self.accuracy:
-            systems = self.accuracy["systems"]
-            shown = {name: (one["accuracy"], estimate(one, name="accuracy")) for name, one in systems.items()}
-            return highest("accuracy", shown, self.best or list(shown))
+            return highest_accuracy(self.accuracy["systems"], self.best or None)
         main = scorer_class(metric).main
         values = {system: scores[main] for system, scores in self.found.scores[metric].items()}
         values.pop(self.found.total, None)
@@ -249,9 +242,9 @@ class ScoreReport(Report):
         system, or where no system is clearly worse.
         """
         systems = self.accuracy["systems"] if self.accuracy else {}
-        if len(systems) < 2:
+        if len(systems) < 2 or any(values["low"] is None for values in systems.values()):
             return []
-        from ..analysis.estimation import newcombe
+        from ...statistics.intervals import newcombe
 
         ends = {system: tuple(found[end] for end in ("accuracy", "low", "high")) for system, found in systems.items()}
         first = max(ends, key=lambda system: ends[system][0])
@@ -275,7 +268,7 @@ class ScoreReport(Report):
             rows.append([system, f"{sum(counts):,}", *shares, *(f"{count:,}" for count in counts)])
         said = (
             "AVA's verdicts beside the labels in the rows. Missed: correct but rejected; let through: wrong but "
-            "accepted. genqa-metrics accuracy corrects the estimate with these labels."
+            "accepted."
         )
         return Table(LABELLED, header, rows, said)
 
@@ -287,7 +280,10 @@ class ScoreReport(Report):
         marked = (
             "bold: the highest accuracy, and those not clearly below it; `compare` tests systems on the same questions"
         )
-        return [*([self.accuracy["note"]] if self.accuracy else []), *([marked] if self.best else [])]
+        if not self.accuracy:
+            return []
+        rests_on = f"accuracy: 95% interval, {self.accuracy['method']}"
+        return [rests_on, *self.accuracy["notes"], *([marked] if self.best else [])]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the rows, with all digits."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from ..analysis.jackknife import FEW
-from .table import Table, estimate, number, p_value
+from .table import Table, accuracy_cell, estimate, number, p_value
 
 _INTERVALS = f"With 95% intervals: of a bootstrap; below {FEW} questions of a jackknife, with Student's t."
 MAX_ROWS = 30  # of pairs in slices in the terminal; of more only those that are significant
@@ -104,8 +104,14 @@ def accuracy_table(report: Mapping) -> Table | None:
     rows = []
     for name, systems in values.items():
         for system, found in systems.items():
-            interval = estimate({"value": found["accuracy"], "low": found["low"], "high": found["high"]})
-            cells = [name, system, interval, number(found["wrong"]), number(found["declined"]), f"{found['rows']:,}"]
+            cells = [
+                name,
+                system,
+                accuracy_cell(found),
+                number(found["wrong"]),
+                number(found["declined"]),
+                f"{found['rows']:,}",
+            ]
             rows.append(cells + [f"{found['labelled']:,}"] * labelled)
     said = f"Each interval by itself: of {len(rows):,} intervals about "
     said += f"{len(rows) * (1 - report['settings']['confidence']):.1f} miss the truth."

@@ -91,6 +91,21 @@ def estimate(found: Mapping | None, digits: int = 3, limit_digits: int | None = 
     return f"{number(found[name], digits)} [{low}, {high}]"
 
 
+def accuracy_cell(found: Mapping | None) -> str:
+    """Return the accuracy of a system as text; see `judge_errors.JudgeErrors.accuracy`.
+
+    >>> accuracy_cell({"accuracy": None, "low": None, "high": None})
+    'cannot tell'
+    >>> accuracy_cell({"accuracy": 1.0, "low": None, "high": None})
+    '1.000 (no interval)'
+    """
+    if found is None:
+        return "-"
+    if found["accuracy"] is None:
+        return "cannot tell"
+    return estimate(found, name="accuracy") + " (no interval)" * (found["low"] is None)
+
+
 # A line break is a space; what would control a terminal, turn the direction of writing, or is half a letter is shown.
 _CONTROLS = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 _VISIBLE = dict.fromkeys([*_CONTROLS, *range(0xD800, 0xE000)], "\ufffd")

@@ -14,7 +14,7 @@ from .columns import COLUMNS, ColumnFinder
 from .csv_cells import PlainCell
 from .formats import FileError, Row, RowError, plain_name
 from .sources import AnySource
-from .values import MISSING, NO_ANSWER, answers_of, printed_list, text_of_number
+from .values import MISSING, NO_ANSWER, answers_of, chance_of, printed_list, text_of_number
 from .verdicts import Verdicts
 
 SPLIT_HALF = "human (split half)"
@@ -36,6 +36,7 @@ class Item:
         references: at least one; none where no metric reads them and the row has contexts.
         human: values of the columns `score` and `label`; None where there is no number.
         contexts: the passages that the answer was written from, in order; none where the row has none.
+        chance: probability with which the row was drawn to be labelled, None where the row does not say it.
     """
 
     file: str
@@ -47,6 +48,7 @@ class Item:
     references: list[str]
     human: tuple[float | None, float | None]
     contexts: list[str] = field(default_factory=list)
+    chance: float | None = None
 
 
 @dataclass(frozen=True)
@@ -254,8 +256,9 @@ class RowReader:
                 f"contexts: expected passages, which {needs['contexts']} reads, got no such column; say where they "
                 "are with --column contexts=NAME, or write [] where there was none"
             )
+        chance = chance_of(values.get("probability"))
         return [
-            Item(self.source.name, line, ident, system, text, predictions, references, human, contexts)
+            Item(self.source.name, line, ident, system, text, predictions, references, human, contexts, chance)
             for system, predictions in by_system.items()
         ]
 

@@ -80,6 +80,19 @@ def _drop_answer(value: Mapping) -> list[object]:
     return [text for text in texts if text][:1]
 
 
+def chance_of(value: object) -> float | None:
+    """Return a probability above 0, at most 1; None for anything else.
+
+    >>> chance_of("0.25"), chance_of(None), chance_of(3)
+    (0.25, None, None)
+    """
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    return number if 0 < number <= 1 else None
+
+
 def value_at(value: object, path: str) -> object:
     """Return what a path says of a value: keys, numbers of items from 0, and `[*]` for all items of a list.
 

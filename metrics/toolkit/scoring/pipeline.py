@@ -19,6 +19,7 @@ from ..rows.items import Item, RowKind
 from ..rows.reading import characters_of
 from .cells import TOGETHER, cell_counts
 from .confusion import LABELLED, counts_of_rows
+from .questions import QuestionTotals, totals_by_system
 from .reasons import row_reasons
 
 # Predictions that are scored at once, by device: a model sorts them by length, and batches for a GPU are large. They
@@ -188,9 +189,10 @@ class Tally:
         sums: {metric: {system: (k + 1,) sums of its statistics, the last one their number}}; for `cells.TOGETHER`
             and `confusion.LABELLED` {system: (4,) numbers of answers}.
         warning_counts: {metric: counts of what to warn of, see `Scorer.statistics`}.
+        questions: with ava, {system: sums of its answers by question}.
     """
 
-    def __init__(self, rows=None, predictions=None, sums=None, warning_counts=None):
+    def __init__(self, rows=None, predictions=None, sums=None, warning_counts=None, questions=None):
         self.rows = Counter(rows)
         self.predictions = Counter(predictions)
         self.sums = {
@@ -198,6 +200,7 @@ class Tally:
             for metric, by_system in (sums or {}).items()
         }
         self.warning_counts = {metric: Counter(counts) for metric, counts in (warning_counts or {}).items()}
+        self.questions = {system: QuestionTotals(**totals) for system, totals in (questions or {}).items()}
 
     def add(self, other: "Tally") -> None:
         """Add the sums of other rows."""
@@ -209,6 +212,8 @@ class Tally:
             mine = self.sums.setdefault(metric, {})
             for system, values in by_system.items():
                 mine[system] = mine[system] + values if system in mine else values
+        for system, totals in other.questions.items():
+            self.questions[system] = self.questions[system] + totals if system in self.questions else totals
 
     def as_json(self) -> dict:
         """Return the arguments of an equal tally, in types that JSON has."""
@@ -221,6 +226,7 @@ class Tally:
             "predictions": dict(self.predictions),
             "sums": sums,
             "warning_counts": {metric: dict(counts) for metric, counts in self.warning_counts.items()},
+            "questions": {system: totals.as_json() for system, totals in self.questions.items()},
         }
 
 
@@ -252,6 +258,8 @@ def scored(
         counted = np.column_stack([statistics, np.ones(len(statistics))])
         of_system = np.repeat(owners, lengths) if not scorer.takes_sets else owners
         tally.sums[metric] = {system: counted[of_system == i].sum(axis=0) for i, system in enumerate(systems)}
+        if scorer.thresholds and scorer.evidence == "references" and not row_kind.sets:  # a judge of answers
+            tally.questions = dict(totals_by_system(items, statistics[:, 1], statistics[:, 0]))
         scores = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()}
         if row_kind.sets and not scorer.takes_sets:  # lists of scores, one per prediction
             starts = np.cumsum([0, *lengths]).tolist()

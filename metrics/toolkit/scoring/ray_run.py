@@ -38,20 +38,21 @@ CORES_PER_READER = 16  # one task that reads, and one that writes, keep far more
 NOTE = "_note"
 _TEXTS = {"file": "text", "line": "integer", "id": "text", "system": "text", "text": "text"}
 _LISTS = ("predictions", "references", "contexts")
-_ITEM = _TEXTS | dict.fromkeys(_LISTS, "texts") | {"score": "number", "label": "number"}
+_ITEM = _TEXTS | dict.fromkeys(_LISTS, "texts") | dict.fromkeys(("score", "label", "chance"), "number")
 
 
 def _table(items: Sequence[Item], note: Mapping):
     """Return items and a note as an Arrow table."""
     rows = [
-        {name: getattr(item, name) for name in (*_TEXTS, *_LISTS)} | {"score": item.human[0], "label": item.human[1]}
+        {name: getattr(item, name) for name in (*_TEXTS, *_LISTS, "chance")}
+        | {"score": item.human[0], "label": item.human[1]}
         for item in items
     ]
     return pyarrow.Table.from_pylist([*rows, {NOTE: json.dumps(note)}], schema=arrow_schema(_ITEM | {NOTE: "text"}))
 
 
 def _items(rows: Sequence[Mapping]) -> list[Item]:
-    names = [*_TEXTS, *_LISTS]
+    names = [*_TEXTS, *_LISTS, "chance"]
     return [Item(**{name: row[name] for name in names}, human=(row["score"], row["label"])) for row in rows]
 
 

@@ -32,6 +32,7 @@ from .pipeline import (
     window_predictions,
     worker_count,
 )
+from .questions import QuestionTotals
 from .registry import scorer_class
 from .selection import checked_columns, default_metrics, length_note, make_scorers, needed_columns
 
@@ -59,6 +60,7 @@ class Scores:
         cells: with ava and grounding, {system: shares of its answers}, see `cells.cell_shares`.
         counts: {metric: counts of its rows, see `Scorer.statistics`}.
         labelled: with ava, {system: the four counts of its rows with labels of people, see `confusion.CONFUSION`}.
+        questions: with ava, {system: sums of its answers by question}.
     """
 
     sets: bool
@@ -77,6 +79,7 @@ class Scores:
     cells: dict[str, dict[str, float]] = field(default_factory=dict)
     labelled: dict[str, list[float]] = field(default_factory=dict)
     counts: dict[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
+    questions: dict[str, QuestionTotals] = field(default_factory=dict, repr=False)
 
     @property
     def systems(self) -> dict[str, dict[str, float]]:
@@ -353,4 +356,5 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCo
             system: counts.tolist() for system, counts in overall.sums.get(LABELLED, {}).items() if counts.any()
         },
         counts=dict(overall.warning_counts),
+        questions=overall.questions,
     )

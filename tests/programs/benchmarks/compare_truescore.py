@@ -18,8 +18,8 @@ from tempfile import TemporaryDirectory
 
 import genqa_metrics
 import numpy as np
-from genqa_metrics.toolkit.analysis.estimation import paired_difference, prediction_powered
-from genqa_metrics.toolkit.analysis.judge_errors import rogan_gladen
+from genqa_metrics.statistics.estimation import paired_difference, prediction_powered
+from genqa_metrics.statistics.judge_errors import rogan_gladen
 
 QUESTIONS, LABELS, REPEATS = 1000, (30, 100, 300), 500
 TOPICS = {"law": 0.1, "medicine": 0.0, "history": -0.1}  # added to the accuracy of both systems

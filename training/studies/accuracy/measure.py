@@ -23,10 +23,10 @@ import numpy as np
 from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.ava.row_profile import profile
 from genqa_metrics.core.judge_loading import short_digest
-from genqa_metrics.toolkit.analysis.estimation import prediction_powered
-from genqa_metrics.toolkit.analysis.judge_errors import MEASURED_FILE, MUST_BE_EQUAL, Measured, from_rate
+from genqa_metrics.statistics.estimation import prediction_powered
+from genqa_metrics.statistics.judge_errors import COUNTS, Calibration, pooled, rogan_gladen
+from genqa_metrics.toolkit.analysis.judge_errors import MEASURED_FILE, MUST_BE_EQUAL
 from genqa_metrics.toolkit.analysis.labelling import pareto_sample, probabilities
-from genqa_metrics.toolkit.analysis.prevalence import COUNTS, Calibration
 from genqa_metrics.toolkit.reports.charts import PALETTE, svg_of
 from genqa_metrics.toolkit.scoring.registry import make_scorer
 from matplotlib.figure import Figure
@@ -105,15 +105,16 @@ def repeated(human: np.ndarray, judge: np.ndarray, labels: int, repeats: int, fi
     for way in WAYS:
         odds = odds_of[way]
         known = np.array([pareto_sample(row, rng.random(number), labels) for row in odds])
-        result = prediction_powered(
-            guesses, np.where(known, people, np.nan), odds, finite=finite, trusted=way != "alone"
-        )
-        held = (result.low <= truth + 1e-12) & (truth - 1e-12 <= result.high)
+        result = prediction_powered(guesses, np.where(known, people, np.nan), odds, finite=finite)
+        value, low, high = result.value, result.low, result.high
+        if way == "alone":
+            value, low, high = result.labels_value, result.labels_low, result.labels_high
+        held = (low <= truth + 1e-12) & (truth - 1e-12 <= high)
         found[way] = {
             "held": float(held.mean()),
-            "width": float((result.high - result.low).mean()),
-            "error": float(np.sqrt(((result.value - truth) ** 2).mean())),
-            "bias": float((result.value - truth).mean()),
+            "width": float((high - low).mean()),
+            "error": float(np.sqrt(((value - truth) ** 2).mean())),
+            "bias": float((value - truth).mean()),
         }
     return found
 
@@ -131,15 +132,16 @@ def counts(human: np.ndarray, verdicts: np.ndarray) -> dict[str, int]:
 
 def without_labels(systems: list[dict]) -> list[dict]:
     """Return for every system the interval of the judge alone, measured on the other systems."""
-    found = []
+    intervals = []
     for place, system in enumerate(systems):
         others = [Calibration(*(one[name] for name in COUNTS)) for i, one in enumerate(systems) if i != place]
         rows = system["correct"] + system["incorrect"]
-        rate = (system["accepted"] + system["incorrect"] - system["rejected"]) / rows
-        ends = from_rate(rate, rows, Measured(others, {}) if others else None)
-        truth = system["correct"] / rows
-        found.append(ends | {"held": bool(ends["low"] <= truth <= ends["high"])})
-    return found
+        accepted, truth = system["accepted"] + system["incorrect"] - system["rejected"], system["correct"] / rows
+        errors = pooled(others) if others else (1, 1, 1, 1)  # of one system the judge's rate
+        value, low, high = (float(end) for end in rogan_gladen(accepted, rows, *errors))
+        ends = {"accuracy": value, "low": min(low, value), "high": max(high, value), "method": "measured"}
+        intervals.append(ends | {"held": bool(ends["low"] <= truth <= ends["high"])})
+    return intervals
 
 
 def summary(systems: list[dict]) -> dict[str, dict]:

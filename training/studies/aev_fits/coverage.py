@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from genqa_metrics.aev.scoring import Settings, scores
-from genqa_metrics.toolkit.analysis.resampling import interval
+from genqa_metrics.statistics.resampling import interval
 from scipy.stats import norm
 
 from training.common import option

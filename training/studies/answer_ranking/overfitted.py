@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from genqa_metrics.ava.loading import load_judge
-from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
+from genqa_metrics.statistics.resampling import bootstrap_counts, interval
 
 from training.common import option
 from training.studies.answer_ranking import rank_systems

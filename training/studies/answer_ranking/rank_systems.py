@@ -18,7 +18,7 @@ import numpy as np
 from genqa_metrics.ava.judging import Judge, reference_words
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core.checkpoint_validation import file_digest
-from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval
+from genqa_metrics.statistics.resampling import bootstrap_counts, interval
 
 from training import common
 from training.ava.ranking import MEASURES, is_usable, rank_agreement, ranking_scores, resampled_agreement

@@ -23,10 +23,10 @@ from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import checkpoint_digest
 from genqa_metrics.core.encoders import base_encoder
 from genqa_metrics.f_meta.bases import base_function
+from genqa_metrics.statistics.resampling import adjust_p_values
 from genqa_metrics.toolkit.analysis.agree import length_group
 from genqa_metrics.toolkit.analysis.human_agreement import PERMUTATIONS, Judgments, analyse
 from genqa_metrics.toolkit.analysis.question_types import question_type
-from genqa_metrics.toolkit.analysis.resampling import adjust_p_values
 from genqa_metrics.toolkit.reports.agree import against_best, ordered
 from genqa_metrics.toolkit.reports.charts import curves_figure, svg_of
 from genqa_metrics.toolkit.scoring.registry import SCORERS, make_scorer

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from genqa_metrics.f_meta.bases import base_function
 from genqa_metrics.f_meta.scoring import statistics
-from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval, resampled_sums
+from genqa_metrics.statistics.resampling import bootstrap_counts, interval, resampled_sums
 
 from training.common import markdown_table, option
 from training.question_generation.ask import load

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
-from genqa_metrics.toolkit.analysis.resampling import bootstrap_counts, interval, resampled_sums
+from genqa_metrics.statistics.resampling import bootstrap_counts, interval, resampled_sums
 
 from training.similarity import cosines
 

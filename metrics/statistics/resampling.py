@@ -108,7 +108,7 @@ def interval(scores: np.ndarray, rows: float, confidence: float = CONFIDENCE) ->
 
     Args:
         scores: (samples, ...) scores of the bootstrap samples; NaN where they are not defined.
-        rows: number of rows, or of clusters, that were drawn, at least 1; see `jackknife.effective_clusters`.
+        rows: number of rows, or of clusters, that were drawn, at least 1; see `intervals.kish`.
         confidence: share of such intervals that hold the truth.
 
     Returns:

@@ -1,0 +1,405 @@
+"""Estimates accuracy from a judge of every answer, labels of people for some, and the judge's measured errors.
+
+Every verb calls `estimate_accuracy`. It knows three estimates and takes the one with the narrowest interval:
+
+- labels alone: Wilson's interval with the effective number of labels, see `intervals`;
+- labels and judge: prediction-powered inference (Angelopoulos, Duchi & Zrnic, "PPI++: Efficient Prediction-Powered
+  Inference", 2023), in the form that surveys call the difference estimator: the mean label, moved by what the judge
+  says of the rows without a label. The judge's weight makes the variance least and is 0 where the judge does not help;
+- the judge, corrected by its measured errors (Rogan & Gladen 1978; Lang & Reiczigel 2014).
+
+The narrowest of intervals that hold the truth in 95% of the cases could hold it less often. `tests/test_coverage.py`
+measures that it does not.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from .intervals import CONFIDENCE, MIN_QUESTIONS, effective_size, kish, newcombe, wilson
+from .judge_errors import rogan_gladen
+
+# Of each pair of a human and a judged verdict, this many questions are added to the variance: few labels show few
+# errors of the judge (Agresti & Min 2005 add 0.5 for matched pairs).
+PRIOR = 0.35
+MIN_LABELS = 2
+WIDEST = 0.6  # an interval of the judge alone that is wider says nothing
+
+
+@dataclass(frozen=True)
+class QuestionSums:
+    """What an estimate needs of every question, sums over its rows. Arrays of (..., questions).
+
+    Attributes:
+        rows: number of answers.
+        judged: sum of the judge's probabilities or verdicts, 0 to 1.
+        accepted: number of answers that the judge accepts.
+        labelled: number of answers with a label.
+        weight: sum of 1 / probability of being drawn, over those with a label, as the next three.
+        label: the same times the label, 0 to 1.
+        judged_labelled: the same times the judge's number.
+        chance: sum of the probabilities of being drawn.
+    """
+
+    rows: np.ndarray
+    judged: np.ndarray
+    accepted: np.ndarray
+    labelled: np.ndarray
+    weight: np.ndarray
+    label: np.ndarray
+    judged_labelled: np.ndarray
+    chance: np.ndarray
+
+
+def row_sums(judged, verdicts, labels, probabilities) -> np.ndarray:
+    """Return what each row adds to `QuestionSums`, (..., 8, rows) in the order of its fields.
+
+    Args:
+        judged: (..., rows) the judge's numbers, 0 to 1.
+        verdicts: (..., rows) 1 where the judge accepts, else 0.
+        labels: (..., rows) labels, 0 to 1: the mean where several people labelled a row; NaN where nobody did.
+        probabilities: (..., rows) probability with which each row was drawn; read where there are labels.
+    """
+    judged, labels = np.asarray(judged, dtype=float), np.asarray(labels, dtype=float)
+    known = ~np.isnan(labels)
+    chance = np.where(known, probabilities, 0.0)
+    weight = known / np.where(known, probabilities, 1.0)
+    human = np.where(known, labels, 0.0)
+    parts = [np.ones_like(judged), judged, verdicts, known, weight, weight * human, weight * judged, chance]
+    return np.stack(np.broadcast_arrays(*(np.asarray(part, dtype=float) for part in parts)), axis=-2)
+
+
+def question_sums(judged, verdicts, labels, probabilities, questions: np.ndarray | None = None) -> QuestionSums:
+    """Return the sums over the rows of each question.
+
+    Args:
+        judged: see `row_sums`, as for the next three.
+        verdicts: of the judge.
+        labels: of people.
+        probabilities: of being drawn.
+        questions: (rows,) whole numbers, the same for rows of one question; None: each row is its own.
+    """
+    sums = cluster_sums(row_sums(judged, verdicts, labels, probabilities), questions)
+    return QuestionSums(*np.moveaxis(sums, -2, 0))
+
+
+def cluster_sums(values: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
+    """Return (..., clusters) the sums of (..., rows) values over the rows of each cluster.
+
+    >>> cluster_sums(np.array([1, 2, 3]), np.array([1, 0, 1]))
+    array([2, 4])
+    """
+    if clusters is None:
+        return values
+    order = np.argsort(clusters, kind="stable")
+    _, starts = np.unique(clusters[order], return_index=True)
+    return np.add.reduceat(values[..., order], starts, axis=-1)
+
+
+@dataclass(frozen=True)
+class Powered:
+    """Accuracy from labels and judge; arrays of (...) for a batch. Limits are NaN for too few questions.
+
+    Attributes:
+        value: the estimate, within 0 and 1.
+        low: lower limit of the interval.
+        high: upper limit.
+        size: effective number of labels: so many, drawn by chance, give the same interval without a judge.
+        trust: weight of the judge's numbers: 0 ignores the judge, 1 takes its numbers as they are.
+        labels_value: the share of the labels alone.
+        labels_low: its lower limit.
+        labels_high: its upper limit.
+        questions: effective number of questions with labels.
+        residual: variance of one label around the judge's prediction, for `labels_needed`.
+        influence: (..., questions) what every question moves the estimate by, for differences.
+    """
+
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    size: np.ndarray
+    trust: np.ndarray
+    labels_value: np.ndarray
+    labels_low: np.ndarray
+    labels_high: np.ndarray
+    questions: np.ndarray
+    residual: np.ndarray
+    influence: np.ndarray
+
+
+def powered(sums: QuestionSums, finite: bool = False, confidence: float = CONFIDENCE) -> Powered:
+    """Return the accuracy from the judge's numbers of all rows and people's labels of some.
+
+    Args:
+        sums: see `question_sums`.
+        finite: the truth is the share among these very rows, not among questions like them: a narrower interval.
+        confidence: probability that the interval holds the truth.
+
+    Raises:
+        ValueError: if there are fewer than two labelled rows.
+
+    >>> judged, labels = np.tile([1.0, 1, 0, 0], 250), np.full(1000, np.nan)
+    >>> labels[:80] = np.tile([1, 1, 0, 1], 20)
+    >>> result = powered(question_sums(judged, judged, labels, np.full(1000, 0.08)))
+    >>> [round(float(end), 2) for end in (result.value, result.low, result.high)]
+    [0.75, 0.66, 0.82]
+    """
+    rows, number = sums.rows.sum(axis=-1), sums.labelled.sum(axis=-1)
+    if number.min() < MIN_LABELS:
+        raise ValueError(f"labels: expected at least {MIN_LABELS} labelled rows, got {int(number.min())}; label more")
+    scale = number / sums.weight.sum(axis=-1)  # the weights sum to the number of labels
+    weight, human, judged = (part * scale[..., None] for part in (sums.weight, sums.label, sums.judged_labelled))
+    labels_mean, labelled_mean = np.clip(human.sum(axis=-1) / number, 0, 1), judged.sum(axis=-1) / number
+    judged_mean = sums.judged.sum(axis=-1) / rows
+    left = np.sqrt(1 - sums.chance / np.maximum(sums.labelled, 1)) if finite else np.ones(weight.shape)
+    drawn = ((left * weight) ** 2).sum(axis=-1) / (weight**2).sum(axis=-1)
+    of_labels = left * (human - labels_mean[..., None] * weight) / number[..., None]
+    of_judge = -left * (judged - labelled_mean[..., None] * weight) / number[..., None]
+    rest = of_judge
+    if not finite:
+        of_judge = of_judge + (sums.judged - judged_mean[..., None] * sums.rows) / rows[..., None]
+
+    questions = kish(weight)
+    prior = PRIOR * drawn / questions**2
+    alone = (of_labels**2).sum(axis=-1) + prior
+    slope = -(of_labels * of_judge).sum(axis=-1) / np.maximum((of_judge**2).sum(axis=-1) + prior, 1e-300)
+    trust = np.clip(slope, 0, 1)
+    together = ((of_labels + trust[..., None] * of_judge) ** 2).sum(axis=-1) + prior * (1 + trust**2)
+    gain = alone / np.maximum(together, 1e-300) * (questions - 2) / np.maximum(questions - 1, 1e-9)
+    labels_size = effective_size(labels_mean, of_labels, weight, confidence, drawn)
+    size = labels_size * gain
+
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    value = np.clip(labels_mean + trust * (judged_mean - labelled_mean), 0, 1)
+    labels_limits, limits = wilson(labels_mean, labels_size, z), wilson(value, np.maximum(size, 1e-9), z)
+    helps = (gain > 1) & (limits[1] - limits[0] <= labels_limits[1] - labels_limits[0])
+    trust = np.where(helps, trust, 0.0)
+    enough = questions >= MIN_QUESTIONS - 1e-9
+    low, high, labels_low, labels_high = (np.where(enough, end, np.nan) for end in (*limits, *labels_limits))
+    spread = (of_labels + trust[..., None] * rest) ** 2
+    return Powered(
+        value=np.where(helps, value, labels_mean),
+        low=np.where(helps, low, labels_low),
+        high=np.where(helps, high, labels_high),
+        size=np.where(helps, size, labels_size),
+        trust=trust,
+        labels_value=labels_mean,
+        labels_low=labels_low,
+        labels_high=labels_high,
+        questions=questions,
+        residual=number * (spread.sum(axis=-1) + prior * (1 + trust**2)),
+        influence=of_labels + trust[..., None] * of_judge,
+    )
+
+
+def prediction_powered(
+    judged, labels, probabilities, questions=None, finite: bool = False, confidence: float = CONFIDENCE
+) -> Powered:
+    """Return `powered` of rows; see `question_sums`, with the judge's numbers for its verdicts."""
+    return powered(question_sums(judged, judged, labels, probabilities, questions), finite, confidence)
+
+
+LABELS, TOGETHER, MEASURED, IGNORED, NOTHING = BASES = (
+    "labels",
+    "labels and judge",
+    "judge's measured errors",
+    "judge alone, its errors ignored",
+    "cannot tell",
+)
+
+
+@dataclass(frozen=True)
+class AccuracyEstimate:
+    """The accuracy of a system.
+
+    Attributes:
+        value: the estimate; None where nothing can be said. Where labels are of too few questions for an interval it
+            is their share.
+        low: lower limit of the interval, None without one.
+        high: upper limit.
+        basis: what it rests on, one of `BASES`.
+        reason: why there is no interval; "" with one.
+        labels_alone: limits of the labels without the judge; None without labels of enough questions.
+        size: effective number of labels, None without labels.
+        powered: what labels say, for differences; None with fewer than `MIN_LABELS`.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    basis: str
+    reason: str = ""
+    labels_alone: tuple[float, float] | None = None
+    size: float | None = None
+    powered: Powered | None = None
+
+
+def estimate_accuracy(
+    sums: QuestionSums,
+    errors: Sequence[float] | None,
+    no_errors: str = "",
+    *,
+    ignore_errors: bool = False,
+    finite: bool = False,
+    confidence: float = CONFIDENCE,
+    label_error: float = 0.0,
+) -> AccuracyEstimate:
+    """Return the accuracy of a system with its interval, and what it rests on; or that this cannot be told.
+
+    Args:
+        sums: see `question_sums`.
+        errors: of the judge: accepted, correct, rejected, incorrect, see `rogan_gladen`. None where not known.
+        no_errors: why they are not known, or why little; part of the reason where nothing can be said.
+        ignore_errors: without labels, take the judge's verdicts for the truth.
+        finite: see `powered`.
+        confidence: see `powered`.
+        label_error: share of wrong labels, by which intervals of labels are wider on both sides.
+
+    >>> verdicts, nothing = np.repeat([1.0, 0], [62, 38]), np.full(100, np.nan)
+    >>> alone = question_sums(verdicts, verdicts, nothing, nothing)
+    >>> result = estimate_accuracy(alone, (90, 100, 80, 100))
+    >>> [round(end, 3) for end in (result.value, result.low, result.high)], result.basis
+    ([0.6, 0.443, 0.749], "judge's measured errors")
+    >>> estimate_accuracy(alone, None, "the judge's errors were not measured").basis
+    'cannot tell'
+    """
+    labelled, rows = sums.labelled.sum(), sums.rows.sum()
+    of_labels = powered(sums, finite, confidence) if labelled >= MIN_LABELS else None
+    candidates: list[AccuracyEstimate] = []
+    if of_labels is not None:
+        alone = wider(of_labels.labels_low, of_labels.labels_high, label_error)
+        candidates.append(
+            AccuracyEstimate(
+                float(of_labels.value),
+                *wider(of_labels.low, of_labels.high, label_error),
+                TOGETHER if of_labels.trust > 0 else LABELS,
+                labels_alone=None if np.isnan(alone[0]) else alone,
+                size=float(of_labels.size),
+                powered=of_labels,
+            )
+        )
+    said = candidates[0] if candidates and candidates[0].labels_alone else None
+    reason = ""
+    if labelled < rows:
+        judged, reason = _judge_alone(sums, errors, no_errors, ignore_errors and not labelled, confidence)
+        if judged and (said is None or judged.high - judged.low < said.high - said.low):
+            powered_too = {"labels_alone": said.labels_alone, "size": said.size, "powered": of_labels} if said else {}
+            return AccuracyEstimate(judged.value, judged.low, judged.high, judged.basis, **powered_too)
+    if said:
+        return said
+    if of_labels is not None:
+        reason = f"too few questions: the labels are of {_questions(of_labels.questions)}"
+    value = float(of_labels.labels_value) if of_labels is not None else None
+    return AccuracyEstimate(value, None, None, NOTHING, reason, powered=of_labels)
+
+
+def _judge_alone(sums: QuestionSums, errors, no_errors: str, ignore_errors: bool, confidence: float):
+    """Return what the verdicts alone say, None where that is nothing; and why."""
+    rows, questions = sums.rows.sum(), float(kish(sums.rows))
+    rate = float(sums.accepted.sum() / rows)
+    if questions < MIN_QUESTIONS - 1e-9:
+        return None, f"too few questions: {_questions(questions)}"
+    size = effective_size(rate, (sums.accepted - rate * sums.rows) / rows, sums.rows, confidence)
+    if ignore_errors:
+        low, high = wilson(rate, size, NormalDist().inv_cdf((1 + confidence) / 2))
+        return AccuracyEstimate(rate, float(low), float(high), IGNORED), ""
+    if errors is None:
+        return None, no_errors
+    value, low, high = map(float, rogan_gladen(rate * size, size, *errors, confidence))
+    if np.isnan(value):
+        return None, "the judge hardly tells right from wrong where its errors were measured"
+    low, high = min(low, value), max(high, value)  # the published limits are of a shifted center
+    if high - low > WIDEST:
+        return None, no_errors or f"the judge's errors leave {low:.2f} to {high:.2f} open"
+    return AccuracyEstimate(value, low, high, MEASURED), ""
+
+
+def _questions(number: float) -> str:
+    return f"{number:.0f} question{'' if number < 1.5 else 's'}, an interval needs {MIN_QUESTIONS}"
+
+
+def difference(first: Powered, second: Powered) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the difference of two systems that answered the same questions, with its limits.
+
+    The limits of both systems are put together with the correlation of the two estimates, as Newcombe (1998) does for
+    paired shares: like those they stay in range.
+
+    Args:
+        first: the one system, with questions numbered as those of `second`.
+        second: the other.
+
+    Returns:
+        (...) differences, lower and upper limits.
+    """
+    together = (first.influence * second.influence).sum(axis=-1)
+    size = np.sqrt((first.influence**2).sum(axis=-1) * (second.influence**2).sum(axis=-1))
+    correlation = np.clip(together / np.maximum(size, 1e-12), -1, 1)
+    return newcombe((first.value, first.low, first.high), (second.value, second.low, second.high), correlation)
+
+
+def paired_difference(
+    judged: np.ndarray,
+    labels: np.ndarray,
+    probabilities: np.ndarray,
+    finite: bool = False,
+    confidence: float = CONFIDENCE,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the difference of two systems that people labelled on the same questions, with its limits.
+
+    What is estimated are the differences of the two answers to each question, which vary less than the answers: where
+    two systems err on the same hard questions the interval is narrower than that of `difference`.
+
+    Args:
+        judged: (2, questions) the judge's numbers of both systems.
+        labels: (2, questions) labels; NaN where nobody labelled, for both systems at the same questions.
+        probabilities: (questions,) probability with which each question was drawn.
+        finite: as for `powered`.
+        confidence: as for `powered`.
+
+    >>> judged = np.array([np.tile([1.0, 1, 0, 1], 50), np.tile([1.0, 0, 0, 0], 50)])
+    >>> labels = np.where(np.arange(200) < 40, judged, np.nan)
+    >>> [round(float(end), 2) for end in paired_difference(judged, labels, np.full(200, 0.2))]
+    [0.5, 0.37, 0.6]
+    """
+    scaled = ((first - second + 1) / 2 for first, second in (judged, labels))  # from -1 to 1 -> from 0 to 1
+    result = prediction_powered(*scaled, probabilities, finite=finite, confidence=confidence)
+    return tuple(2 * end - 1 for end in (result.value, result.low, result.high))
+
+
+def wider(low, high, error: float, least: float = 0.0) -> tuple[float, float]:
+    """Return limits that also hold where a share of the labels is wrong, whichever ones: wider by it on both sides.
+
+    Args:
+        low: lower limit.
+        high: upper limit.
+        error: share of wrong labels, 0 to 0.5.
+        least: what the lower limit is at least, -1 for a difference; the upper one is at most 1.
+
+    >>> [round(end, 2) for end in wider(0.7, 0.95, 0.1)]
+    [0.6, 1.0]
+    """
+    return float(np.maximum(least, low - error)), float(np.minimum(1.0, high + error))
+
+
+def labels_needed(estimate: Powered, labels: int, rows: int, half_width: float, finite: bool, confidence=CONFIDENCE):
+    """Return how many more labels, drawn by chance, make the interval about +- `half_width`; None if no number does.
+
+    Args:
+        estimate: an estimate without batch.
+        labels: labelled rows that it was made of.
+        rows: rows of the system.
+        half_width: half of the width wanted, 0.05 for 5 points.
+        finite: as for `powered`.
+        confidence: as for `powered`.
+    """
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    if half_width <= 0:
+        return None
+    spread = float(estimate.value * (1 - estimate.value))
+    allowed = (half_width / z) ** 2 - (0 if finite else spread / rows)
+    if allowed <= 0:
+        return None
+    needed = 1 / (allowed / max(float(estimate.residual), 1e-9) + 1 / rows)
+    return max(0, int(np.ceil(needed)) - labels)

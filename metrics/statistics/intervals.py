@@ -1,0 +1,133 @@
+"""Intervals of shares and of differences where rows of one question are alike. Arrays in, arrays out.
+
+The unit is the question. A share has Wilson's interval with an effective sample size between the number of questions
+(all answers to a question alike) and the number of rows (answers independent). How alike answers are is estimated from
+the variance between questions (Korn & Graubard 1998), to which a part of a question that is all wrong and of one that
+is all right is added: where few questions have an error, that variance is hardly known and the number of questions
+decides.
+"""
+
+from statistics import NormalDist
+
+import numpy as np
+
+CONFIDENCE = 0.95
+MIN_QUESTIONS = 5  # of fewer no interval is given
+UNSEEN = 0.1  # of a question that is all wrong, and of one that is all right, which is added to the variance
+FEW_ERRORS = 3  # up to which a limit near 0 or 1 is that of a rare event
+
+
+def kish(sizes: np.ndarray) -> np.ndarray:
+    """Return the number of equal questions that inform as much as these (Kish 1965); (...) of (..., questions) sizes.
+
+    >>> float(kish(np.array([2, 2, 2]))), float(kish(np.array([4, 1, 1])))
+    (3.0, 2.0)
+    """
+    sizes = np.asarray(sizes, dtype=float)
+    return sizes.sum(axis=-1) ** 2 / np.maximum((sizes**2).sum(axis=-1), 1e-300)
+
+
+def effective_size(value, influence: np.ndarray, sizes: np.ndarray, confidence: float = CONFIDENCE, drawn=1.0):
+    """Return the number of independent answers that inform about a share as much as these rows.
+
+    Args:
+        value: (...) shares, or means of numbers from 0 to 1.
+        influence: (..., questions) what each question moves the share by: (sum of its rows - share * rows) / all rows.
+        sizes: (..., questions) rows of each question, or their weight; 0 for a question without any.
+        confidence: of the interval that it is for.
+        drawn: (...) part of the variance that is left in a finite population, 1 for any other.
+
+    Returns:
+        (...) sizes, at least the effective number of questions: no variance is larger than that of questions whose
+        answers are all alike.
+
+    All answers to a question alike: ten questions inform as ten answers. Answers of which one to each of ten questions
+    is wrong inform as more.
+
+    >>> float(effective_size(0.9, (np.repeat([10.0, 0], [9, 1]) - 9) / 100, np.full(10, 10)))
+    10.0
+    >>> round(float(effective_size(0.9, np.zeros(10), np.full(10, 10))))
+    82
+    """
+    from scipy.special import stdtrit
+
+    value, sizes = np.asarray(value, dtype=float), np.asarray(sizes, dtype=float)
+    questions = kish(sizes)
+    freedom = np.maximum(questions - 1, 1)
+    unseen = UNSEEN * (value**2 + (1 - value) ** 2) / questions**2
+    variance = (influence**2).sum(axis=-1) * questions / freedom + unseen * drawn
+    t = stdtrit(freedom, (1 + confidence) / 2) / NormalDist().inv_cdf((1 + confidence) / 2)
+    size = value * (1 - value) / np.maximum(variance * t**2, 1e-300)
+    return np.maximum(size, questions / np.maximum(drawn, 1e-12))
+
+
+def wilson(value, number, z: float):
+    """Return Wilson's limits (1927) for a share of independent answers.
+
+    Next to 0 and 1, where Wilson's limit is too near to them, it is that of a rare event (Brown, Cai & DasGupta 2001,
+    "Interval estimation for a binomial proportion", section 4.1.1).
+
+    Args:
+        value: (...) shares, 0 to 1.
+        number: (...) numbers of answers above 0, which need not be whole.
+        z: quantile of the normal distribution, 1.96 for 95%.
+
+    Returns:
+        (...) lower and upper limits, within 0 and 1.
+
+    >>> [round(float(limit), 3) for limit in wilson(0.8, 20, 1.959964)]
+    [0.584, 0.919]
+    >>> [round(float(limit), 3) for limit in wilson(0.9, 10, 1.959964)]
+    [0.596, 0.995]
+    """
+    from scipy.special import gammaincinv
+
+    value, number = np.asarray(value, dtype=float), np.asarray(number, dtype=float)
+    center = (value + z**2 / (2 * number)) / (1 + z**2 / number)
+    half = z / (1 + z**2 / number) * np.sqrt(value * (1 - value) / number + z**2 / (4 * number**2))
+    low, high = np.clip(center - half, 0, 1), np.clip(center + half, 0, 1)
+    tail = 2 * NormalDist().cdf(-z)
+    right, wrong = value * number, (1 - value) * number
+    few = [(count > 0) & (count <= FEW_ERRORS) for count in (right, wrong)]
+    rare = [gammaincinv(np.clip(count, 1e-9, None), tail) / number for count in (right, wrong)]
+    low = np.where(few[0], np.minimum(low, rare[0]), low)
+    high = np.where(few[1], np.maximum(high, 1 - rare[1]), high)
+    return np.minimum(value, low), np.maximum(value, high)
+
+
+def share_interval(value, influence: np.ndarray, sizes: np.ndarray, confidence: float = CONFIDENCE):
+    """Return the limits of a share, or of a mean of numbers from 0 to 1; NaN for fewer than `MIN_QUESTIONS`.
+
+    Arguments are those of `effective_size`.
+
+    >>> verdicts = np.repeat([1.0, 0], [29, 15])
+    >>> [round(float(end), 3) for end in share_interval(29 / 44, (verdicts - 29 / 44) / 44, np.ones(44))]
+    [0.511, 0.781]
+    """
+    size = effective_size(value, influence, sizes, confidence)
+    enough = kish(sizes) >= MIN_QUESTIONS - 1e-9
+    limits = wilson(value, size, NormalDist().inv_cdf((1 + confidence) / 2))
+    return tuple(np.where(enough, limit, np.nan) for limit in limits)
+
+
+def newcombe(first, second, correlation=0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the difference of two shares with its limits, within -1 and 1 (Newcombe 1998).
+
+    Args:
+        first: (value, low, high), arrays of (...).
+        second: the same of the other share, which is subtracted.
+        correlation: (...) of the two estimates, -1 to 1.
+
+    Returns:
+        (...) differences, lower and upper limits.
+
+    >>> [round(float(x), 3) for x in newcombe((0.8, 0.7, 0.87), (0.6, 0.5, 0.69))]
+    [0.2, 0.065, 0.322]
+    """
+    (a, a_low, a_high), (b, b_low, b_high) = first, second
+
+    def half(up, down):
+        return np.sqrt(np.maximum(up**2 + down**2 - 2 * correlation * up * down, 0))
+
+    low, high = a - b - half(a - a_low, b_high - b), a - b + half(a_high - a, b - b_low)
+    return a - b, np.maximum(low, -1), np.minimum(high, 1)

@@ -1,0 +1,136 @@
+"""Tests of the one estimate of accuracy: what it rests on, when it says nothing, and that no interval is too wide."""
+
+import json
+
+import genqa_metrics
+import numpy as np
+import pytest
+from genqa_metrics.statistics.estimation import estimate_accuracy, prediction_powered, question_sums
+from genqa_metrics.statistics.intervals import share_interval, wilson
+from genqa_metrics.toolkit.cli import app
+from genqa_metrics.toolkit.scoring.questions import MOST, QuestionTotals
+from typer.testing import CliRunner
+
+ERRORS = (190, 200, 85, 100)  # accepted of correct, rejected of incorrect answers
+
+
+def all_labelled(labels, questions=None):
+    labels = np.asarray(labels, dtype=float)
+    return question_sums(labels, labels, labels, np.ones(len(labels)), questions)
+
+
+def test_no_interval_is_wider_than_the_better_of_labels_and_judge():
+    """200 random files with labels on a share of the rows; rows of a question are alike."""
+    rng, bases = np.random.default_rng(0), set()
+    for _ in range(200):
+        questions, repeats = int(rng.integers(6, 120)), int(rng.integers(1, 4))
+        rows = questions * repeats
+        asked = np.repeat(np.arange(questions), repeats)
+        truth = (rng.random(questions)[asked] * 0.6 + rng.random(rows) * 0.4 < rng.random()).astype(float)
+        judged = np.clip(np.where(rng.random(rows) < 0.9, truth, 1 - truth) + rng.normal(0, 0.1, rows), 0, 1)
+        share = rng.uniform(0.1, 0.9)
+        labels = np.where(rng.random(rows) < share, truth, np.nan)
+        verdicts, chances = judged >= 0.5, np.full(rows, share)
+        result = estimate_accuracy(question_sums(judged, verdicts, labels, chances, asked), ERRORS)
+        alone = estimate_accuracy(question_sums(judged, verdicts, np.full(rows, np.nan), chances, asked), ERRORS)
+        bases.add(result.basis)
+        limits = [(end.low, end.high) for end in (alone,) if end.low is not None]
+        limits += [result.labels_alone] if result.labels_alone else []
+        if limits:
+            assert result.high - result.low <= min(high - low for low, high in limits) + 1e-9
+            assert result.low <= result.value <= result.high
+    assert bases >= {"labels", "labels and judge", "judge's measured errors"}
+
+
+@pytest.mark.parametrize(("questions", "repeats"), [(4, 25), (1, 50), (3, 1)])
+def test_fewer_than_five_questions_have_no_interval(questions, repeats):
+    result = estimate_accuracy(
+        all_labelled(np.ones(questions * repeats), np.repeat(np.arange(questions), repeats)), None
+    )
+    assert (result.value, result.low, result.high) == (1.0, None, None)
+    assert result.reason.startswith("too few questions: the labels are of")
+
+
+@pytest.mark.parametrize("repeats", [10, 100])
+def test_equal_answers_to_a_question_inform_as_one(repeats):
+    """8 questions, all answers right: 8 independent answers, however often each question is asked."""
+    result = estimate_accuracy(all_labelled(np.ones(8 * repeats), np.repeat(np.arange(8), repeats)), None)
+    low, high = wilson(1.0, 8, 1.959964)
+    assert (result.low, result.high) == pytest.approx((float(low), float(high)))
+
+
+def test_a_perfect_system_may_be_perfect():
+    """The judge rejects some right answers, in rows with a label and others; all labels are right."""
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        judged = (rng.random(200) < 0.9).astype(float)
+        labels = np.where(np.arange(200) < 60, 1.0, np.nan)
+        assert prediction_powered(judged, labels, np.full(200, 0.3)).high == 1
+
+
+def test_a_mean_of_bounded_numbers_is_narrower_than_of_verdicts():
+    numbers = np.tile([0.4, 0.6], 50)
+    low, high = share_interval(0.5, (numbers - 0.5) / 100, np.ones(100))
+    assert float(high - low) < 0.06
+
+
+def test_more_rows_never_make_an_interval_from_nothing(tmp_path):
+    """Rows unlike those that the bundled judge was measured on: nothing is told of 3, 6, 40 or 80 of them."""
+    for number in (3, 6, 40, 80):
+        rows = [
+            {"question": f"what is {n}?", "prediction": f"it is {n} " * 40, "references": f"it is {n} " * 30}
+            for n in range(number)
+        ]
+        found = genqa_metrics.score(rows, "ava").accuracy["systems"]
+        assert [values["low"] for values in found.values()] == [None], number
+
+
+def test_score_accuracy_and_compare_say_the_same_of_labels_in_the_rows(tmp_path):
+    """Three verbs, one file: labels on half of the rows, three answers to each question."""
+    rng, rows = np.random.default_rng(3), []
+    for n in range(30):
+        for system in "ab":
+            for k in range(3):
+                row = {
+                    "question": f"what is {n}?",
+                    "prediction": f"{n} {'and' * k}",
+                    "references": str(n),
+                    "id": f"{n} {k}",
+                }
+                rows.append(row | {"system": system})
+                if k != 1:
+                    rows[-1]["label"] = int(rng.random() < 0.8)
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    scored, judged = genqa_metrics.score(str(path), "ava"), genqa_metrics.accuracy(str(path))
+    compared = genqa_metrics.compare(str(path), "ava", resamples=100).to_dict()["metrics"]["ava"]["accuracy"][
+        "systems"
+    ]
+    for system in "ab":
+        for name in ("accuracy", "low", "high"):
+            assert scored.systems[system][name] == pytest.approx(judged.systems[system][name])
+            assert compared[system][name] == pytest.approx(judged.systems[system][name], rel=1e-5)
+        assert judged.systems[system]["basis"] in ("labels", "labels and judge")
+
+
+def test_a_gate_is_not_passed_by_what_cannot_be_told(tmp_path):
+    """4 questions with 25 right rows each: labels of 4 questions do not show that the lower limit is above .85."""
+    rows = [{"question": f"what is {n % 4}?", "prediction": f"{n % 4}", "references": f"{n % 4}"} for n in range(100)]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row | {"label": 1, "by": 1}) + "\n" for row in rows))
+    command = ["accuracy", str(path), "--column", "judge=by", "--fail-under", "low=0.85"]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 3, done.output
+    assert "low of rows cannot be told" in done.stderr
+    assert "too few questions" in done.output
+
+
+def test_totals_of_many_questions_can_be_added_in_parts():
+    rng = np.random.default_rng(0)
+    keys, sums = rng.integers(2**50, size=MOST + 5000), rng.random((MOST + 5000, 8))
+    whole = QuestionTotals(keys, sums)
+    parts = QuestionTotals(keys[:9000], sums[:9000]) + QuestionTotals(keys[9000:], sums[9000:])
+    again = QuestionTotals(**parts.as_json())
+    assert len(whole.keys) <= MOST
+    np.testing.assert_array_equal(whole.keys, again.keys)
+    np.testing.assert_allclose(whole.sums, again.sums)
