@@ -1,11 +1,12 @@
 """Bootstrap, paired tests and ranks: held against sacrebleu, scipy and exact counts, and simulated."""
 
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 import pytest
 from genqa_metrics.aev import scoring
 from genqa_metrics.statistics import resampling
+from genqa_metrics.statistics.paired_tests import influences, paired_tests
 from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest, _bootstrap_resample
 from scipy import stats
@@ -21,9 +22,14 @@ def with_count(scores):
     return np.stack([scores, np.ones_like(scores)], axis=2)
 
 
-def permutation_p(statistics, score, pairs, samples=2000, seed=0):
-    exchanged = resampling.resampled_sums(resampling.swaps(len(statistics), samples, seed), statistics)
-    return resampling.permutation_p_values(exchanged, statistics.sum(axis=0), score, pairs)
+def studentized(statistics, score, pairs, samples=2000, seed=0):
+    """Return the tests of `compare`."""
+    total, first, second = statistics.sum(axis=0), *np.array(pairs).T
+    values, moves = score(total), influences(score(total), score(total - statistics))
+    draws, nowhere = resampling.bootstrap_counts(len(statistics), samples, seed), np.full(len(pairs), np.inf)
+    return paired_tests(
+        values[first] - values[second], moves[:, first] - moves[:, second], len(statistics), nowhere, draws
+    )
 
 
 def bootstrap_scores(statistics, score, samples=2000, seed=0):
@@ -62,14 +68,14 @@ def bleu(translations):
     return statistics.astype(float), score
 
 
-def test_permutation_test_is_that_of_sacrebleu(translations, bleu):
-    """Approximate randomisation on BLEU: the same p but for the draws (standard error below 0.008 at p 0.5)."""
+def test_studentized_test_agrees_with_sacrebleu(translations, bleu):
+    """Approximate randomization on BLEU is another test, but of symmetric differences p is about the same."""
     systems, references = translations
     statistics, score = bleu
     named = list(zip("abc", systems[:3], strict=True))
     _, theirs = PairedTest(named, {"bleu": BLEU()}, references, test_type="ar", n_samples=4000)()
-    ours = permutation_p(statistics, score, [(0, 1), (0, 2)], samples=4000)
-    assert ours == pytest.approx([result.p_value for result in theirs["BLEU"][1:]], abs=0.03)
+    ours = studentized(statistics, score, [(0, 1), (0, 2)], samples=4000).p_values
+    assert ours == pytest.approx([result.p_value for result in theirs["BLEU"][1:]], abs=0.06)
     assert ours[1] == pytest.approx(1 / 4001)
     assert 0.05 < ours[0] < 0.95
 
@@ -101,27 +107,34 @@ def test_clear_bootstrap_p_is_twice_the_one_sided_p_of_sacrebleu(bleu):
     assert p_values[0] == pytest.approx(2 * one_sided, rel=0.3)
 
 
-def test_permutation_test_of_means_is_that_of_scipy():
-    rng = np.random.default_rng(1)
-    scores = rng.random((60, 2)) + np.array([0.06, 0.0])
-    theirs = stats.permutation_test(
-        (scores[:, 0], scores[:, 1]),
-        lambda a, b, axis: np.mean(a, axis=axis) - np.mean(b, axis=axis),
-        permutation_type="samples",
-        n_resamples=20_000,
-        rng=np.random.default_rng(2),
-    )
-    assert permutation_p(with_count(scores), mean, [(0, 1)], 20_000)[0] == pytest.approx(theirs.pvalue, abs=0.015)
+def test_studentized_test_of_means_is_about_that_of_students_t():
+    """Of 60 differences without skew."""
+    scores = np.random.default_rng(1).random((60, 2)) + np.array([0.06, 0.0])
+    tests = studentized(with_count(scores), mean, [(0, 1)], 20_000)
+    expected = stats.ttest_rel(scores[:, 0], scores[:, 1])
+    assert tests.p_values[0] == pytest.approx(expected.pvalue, abs=0.02)
+    low, high = tests.limits(np.array([0.05]))
+    assert (low[0], high[0]) == pytest.approx(expected.confidence_interval(), abs=0.01)
 
 
-def test_permutation_test_counts_all_permutations():
-    """Six rows have 64 permutations: the share of those with a difference as large is the exact p."""
-    scores = np.array([[0.9, 0.1], [0.8, 0.5], [0.4, 0.6], [0.7, 0.2], [0.6, 0.5], [0.3, 0.3]])
-    difference = scores[:, 0] - scores[:, 1]
-    exact = np.mean(
-        [abs(np.dot(signs, difference)) >= abs(difference.sum()) - 1e-12 for signs in product((1, -1), repeat=6)]
-    )
-    assert permutation_p(with_count(scores), mean, [(0, 1)], 50_000)[0] == pytest.approx(exact, abs=0.006)
+def test_an_interval_leaves_out_0_exactly_where_p_is_below_the_level():
+    rng, seen = np.random.default_rng(4), set()
+    for rows in (6, 10, 40):
+        for skew in (0.0, 0.1, 0.5):
+            scores = np.clip(rng.normal(0.5, 0.1, (rows, 30)) + 0.4 * (rng.random((rows, 30)) < skew), 0, 1)
+            total = with_count(scores).sum(axis=0)
+            moves = influences(mean(total), mean(total - with_count(scores)))
+            pairs = np.array(list(combinations(range(30), 2)))
+            differences = mean(total)[pairs[:, 0]] - mean(total)[pairs[:, 1]]
+            apart = moves[:, pairs[:, 0]] - moves[:, pairs[:, 1]]
+            bound = np.where(np.arange(len(pairs)) % 2, 1.0, np.inf)
+            tests = paired_tests(differences, apart, rows, bound, resampling.bootstrap_counts(rows, 500, 0))
+            for level in (0.05, 0.01):
+                low, high = tests.limits(np.full(len(pairs), level))
+                clear = (low > 0) | (high < 0)
+                assert (clear == (tests.p_values < level)).all()
+                seen |= set(clear.tolist())
+    assert seen == {True, False}
 
 
 def test_intervals_of_means_are_those_of_scipy():
@@ -182,11 +195,10 @@ PAIRS = [(i, i + 1) for i in range(0, 500, 2)]
 @SIMULATED
 def test_tests_reject_a_true_null_in_one_of_twenty(simulated, score):
     """Of 2,000 pairs of equally good systems each test at level 0.05 finds 5% +- 1.5 different."""
-    rejected = {"permutation": [], "bootstrap": []}
+    rejected = {"studentized": [], "bootstrap": []}
     for seed in range(8):
         statistics = simulated(150, 250, seed)
-        p_values = permutation_p(statistics, score, PAIRS, 400, seed)
-        rejected["permutation"] += (p_values < 0.05).tolist()
+        rejected["studentized"] += (studentized(statistics, score, PAIRS, 400, seed).p_values < 0.05).tolist()
         drawn = bootstrap_scores(statistics, score, 400, seed)
         p_values, _ = resampling.bootstrap_p_values(drawn, score(statistics.sum(axis=0)), PAIRS)
         rejected["bootstrap"] += (p_values < 0.05).tolist()
@@ -208,7 +220,7 @@ def test_tests_find_a_difference(simulated, score):
         worse[lost, 1, 1] = statistics[lost, 1, 1]
         worse[lost, 1, 6] = statistics[lost, 1, 6]
         worse[lost, 1, 10] = statistics[lost, 1, 10]
-    assert permutation_p(worse, score, [(0, 1)])[0] < 0.01
+    assert studentized(worse, score, [(0, 1)]).p_values[0] < 0.01
     drawn = bootstrap_scores(worse, score)
     p_values, shares = resampling.bootstrap_p_values(drawn, score(worse.sum(axis=0)), [(0, 1)])
     assert p_values[0] < 0.01
@@ -234,7 +246,7 @@ def test_intervals_cover_the_truth_in_19_of_20(simulated, score):
 def test_equal_systems_do_not_differ():
     scores = np.random.default_rng(0).random((50, 1)).repeat(2, axis=1)
     statistics = with_count(scores)
-    assert permutation_p(statistics, mean, [(0, 1)], 100).tolist() == [1.0]
+    assert studentized(statistics, mean, [(0, 1)], 100).p_values.tolist() == [1.0]
     p_values, shares = resampling.bootstrap_p_values(
         bootstrap_scores(statistics, mean, 100), mean(statistics.sum(axis=0)), [(0, 1)]
     )
@@ -246,7 +258,7 @@ def test_order_of_a_pair_does_not_matter():
     statistics = with_count(np.random.default_rng(0).random((50, 3)))
     drawn, observed = bootstrap_scores(statistics, mean, 500), mean(statistics.sum(axis=0))
     forward, backward = list(combinations(range(3), 2)), [(j, i) for i, j in combinations(range(3), 2)]
-    assert (permutation_p(statistics, mean, forward) == permutation_p(statistics, mean, backward)).all()
+    assert (studentized(statistics, mean, forward).p_values == studentized(statistics, mean, backward).p_values).all()
     there, back = (resampling.bootstrap_p_values(drawn, observed, pairs) for pairs in (forward, backward))
     assert there[0] == pytest.approx(back[0])
     assert there[1] == pytest.approx(1 - back[1])

@@ -1,4 +1,4 @@
-"""Resampling of systems on the same rows: intervals, paired tests and ranks. Arrays in, numbers out.
+"""Resampling of systems on the same rows: intervals, corrections of p-values and ranks. Arrays in, numbers out.
 
 A score of a corpus need not be the mean of the scores of its rows, so what is resampled is the statistics whose sums
 make the score, as sacrebleu does it: AEv sums counts of n-grams, a mean sums scores and counts rows. Every resample
@@ -167,37 +167,6 @@ def bootstrap_p_values(
     if np.isfinite(rows):
         p_values = 2 * stats.t.sf(stats.norm.isf(p_values / 2) * np.sqrt((rows - 1) / rows), rows - 1)
     return p_values, better
-
-
-def permutation_p_values(
-    swapped: np.ndarray,
-    totals: np.ndarray,
-    score: Callable[[np.ndarray], np.ndarray],
-    pairs: Sequence[tuple[int, int]],
-) -> np.ndarray:
-    """Return the two-sided p-values of the paired permutation test (approximate randomisation) of pairs of systems.
-
-    If it did not matter which of two systems answered, their answers to a question could be exchanged: in every
-    permutation they are, in about half of the questions (Noreen 1989, "Computer-intensive methods for testing
-    hypotheses"; Yeh 2000). Exact for any sample size and any score.
-
-    Args:
-        swapped: (permutations, systems, k) sums of the statistics over the rows that are exchanged.
-        totals: (systems, k) sums of the statistics over all rows.
-        score: from (..., k) sums to (...) scores.
-        pairs: numbers of the first and the second system of every pair.
-
-    Returns:
-        (pairs,) p-values, (1 + permutations with a difference as large) / (1 + permutations).
-    """
-    observed = score(totals)
-    p_values = np.empty(len(pairs))
-    for place, (first, second) in enumerate(pairs):
-        moved = swapped[:, second] - swapped[:, first]
-        differences = np.abs(score(totals[first] + moved) - score(totals[second] - moved))
-        limit = abs(observed[first] - observed[second]) - _tolerance(observed[[first, second]]).max()
-        p_values[place] = (1 + (differences >= limit).sum()) / (1 + len(differences))
-    return p_values
 
 
 def adjust_p_values(p_values: np.ndarray, method: str = "holm") -> np.ndarray:

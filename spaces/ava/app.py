@@ -96,7 +96,7 @@ def possible_ranks(items: Sequence, labels: Sequence[int]) -> tuple[dict[str, Ma
     except formats.FileError:
         return {}, "The systems do not answer the same questions, so ranks are not tested."
     left_out = sum(report["left_out"].values())
-    note = "Possible ranks, given chance (paired permutation tests, Holm's correction, "
+    note = "Possible ranks, given chance (paired tests, Holm's correction, "
     note += f"{report['questions']:,} questions"
     note += f"; {left_out:,} without an answer of every system are left out)." if left_out else ")."
     return report["metrics"]["ava"]["tests"]["ava"]["systems"], note

@@ -148,7 +148,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
         rows = gr.HTML(apply_default_css=False, js_on_load=ROWS)
         why = gr.HTML(apply_default_css=False, js_on_load=MOVE, elem_classes="moved")
         gr.Markdown(
-            "The same numbers as `genqa-metrics compare`: paired permutation tests corrected for the number of pairs, "
+            "The same numbers as `genqa-metrics compare`: paired tests corrected for their number, "
             "95% bootstrap intervals over questions; AVA's intervals include the judge's own errors.",
             elem_classes="note",
         )

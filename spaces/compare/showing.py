@@ -65,7 +65,7 @@ def summary(report, found: dict[str, list[tuple]], questions: Sequence[dict]) ->
     firsts, seconds = ([name for name, value, *_ in rows if value == rows[place][1]] for place in (0, 1))
     first, second = listed(firsts), listed(seconds)
     pairs = comparison.ranked_pairs(facts, "ava", "ava_accuracy")
-    tested = [pair["permutation_p_corrected"] for pair in pairs if pair["first"] == top and pair["second"] in seconds]
+    tested = [pair["p_corrected"] for pair in pairs if pair["first"] == top and pair["second"] in seconds]
     p = None if None in tested else max(tested, default=None)
     if first_system(rows) is None:
         judge = f"AVA: {first} are level."
@@ -89,7 +89,7 @@ def scores_table(report, found: dict[str, list[tuple]]) -> Markup:
     facts, lines = report.to_dict(), []
     order = [system for system, *_ in found["ava_accuracy"]]  # as in the ranking above and the rows below
     for name, (metric, label) in SCORES.items():
-        p = comparison.ranked_pairs(facts, metric, name, neighbours=True)[0]["permutation_p_corrected"]
+        p = comparison.ranked_pairs(facts, metric, name, neighbours=True)[0]["p_corrected"]
         clear, first = p is not None and p < facts["settings"]["level"], first_system(found[name])
         values = {
             system: html.fill("<b>{value}</b>" if system == first else "{value}", value=f"{value:.3f}")

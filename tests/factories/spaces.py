@@ -59,7 +59,7 @@ def assert_same_scores(name: str, scores: dict, arguments: tuple = ()) -> None:
             others = expected["metrics"][metric]["tests"]
             for score in set(others) & set(scores["metrics"][metric]["tests"]):  # which are tested, and so the
                 found, wanted = (it[score]["pairs"] for it in (scores["metrics"][metric]["tests"], others))
-                same = ("first", "second", "difference", "permutation_p")  # correction for their number, is its own
+                same = ("first", "second", "difference", "p")  # correction for their number, is its own
                 assert [[pair[key] for key in same] for pair in found] == [
                     [pair[key] for key in same] for pair in wanted
                 ]

@@ -17,14 +17,13 @@ from ..scoring.options import CompareOptions
 from ..scoring.pipeline import item_statistics
 from ..scoring.questions import totals_by_system
 from ..scoring.selection import checked_columns, default_metrics, make_scorers, needed_columns
-from . import jackknife
 from .compared_rows import reported_row
-from .comparison_notes import few_permutations, length_note_of, metric_warnings, unequal_rows
+from .comparison_notes import length_note_of, metric_warnings, question_notes, unequal_rows, unreachable_notes
 from .inputs import digested_sources, optional_texts, question_numbers, rounded, score_in_column
 from .matching import Matched, SystemRow, match
 from .runs import changes, check_one_system, recorded_scores
 from .slices import places_of, slice_notes, slice_of, sliced_comparison
-from .system_comparison import LEVEL, Column, analyse, most_different, row_scores
+from .system_comparison import INTERVAL, LEVEL, Column, analyse, most_different, row_scores
 
 MAX_SYSTEMS = 100
 
@@ -112,7 +111,7 @@ class CompareRun:
             )
         texts = [next((row.item.text for row in rows if row.item.text), None) for rows in matched.rows]
         asked = question_numbers(texts)
-        systems, shown = len(matched.systems), (len(matched.rows), len(matched.systems), -1)
+        shown = len(matched.rows), len(matched.systems), -1
         sums, counts = item_statistics(_items(matched), self.scorers, progress)
         statistics = {metric: found.reshape(shown) for metric, found in sums.items()}
         scorers: dict[str, Scorer] = dict(self.scorers)
@@ -134,7 +133,7 @@ class CompareRun:
         for source in self.sources:
             of_run.setdefault(self._systems[id(source)], []).append(source)
         sizes = np.bincount(asked)
-        few = jackknife.is_few(jackknife.effective_clusters(sizes))
+        tests = sum(len(entry["pairs"]) for of_metric in found.values() for entry in of_metric["tests"].values())
         notes = [note for metric in scorers if (note := length_note_of(metric, found[metric]["scores"]))]
         report = {
             "genqa_metrics": __version__,
@@ -143,9 +142,10 @@ class CompareRun:
                 "resamples": self.options.resamples,
                 "seed": self.options.seed,
                 "confidence": resampling.CONFIDENCE,
-                "interval": (jackknife if few else resampling).INTERVAL.format("questions"),
+                "interval": INTERVAL,
                 "level": LEVEL,
                 "correction": self.options.correction,
+                "tests": tests,
                 "rows": self.options.rows,
                 "columns": self.columns,
                 "score_columns": list(self.score_columns),
@@ -166,8 +166,8 @@ class CompareRun:
                 *slice_remarks,
                 *unequal_rows(matched, skips),
                 *(found["ava"]["accuracy"]["notes"] if "ava" in self.scorers else []),
-                *jackknife.few_notes(sizes),
-                *few_permutations(systems * (systems - 1) // 2, given.resamples, given.correction),
+                *question_notes(sizes),
+                *unreachable_notes(sizes, tests, given.resamples, given.correction),
                 *metric_warnings(matched, scorers, statistics, counts),
             ],
         }

@@ -6,21 +6,50 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...core.scorer import Scorer
+from ...statistics.intervals import MIN_QUESTIONS, kish
+from ...statistics.paired_tests import LEVEL, smallest_p
 from ..rows.reading import Skips
 from ..scoring.selection import length_note
+from .jackknife import FEW
 from .matching import Matched
-from .system_comparison import LEVEL
 
 
-def few_permutations(pairs: int, resamples: int, correction: str) -> list[str]:
-    """Return a note where no corrected p of so many pairs can be below the level; none elsewhere."""
-    smallest = (pairs if correction in ("holm", "bonferroni") else 1) / (1 + resamples)
-    if smallest < LEVEL:
-        return []
-    return [
-        f"with {pairs} pairs and {resamples} permutations no corrected p can be below {LEVEL:g}; use --resamples "
-        f"{math.ceil(2 * pairs / LEVEL)}"
-    ]
+def question_notes(sizes: np.ndarray) -> list[str]:
+    """Return notes on repeated questions and on too few of them for intervals.
+
+    Args:
+        sizes: (questions,) number of rows of each.
+    """
+    questions, rows, number = len(sizes), int(sizes.sum()), float(kish(sizes))
+    notes = []
+    if questions < rows:
+        notes.append(f"{rows:,} rows of {questions:,} questions: rows of one question count together")
+    if number < questions - 1 and number < FEW:
+        said = f"one question has {sizes.max():,} of {rows:,} rows: all count as {number:.0f} equal questions"
+    else:
+        said = f"only {questions:,} questions"
+    if number < MIN_QUESTIONS - 1e-9:
+        notes.append(f"{said}: too few for intervals, which need {MIN_QUESTIONS}")
+    elif number < FEW:
+        notes.append(f"{said}: only clear differences can be told from chance")
+    return notes
+
+
+def unreachable_notes(sizes: np.ndarray, tests: int, resamples: int, correction: str) -> list[str]:
+    """Return a note where no corrected p of so many tests can be below the level; none elsewhere."""
+    questions = float(kish(sizes))
+    times = tests if correction in ("holm", "bonferroni") else 1
+    with_tests = f" and {tests} tests" if times > 1 else ""
+    if smallest_p(questions) * times >= LEVEL:
+        return [
+            f"with {len(sizes):,} questions{with_tests} no p-value can be below {LEVEL:g}, whatever the scores are"
+        ]
+    if times / (1 + resamples) >= LEVEL:
+        return [
+            f"with {tests} tests and {resamples} bootstrap samples hardly a corrected p can be below {LEVEL:g}; use "
+            f"--resamples {math.ceil(2 * times / LEVEL)}"
+        ]
+    return []
 
 
 def length_note_of(metric: str, scores: Mapping[str, Mapping[str, Mapping]]) -> str | None:

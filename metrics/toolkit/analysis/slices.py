@@ -5,10 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from ...core.scorer import Scorer
-from ...statistics import resampling
 from ..rows.columns import MAX_NAMES
 from ..rows.formats import FileError, RowError
-from .system_comparison import analyse
+from .system_comparison import corrected, measured, tested_pairs
 
 NONE = "(none)"  # the slice of rows without a value
 MAX_SLICES = 100
@@ -80,7 +79,7 @@ def sliced_comparison(
         scorers: see `system_comparison.analyse`.
         statistics: see `system_comparison.analyse`.
         places: slice -> places of its rows.
-        samples: number of bootstrap samples and of permutations.
+        samples: number of bootstrap samples.
         seed: the same seed gives the same numbers.
         correction: one of `resampling.CORRECTIONS`; the family is all pairs in all slices, of one score.
         questions: (rows,) number of every row's question, see `system_comparison.analyse`.
@@ -89,22 +88,25 @@ def sliced_comparison(
         metric -> slice -> "questions", "scores" (system -> value, low, high) and "pairs" as `analyse` returns them, of
         the score that ranks systems.
     """
-    found: dict[str, dict] = {metric: {} for metric in scorers}
     questions = np.arange(len(next(iter(statistics.values())))) if questions is None else questions
-    for name, mine in places.items():
-        asked = np.unique(questions[mine], return_inverse=True)[1]
+    results, asked = {}, {}
+    for slice_name, mine in places.items():
+        asked[slice_name] = np.unique(questions[mine], return_inverse=True)[1]
         part = {metric: values[mine] for metric, values in statistics.items()}
-        for metric, entry in analyse(systems, scorers, part, samples, seed, correction, asked).items():
-            score = scorers[metric].significance_scores[0]
-            pairs = entry["tests"][score]["pairs"]
-            found[metric][name] = {"questions": int(asked.max()) + 1, "scores": entry["scores"][score], "pairs": pairs}
-    for slices in found.values():
-        pairs = [pair for entry in slices.values() for pair in entry["pairs"]]
-        for test in ("permutation_p", "bootstrap_p"):
-            corrected = resampling.adjust_p_values(np.array([pair[test] for pair in pairs]), correction)
-            for pair, value in zip(pairs, corrected, strict=True):
-                pair[f"{test}_corrected"] = float(value)
-    return found
+        results[slice_name] = measured(systems, scorers, part, samples, seed, asked[slice_name])
+    report: dict[str, dict] = {metric: {} for metric in scorers}
+    for metric, scorer in scorers.items():
+        score = scorer.significance_scores[0]
+        family = corrected([result.tests[metric][score] for result in results.values()], correction)
+        for (slice_name, result), outcome in zip(results.items(), family, strict=True):
+            pairs = tested_pairs(systems, result.tests[metric][score], result.by_row[metric][score], outcome)
+            number = int(asked[slice_name].max()) + 1
+            report[metric][slice_name] = {
+                "questions": number,
+                "scores": result.scores[metric][score],
+                "pairs": pairs,
+            }
+    return report
 
 
 def slice_notes(column: str, rows: Mapping[str, int], what: str) -> list[str]:

@@ -1,15 +1,17 @@
 """Scores, intervals, tests and ranks of systems on the same questions: arrays in, numbers out."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from ...core.scorer import Scorer
-from ...statistics import resampling
-from . import jackknife
+from ...statistics.intervals import MIN_QUESTIONS, kish, share_interval
+from ...statistics.paired_tests import LEVEL, PairedTests, influences, paired_tests
+from ...statistics.resampling import adjust_p_values, bootstrap_counts, ranking
 
-LEVEL = 0.05
+INTERVAL = "95%: of scores Wilson's, of differences studentized bootstrap; questions resampled"
 
 
 class Column(Scorer):
@@ -51,9 +53,97 @@ def _outcomes(scores: np.ndarray, first: int, second: int) -> dict[str, int]:
     return {"wins": wins, "ties": len(scores) - wins - losses, "losses": losses}
 
 
+@dataclass(frozen=True)
+class Measured:
+    """Scores of systems, and tests that are not yet corrected for their number.
+
+    Attributes:
+        scores: metric -> name -> system -> value, low, high.
+        by_row: metric -> name -> (rows, systems) scores.
+        tests: metric -> name -> tests of all pairs, for the names that are tested.
+    """
+
+    scores: dict[str, dict[str, dict[str, dict[str, float]]]]
+    by_row: dict[str, dict[str, np.ndarray]]
+    tests: dict[str, dict[str, PairedTests]]
+
+
+def measured(
+    systems: Sequence[str],
+    scorers: Mapping[str, Scorer],
+    statistics: Mapping[str, np.ndarray],
+    samples: int,
+    seed: int,
+    questions: np.ndarray,
+) -> Measured:
+    """Return scores with intervals, and tests of all pairs of systems; see `analyse`."""
+    sizes = np.bincount(questions)
+    number = float(kish(sizes))
+    pairs = np.array(list(combinations(range(len(systems)), 2)))
+    result = Measured({}, {}, {})
+    for metric, scorer in scorers.items():
+        whole = np.zeros((len(sizes), *statistics[metric].shape[1:]))  # sums over the rows of a question
+        np.add.at(whole, questions, statistics[metric])
+        totals = whole.sum(axis=0)
+        values = scorer.resampled_scores(totals[..., :-1], totals[..., -1])
+        rest = totals - whole
+        without = scorer.resampled_scores(rest[..., :-1], rest[..., -1])
+        result.scores[metric], result.tests[metric], result.by_row[metric] = {}, {}, {}
+        for name in scorer.names:
+            moves = influences(values[name], without[name])
+            # The mean of a column is within 0 and 1 by chance if its scores are not.
+            seen = statistics[metric][..., 0] if isinstance(scorer, Column) else without[name]
+            is_share = bool(np.nanmin(seen) >= -1e-9 and np.nanmax(seen) <= 1 + 1e-9)
+            if is_share:
+                of_questions = np.moveaxis(moves, 0, -1) / len(sizes)
+                low, high = share_interval(
+                    np.clip(values[name], 0, 1), of_questions, np.broadcast_to(sizes, of_questions.shape)
+                )
+            elif number < MIN_QUESTIONS:
+                low = high = np.full(len(systems), np.nan)
+            else:
+                draws = bootstrap_counts(len(sizes), samples, seed)
+                nowhere = np.full(len(systems), np.inf)
+                alone = paired_tests(values[name], moves, number, nowhere, draws)
+                low, high = alone.limits(np.full(len(systems), LEVEL))
+            result.scores[metric][name] = {
+                system: _estimate(values[name][i], low[i], high[i]) for i, system in enumerate(systems)
+            }
+            if name not in scorer.significance_scores:
+                continue
+            by_row = row_scores(scorer, statistics[metric], name)
+            bound = 1.0 if is_share else float(np.ptp(by_row)) or np.inf
+            differences = values[name][pairs[:, 0]] - values[name][pairs[:, 1]]
+            apart = moves[:, pairs[:, 0]] - moves[:, pairs[:, 1]]
+            draws = bootstrap_counts(len(sizes), samples, seed)
+            bounds = np.full(len(pairs), bound)
+            result.tests[metric][name] = paired_tests(differences, apart, number, bounds, draws)
+            result.by_row[metric][name] = by_row
+        result.tests[metric] = {name: result.tests[metric][name] for name in scorer.significance_scores}
+    return result
+
+
+def corrected(all_tests: Sequence[PairedTests], correction: str) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Return of every set of tests the corrected p-values, and limits that leave out 0 where these are below `LEVEL`.
+
+    Args:
+        all_tests: one family of tests.
+        correction: one of `resampling.CORRECTIONS`.
+    """
+    raw = np.concatenate([tests.p_values for tests in all_tests])
+    adjusted = adjust_p_values(raw, correction)
+    levels = LEVEL * np.where(np.isnan(raw), 1.0, raw / adjusted)
+    result, start = [], 0
+    for tests in all_tests:
+        part = slice(start, start + len(tests.p_values))
+        result.append((adjusted[part], *tests.limits(levels[part])))
+        start = part.stop
+    return result
+
+
 def analyse(
     systems: Sequence[str],
-    scorers: Mapping[str, object],
+    scorers: Mapping[str, Scorer],
     statistics: Mapping[str, np.ndarray],
     samples: int = 10_000,
     seed: int = 0,
@@ -67,108 +157,56 @@ def analyse(
         scorers: metric -> what scores it.
         statistics: metric -> (rows, systems, k + 1) sums over the predictions of a row, and their
             number.
-        samples: number of bootstrap samples, and of permutations; the same ones for all systems and metrics.
+        samples: number of bootstrap samples; the same ones for all systems and metrics.
         seed: the same seed gives the same numbers.
-        correction: one of `resampling.CORRECTIONS`; the tests of one score are one family.
-        questions: (rows,) number of every row's question, 0, 1, ... without gaps: rows of one question are drawn and
-            exchanged together. None: each row is its own.
+        correction: one of `resampling.CORRECTIONS`; all tests, of all pairs and scores, are one family.
+        questions: (rows,) number of every row's question, 0, 1, ... without gaps: rows of one question are drawn
+            together. None: each row is its own.
 
     Returns:
         metric -> "scores": name -> system -> value, low, high; "tests": name -> "systems": system -> cluster, ranks;
-        "pairs": first, second, difference with interval, p-values, wins, ties, losses.
+        "pairs": first, second, difference with an interval that is as wide as the correction asks, p-values, wins,
+        ties, losses.
     """
-    widths = [part.shape[2] for part in statistics.values()]
-    together = np.concatenate(list(statistics.values()), axis=2)
-    questions = np.arange(len(together)) if questions is None else questions
-    number = jackknife.effective_clusters(np.bincount(questions))
-    few = jackknife.is_few(number)
-    whole = np.zeros((questions.max() + 1, *together.shape[1:]))  # sums over the rows of a question
-    np.add.at(whole, questions, together)
-    cuts = np.cumsum([0, *widths])
-    totals = whole.sum(axis=0)
-    drawn = (
-        totals - whole
-        if few
-        else resampling.resampled_sums(resampling.bootstrap_counts(len(whole), samples, seed), whole)
-    )
-    exchanged = resampling.resampled_sums(resampling.swaps(len(whole), samples, seed), whole)
-    pairs = list(combinations(range(len(systems)), 2))
-    found = {}
-    for place, (metric, scorer) in enumerate(scorers.items()):
-        own = slice(cuts[place], cuts[place + 1])
-
-        def scores(sums: np.ndarray, scorer=scorer) -> dict[str, np.ndarray]:
-            return scorer.resampled_scores(sums[..., :-1], sums[..., -1])
-
-        values, resampled = scores(totals[:, own]), scores(drawn[..., own])
-        limits = {}
-        for name in scorer.names:
-            if not few:
-                limits[name] = resampling.interval(resampled[name], number)
-                continue
-            # The mean of a column is within 0 and 1 by chance if its scores are not.
-            seen = statistics[metric][..., 0] if isinstance(scorer, Column) else resampled[name]
-            interval = jackknife.share_interval if 0 <= seen.min() and seen.max() <= 1 else jackknife.mean_interval
-            limits[name] = interval(values[name], resampled[name], number)
-        entry: dict[str, dict] = {
-            "scores": {
-                name: {
-                    system: _estimate(values[name][i], limits[name][0][i], limits[name][1][i])
-                    for i, system in enumerate(systems)
-                }
-                for name in scorer.names
+    questions = np.arange(len(next(iter(statistics.values())))) if questions is None else questions
+    result = measured(systems, scorers, statistics, samples, seed, questions)
+    places = [(metric, name) for metric, tests in result.tests.items() for name in tests]
+    family = corrected([result.tests[metric][name] for metric, name in places], correction)
+    report: dict[str, dict] = {metric: {"scores": result.scores[metric], "tests": {}} for metric in scorers}
+    for (metric, name), outcome in zip(places, family, strict=True):
+        tests, by_row = result.tests[metric][name], result.by_row[metric][name]
+        rows = tested_pairs(systems, tests, by_row, outcome)
+        better = np.zeros((len(systems), len(systems)), dtype=bool)
+        numbers = {system: i for i, system in enumerate(systems)}
+        for row in rows:
+            if row["p_corrected"] < LEVEL:
+                pair = numbers[row["first"]], numbers[row["second"]]
+                better[pair if row["difference"]["value"] > 0 else pair[::-1]] = True
+        scores = np.array([values["value"] for values in result.scores[metric][name].values()])
+        clusters, ranks = ranking(scores, better)
+        report[metric]["tests"][name] = {
+            "systems": {
+                system: {"cluster": clusters[i], "best_rank": ranks[i][0], "worst_rank": ranks[i][1]}
+                for i, system in enumerate(systems)
             },
-            "tests": {},
+            "pairs": rows,
         }
-        for name in scorer.significance_scores:
-            p_values = resampling.permutation_p_values(
-                exchanged[..., own], totals[:, own], lambda sums, name=name, scores=scores: scores(sums)[name], pairs
-            )
-            bootstrap_p = shares = np.full(len(pairs), np.nan)
-            if not few:
-                bootstrap_p, shares = resampling.bootstrap_p_values(resampled[name], values[name], pairs, number)
-            corrected = resampling.adjust_p_values(p_values, correction)
-            bootstrap_corrected = resampling.adjust_p_values(bootstrap_p, correction)
-            by_row = row_scores(scorer, statistics[metric], name)
-            better = np.zeros((len(systems), len(systems)), dtype=bool)
-            rows = []
-            for i, (first, second) in enumerate(pairs):
-                difference = values[name][first] - values[name][second]
-                if corrected[i] < LEVEL:
-                    better[(first, second) if difference > 0 else (second, first)] = True
-                apart = resampled[name][:, first] - resampled[name][:, second]
-                low, high = (
-                    jackknife.difference_interval(
-                        *((values[name][i], limits[name][0][i], limits[name][1][i]) for i in (first, second)),
-                        *(resampled[name][:, i] for i in (first, second)),
-                        number,
-                    )
-                    if few
-                    else resampling.interval(apart, number)
-                )
-                rows.append(
-                    {
-                        "first": systems[first],
-                        "second": systems[second],
-                        "difference": _estimate(difference, low, high),
-                        "permutation_p": float(p_values[i]),
-                        "permutation_p_corrected": float(corrected[i]),
-                        "bootstrap_p": float(bootstrap_p[i]),
-                        "bootstrap_p_corrected": float(bootstrap_corrected[i]),
-                        "first_better_in": float(shares[i]),
-                        **_outcomes(by_row, first, second),
-                    }
-                )
-            clusters, ranks = resampling.ranking(values[name], better)
-            entry["tests"][name] = {
-                "systems": {
-                    system: {"cluster": clusters[i], "best_rank": ranks[i][0], "worst_rank": ranks[i][1]}
-                    for i, system in enumerate(systems)
-                },
-                "pairs": rows,
-            }
-        found[metric] = entry
-    return found
+    return report
+
+
+def tested_pairs(systems: Sequence[str], tests: PairedTests, by_row: np.ndarray, outcome: tuple) -> list[dict]:
+    """Return the tests of all pairs as reports have them; `outcome` is one of those that `corrected` returns."""
+    return [
+        {
+            "first": systems[first],
+            "second": systems[second],
+            "difference": _estimate(tests.differences[i], outcome[1][i], outcome[2][i]),
+            "p": float(tests.p_values[i]),
+            "p_corrected": float(outcome[0][i]),
+            **_outcomes(by_row, first, second),
+        }
+        for i, (first, second) in enumerate(combinations(range(len(systems)), 2))
+    ]
 
 
 def most_different(scores: np.ndarray, number: int) -> list[int]:

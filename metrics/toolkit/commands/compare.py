@@ -47,13 +47,12 @@ def compare(
 
     Rows are those of `score`. They are matched by `id` if systems share ids, else by question and references.
 
-    **Scores** with 95% bootstrap intervals. What is resampled are the questions, the same ones for all systems;
-    corpus scores such as AEv are computed anew from the sums of each resample.
+    **Scores** with 95% intervals by question.
 
-    **With ava** the accuracy of every system has an interval that counts the judge's errors, as they were measured
-    for its checkpoint; where they were not, the interval ignores them and a note says so.
+    **With ava** the accuracy of every system: by the labels in the rows where there are some, else by the judge and
+    its measured errors; or that it cannot be told.
 
-    **Tests** of every pair of systems: paired permutation test and paired bootstrap, corrected for their number.
+    **Tests** of every pair of systems, corrected for their number; an interval leaves out 0 where p is below 5%.
 
     **Ranks** with ties, clusters as in WMT, wins and losses by question, and the rows that differ most.
 

@@ -18,7 +18,7 @@ def summary(report: Mapping) -> list[str]:
         score = entry["score"]
         scores = report["metrics"][metric]["scores"][score]
         pair = report["metrics"][metric]["tests"][score]["pairs"][0]
-        clear = "" if pair["permutation_p_corrected"] < report["settings"]["level"] else "not "
+        clear = "" if pair["p_corrected"] < report["settings"]["level"] else "not "
         found.append(
             f"{score}: {len(entry['better']):,} got better, {len(entry['worse']):,} got worse, {entry['same']:,} are "
             f"the same; {number(scores[old]['value'])} -> {number(scores[new]['value'])}, {clear}significant."

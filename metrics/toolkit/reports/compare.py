@@ -122,8 +122,8 @@ class CompareReport(Report):
             *self._inputs(),
             *self.signatures.values(),
             f"intervals: {settings['interval']}",
-            f"genqa-metrics {report['genqa_metrics']}, {settings['resamples']:,} bootstrap samples and as many "
-            f"permutations, seed {settings['seed']}, correction {settings['correction']}",
+            f"genqa-metrics {report['genqa_metrics']}, {settings['resamples']:,} bootstrap samples, "
+            f"seed {settings['seed']}, correction {settings['correction']}",
         ]
 
     def to_markdown(self) -> str:

@@ -2,9 +2,6 @@
 
 from collections.abc import Mapping
 
-import numpy as np
-
-from ...statistics.resampling import adjust_p_values
 from ..scoring.registry import SCORERS, scorer_class
 from .glossary import short_names
 from .report import briefly
@@ -13,16 +10,16 @@ from .table import Table, accuracy_cell, estimate, number, p_value
 WITHOUT_INTERVALS = ("penalty", "wrong", "declined", "attempted")  # ends of names of scores; tables would be too wide
 MAX_NOTES = 5  # in the terminal, and unfolded on the page
 CORRECTED = {
-    "holm": "corrected by Holm's method for the {tests} of one score",
-    "bonferroni": "corrected by Bonferroni's method for the {tests} of one score",
-    "fdr": "corrected for the {tests} of one score so that 5% of the findings may be false (Benjamini and Hochberg)",
-    "none": "not corrected for the {tests} of one score",
+    "holm": "corrected by Holm's method for the {tests}, and so are the intervals",
+    "bonferroni": "corrected by Bonferroni's method for the {tests}, and so are the intervals",
+    "fdr": "corrected for the {tests} so that 5% of the findings may be false (Benjamini and Hochberg)",
+    "none": "not corrected for the {tests}",
 }
 BEST = "Bold: the best, and systems that are not significantly worse."
 CLUSTERS = (
     "Cluster: a line is drawn where every system above is significantly better than every system below. Ranks: from "
     "1 + the number of significantly better systems to the number of systems - those that are significantly worse. "
-    "Significant: corrected p of the permutation test below 5%."
+    "Significant: corrected p below 5%; the interval of the difference leaves out 0 then, and only then."
 )
 
 
@@ -54,7 +51,7 @@ def best_systems(report: Mapping, metric: str, name: str) -> list[str]:
     worse = {
         pair["second"] if pair["first"] == best else pair["first"]
         for pair in report["metrics"][metric]["tests"][name]["pairs"]
-        if best in (pair["first"], pair["second"]) and pair["permutation_p_corrected"] < report["settings"]["level"]
+        if best in (pair["first"], pair["second"]) and pair["p_corrected"] < report["settings"]["level"]
     }
     return [system for system in ordered(report, metric, name) if system not in worse]
 
@@ -119,13 +116,12 @@ def systems_table(report: Mapping, metric: str) -> Table:
         marked |= {place} if system in best else set()
     header = ["system", "ranks", "cluster", *["accuracy"] * bool(accuracy), *names]
     header += parts
-    kind = "jackknife" if "jackknife" in report["settings"]["interval"] else "bootstrap"
-    said = f"In brackets: 95% {kind} interval."
+    said = "In brackets: 95% interval."
     if accuracy:
         rests_on = "; ".join(filter(None, (accuracy["method"], accuracy["measured"])))
-        said = f"Accuracy: 95% interval, {rests_on}. Others: 95% {kind} interval."
+        said = f"Accuracy: 95% interval, {rests_on}. Others: 95% interval."
     elif "accuracy" in found:
-        said = f"In brackets: 95% {kind} interval; the errors of {metric} are ignored."
+        said = f"In brackets: 95% interval; the errors of {metric} are ignored."
     said += f" Ranks and clusters by {names[0]}." if len(names) > 1 else ""
     bold, short = header.index(names[0]), short_names(header)
     return Table(f"{metric}: systems", header, rows, f"{said} {BEST}", marked, bold, short=short)
@@ -148,8 +144,6 @@ def ranked_pairs(report: Mapping, metric: str, name: str, neighbours: bool = Fal
             difference = pair["difference"]
             pair["first"], pair["second"] = pair["second"], pair["first"]
             pair["wins"], pair["losses"] = pair["losses"], pair["wins"]
-            if pair["first_better_in"] is not None:
-                pair["first_better_in"] = 1 - pair["first_better_in"]
             pair["difference"] = {
                 end: None if difference[other] is None else -difference[other]
                 for end, other in (("value", "value"), ("low", "high"), ("high", "low"))
@@ -173,28 +167,22 @@ def pairs_table(report: Mapping, metric: str, name: str, most: int | None = None
     few = most is not None and tests > most
     if few:
         pairs = ranked_pairs(report, metric, name, neighbours=True)
-        for test in ("permutation_p", "bootstrap_p"):  # over those that are shown
-            raw = np.array([pair[test] for pair in pairs], dtype=float)
-            corrected = adjust_p_values(raw, report["settings"]["correction"]).tolist()
-            pairs = [pair | {f"{test}_corrected": p} for pair, p in zip(pairs, corrected, strict=True)]
-    rows, marked, bootstrapped = [], set(), any(pair["bootstrap_p"] is not None for pair in pairs)
+    rows, marked = [], set()
     for place, pair in enumerate(pairs):
         rows.append(
             [
                 f"{pair['first']} - {pair['second']}",
                 estimate(pair["difference"]),
-                p_value(pair["permutation_p"]),
-                p_value(pair["permutation_p_corrected"]),
-                *([p_value(pair["bootstrap_p"]), p_value(pair["bootstrap_p_corrected"])] if bootstrapped else []),
+                p_value(pair["p"]),
+                p_value(pair["p_corrected"]),
                 f"{pair['wins']:,} / {pair['ties']:,} / {pair['losses']:,}",
             ]
         )
-        if pair["permutation_p_corrected"] < report["settings"]["level"]:
+        if pair["p_corrected"] < report["settings"]["level"]:
             marked.add(place)
     scores = f"difference of {name}"
-    header = ["pair", scores, "permutation p", "corrected", *["bootstrap p", "corrected"] * bootstrapped]
-    header.append("wins / ties / losses")
-    said = "Two-sided paired tests; p is " + _correction(report, len(pairs)) + ". Wins, ties and losses: rows."
+    header = ["pair", scores, "p", "corrected", "wins / ties / losses"]
+    said = f"Two-sided paired tests; p is {_correction(report)}. Wins, ties and losses: rows."
     if corrected_accuracy(report, metric):
         said += " Of the verdicts as they are: tests and differences take the judge to err alike on all systems."
     if few:
@@ -202,10 +190,11 @@ def pairs_table(report: Mapping, metric: str, name: str, most: int | None = None
     return Table(f"{name}: pairs of systems", header, rows, said, marked)
 
 
-def _correction(report: Mapping, tests: int) -> str:
+def _correction(report: Mapping) -> str:
+    tests = report["settings"]["tests"]
     if tests == 1:
         return "not corrected: there is one test"
-    return CORRECTED[report["settings"]["correction"]].format(tests=f"{tests:,} tests")
+    return CORRECTED[report["settings"]["correction"]].format(tests=f"{tests:,} tests, of all pairs and scores")
 
 
 def name_of(row: Mapping) -> str:

@@ -120,9 +120,9 @@ def _matrix(shown: "CompareReport", metric: str, name: str) -> dict:
                 rows[row].append(None)
                 continue
             difference = pair["difference"]["value"] * (1 if pair["first"] == row else -1)
-            clear = pair["permutation_p_corrected"] < report["settings"]["level"]
+            clear = pair["p_corrected"] < report["settings"]["level"]
             kind = ("better" if difference > 0 else "worse") if clear else ""
-            said = f"p {p_value(pair['permutation_p'])}, corrected {p_value(pair['permutation_p_corrected'])}"
+            said = f"p {p_value(pair['p'])}, corrected {p_value(pair['p_corrected'])}"
             sign = "+" if round(difference, 3) > 0 else ""
             rows[row].append((kind, said, f"{sign}{number(difference)}"))
     return {"order": order, "rows": rows}

@@ -120,10 +120,9 @@ QUANTITIES: dict[str, Quantity] = {
         ("compare",),
         "difference of <score>",
     ),
-    "permutation_p": Quantity("p-value of the paired permutation test.", ("compare", "agree"), "permutation p"),
-    "permutation_p_corrected": Quantity("The same, corrected for the number of pairs.", ("compare",), "corrected"),
-    "bootstrap_p": Quantity("p-value of the paired bootstrap.", ("compare",), "bootstrap p"),
-    "bootstrap_p_corrected": Quantity("The same, corrected for the number of pairs.", ("compare",), "corrected"),
+    "p": Quantity("p-value of the paired, studentized bootstrap test.", ("compare",)),
+    "p_corrected": Quantity("The same, corrected for the number of tests.", ("compare",), "corrected"),
+    "permutation_p": Quantity("p-value of the paired permutation test.", ("agree",), "permutation p"),
     "wins / ties / losses": Quantity("Questions on which the first system is better, equal or worse.", ("compare",)),
     # Agreement with people
     "human": Quantity("Mean of the human scores.", ("agree",)),

@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from ..analysis.jackknife import FEW
 from .table import Table, accuracy_cell, estimate, number, p_value
 
-_INTERVALS = f"With 95% intervals: of a bootstrap; below {FEW} questions of a jackknife, with Student's t."
+_INTERVALS = "With 95% intervals."
 MAX_ROWS = 30  # of pairs in slices in the terminal; of more only those that are significant
 
 
@@ -33,25 +32,25 @@ def comparison_tables(report: Mapping, metric: str, order: Sequence[str], most: 
     number_of_tests = len(tests)
     few = most is not None and number_of_tests > most
     if few:
-        tests = [(name, pair) for name, pair in tests if pair["permutation_p_corrected"] < level]
+        tests = [(name, pair) for name, pair in tests if pair["p_corrected"] < level]
     cells, marked = [], set()
     for i, (name, pair) in enumerate(tests):
         cells.append(
             [
                 f"{name}: {pair['first']} - {pair['second']}",
                 estimate(pair["difference"]),
-                p_value(pair["permutation_p"]),
-                p_value(pair["permutation_p_corrected"]),
+                p_value(pair["p"]),
+                p_value(pair["p_corrected"]),
                 f"{pair['wins']:,} / {pair['ties']:,} / {pair['losses']:,}",
             ]
         )
-        marked |= {i} if pair["permutation_p_corrected"] < level else set()
+        marked |= {i} if pair["p_corrected"] < level else set()
     said = (
-        f"Two-sided paired permutation tests; corrected ({report['settings']['correction']}) over all "
+        f"Two-sided paired tests; corrected ({report['settings']['correction']}) over all "
         f"{number_of_tests:,} tests in all slices. Bold: significant at 5%."
     )
     said += " Only significant tests; all are in --json, --markdown and --html." if few else ""
-    header = [f"{column}: pair", "difference", "permutation p", "corrected", "wins / ties / losses"]
+    header = [f"{column}: pair", "difference", "p", "corrected", "wins / ties / losses"]
     return [scores, Table(f"{score} by {column}: pairs of systems", header, cells, said, marked)]
 
 
@@ -81,7 +80,7 @@ def reversals(report: Mapping, metric: str) -> list[str]:
     for name, entry in report["slices"]["metrics"][metric].items():
         for pair in entry["pairs"]:
             here, whole = pair["difference"]["value"], overall[(pair["first"], pair["second"])]
-            if pair["permutation_p_corrected"] < report["settings"]["level"] and here * whole < 0:
+            if pair["p_corrected"] < report["settings"]["level"] and here * whole < 0:
                 better, worse = (pair["first"], pair["second"]) if here > 0 else (pair["second"], pair["first"])
                 found.append(
                     f"{score}: in {report['slices']['column']} {name}, {better} is significantly better than {worse} "

@@ -79,7 +79,7 @@ class Scores:
     cells: dict[str, dict[str, float]] = field(default_factory=dict)
     labelled: dict[str, list[float]] = field(default_factory=dict)
     counts: dict[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
-    questions: dict[str, QuestionTotals] = field(default_factory=dict, repr=False)
+    questions: dict[str, QuestionTotals] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def systems(self) -> dict[str, dict[str, float]]:
