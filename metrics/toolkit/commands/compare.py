@@ -7,7 +7,7 @@ import typer
 from . import options
 from .running import carry_out
 
-_CORRECTION = "Correction of p-values for the number of pairs: holm, bonferroni, fdr (Benjamini-Hochberg) or none."
+_CORRECTION = "Correction for the number of tests: holm, bonferroni, fdr (Benjamini-Hochberg) or none."
 _RUNS = (
     "The two inputs are an old and a new run of one system: say what got better and what got worse, row by row. "
     "Two folders are always read so."
@@ -33,7 +33,7 @@ def compare(
     html: options.Html = None,
     form: options.PrintAs = "table",
     seed: options.Seed = 0,
-    resamples: options.resamples("Number of bootstrap samples, and of permutations.") = 10_000,
+    resamples: options.resamples("Number of bootstrap samples.") = 10_000,
     correction: Annotated[str, typer.Option("--correction", metavar="NAME", help=_CORRECTION)] = "holm",
     rows: Annotated[
         int, typer.Option("--rows", metavar="N", help="Number of rows to show on which the systems differ most.")

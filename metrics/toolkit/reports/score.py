@@ -282,8 +282,9 @@ class ScoreReport(Report):
         )
         if not self.accuracy:
             return []
-        rests_on = f"accuracy: 95% interval, {self.accuracy['method']}"
-        return [rests_on, *self.accuracy["notes"], *([marked] if self.best else [])]
+        told = any(values["low"] is not None for values in self.accuracy["systems"].values())
+        rests_on = [f"accuracy: 95% interval, {self.accuracy['method']}"] * told
+        return [*rests_on, *self.accuracy["notes"], *([marked] if self.best else [])]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the rows, with all digits."""
