@@ -179,7 +179,7 @@ class JudgeErrors:
             return cls(None, UNMEASURED_PAIR if "escalate" in scorer.facts else UNMEASURED)
         measured = measured.on(rows)
         reasons = "; ".join(measured.unlike)
-        unlike = f"these rows are unlike the data that the judge's errors were measured on ({reasons})"
+        unlike = f"these rows may be unlike those that the judge's errors were measured on ({reasons})"
         return cls(measured, unlike if reasons else "")
 
     def accuracy(self, sums: QuestionSums, **options: Any) -> tuple[dict[str, Any], AccuracyEstimate]:

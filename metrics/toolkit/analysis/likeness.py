@@ -58,7 +58,7 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
     if not base:
         return []
     if size < LEAST_ROWS:
-        return [f"{size:.0f} rows are too few to see that; {LEAST_ROWS} are the least"]
+        return [f"{size:.0f} rows are too few to compare; {LEAST_ROWS} are the least"]
     found = []
     for part, what in (("answer_words", "answers"), ("reference_words", "references")):
         unknown = sum(
