@@ -230,7 +230,7 @@ def compare(
         columns: where a column has another name: {"prediction": "answer_text"}.
         score_columns: columns with other metric or human scores; higher is better.
         resamples: number of bootstrap samples.
-        correction: for the number of tests, of p-values and intervals: "holm", "bonferroni", "fdr" (Benjamini-Hochberg) or "none".
+        correction: for the number of tests: "holm", "bonferroni", "fdr" (Benjamini-Hochberg) or "none".
         rows: number of rows to show on which the systems differ most.
         by: also report results for each value of this column, such as a topic; COLUMN.KEY goes into objects.
         runs: the two inputs are an old and a new run of one system: say what got better and worse, row by row. Two
