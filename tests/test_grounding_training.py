@@ -132,7 +132,8 @@ def test_a_tiny_run_from_data_to_scores(data, tiny_encoder, tmp_path, monkeypatc
 
     monkeypatch.setattr(evaluate_grounding, "cosine", lambda rows: np.zeros(len(rows)))
     command = (
-        f"evaluate --data {data} --checkpoint {final} --calibrate --json {tmp_path}/r.json --write {final}/README.md"
+        f"evaluate --data {data} --rows 40 --checkpoint {final} --calibrate --json {tmp_path}/r.json"
+        f" --write {final}/README.md"
     )
     monkeypatch.setattr(sys, "argv", command.split())
     evaluate_grounding.main()

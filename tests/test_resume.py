@@ -37,7 +37,7 @@ def test_a_run_killed_at_random_points_ends_like_one_that_was_not(tmp_path):
     folder.mkdir()
     for name in (".genqa-metrics-0123456789abcdef.part",):  # a kill leaves it too seldom for a test
         (folder / name).write_bytes(b"begun")
-    while kills < 6:
+    while kills < 4:
         there = len(list(folder.glob("part-*")))
         wanted, pause = there + draw.randint(0, ROWS // PART_ROWS // 8), draw.uniform(0, 0.01)
 
@@ -53,7 +53,7 @@ def test_a_run_killed_at_random_points_ends_like_one_that_was_not(tmp_path):
         kills += 1
         left = {name: content for name, content in contents(folder).items() if name.startswith("part-")}
         assert left.items() <= expected.items(), "a part that is not whole"
-    assert 3 <= kills
+    assert 2 <= kills
     assert len(left) < len(expected) - 1, "killed only when all was done"
     process = started(path, "-o", f"{folder}/", "--part-rows", PART_ROWS, "--resume")
     assert process.wait(300) == 0, process.communicate()
