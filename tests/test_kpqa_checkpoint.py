@@ -89,7 +89,12 @@ def test_a_denied_answer_is_wrong(kpqa, question, prediction, reference):
     assert same["rougeL_kpqa"] == pytest.approx(1)
 
 
-@pytest.mark.parametrize("name", AGREEMENT)
+IN_SECONDS = ("kpqa_marco", "kpqa_semeval")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in IN_SECONDS else pytest.mark.slow) for name in AGREEMENT]
+)
 def test_agreement_with_human_judgments(kpqa, shared_data, name):
     (judged,) = evaluate_kpqa.read_judgments(str(shared_data / "judgments"), [name]).values()
     scores = evaluate_kpqa.metric_scores(judged.rows, Encoder(load_models(device="cpu")))
