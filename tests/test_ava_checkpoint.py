@@ -75,6 +75,7 @@ def test_minimal_pairs_are_passed_as_the_card_says(measured):
         assert abs(measured[kind][0] - good) <= 1, kind  # another processor may round a row near the threshold
 
 
+@pytest.mark.slow
 def test_agreement_with_people(shared_data):
     """Near what the card reports, on a part of the rows so that it takes seconds."""
     judge = Judge(load_judge())
