@@ -27,12 +27,7 @@ class LikeLengthSampler(torch.utils.data.Sampler):
 
 
 class LikeLengthTrainer(Trainer):
-    """A Trainer with `LikeLengthSampler`.
-
-    Args:
-        length_of: takes a row, returns its length.
-        **kwargs: those of `Trainer`.
-    """
+    """A Trainer with `LikeLengthSampler`."""
 
     def __init__(self, length_of: Callable[[Mapping], int], **kwargs):
         super().__init__(**kwargs)

@@ -41,11 +41,7 @@ def shuffled_batches(lengths: Sequence[int], size: int, rng: random.Random) -> l
 
 
 def float32_if_emulated(training) -> None:
-    """Train in float32 where bfloat16 is asked of a processor that only emulates it: it is slower, and LSTMs fail.
-
-    Args:
-        training: a transformers.TrainingArguments, which is changed.
-    """
+    """Train in float32 where bfloat16 is asked of a processor that only emulates it: it is slower, and LSTMs fail."""
     from genqa_metrics.core.devices import is_emulated
 
     if training.bf16 and training.device.type == "cpu" and is_emulated("bfloat16"):
@@ -210,10 +206,6 @@ def put_between_markers(markdown: str | Path, name: str, text: str) -> None:
 
 def command_line(module: str, given: Sequence[str]) -> str:
     """Return the command that was given, files and folders without their paths.
-
-    Args:
-        module: what `python -m` was given.
-        given: the words after it.
 
     >>> command_line("training.x", ["--data_dir", "/data/as2/", "--judges", "own=/my runs/judge"])
     'python -m training.x --data_dir as2/ --judges own=judge'

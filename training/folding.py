@@ -11,10 +11,6 @@ from pathlib import Path
 def weighted_folders(name: str, parts: Sequence[str]) -> list[tuple[Path, float]]:
     """Return the folders and weights of "FOLDER=WEIGHT".
 
-    Args:
-        name: of the argument, for the error.
-        parts: what was given for it.
-
     Raises:
         ValueError: if the weights do not sum to 1.
 

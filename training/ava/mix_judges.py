@@ -15,9 +15,6 @@ from training.folding import mean_model, weighted_folders
 def mixed(parts: list[tuple[Path, float]]):
     """Return the model whose weights are the weighted mean of those of some judges of one configuration.
 
-    Args:
-        parts: folders of judges and their weights.
-
     Raises:
         ValueError: if the configurations differ.
     """

@@ -61,10 +61,6 @@ def split_rows(args, output: Path) -> Path:
 def training_triples(args, rng) -> tuple[list, list[dict]]:
     """Return the triples of one pass over all sources, and per source its name, rows, weight and group.
 
-    Args:
-        args: arguments of `train_ava.py` that name sources.
-        rng: source of randomness.
-
     Raises:
         ValueError: if there is no such source or kind; names it.
     """

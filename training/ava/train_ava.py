@@ -104,11 +104,7 @@ def settle(args: Arguments) -> dict:
 
 
 def check(args: Arguments) -> None:
-    """Refuse what cannot work, before any work is done.
-
-    Raises:
-        ValueError: names argument and fix.
-    """
+    """Refuse what cannot work, before any work is done."""
     from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR, MARKS
 
     if args.marks not in (None, *MARKS):

@@ -35,12 +35,7 @@ NOT_CALIBRATED = ("condaqa.dev",)  # every judge so far is at chance there: it w
 
 
 def dev_file(data: Path, name: str) -> Path:
-    """Return the file of one of `JUDGED` or `PAIRS`, or of `PLAIN`.
-
-    Args:
-        data: folder of the data sets.
-        name: its name.
-    """
+    """Return the file of one of `JUDGED` or `PAIRS`, or of `PLAIN`."""
     if name == PLAIN:
         return Path(__file__).with_name(f"{name}.jsonl.gz")
     return data / ("sentence_pairs" if name in PAIRS else "grounding") / f"{name}.jsonl.gz"

@@ -14,9 +14,6 @@ from training.folding import fold, mean_model, save_adapter, weighted_folders
 def mixed(parts: list[tuple[Path, float]]):
     """Return the predictor whose weights are the weighted mean of those of some predictors.
 
-    Args:
-        parts: folders of predictors and their weights.
-
     Raises:
         ValueError: if they are not used alike; names the first that differs.
     """

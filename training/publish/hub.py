@@ -101,11 +101,7 @@ def upload(api, repository: Repository, tag: str) -> str:
 
 
 def check_login(api, namespace: str) -> None:
-    """Check that there is a login and that it may write to the namespace.
-
-    Raises:
-        ValueError: says what to do.
-    """
+    """Check that there is a login and that it may write to the namespace."""
     from huggingface_hub.errors import HfHubHTTPError, LocalTokenNotFoundError
 
     try:
@@ -120,11 +116,7 @@ def check_login(api, namespace: str) -> None:
 
 
 def check_version(api, repositories: list[Repository]) -> None:
-    """Check that a published version keeps its files.
-
-    Raises:
-        ValueError: says what to do.
-    """
+    """Check that a published version keeps its files."""
     tag = version_tag()
     for repository in repositories:
         tagged = remote_files(api, repository, tag)

@@ -151,10 +151,6 @@ def _digest(folder: Path) -> str:
 def recorded_results(name: str, source: Path) -> list:
     """Return the measured results of a bundled checkpoint, for its model card.
 
-    Args:
-        name: name of the metric.
-        source: folder of the checkpoint.
-
     Returns:
         `huggingface_hub.EvalResult` objects; none of a checkpoint that was not measured.
 

@@ -32,11 +32,7 @@ class Arguments:
 
 
 def check(args: Arguments) -> None:
-    """Check the arguments before anything is written.
-
-    Raises:
-        ValueError: names argument and fix.
-    """
+    """Check the arguments before anything is written."""
     if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", args.namespace):
         raise ValueError(f"namespace: expected the name of a user or organization, got {args.namespace!r}")
     for name in args.metrics:
@@ -57,9 +53,6 @@ def check(args: Arguments) -> None:
 
 def write_folders(args: Arguments) -> list[Repository]:
     """Write a folder for every repository, models before the Spaces that load them.
-
-    Args:
-        args: what to publish, and where.
 
     Returns:
         The repositories, in the order of publishing.

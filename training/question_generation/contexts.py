@@ -100,11 +100,7 @@ def is_dev(text: str, share: float = DEV_SHARE) -> bool:
 
 
 def encoder_folder(name: str) -> Path:
-    """Return the folder of an encoder: the bundled one by its Hub id, a local folder, or a download.
-
-    Raises:
-        ValueError: if there is none.
-    """
+    """Return the folder of an encoder: the bundled one by its Hub id, a local folder, or a download."""
     from genqa_metrics.core.checkpoints import hub_folder, is_checkpoint
     from genqa_metrics.core.encoders import BASE_MODEL, base_encoder
 
@@ -303,9 +299,6 @@ class Examples:
 
     def collate(self, rows: Sequence[Mapping]) -> dict:
         """Return a padded batch of B rows with contexts of T words and questions of L words.
-
-        Args:
-            rows: what `of_contexts` or `of_pairs` returned.
 
         Returns:
             `context`: (B, T, read) what the encoder reads; `context_words`: (B, T, size) vectors of the words, which

@@ -61,11 +61,6 @@ def letters(text: str) -> str:
 def sentence_of(passage: str, start: int, length: int) -> str:
     """Return the sentence of a passage that holds a span, or the sentences that do together.
 
-    Args:
-        passage: any text.
-        start: first character of the span.
-        length: characters of the span.
-
     >>> sentence_of("It rained. Ada won the cup in 1843. All were glad.", 11, 3)
     'Ada won the cup in 1843.'
     """
@@ -80,11 +75,7 @@ def sentence_of(passage: str, start: int, length: int) -> str:
 
 
 def source_file(folder: Path, name: str, parts: Sequence[str]) -> Path:
-    """Return the path of a source in the first of the folders `parts` that has it.
-
-    Raises:
-        ValueError: if none has.
-    """
+    """Return the path of a source in the first of the folders `parts` that has it."""
     path = local_file(name, [str(folder / part) for part in parts])
     if path is None:
         raise ValueError(f"sources: no {name}.jsonl.gz in {' or '.join(parts)} of {folder}")
@@ -129,9 +120,6 @@ class LeakCheck:
 
     An article is near the test set when one of its pairs is. The test part of Du et al. has whole articles, so an
     article of which no question and no sentence is in the test part is not one of them.
-
-    Args:
-        test: rows with `context` and `references`.
     """
 
     def __init__(self, test: Iterable[Mapping]):

@@ -49,11 +49,7 @@ class Arguments:
 
 
 def check(args: Arguments) -> None:
-    """Refuse what cannot work, before any work is done.
-
-    Raises:
-        ValueError: names argument and fix.
-    """
+    """Refuse what cannot work, before any work is done."""
     if not args.sources:
         raise ValueError("sources: nothing to train on; name a file of data_dir or a data set of the Hub")
     for name, low, high in (("dropout", 0, 0.99), ("latent_dropout", 0, 1), ("dev_share", 0, 0.99), ("init", 0, 1)):
@@ -84,10 +80,6 @@ def measures(predictions) -> dict[str, float]:
 
 def train(args: Arguments, training) -> dict:
     """Train, from the last checkpoint if there is one, and write the model to `output_dir`/final.
-
-    Args:
-        args: what is trained on what.
-        training: a transformers.TrainingArguments.
 
     Returns:
         What was written to train.json: measures of the held-out part with the mean KL of every dimension, and facts.

@@ -27,9 +27,6 @@ Judge = Callable[[list[str], list[list[str]], list[str]], Sequence[int]]
 def load(kinds: Sequence[str] = KINDS) -> list[dict]:
     """Read the items of some kinds.
 
-    Args:
-        kinds: names out of `KINDS`.
-
     Returns:
         Items with `id`, `kind`, `question`, `references` (1 to 3 strings), `right` (at least one string) and `wrong`
         (may be empty), in the order of `kinds` and of the files.

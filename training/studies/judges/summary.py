@@ -67,10 +67,6 @@ def scores(name: str, key: str) -> dict[str, float | None]:
     """Return a score of every column on a dev set, None where it was not measured.
 
     Those of the judges come from the run that judged with both, where it has the set, so that they can be compared.
-
-    Args:
-        name: of the dev set.
-        key: "accuracy", "auc" or "r".
     """
     judges, pairs = results()
     together = pairs["sets"].get(name, {})

@@ -190,14 +190,7 @@ def study_section(title: str, results: Mapping) -> str:
 
 
 def page(drawn: Mapping, appendix: Mapping, parts_of_variant: Mapping, *studies: Mapping) -> str:
-    """Return the page, without the parts of results that are missing.
-
-    Args:
-        drawn: what `held_out` measured.
-        appendix: what `appendix_d` asked.
-        parts_of_variant: what `differences` measured.
-        *studies: the results of `STUDIES`.
-    """
+    """Return the page, without the parts of results that are missing."""
     found = {title: results for title, results in zip(STUDIES.values(), studies, strict=True) if results}
     parts = [
         "# Question generation: results",
