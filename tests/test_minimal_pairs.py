@@ -1,6 +1,5 @@
 """The suite of minimal pairs is what it claims to be, and is counted as it says."""
 
-import doctest
 import re
 from collections import Counter
 
@@ -8,14 +7,9 @@ import pytest
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
-from training.ava import minimal_pairs
 from training.ava.minimal_pairs import FOLDER, KINDS, load, pass_rates
 
 ITEMS = load()
-
-
-def test_the_example_in_the_docstring():
-    assert doctest.testmod(minimal_pairs).failed == 0
 
 
 def words(text: str) -> list[str]:

@@ -1,6 +1,5 @@
 """The question generator: masks, ELBO, beam search against all sentences, random beams, training that goes on."""
 
-import doctest
 import gzip
 import itertools
 import json
@@ -477,11 +476,3 @@ def test_an_odd_hidden_size_is_refused():
 def test_an_encoder_that_is_nowhere_is_refused():
     with pytest.raises(ValueError, match="encoder: expected a folder or a Hub id, got 'no/such'"):
         data.encoder_folder("no/such")
-
-
-def test_the_examples_in_the_docstrings():
-    from training.studies.question_generation import study
-    from training.studies.question_similarity import check_bases
-
-    modules = (data, m, decoding, train_generator, study, check_bases)
-    assert sum(doctest.testmod(module).failed for module in modules) == 0

@@ -1,6 +1,5 @@
 """Pairs of sentence and question from rows of span QA, and the check that nothing comes near the test part."""
 
-import doctest
 import gzip
 import hashlib
 import json
@@ -15,10 +14,6 @@ TEST[0]["references"].append("what is the grotto ?")
 
 def pair(sentence="Ada won the cup.", question="Who won the cup?", passage=None, article=None):
     return {"sentence": sentence, "question": question, "passage": passage or sentence, "article": article}
-
-
-def test_the_examples_in_the_docstrings():
-    assert doctest.testmod(prepare_pairs).failed == 0
 
 
 def test_a_pair_is_the_sentence_with_the_answer():

@@ -1,7 +1,6 @@
 """A trained generator in use: loading, asking, the small checkpoint and its card; and the model as printed."""
 
 import dataclasses
-import doctest
 import io
 import json
 import re
@@ -29,10 +28,6 @@ def trained(made_up, tiny_encoder, tmp_path_factory):
 
 
 TEXTS = ["There are seven steps in the house.", "There are two steps in the yard."]
-
-
-def test_the_examples_in_the_docstrings():
-    assert doctest.testmod(ask).failed == 0
 
 
 @pytest.mark.parametrize("latent", [0, 3])

@@ -129,12 +129,7 @@ TABLES = [
     Table("scores", "ava/results/bundled", bundled),
     Table("scores", "ava/results/bundled", bundled, "metrics/ava/checkpoint/README.md"),
     Table("taught", "ava/results/taught", taught, "training/ava/README.md"),
-    Table(
-        "predecessors",
-        " ".join(f"studies/judges/results/{name}" for name in PREDECESSORS),
-        predecessors,
-        "training/studies/judges/README.md",
-    ),
+    Table("predecessors", OF_PREDECESSORS, predecessors, "training/studies/judges/README.md"),
     Table("best", "kpqa/results/agreement", keyphrases, "training/kpqa/README.md"),
     Table("grounders", " ".join(GROUNDERS), grounders, "training/grounding/README.md"),
     Table("base", "grounding/results/base", base_grounder, "training/grounding/README.md"),
