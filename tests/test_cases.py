@@ -423,3 +423,31 @@ def test_every_row_of_the_cases_is_read(names, shared_data):
     assert len(found) == CASES[names]
     if names.startswith("36b"):
         assert [item.human[1] for item in found] == [0, 1, 1, 0, 1, 1, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"data": [{"paragraphs": 3}]},
+        {"data": [{"paragraphs": [{"qas": [3]}]}]},
+        {"data": [{"story": "", "questions": [1], "answers": [], "id": 1}]},
+        {"p": {"qa_pairs": [{}]}},
+        {"eval": 3, "samples": [3]},
+        {"results": {"results": [{"prompt": {"label": []}}, 3]}},
+        {"questions": [{"body": 3, "exact_answer": {"a": 1}, "prediction": "x"}]},
+        {"rows": [{"inputs.query": "x", "outputs.response": 3}]},
+        {"1": {"origin_prompt": [], "prediction": "x", "gold": 3}},
+    ],
+)
+def test_what_only_begins_like_a_known_file_is_one_clear_error_or_rows(document, tmp_path):
+    path = write(tmp_path / "a.json", document)
+    with pytest.raises(ValueError, match=r"a\.json"):
+        genqa_metrics.score([path, write(tmp_path / "b.json", document)], "aev")
+    diagnose(files([path]))
+
+
+def test_answers_that_are_nested_deeply_end_somewhere():
+    value = "Kent"
+    for _ in range(900):
+        value = {"text": [value]}
+    assert answers_of(value) != ["Kent"]

@@ -104,7 +104,7 @@ def questions_of(rows: Sequence[Mapping]) -> dict[str, dict] | None:
         asked = {name: row.get(column) for name, column in kept.items()} | {n: row[n] for n in flags if n in row}
         answers = answers_of(asked["references"])
         made[str(asked["id"])] = asked | ({} if answers is None else {"references": answers})
-    return made
+    return made if len(made) == len(rows) else None
 
 
 def joined_rows(predictions: Mapping[str, str], questions: Mapping[str, dict]) -> list[dict]:

@@ -26,8 +26,11 @@ def document_rows(document: object) -> Iterator[dict] | None:
     if not isinstance(document, dict):
         return None
     for rows_of in (inspect.document_rows, promptfoo.document_rows, data_set_rows):
-        if (rows := rows_of(document)) is not None:
-            return rows
+        try:
+            if (rows := rows_of(document)) is not None:
+                return iter(list(rows))
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            continue  # it only begins like one
     if (table := _table(document)) is not None:
         return iter(table)
     if {"prediction", "references"} <= set(recognized(tuple(document))) or detect_tool_format(document):

@@ -25,12 +25,13 @@ def text_of_number(value: bool | float) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else str(value)
 
 
-def answers_of(value: object) -> list[object] | None:
+def answers_of(value: object, depth: int = 4) -> list[object] | None:
     """Return the right answers that a value of a data set holds; None where it is no such value.
 
     Args:
         value: a text, a number, true or false, a list of these, or an object as SQuAD, TriviaQA, DROP and CoQA write
             one. A list inside an object of DROP is one answer.
+        depth: objects and lists to go into.
 
     Returns:
         The answers; items of a list that are no texts, numbers or objects stay as they are.
@@ -50,7 +51,7 @@ def answers_of(value: object) -> list[object] | None:
     if isinstance(value, list | tuple):
         items: list[object] = []
         for item in value:
-            inner = None if isinstance(item, list) else answers_of(item)
+            inner = None if isinstance(item, list) or not depth else answers_of(item, depth - 1)
             items += [item] if inner is None else inner
         return items
     if not isinstance(value, Mapping):
@@ -61,11 +62,12 @@ def answers_of(value: object) -> list[object] | None:
     known = [
         inner[name] for name in ("text", "input_text", "value", "answer", "aliases") if inner.get(name) is not None
     ]
-    if not known:
+    if not known or not depth:
         return None
     answers: list[object] = []
     for item in known:
-        answers += [answer for answer in answers_of(item) or [item] if answer not in answers] if item != [] else []
+        inner_answers = [] if item == [] else answers_of(item, depth - 1) or [item]
+        answers += [answer for answer in inner_answers if answer not in answers]
     return answers
 
 
