@@ -252,7 +252,7 @@ def row_statistics(
 def readers(settings: Settings) -> tuple[Callable[[str], list[str]], ...]:
     """Return functions from a text to its terms; a row is read by the first that finds a term in every reference.
 
-    Of "The Who" or "No" the second keeps the stop words, and the third reads texts without any word, such as "%".
+    Of "The Who" the second keeps the stop words, and the third reads texts without any word, such as "%".
     """
     with_stop_words = replace(settings, stop_words=None)
     return terms_function(settings), terms_function(with_stop_words), lambda text: text.lower().split()

@@ -21,7 +21,8 @@ Args:
         what the paper's published code computes, the reference's for both.
     idf (bool, or list of str): weigh the word pieces of bertscore by their rarity in the references (True) or in texts
         of your own, as the paper did. Default False.
-    negation (bool): a keyphrase behind "not", "never" or a minus sign matches only where the other text denies it too.
+    negation (bool): a keyphrase behind "not", "never" or a minus sign matches only where the other text denies it too,
+        and one behind >=, <, != only where the same operator stands before it.
         Default True; the paper has no such rule.
     values (bool): in bertscore_kpqa two different numbers, or yes and no, are half as alike as their vectors say, and
         "2" and "two" are the same. Default True; the paper has no such rule.
