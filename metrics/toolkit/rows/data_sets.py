@@ -89,11 +89,9 @@ def questions_of(rows: Sequence[Mapping]) -> dict[str, dict] | None:
     ['Ann']
     """
     roles = dict(recognized(tuple(rows[0]))) if rows else {}
-    either = (
-        next((name for name in EITHER if name in {plain_name(column) for column in rows[0]}), None) if rows else None
-    )
-    if "references" not in roles and "prediction" not in roles and either:
-        roles["references"] = next(column for column in rows[0] if plain_name(column) == either)
+    either = next((column for column in (rows[0] if rows else ()) if plain_name(column) in EITHER), None)
+    if either and not {"references", "prediction"} & roles.keys():
+        roles["references"] = either
     if not {"id", "question", "references"} <= roles.keys() or "prediction" in roles:
         return None
     kept = {"id": roles["id"], "question": roles["question"], "references": roles["references"]}
