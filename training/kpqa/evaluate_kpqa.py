@@ -16,7 +16,7 @@ from genqa_metrics.statistics.resampling import bootstrap, interval
 from genqa_metrics.toolkit.analysis import correlation as agreement
 
 from training.common import json_rows, markdown_table, option
-from training.studies.harness import Kept, Study, digests, versions
+from training.studies.harness import Output, Study, digests, versions
 
 SETS = ("kpqa_marco", "kpqa_avsd", "kpqa_narrativeqa", "kpqa_semeval", "kpqa_marcomulti")
 METRICS = ("bleu1", "bleu1_kpqa", "rougeL", "rougeL_kpqa", "bertscore", "bertscore_kpqa")
@@ -25,7 +25,7 @@ SEED = 0  # of the bootstrap
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is measured on what."""
 
     judgments: str = option("folder of NAME.dev.jsonl.gz with question, references, candidate, score")

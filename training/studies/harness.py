@@ -23,10 +23,16 @@ ROOT = Path(__file__).parents[2]
 
 
 @dataclass(kw_only=True)
-class Kept:
-    """Arguments of every study: where its result is kept."""
+class Output:
+    """Argument of every study: where its result goes."""
 
     json: str | None = common.option("result file; `python -m training.studies.harness --write` renews pages", None)
+
+
+@dataclass(kw_only=True)
+class ExtendableOutput(Output):
+    """Arguments of a study that can add to its result file."""
+
     keep: bool = common.option("keep what else the result file has, measured on the same data", False)
 
     def earlier(self, **facts: object) -> dict:
@@ -90,7 +96,7 @@ class Study:
 
     Attributes:
         module: that runs it, `__spec__.name`.
-        arguments: its arguments, a `Kept`.
+        arguments: its arguments, an `Output`.
         measure: from arguments, and with `more` from further words, to the content of the result file.
         text: from that content to the tables that are printed.
         places: place -> result file, see `Table`; a name without folder is of a file in results/ beside the module.
@@ -118,7 +124,7 @@ class Study:
         parser = HfArgumentParser(self.arguments)
         args, *words = parser.parse_args_into_dataclasses(return_remaining_strings=self.more)
         result = self.measure(args, *words)
-        earlier = f"{read(args.json)['command']}; " if args.keep else ""
+        earlier = f"{read(args.json)['command']}; " if getattr(args, "keep", False) else ""
         result = {"command": earlier + common.command_line(self.module, sys.argv[1:])} | result
         print(self.text(result))
         if args.json:

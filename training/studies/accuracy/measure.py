@@ -33,7 +33,7 @@ from matplotlib.figure import Figure
 
 from training import common
 from training.common import option
-from training.studies.harness import Kept, Study, Table, digests, read, versions
+from training.studies.harness import Output, Study, Table, digests, read, versions
 
 HERE = Path(__file__).parent
 TRUTHS = {"these rows": True, "questions like these": False}
@@ -42,7 +42,7 @@ WAYS = {"alone": "labels alone", "chance": "with the judge, by chance", "active"
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What the command line takes; read by `parsed`."""
 
     judgments: str = option("folder of NAME.jsonl.gz")

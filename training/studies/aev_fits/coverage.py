@@ -13,7 +13,7 @@ from genqa_metrics.statistics.resampling import interval
 from scipy.stats import norm
 
 from training.common import option
-from training.studies.harness import Kept, Study
+from training.studies.harness import Output, Study
 
 ROWS = 200
 # Share of answers that are two words longer (above 0) or shorter, and B of the brevity penalty.
@@ -21,7 +21,7 @@ WORLDS = ((-0.6, 1.0), (-0.15, 1.0), (0.0, 1.0), (0.15, 1.0), (0.6, 1.0), (0.0, 
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """How much is drawn."""
 
     worlds: int = option("sets of rows of every kind", 600)

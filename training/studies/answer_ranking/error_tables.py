@@ -28,7 +28,7 @@ from training.ava.triples import as2_rows
 from training.studies.answer_ranking import overfitted, rank_systems
 from training.studies.answer_ranking.candidates import Question, questions_of, words
 from training.studies.answer_ranking.rankers import cross_encoder
-from training.studies.harness import Kept, Study, digests
+from training.studies.harness import Output, Study, digests
 from training.studies.judges.compare_judges import columns, read, token_f1
 
 SURE = 0.5  # probability from which the ranker takes its first answer for right
@@ -148,7 +148,7 @@ def show(title: str, rows: Sequence[dict]) -> None:
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is counted."""
 
     data_dir: str = common.option("folder of the answer-sentence selection files")

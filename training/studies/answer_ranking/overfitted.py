@@ -23,7 +23,7 @@ from training.common import option
 from training.studies.answer_ranking import rank_systems
 from training.studies.answer_ranking.candidates import Question, words
 from training.studies.answer_ranking.rankers import cross_encoder, trained_cross_encoder
-from training.studies.harness import Kept, Study, digests
+from training.studies.harness import Output, Study, digests
 
 EPOCHS = 4.0  # of the training on test questions: enough to know them by heart
 SAMPLES = 1000  # of questions, for intervals
@@ -124,7 +124,7 @@ def experiment(
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is fitted to what."""
 
     data_dir: str = option("folder of the answer-sentence selection files")

@@ -26,7 +26,7 @@ from training.ava.triples import as2_rows
 from training.studies.answer_ranking.candidates import Question, questions_of, words
 from training.studies.answer_ranking.rankers import all_rankers
 from training.studies.answer_ranking.transfer import SOURCES
-from training.studies.harness import Kept, Study, digests, versions
+from training.studies.harness import Output, Study, digests, versions
 
 CORPORA = {"TREC-QA": "trecqa", "WikiQA": "wikiqa"}  # name -> NAME.train, NAME.dev, NAME.test in the folder of data
 SPLITS = ("dev", "test")
@@ -39,7 +39,7 @@ Probabilities = Callable[[list[str], list[str], list[str]], Sequence[float]]
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is measured on what."""
 
     data_dir: str = common.option("folder of the answer-sentence selection corpora")

@@ -27,7 +27,7 @@ from training.ava import triples as t
 from training.common import clocks, markdown_table, option
 from training.studies.answer_ranking.transfer import reading_encoder
 from training.studies.ava_configurations.claims import best_threshold, resampled, summary, verdict
-from training.studies.harness import Kept, Study, digests
+from training.studies.harness import Output, Study, digests
 
 FOLDER = Path(__file__).parent
 TESTS = {"TREC-QA": "trecqa.test", "WikiQA": "wikiqa.test"}
@@ -49,7 +49,7 @@ BLOCKS: dict[str, tuple[str, ...]] = {  # more arguments of train_ava.py
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is trained and measured; further words are train_ava.py's and go to every run."""
 
     as2: str = option("folder of the answer-sentence selection files")

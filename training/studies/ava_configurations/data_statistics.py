@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from training.ava import triples as t
 from training.common import markdown_table, option
-from training.studies.harness import Kept, Study, digests
+from training.studies.harness import Output, Study, digests
 
 CORPORA = tuple(f"{corpus}.{part}" for corpus in ("wikiqa", "trecqa") for part in ("train", "dev", "test"))
 
@@ -20,7 +20,7 @@ CORPORA = tuple(f"{corpus}.{part}" for corpus in ("wikiqa", "trecqa") for part i
 def statistics(rows: list[dict]) -> dict[str, float]:
     """Return the counts of an answer-sentence corpus.
 
-    Kept are questions with two or more correct answers; the largest share is that of one question in AVA-Pos.
+    Output are questions with two or more correct answers; the largest share is that of one question in AVA-Pos.
     """
     correct = defaultdict(set)
     for row in rows:
@@ -51,7 +51,7 @@ def table(found: dict[str, dict]) -> str:
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is counted."""
 
     as2: str = option("folder of the answer-sentence selection files")

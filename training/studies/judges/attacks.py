@@ -17,7 +17,7 @@ from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 
 from training.common import json_rows, markdown_table, option
-from training.studies.harness import Kept, Study
+from training.studies.harness import ExtendableOutput, Study
 
 ROWS = Path(__file__).with_name("attacks.jsonl")
 PLAIN = "none"
@@ -152,7 +152,7 @@ def table(results: dict[str, dict]) -> str:
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(ExtendableOutput):
     """What is measured on what."""
 
     judges: list[str] = option("sizes, folders or Hub ids", ["small", "base"])

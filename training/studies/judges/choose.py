@@ -23,7 +23,7 @@ from training.ava import evaluate_ava as e
 from training.ava.mix_judges import mixed
 from training.common import markdown_table, option
 from training.folding import weighted_folders
-from training.studies.harness import Kept, Study, digests
+from training.studies.harness import ExtendableOutput, Study, digests
 from training.studies.judges import compare_judges as c
 
 # Of every set, of how many of its questions one is taken.
@@ -94,7 +94,7 @@ def parts_of(texts: list[str], known: Mapping) -> dict[str, list[str]]:
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(ExtendableOutput):
     """What is measured on what."""
 
     judgments: list[str] = option("folders of the dev files")

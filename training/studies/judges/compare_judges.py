@@ -25,7 +25,7 @@ from training.ava import evaluate_ava as e
 from training.ava import triples as t
 from training.common import json_rows, local_file, markdown_table, option
 from training.similarity import best_cosines
-from training.studies.harness import ROOT, Kept, Study, digests
+from training.studies.harness import ROOT, ExtendableOutput, Study, digests
 
 WRITTEN = "written.dev"
 BURIED = "written.dev in 400 words"
@@ -229,7 +229,7 @@ def simple_set(name: str, rows: list[dict], kpqa) -> dict[str, dict[str, float]]
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(ExtendableOutput):
     """What is measured on what."""
 
     judgments: list[str] = option("folders of the dev files")

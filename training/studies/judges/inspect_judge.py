@@ -18,7 +18,7 @@ from genqa_metrics.ava.loading import checkpoint_folder, load_judge
 from genqa_metrics.core.checkpoints import checkpoint_digest
 
 from training.common import markdown_table, option
-from training.studies.harness import Kept, Study, Table, digests
+from training.studies.harness import Output, Study, Table, digests
 from training.studies.judges import compare_judges as c
 from training.studies.judges.worst_errors import SETS
 
@@ -142,7 +142,7 @@ def text(result: dict) -> str:
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is inspected."""
 
     judgments: list[str] = option("folders of the dev files")

@@ -17,7 +17,7 @@ from genqa_metrics.ava.quantity_guard import Conflict, conflict
 from genqa_metrics.ava.rules import Rules
 
 from training.common import json_rows, markdown_table, option
-from training.studies.harness import Kept, Study, digests
+from training.studies.harness import Output, Study, digests
 from training.studies.judges.compare_judges import columns
 
 HALF = 0.5  # of the points; an answer with at most as many is wrong
@@ -65,7 +65,7 @@ def table(results: dict[str, dict]) -> str:
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is counted."""
 
     judgments: list[str] = option("folders of the files")

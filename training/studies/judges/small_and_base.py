@@ -25,7 +25,7 @@ from sklearn.metrics import roc_auc_score
 
 from training.common import markdown_table, option
 from training.similarity import best_cosines
-from training.studies.harness import Kept, Study, Table, digests
+from training.studies.harness import Output, Study, Table, digests
 from training.studies.judges import compare_judges as c
 
 SETS = tuple(name for name in (*c.VERDICTS, *c.GRADES) if name != c.BURIED)
@@ -143,7 +143,7 @@ def costs_table(result: dict) -> str:
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is measured on what."""
 
     judgments: list[str] = option("folders of the dev files")

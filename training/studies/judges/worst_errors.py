@@ -14,7 +14,7 @@ from genqa_metrics.ava.loading import checkpoint_folder, load_judge
 from genqa_metrics.core.checkpoints import checkpoint_digest
 
 from training.common import markdown_table, option
-from training.studies.harness import Kept, Study, Table, digests
+from training.studies.harness import ExtendableOutput, Study, Table, digests
 from training.studies.judges import compare_judges as c
 
 SETS = (
@@ -102,7 +102,7 @@ def table(errors: Sequence[dict]) -> str:
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(ExtendableOutput):
     """Whose errors are found."""
 
     judgments: list[str] = option("folders of the dev files")

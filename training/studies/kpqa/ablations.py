@@ -12,7 +12,7 @@ from pathlib import Path
 from training.common import option
 from training.kpqa import evaluate_kpqa
 from training.kpqa.runs import train_once
-from training.studies.harness import Kept, Study, digests
+from training.studies.harness import Output, Study, digests
 
 RECIPES = Path(__file__).parents[2] / "kpqa"
 RECIPE = RECIPES / "bundled.args"
@@ -26,7 +26,7 @@ GROUPS = {
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is trained and measured; all other arguments are train_kpqa.py's and go to every run."""
 
     data_dir: str = option("folder of the training rows")

@@ -10,13 +10,13 @@ import numpy as np
 
 from training.common import markdown_table, option
 from training.kpqa import data, train_kpqa
-from training.studies.harness import Kept, Study, digests
+from training.studies.harness import Output, Study, digests
 
 PAPER = {"SQuAD": 55.81, "MS MARCO Q&A": 59.26}
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is measured on what."""
 
     data_dir: str = option("folder of local files with SQuAD's columns")

@@ -20,7 +20,7 @@ from scipy.stats import rankdata
 
 from training.common import markdown_table, option
 from training.kpqa import evaluate_kpqa
-from training.studies.harness import Kept, Study
+from training.studies.harness import Output, Study
 
 HEAVY = 0.5  # weight of a word piece that counts
 NUMBER = re.compile(r"\d|^(?:one|two|three|four|five|six|seven|eight|nine|ten|half|dozens?|hundreds?)$", re.IGNORECASE)
@@ -29,7 +29,7 @@ REASONS = ("weight on a unit", "no keyphrase in the answer", "no keyphrase in th
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is measured on what."""
 
     judgments: str = option("folder of the judgments, see evaluate_kpqa.py")

@@ -15,14 +15,14 @@ import numpy as np
 from training.common import markdown_table, option
 from training.kpqa import evaluate_kpqa
 from training.kpqa.runs import train_once
-from training.studies.harness import Kept, Study
+from training.studies.harness import Output, Study
 from training.studies.kpqa import settings
 
 RECIPES = Path(__file__).parents[2] / "kpqa"
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is trained and measured; all other arguments are train_kpqa.py's and go to every run."""
 
     judgments: str = option("folder of the judgments, see evaluate_kpqa.py")

@@ -15,7 +15,7 @@ from genqa_metrics.toolkit.analysis import correlation as agreement
 
 from training.common import markdown_table, option
 from training.kpqa import evaluate_kpqa as evaluation
-from training.studies.harness import Kept, Study
+from training.studies.harness import Output, Study
 
 PAPER_LAYER = 1
 # Setting -> the metrics that it changes, and what it is: settings of `compute`, and "layer".
@@ -39,7 +39,7 @@ SIGNIFICANT = 0.05
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is measured on what."""
 
     judgments: str = option("folder of the judgments, see evaluate_kpqa.py")

@@ -16,12 +16,12 @@ from genqa_metrics.toolkit.analysis.correlation import resampled_auc
 
 from training.common import markdown_table, option
 from training.kpqa import evaluate_kpqa as evaluation
-from training.studies.harness import Kept, Study
+from training.studies.harness import Output, Study
 from training.studies.kpqa.settings import VARIANTS, encoded, load_layers, variant_scores
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is measured on what."""
 
     judgments: str = option("folder of NAME.dev.jsonl.gz with label and extra.form")

@@ -33,7 +33,7 @@ from genqa_metrics.toolkit.scoring.registry import SCORERS, make_scorer
 
 from training.common import json_rows, option
 from training.similarity import best_cosines
-from training.studies.harness import Kept, Study, Table, versions
+from training.studies.harness import Output, Study, Table, versions
 from training.studies.meta_evaluation.page import CURVES, FAMILIES, FIGURES, NAMES, RANK_GAP, drawn, page
 
 HERE = Path(__file__).parent
@@ -43,7 +43,7 @@ OURS = {name: (of["metric"], of["settings"], of["titles"]) for name, of in NAMES
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What the command line takes; read by `parsed`."""
 
     judgments: str = option("folder of NAME.dev.jsonl.gz")

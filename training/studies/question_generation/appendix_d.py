@@ -13,7 +13,7 @@ from training.common import markdown_table, option
 from training.question_generation.ask import find, load
 from training.question_generation.contexts import read_contexts
 from training.question_generation.decoding import generate
-from training.studies.harness import Kept, Study, digests
+from training.studies.harness import Output, Study, digests
 
 STARTS = (  # of D.1 to D.4
     "according to the doctrine of impermanence",
@@ -30,7 +30,7 @@ SYSTEMS = {  # name -> bundled generator and the beams that a question is drawn 
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is asked about."""
 
     data_dir: str = option("folder of the test set")

@@ -14,7 +14,7 @@ from genqa_metrics.statistics.resampling import bootstrap_counts, interval, resa
 from training.common import markdown_table, option
 from training.question_generation.ask import load
 from training.question_generation.contexts import read_contexts
-from training.studies.harness import Kept, Study, digests
+from training.studies.harness import Output, Study, digests
 from training.studies.question_generation.measures import DIVERSITY, PARTS, diversity
 
 FOLDER = Path(__file__).parent
@@ -40,7 +40,7 @@ COLUMNS = {  # measured for every context: name -> title
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is trained, and where it is written."""
 
     train_dir: str = option("folder of prepare_pairs.py")

@@ -8,12 +8,12 @@ from genqa_metrics.core.checkpoint_validation import file_digest
 from training.common import markdown_table, option
 from training.question_generation.ask import BUNDLED, find
 from training.question_generation.contexts import read_contexts
-from training.studies.harness import Kept, Study, digests
+from training.studies.harness import ExtendableOutput, Study, digests
 from training.studies.question_generation.differences import COLUMNS, QUESTIONS, cells_of, measured
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(ExtendableOutput):
     """What is asked about what; with --keep, generators are added beside the same first one."""
 
     data_dir: str = option("folder of the contexts: that of prepare_pairs.py")

@@ -14,7 +14,7 @@ from training.question_generation.contexts import Examples, WordVectors, encoder
 from training.question_generation.decoding import generate
 from training.question_generation.generator import load
 from training.question_generation.train_generator import trained as trained_in
-from training.studies.harness import Kept, Study, digests
+from training.studies.harness import Output, Study, digests
 from training.studies.question_generation.measures import (
     BASES,
     MODELS,
@@ -32,7 +32,7 @@ FOLDER = Path(__file__).parent
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is trained, asked and scored."""
 
     data_dir: str = option("folder of squad_du2017.dev, squad_du2017.test and the other sets")

@@ -19,7 +19,7 @@ from genqa_metrics.statistics.resampling import bootstrap
 from genqa_metrics.toolkit.analysis import correlation as a
 
 from training.common import markdown_table, option
-from training.studies.harness import Kept, Study, digests
+from training.studies.harness import Output, Study, digests
 from training.studies.question_similarity import check_bases
 from training.studies.question_similarity.check_bases import estimate, rated, read, shown
 from training.studies.question_similarity.question_bases import JUDGE_DATA, JUDGE_DEV, TITLES, functions
@@ -31,7 +31,7 @@ DEFAULT = "rouge"  # the base that others are compared with
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is checked."""
 
     data_dir: str = option("folder with the folders question_generation and sentence_pairs")

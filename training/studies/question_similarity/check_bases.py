@@ -12,14 +12,14 @@ from genqa_metrics.statistics.resampling import bootstrap, interval
 from genqa_metrics.toolkit.analysis import correlation as a
 
 from training.common import json_rows, markdown_table, option
-from training.studies.harness import Kept, Study, digests
+from training.studies.harness import Output, Study, digests
 from training.studies.question_generation.measures import BASES, base_of
 
 COPY = "reference"  # the "system" of QGEval that repeats the reference; every base gives it the best score
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is checked."""
 
     data_dir: str = option("folder of qgeval.dev, naco_squad and naco_hotpotqa.dev")
