@@ -52,7 +52,10 @@ def test_settings_of_the_paper_judge_without_rules(judges, repository):
     assert "|rules:none" in paper.signature()
     plain = load(repository, judges())
     assert plain.compute(**rows, per_example=True)["ava_score_per_example"][0] > 0.99
-    assert "rules:answer+assertion+identity+refusal+passage+quantity" in plain.signature()
+    assert (
+        "rules:answer+retraction+demand+repetition+bag+passage+identity+abstention+choice+quantity+list"
+        in plain.signature()
+    )
 
 
 ROW = {
@@ -380,7 +383,7 @@ def test_signature_names_what_the_numbers_depend_on(judges, repository, tiny_enc
     ava.compute(**random_rows(1))
     signature = ava.signature()
     assert checkpoints.checkpoint_digest(judges())[:12] in signature
-    assert "|configuration:a1-r_qt|dtype:float32|threshold:0.4|references:max|reading:1|rules:" in signature
+    assert "|configuration:a1-r_qt|dtype:float32|threshold:0.4|references:max|reading:2|rules:" in signature
     model, _ = judge_loading.load_model(judges(), "a1-r_qt")
     other = load(repository, saved(model, tiny_encoder, tmp_path / "x", configuration="a1-r_qt", intercept=0.1))
     assert other.signature() != signature  # the calibration counts too

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from genqa_metrics.ava import explaining, judging, loading
 from genqa_metrics.core import answers, judge_reading, passages, replacing
-from genqa_metrics.core.numbers import equal, quantities
+from genqa_metrics.core.quantities import equal, quantities
 
 MODULE = str(Path(__file__).parent.parent / "metrics/ava/ava.py")
 
@@ -60,37 +60,6 @@ def test_hostile_outputs_are_read_quickly(output):
     assert isinstance(answers.extract_answer(output), str)
     assert not answers.declines(output)
     assert time.perf_counter() - start < 0.5
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I don't know.",
-        "I’m not sure.",
-        "unanswerable",
-        "Unknown",
-        "The document does not say.",
-        "Based on the provided context, I cannot answer this question.",
-        "Unfortunately, the passage doesn't mention who won.",
-        "There is not enough information to answer the question.",
-        "I'm sorry, but I can't help with that. I do not have access to real-time information.",
-        "This cannot be determined from the passage.",
-        "We don't have any information about the year this was built",
-        "I do not know this for sure yet",
-    ],
-)
-def test_texts_that_decline(text):
-    assert answers.declines(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["No", "none", "Nobody knows", "I don't know, but it may be Paris.", "I'm not sure. Paris?",
-     "The document says no.",
-     "There is no evidence for it.", "not in the mood", "Paris", ""],
-)  # fmt: skip
-def test_texts_that_answer(text):
-    assert not answers.declines(text)
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,7 @@ from ..core.judge_model import WORD
 from ..core.judge_reading import keys
 from ..core.passages import COMMON
 from ..core.replacing import instead, parts
-from .quantity_guard import Conflict
-from .rules import Rules
+from .rules import Rules, said_quantity
 
 UNCERTAIN = 0.1  # a probability closer to the threshold is called uncertain
 STRONG = 0.02  # smaller effects are not named in the reason
@@ -218,36 +217,42 @@ def deciding_sentence(
     return near if near and probability < threshold and known & _content(near[0]) else None
 
 
+_BY_RULE = {
+    ("identity", True): "It is the accepted answer {accepted}",
+    ("abstention", True): "It declines to answer, as an accepted answer does; accepted: {accepted}",
+    ("abstention", False): "It declines to answer; accepted: {accepted}",
+    ("choice", True): "It chooses the accepted option {accepted}",
+    ("choice", False): "It chooses another option; accepted: {accepted}",
+    ("quantity", True): "It is the accepted quantity {accepted}",
+    ("quantity", False): "{said} counts against it; accepted: {accepted}",
+    ("list", True): "It has the items of the accepted answer {accepted}",
+    ("list", False): "It lacks items of the accepted answer, or has others; accepted: {accepted}",
+}
+
+
 def reason_by_rule(rules: Rules, question: str, references: Sequence[str], output: str) -> str | None:
     """Return one sentence that says by which rule an answer is right or wrong; None if the model decides.
 
     >>> rules, capital = Rules(), ("Capital of France?", ["Paris"])
-    >>> reason_by_rule(rules, *capital, "Lyon, Nice, Paris, Brest, Metz")
-    "It only reasons, lists alternatives, or takes back what it says; accepted: 'Paris' (checked by rule)."
     >>> reason_by_rule(rules, *capital, "I don't know."), reason_by_rule(rules, *capital, "Lyon")
     ("It declines to answer; accepted: 'Paris' (checked by rule).", None)
+    >>> reason_by_rule(rules, "When did it end?", ["1945"], "In 1944.")
+    "'1944' counts against it; accepted: '1945' (checked by rule)."
     """
-    question, references, answer, same = rules.read(question, references, output)
-    if not any(map(str.isalnum, answer)):
-        if not any(map(str.isalnum, output)):
-            return None
-        said = "It only reasons, lists alternatives, or takes back what it says"
-        return f"{said}; accepted: {_short(references[0])} (checked by rule)."
-    if rules.declines(answer):
-        agreeing = [text for text in references if rules.declines(text)]
-        also = ", as an accepted answer does" if agreeing else ""
-        return f"It declines to answer{also}; accepted: {_short([*agreeing, *references][0])} (checked by rule)."
-    found = None if same else rules.conflict(question, references, answer)
-    return conflict_reason(found) if found else None
-
-
-def conflict_reason(conflict: Conflict) -> str:
-    """Return one sentence that says which quantity makes an answer wrong.
-
-    >>> conflict_reason(Conflict("12 May", "It opened on 12 March."))
-    "'12 May' counts against it; accepted: 'It opened on 12 March' (checked by rule)."
-    """
-    return f"{_short(conflict.said)} counts against it; accepted: {_short(conflict.accepted)} (checked by rule)."
+    row = rules.read(question, references, output)
+    if not any(map(str.isalnum, row.answer)):
+        only = "It only reasons, or speaks to the grader" if any(map(str.isalnum, output)) else None
+        return only and f"{only}; accepted: {_short(references[0])} (checked by rule)."
+    pairs = list(zip(row.references, row.verdicts, strict=True))
+    right = [(text, verdict) for text, verdict in pairs if verdict and verdict.right]
+    if not right and None in row.verdicts:
+        return None
+    text, verdict = (right or pairs)[0]
+    if verdict.rule == "abstention" and not verdict.right and not rules.declines(row.answer):
+        return f"It answers, and the accepted answer declines: {_short(text)} (checked by rule)."
+    told = said_quantity(row.question, row.answer) if verdict.rule == "quantity" else row.answer
+    said = _BY_RULE[verdict.rule, verdict.right].format(accepted=_short(text), said=_short(told))
+    return f"{said} (checked by rule)."
 
 
 def _stands_in(part: str, reference: str) -> bool:

@@ -4,14 +4,14 @@ from collections.abc import Callable, Container, Sequence
 
 import numpy as np
 
-from ..core.answers import declines
 from ..core.judge_model import LINEAR, PROMPT, words
 from ..core.judge_reading import JudgeReader, keys
-from ..core.passages import passage
-from .rules import Rules
+from ..core.passages import COMMON, passage
+from .rules import Row, Rules
 
 CERTAIN = 8.0  # logit of an answer that a rule decides; see `Judge.pairs`
-READING = 1  # version of the rules by which texts are read before the model; in signatures
+READING = 2  # version of the rules by which texts are read before the model; in signatures
+LONG_REFERENCE = 20  # words from which a reference of several must share a word with the answer
 SEPARATOR = "; "  # between references that are read together
 
 
@@ -55,6 +55,27 @@ def unlikeness(own: Sequence[str], spoken: Sequence[str]) -> tuple[bool, float]:
     return not inside, -sum(word in known for word in own) / max(1, len(own))
 
 
+def read_references(row: Row, joined: bool, best: bool) -> list[tuple[tuple[str, ...], bool | None]]:
+    """Return the references that are read together, and whether the answer is right by them, None for the model.
+
+    Args:
+        row: what is read of a row.
+        joined: whether the references make one text: only those are in it that no exact comparison rejects.
+        best: whether the best reference decides: beside one that is the answer no other is read.
+    """
+    verdicts = {}
+    for text, verdict in zip(row.references, row.verdicts, strict=True):
+        verdicts[text] = None if verdict is None else verdict.right
+    if joined:
+        left = [text for text, right in verdicts.items() if right is None]
+        right = True if True in verdicts.values() else None if left else False
+        return [(tuple(left or verdicts), right)]
+    if best and True in verdicts.values():
+        return [((next(text for text, right in verdicts.items() if right),), True)]
+    pairs = [((text,), right) for text, right in verdicts.items()]
+    return [pair for pair in pairs if pair[1] is not None or _is_relevant(pair[0][0], row)] or pairs
+
+
 def reference_words(references: Sequence[Sequence[str]]) -> np.ndarray:
     """Return (rows,) mean number of words of the references of a row.
 
@@ -62,6 +83,23 @@ def reference_words(references: Sequence[Sequence[str]]) -> np.ndarray:
     array([2.5, 1. ])
     """
     return np.array([sum(len(words(text)) for text in texts) / len(texts) for texts in references])
+
+
+def _is_relevant(reference: str, row: Row) -> bool:
+    """Return whether a reference can make an answer right: a long one must share a word with it.
+
+    A judge that reads one reference at a time may take an answer to agree with a long text about something else.
+    """
+    if len(reference.split()) <= LONG_REFERENCE:
+        return True
+    content = " ".join(word for word in words(row.answer) if word not in COMMON)
+    new = set(keys(content)) - set(keys(row.question))
+    return not new or bool(new & set(keys(reference)))
+
+
+def default_rules(loaded) -> Rules:
+    """Return the rules beside a judge; one that reads a prompt needs only the wrapping off and exact quantities."""
+    return Rules(("answer", "quantity")) if loaded.configuration == PROMPT else Rules()
 
 
 class Judge(JudgeReader):
@@ -74,7 +112,7 @@ class Judge(JudgeReader):
 
     def __init__(self, loaded, batch_tokens: int = 4096, rules: Rules | None = None):
         super().__init__(loaded, batch_tokens)
-        self.rules = rules or Rules()
+        self.rules = rules or default_rules(loaded)
 
     def probabilities(
         self,
@@ -121,12 +159,10 @@ class Judge(JudgeReader):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the logit of every pair of a row and one of its references, before calibration.
 
-        Texts are read without invisible characters, look-alikes and special tokens (`characters`). Of an output with
-        reasoning or wrapping only the answer is judged (`answers.extract_answer`), of that only what it asserts
-        (`assertions.asserted`), and of a long answer a passage (`passages`). Four rules need no model: an answer
-        identical to a reference is correct (`answers.identical`); one that asserts nothing is incorrect; one that
-        only declines is correct where a reference declines too, else incorrect; and one whose quantity conflicts with
-        the references is incorrect (`quantity_guard`). See `rules.Rules`.
+        Texts are read without invisible characters, look-alikes and special tokens (`characters`), without wrapping,
+        reasoning and what they take back (`answers`), and of a long answer a passage (`passages`). No model is needed
+        where answer and reference are the same text, or where both are a quantity, an option of the question, a list
+        or a refusal: these are compared exactly. See `rules.Rules`.
 
         Args:
             questions: n questions.
@@ -141,31 +177,24 @@ class Judge(JudgeReader):
         Returns:
             (pairs,) logits, -inf for pairs that were not read, and (pairs,) rows that they belong to.
         """
-        rows, triples, ruled, rules = [], [], {}, self.rules
+        rows, triples, ruled = [], [], {}
         short = short_answers if short_answers is not None and self.loaded.configuration == LINEAR else None
-        for i, row in enumerate(zip(questions, references, predictions, strict=True)):
-            question, texts, prediction, same = rules.read(*row)
-            if not prediction.strip() or not (same or any(map(str.isalnum, prediction))):
+        for i, columns in enumerate(zip(questions, references, predictions, strict=True)):
+            row = self.rules.read(*columns)
+            answer = row.answer
+            if not answer.strip() or not (row.is_reference or any(map(str.isalnum, answer))):
                 continue
-            conflict = None if same else rules.conflict(question, texts, prediction)
             whole = self.loaded.configuration == PROMPT
-            if rules.reading and not whole:
-                prediction = passage(prediction, question, texts, keys, self.loaded.long_answer, self.loaded.passage)
-            given = list(dict.fromkeys(texts))
-            if whole:
-                given = [tuple(given)] if joined else [(text,) for text in given]
-            elif joined:
-                given = [joined_references(texts, prediction)]
-            if rules.declines(prediction):
-                agree = [any(map(declines, texts))] if joined else [declines(text) for text in given]
-                ruled |= {len(rows) + k: CERTAIN if agrees else -CERTAIN for k, agrees in enumerate(agree)}
-            elif same:
-                given = same[:1] if best else given
-                ruled |= {len(rows) + k: CERTAIN for k, text in enumerate(given) if joined or text in same}
-            elif conflict:
-                ruled |= dict.fromkeys(range(len(rows), len(rows) + len(given)), -CERTAIN)
-            triples += [(question, text, prediction, *([short[i] or None] if short else [])) for text in given]
-            rows += [i] * len(given)
+            if "passage" in self.rules.names and not whole:
+                answer = passage(
+                    answer, row.question, row.references, keys, self.loaded.long_answer, self.loaded.passage
+                )
+            for texts, right in read_references(row, joined, best):
+                if right is not None:
+                    ruled[len(rows)] = CERTAIN if right else -CERTAIN
+                text = texts if whole else joined_references(texts, answer)
+                triples.append((row.question, text, answer, *([short[i] or None] if short else [])))
+                rows.append(i)
         logits, of_row = np.full(len(triples), -np.inf), np.array(rows, dtype=int)
         logits[list(ruled)] = list(ruled.values())
         asked = [number for number in range(len(triples)) if number not in ruled]

@@ -15,7 +15,7 @@ from ..core.languages import language_counts, language_warnings
 from ..core.scorer import Scorer
 from .calibration import AGAIN, CALIBRATION_FILE, read_calibration
 from .explaining import explanations, reason_by_rule
-from .judging import READING, Judge
+from .judging import READING, Judge, default_rules
 from .loading import checked_early_stop, load_judge
 from .row_profile import profile
 from .rules import Rules
@@ -33,9 +33,9 @@ class AvaScorer(Scorer):
         reference_aggregation: "joined", "max" or "mean"; None for the checkpoint's own.
         early_stop: probability from which no further reference of a row is read, not below the threshold: no verdict
             changes, and of probabilities only those above it. None reads all references.
-        rules: whether outputs are unwrapped, and identical, declining and long answers treated by rule, see
+        rules: whether outputs are unwrapped, and choices, lists, refusals and identical texts compared exactly, see
             `rules.Rules`; False also switches `quantity_guard` off.
-        quantity_guard: whether an answer whose quantity conflicts with the references is wrong.
+        quantity_guard: whether answers and references that are one quantity each are compared exactly.
         calibration: file of `genqa-metrics calibrate`, with scale and threshold for your own data. None for
             calibration.json beside the checkpoint, if there is one; False for none.
         batch_tokens: word pieces of a batch at most, padding included.
@@ -120,8 +120,9 @@ class AvaScorer(Scorer):
             band = f"{self.loaded.unsure_from:g}-{self.loaded.unsure_to:g}"
             self.facts |= {"escalate": f"{self.second.facts['checkpoint']}@{band}"}
         self.facts |= {"reading": str(READING)}
-        self.rules = Rules(rules, rules and quantity_guard)
-        self.facts |= {"rules": self.rules.names}
+        names = default_rules(self.loaded).names if rules else ()
+        self.rules = Rules(tuple(name for name in names if quantity_guard or name != "quantity"))
+        self.facts |= {"rules": str(self.rules)}
         if own is not None:
             for name in sorted(own.judge.keys() | self.judge.keys()):
                 if own.judge.get(name) != self.judge.get(name):

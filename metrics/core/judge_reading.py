@@ -10,8 +10,8 @@ import numpy as np
 from .batching import budget_on, budgeted, checked_budget, padded, tensors
 from .causal_judge import answer_prompt, prompt_logits
 from .judge_model import CONFIGURATIONS, LINEAR, PROMPT, WORD, linear_features, segments, words
-from .numbers import NUMBER_WORDS, equal, quantities
 from .onnx_backend import FastModel
+from .quantities import NUMBER_WORDS, equal, quantities
 from .scorer import Stemmer
 
 STATEMENT = "What is true?"  # read in the place of the question beside a text that stands alone

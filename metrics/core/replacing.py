@@ -2,14 +2,14 @@
 
 import re
 
-from .numbers import NUMBER_WORD
 from .passages import COMMON
+from .quantities import NUMBER_WORD
 
 MOST_PARTS = 64  # longer answers are split into this many phrases, which bounds the time for a row
 _ITEM = re.compile(r"(?m)^[ \t]*\d{1,2}[.)][ \t]+(?=\S)")  # the number of an item of a list
 _PART = re.compile(r"(?<!\S)[^\w\s]*+\w\S*")
 _BREAK = re.compile(r"[.!?]\s|\n")
-_NUMBER = re.compile(rf"(?i)[$€£+-]*\d(?:[\d.,:]*\d)?%?|(?<!\w)(?:{NUMBER_WORD})(?!\w)")
+_NUMBER = re.compile(rf"(?i)(?<![$€£+-])[$€£+-]*+\d(?:[\d.,:]*\d)?%?|(?<!\w)(?:{NUMBER_WORD})(?!\w)")
 _NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w'’-]+(?: (?:(?:da|de|der|van|von|of|the) )*[^\W\d_a-zß-öø-ÿ][\w'’-]+)*")
 # Words that start sentences with a capital letter and are not names.
 _FIRST = COMMON | set("after because before but here i if many most our some then there these those we yes".split())

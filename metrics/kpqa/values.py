@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..core.numbers import NUMBER_WORDS
+from ..core.quantities import NUMBER_WORDS
 
 _SAME = {word: str(number) for word, number in NUMBER_WORDS.items()}
 _SAME |= {word: word for word in ("hundred", "thousand", "million", "billion", "yes", "no")}
