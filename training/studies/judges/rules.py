@@ -17,7 +17,7 @@ from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.ava.rules import EXACT, READING, Rules
 
 from training.common import json_rows, markdown_table, option
-from training.studies.harness import Kept, Study
+from training.studies.harness import Output, Study
 from training.studies.judges.compare_judges import columns
 
 RULES = READING + EXACT
@@ -88,7 +88,7 @@ def table(results: dict) -> str:
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is measured on what."""
 
     judgments: list[str] = option("files of rows with labels")
