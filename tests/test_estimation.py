@@ -134,3 +134,14 @@ def test_totals_of_many_questions_can_be_added_in_parts():
     assert len(whole.keys) <= MOST
     np.testing.assert_array_equal(whole.keys, again.keys)
     np.testing.assert_allclose(whole.sums, again.sums)
+
+
+def test_one_label_of_100_that_is_none_costs_one_row():
+    rows = [{"question": f"what is {n}?", "prediction": f"{n}", "references": f"{n}", "by": 1} for n in range(100)]
+    rows = [row | {"label": 2 if n == 41 else n % 2} for n, row in enumerate(rows)]
+    report = genqa_metrics.accuracy(rows, columns={"judge": "by"})
+    assert report.systems["rows"]["labelled"] == 99
+    assert any(note.startswith("1 labels outside 0 to 1 were not used; the first is 2") for note in report.notes)
+    grades = [row | {"label": 1 + n % 5} for n, row in enumerate(rows)]
+    report = genqa_metrics.accuracy(grades, columns={"judge": "by"})
+    assert any("are no labels of people" in note for note in report.notes)

@@ -418,3 +418,48 @@ def test_rows_as_label_writes_them_are_verdicts():
     assert (found.references, found.candidate, found.label) == (("a",), "b", 1.0)
     with pytest.raises(ValueError, match="mine, row 0: expected candidate or prediction, found only question"):
         judged_triples([{"question": "q", "references": ["a"], "label": 1}], "mine")
+
+
+def test_a_calibration_that_does_not_help_is_not_written(settings, tmp_path):
+    """Labels at random: no scale agrees with them better than the judge does on held-out questions."""
+    rng = np.random.default_rng(2)
+    rows = [row | {"label": int(rng.random() < 0.5)} for row in written(80)]
+    path = tmp_path / "mine.json"
+    report = genqa_metrics.calibrate(file_of(tmp_path / "rows.jsonl", rows), str(path), settings)
+    better = report.after["agreement"] > report.before["agreement"]
+    assert report.helps == path.exists()
+    assert report.helps or not better
+    if not report.helps:
+        assert "does not help" in report.notes[0]
+        assert f"{path} was not written" in report.notes
+
+
+def test_labels_beside_the_rows_calibrate_as_labels_in_them(settings, tmp_path):
+    """Labels in words, by id alone."""
+    rows = [row | {"id": str(place)} for place, row in enumerate(written(80))]
+    labels = [{"id": row["id"], "label": "correct" if row["label"] else "wrong"} for row in rows]
+    bare = [{name: value for name, value in row.items() if name != "label"} for row in rows]
+    inside = genqa_metrics.calibrate(rows, settings=settings)
+    beside = genqa_metrics.calibrate(bare, settings=settings, labels=labels)
+    for name in ("slope", "intercept", "errors", "answers"):
+        assert beside.calibration[name] == inside.calibration[name]
+
+
+def test_agreement_on_rows_that_calibrated_the_judge_says_so(settings, tmp_path):
+    rows = file_of(tmp_path / "rows.jsonl", [row | {"score": row["label"]} for row in written(80)])
+    report = genqa_metrics.calibrate(rows, settings=settings)
+    report.write(tmp_path / "mine.json")
+    own = {"ava": settings | {"calibration": str(tmp_path / "mine.json")}}
+    said = "ava was calibrated on rows.jsonl"
+    assert any(said in note for note in genqa_metrics.agree(str(rows), metrics="ava", settings=own).notes)
+    assert any(said in note for note in genqa_metrics.accuracy(str(rows), settings=own["ava"]).notes)
+    other = file_of(tmp_path / "other.jsonl", [row | {"score": row["label"]} for row in written(80, seed=5)])
+    assert not any(said in note for note in genqa_metrics.agree(str(other), metrics="ava", settings=own).notes)
+
+
+def test_errors_of_few_questions_are_those_of_few_answers():
+    """100 labels of 10 questions, all answers to a question alike: 9 right and 1 wrong question."""
+    groups = [f"q{n}" for n in range(10) for _ in range(10)]
+    labels = np.repeat([1.0, 0.0], [90, 10])
+    counts = calibration.effective_counts(labels, labels, np.ones(100), groups, ["x"] * 100)
+    assert (counts["correct"], counts["incorrect"]) == (9, 1)

@@ -19,7 +19,7 @@ from ..scoring.questions import question_key
 from ..scoring.registry import make_scorer
 from ..scoring.selection import checked_columns
 from .accuracy_estimates import JudgedAnswers
-from .inputs import digested_sources
+from .inputs import calibrated_on, digested_sources
 from .judge_errors import JudgeErrors
 from .labels import Labels, plan_of, read_labels, selection_notes, share_of
 from .slices import places_of, slice_notes, slice_of
@@ -208,6 +208,7 @@ class AccuracyRun:
         sums, counts = item_statistics(items, {"ava": scorer}, progress)
         verdicts, judged = sums["ava"][:, 0], sums["ava"][:, 1]
         notes += scorer.warnings({"all": sums["ava"].sum(axis=0)[:-1]}, counts["ava"])
+        notes += calibrated_on([scorer], inputs_of(self.sources, Skips()))
         return judged, verdicts, scorer.signature, JudgeErrors.of(scorer, counts["ava"], ignored)
 
     def _slices(self, slices, places: Mapping, answers: JudgedAnswers, notes: list[str]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from ..scoring.pipeline import item_statistics
 from ..scoring.registry import SCORERS
 from ..scoring.selection import checked_columns, make_scorers, needed_columns
 from .human_agreement import LENGTHS, PERMUTATIONS, Judgments, analyse, differing
-from .inputs import digested_sources, optional_texts, rounded, score_in_column
+from .inputs import calibrated_on, digested_sources, optional_texts, rounded, score_in_column
 from .question_types import question_type
 
 
@@ -127,7 +127,7 @@ class AgreeRun:
             thresholds={k: v for scorer in self.scorers.values() for k, v in scorer.thresholds.items()},
         )
         found = analyse(judgments, self.options.gap, self.options.resamples, self.options.seed)
-        found["notes"] += warnings
+        found["notes"] += [*warnings, *calibrated_on(self.scorers.values(), inputs_of(self.sources, skips))]
         return {
             "genqa_metrics": __version__,
             "inputs": inputs_of(self.sources, skips),

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from ...ava.calibration import log_odds, scaled
+from ...statistics.intervals import effective_size
 from ...statistics.judge_errors import COUNTS, Counts, pooled
 from .labelling import hash_uniform
 
@@ -102,7 +103,8 @@ def effective_counts(
     """Return the same with weights, as the counts of fewer answers that are independent and weigh alike.
 
     Both shares are those of the weighted answers. Their sample sizes are what the weights leave (Kish), fewer where
-    errors come together in one question, and where systems differ by more than chance (`judge_errors.pooled`).
+    questions have several answers (`intervals.effective_size`), and where systems differ by more than chance
+    (`judge_errors.pooled`).
 
     Args:
         verdicts: (answers,) 0 or 1.
@@ -125,9 +127,9 @@ def effective_counts(
         total = own.sum()
         rate = float((own * share).sum() / total) if total else 0.0
         size = total**2 / (own**2).sum() if total else 0.0
-        variance = (np.bincount(cluster, own * (share - rate)) ** 2).sum() / total**2 if total else 0.0
-        if variance > 0:
-            size = min(size, rate * (1 - rate) / variance)
+        if total:
+            moves, sizes = np.bincount(cluster, own * (share - rate)) / total, np.bincount(cluster, own)
+            size = min(size, float(effective_size(rate, moves, sizes)))
         found |= {hit: rate * size, whole: float(size)}
     names = np.array([str(system) for system in systems])
     parts = [error_counts(verdicts[names == name], labels[names == name]) for name in dict.fromkeys(names)]

@@ -26,7 +26,7 @@ from .calibration import (
     fitted_scale,
 )
 from .inputs import digested_sources
-from .labelled import Labelled, labelled_rows
+from .labelled import Labelled, labelled_rows, labels_beside
 
 FEW_LABELS = 50
 FEW_ANSWERS = 15  # effective ones, correct or incorrect, below which intervals are wide
@@ -52,9 +52,11 @@ class CalibrationRun:
             if name in settings:
                 raise ValueError(f"settings: {name} is what calibrate finds, or depends on it; leave it out")
         self.sources = digested_sources(rows)
+        labels = self.options.labels
+        self.label_sources = [] if labels is None else digested_sources(labels, "labels")
         if self.options.output is not None:
             try:
-                output_path(self.options.output, [source.path for source in self.sources])
+                output_path(self.options.output, [source.path for source in [*self.sources, *self.label_sources]])
             except FileError as error:
                 raise ValueError(f"output: {error}") from error
         self.scorer = make_scorer("ava", settings | {"calibration": False})
@@ -68,8 +70,8 @@ class CalibrationRun:
 
         Returns:
             "calibration": what is written to a file; "before" and "after": "agreement", "sensitivity" and
-            "specificity", shares of all, correct and incorrect answers that the judge is right about; "auc",
-            "notes", "inputs".
+            "specificity", shares of all, correct and incorrect answers that the judge is right about; "helps", whether
+            the calibrated judge agrees more on held-out questions; "auc", "notes", "inputs".
 
         Raises:
             FileError: if a file cannot be read, a row is bad, or there are too few labels.
@@ -77,12 +79,19 @@ class CalibrationRun:
         from ..scoring.pipeline import item_statistics
 
         skips = Skips(self.options.skips, problem)
-        found = labelled_rows(self.sources, self.columns, skips)
-        check_enough(found, ", ".join(source.name for source in self.sources))
+        notes: list[str] = []
+        if self.label_sources:
+            found = labels_beside(self.sources, self.label_sources, self.columns, skips, notes)
+        else:
+            found = labelled_rows(self.sources, self.columns, skips)
+        sources = [*self.sources, *self.label_sources]
+        check_enough(found, ", ".join(source.name for source in sources))
         sums, _ = item_statistics(found.items, {"ava": self.scorer}, progress)
-        return calibrated(found, sums["ava"][:, 1], self.scorer) | {
-            "inputs": inputs_of(self.sources, skips),
+        report = calibrated(found, sums["ava"][:, 1], self.scorer)
+        return report | {
+            "inputs": inputs_of(sources, skips),
             "bad_rows": skips.skipped,
+            "notes": [*notes, *report["notes"]],
         }
 
 
@@ -159,6 +168,11 @@ def calibrated(found: Labelled, probabilities: np.ndarray, scorer: Scorer) -> di
     content, after = fitted(found, probabilities)
     content = {"genqa_metrics": __version__, "judge": scorer.judge, "signature": scorer.signature} | content
     own = Calibration(content["slope"], content["intercept"], THRESHOLD, scorer.judge, content)
+    questions = [(item.text or "").lower() for item in found.items]
+    brier = [
+        float((weights * (values - labels) ** 2).sum() / weights.sum())
+        for values in (probabilities, cross_fitted(probabilities, labels, weights, questions))
+    ]
     report = {
         "calibration": content,
         "threshold_before": scorer.threshold,
@@ -168,6 +182,8 @@ def calibrated(found: Labelled, probabilities: np.ndarray, scorer: Scorer) -> di
         "auc": _area(probabilities, labels, weights),
         "unlabelled": found.unlabelled,
     }
+    before, after = (report[name]["agreement"] for name in ("before", "after"))
+    report["helps"] = after > before + 1e-9 or (abs(after - before) <= 1e-9 and brier[1] < brier[0])
     return report | {"notes": _notes(report)}
 
 
@@ -198,6 +214,12 @@ def _area(probabilities: np.ndarray, labels: np.ndarray, weights: np.ndarray) ->
 
 def _notes(report: dict[str, Any]) -> list[str]:
     content, notes = report["calibration"], []
+    if not report["helps"]:
+        before, after = (report[name]["agreement"] for name in ("before", "after"))
+        notes.append(
+            f"calibration does not help: on held-out questions it agrees with {after:.1%} of the labels, the judge as "
+            f"it is with {before:.1%}. Use the labels themselves: genqa-metrics accuracy --labels"
+        )
     if content["labels"] < FEW_LABELS:
         notes.append(f"{content['labels']} labels: below {FEW_LABELS} the scale is rough; label more")
     few = {name: content["errors"][name] for name in COUNTS[1::2] if content["errors"][name] < FEW_ANSWERS}

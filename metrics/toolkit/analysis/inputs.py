@@ -1,10 +1,11 @@
 """What several verbs read in the same way: digests, scores in columns, rows of one question; and what they round."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from ...core.scorer import Scorer
 from ..rows.items import MAX_SCORE, RowError, RowReader
 from ..rows.sources import AnySource, sources_of
 
@@ -23,6 +24,26 @@ def digested_sources(rows: object, name: str = "rows") -> list[AnySource]:
     if any(source.path == "-" for source in sources):
         raise ValueError("standard input cannot be read twice, for its digest and its rows; name a file")
     return sources
+
+
+def calibrated_on(scorers: Iterable[Scorer], inputs: Sequence[Mapping]) -> list[str]:
+    """Return a note for each judge that was calibrated on one of these inputs.
+
+    Args:
+        scorers: of the metrics.
+        inputs: "name" and "sha256" of every file, see `reading.inputs_of`.
+    """
+    notes = []
+    for scorer in scorers:
+        calibration = getattr(scorer, "calibration", None)
+        digests = set(calibration.content.get("data", {}).values()) if calibration else set()
+        names = [source["name"] for source in inputs if source["sha256"] in digests]
+        if names:
+            notes.append(
+                f"{scorer.name} was calibrated on {', '.join(names)}: it agrees with these labels more than with "
+                "others; measure it on rows that it was not calibrated on"
+            )
+    return notes
 
 
 def score_in_column(column: str, values: Mapping[str, object], missing: bool = False) -> float:

@@ -10,7 +10,7 @@ from ..rows.items import Item, RowError, RowReader
 from ..rows.reading import Skips, good_rows
 from ..rows.sources import AnySource
 from .labelling import key_of
-from .labels import plan_of
+from .labels import plan_of, read_labels
 
 
 @dataclass(frozen=True)
@@ -84,4 +84,42 @@ def labelled_rows(sources: Sequence[AnySource], columns: Mapping[str, str], skip
         weights=weights / weights.mean(),
         number=sum(map(len, labels.values())),
         unlabelled=unlabelled,
+    )
+
+
+def labels_beside(
+    sources: Sequence[AnySource],
+    label_sources: Sequence[AnySource],
+    columns: Mapping[str, str],
+    skips: Skips,
+    notes: list[str],
+) -> Labelled:
+    """Return the labelled answers of rows whose labels stand in other files, see `labels.read_labels`.
+
+    Args:
+        sources: where the rows are from.
+        label_sources: where the labels are from.
+        columns: see `items.RowReader`.
+        skips: what to do about bad rows.
+        notes: what a reader must know is added to it.
+
+    Raises:
+        FileError: if a file cannot be read, a row is bad, or no label is of a row.
+    """
+    readers: dict = {}
+
+    def convert(source: AnySource, row: Row) -> list[Item]:
+        needs = {"question": "ava", "references": "ava"}
+        return readers.setdefault(source.name, RowReader(source, columns, lambda kind: needs)).read(row)
+
+    items = [item for _, _, of_row in good_rows(sources, convert, skips) for item in of_row]
+    labels = read_labels(label_sources, items, [], columns, skips, notes)
+    known = np.flatnonzero(~np.isnan(labels.mean))
+    weights = 1 / labels.probability[known]
+    return Labelled(
+        items=[items[place] for place in known],
+        labels=labels.mean[known],
+        weights=weights / weights.mean(),
+        number=int(labels.number.sum()),
+        unlabelled=len(items) - len(known),
     )

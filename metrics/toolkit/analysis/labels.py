@@ -156,9 +156,15 @@ class _Found:
 def _read_rows(items: Sequence[Item], plans_of_rows: Sequence[tuple], notes: list[str], found: _Found) -> None:
     """Add the labels that stand in the rows."""
     given = {place: item.human[1] for place, item in enumerate(items) if item.human[1] is not None}
-    if not all(0 <= label <= 1 for label in given.values()):
+    outside = {place: label for place, label in given.items() if not 0 <= label <= 1}
+    if outside and len(outside) >= len(given) / 2:
         notes.append("the column label has values outside 0 to 1, which are no labels of people; they were not used")
         return
+    if outside:
+        place, label = next(iter(outside.items()))
+        where = f"{items[place].file}, line {items[place].line}"
+        notes.append(f"{len(outside):,} labels outside 0 to 1 were not used; the first is {label:g} in {where}")
+    given = {place: label for place, label in given.items() if place not in outside}
     if not given:
         return
     notes.append(f"{len(given):,} of {len(items):,} rows have a label in the file, which were used")

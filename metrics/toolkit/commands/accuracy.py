@@ -11,10 +11,6 @@ _COLUMN = (
     "Where a column has another name, as for `score`. judge=COLUMN takes the verdicts or probabilities of another "
     "judge (0 to 1) from a column instead of AVA's."
 )
-_LABELS = (
-    "Labels of people for some of the rows, as `label` writes them: label with question and prediction, or with id; "
-    "system; the probability of being drawn. Default: those in a column label of the rows."
-)
 _FINITE = "Intervals of these very rows, not of questions like them: narrower, for a fixed test set. Needs labels."
 _RATER_ERROR = (
     "Share of the labels that are wrong, 0.05 for 5%: intervals are wider by it on both sides. Default: what the "
@@ -39,9 +35,7 @@ def accuracy(
     html: options.Html = None,
     fail_under: options.FailUnder = None,
     form: options.PrintAs = "table",
-    labels: Annotated[
-        list[str] | None, typer.Option("--labels", "-l", metavar="FILE", help=_LABELS, show_default=False)
-    ] = None,
+    labels: options.Labels = None,
     finite_population: Annotated[bool, typer.Option("--finite-population", help=_FINITE, show_default=False)] = False,
     by: options.By = None,
     rater_error: Annotated[

@@ -24,6 +24,7 @@ def calibrate(
     json: options.Json = None,
     markdown: options.Markdown = None,
     form: options.PrintAs = "table",
+    labels: options.Labels = None,
     output: Annotated[
         str | None,
         typer.Option(
@@ -44,7 +45,7 @@ def calibrate(
 
     Intervals then say "calibrated on 80 labels of yours". The errors are cross-fitted: the verdict on an answer is by
     a threshold that was fitted on other questions. Labels of `genqa-metrics label` count by their probability of being
-    drawn.
+    drawn. Where the calibrated judge does not agree with more labels on held-out questions, nothing is written.
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """

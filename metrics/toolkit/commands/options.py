@@ -337,3 +337,16 @@ def demands(values: Sequence[str] | None, names: Sequence[str] | None = None) ->
         if not math.isfinite(found[name]):
             raise ValueError(f"--fail-under: expected a number after {name}=, got {text!r}")
     return found
+
+
+Labels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--labels",
+        "-l",
+        metavar="FILE",
+        help="Labels of people for some of the rows, as `label` writes them: label with question and prediction, or "
+        "with id; system; the probability of being drawn. Default: those in a column label of the rows.",
+        show_default=False,
+    ),
+]

@@ -28,6 +28,7 @@ class CalibrateReport(Report):
         before: of the judge as it is: "agreement", "sensitivity" and "specificity", shares of all, correct and
             incorrect answers on which it agrees with the labels.
         after: the same of the calibrated judge, cross-fitted.
+        helps: whether the calibrated judge agrees with more labels on held-out questions.
     """
 
     title = "Calibration of the judge"
@@ -35,7 +36,7 @@ class CalibrateReport(Report):
     def __init__(self, report: Mapping, output: str | None = None):
         self._report, self.notes, self.output = dict(report), report["notes"], output
         self.calibration = signed(self._report)
-        self.before, self.after = report["before"], report["after"]
+        self.before, self.after, self.helps = report["before"], report["after"], report["helps"]
 
     def __repr__(self) -> str:
         before, after = (number(found["agreement"]) for found in (self.before, self.after))
@@ -90,6 +91,7 @@ def calibrate(
     output: str | None = None,
     settings: Settings | None = None,
     *,
+    labels: Any = None,
     columns: Mapping[str, str] | None = None,
     on_error: OnError = "fail",
     problem: Message = ignore,
@@ -99,15 +101,16 @@ def calibrate(
 
     Args:
         rows: as for `score`, one answer a row; those with a "label" (0 or 1) are read.
-        output: write the calibration to this file, such as mine.json.
+        output: write the calibration to this file, such as mine.json; nothing is written where it does not help.
         settings: settings of ava, such as checkpoint.
+        labels: labels of people beside the rows, as for `accuracy`.
         columns: where a column has another name: {"prediction": "answer_text"}.
         on_error: "fail" at the first bad row, or "skip" and count bad rows.
         problem: called with each row that is left out.
         progress: called with what is judged, rows that are done, and all rows.
 
     Returns:
-        `.calibration`, `.before`, `.after`, `.write(path)`.
+        `.calibration`, `.before`, `.after`, `.helps`, `.write(path)`.
 
     Raises:
         ValueError: if an argument or a row is bad, or there are too few labels.
@@ -115,8 +118,10 @@ def calibrate(
     """
     with errors_of_python(rows):
         with bad_usage():
-            run = CalibrationRun(rows, output, settings, columns=columns, on_error=on_error)
+            run = CalibrationRun(rows, output, settings, labels=labels, columns=columns, on_error=on_error)
         report = CalibrateReport(run.report(problem, progress))
-    if run.options.output is not None:
+    if run.options.output is not None and report.helps:
         report.write(run.options.output)
+    elif run.options.output is not None:
+        report.notes.append(f"{run.options.output} was not written")
     return report

@@ -149,6 +149,7 @@ class CalibrateOptions(_Checked):
     output: str | None = None
     settings: Settings | None = None
     _: KW_ONLY
+    labels: Any = None
     columns: Mapping[str, str] | None = None
     on_error: OnError = "fail"
 
