@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 from scipy import stats
 
-from ...statistics.resampling import swaps
+from ...statistics.resampling import bootstrap_counts, swaps
 
 _MAX_SIGNS = 2000  # rows up to which all pairs of rows are compared at once, in 32 MiB
 
@@ -59,6 +59,55 @@ def resampled_pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.nd
         sides.append((centred, squares))
     (x, xx), (y, yy) = sides
     return np.divide((counts * x * y).sum(axis=1), np.sqrt(xx * yy), out=np.full(len(counts), np.nan), where=defined)
+
+
+def pearson_limits(
+    x: np.ndarray, y: np.ndarray, clusters: np.ndarray, samples: int, seed: int, confidence: float = 0.95
+) -> tuple[float, float]:
+    """Return the limits of Pearson's r by a studentized bootstrap of Fisher's z; NaN where they are not defined.
+
+    Scores of a judge are mostly near 0 or 1: there percentiles and Fisher's own error are too narrow.
+
+    Args:
+        x: (rows,) scores.
+        y: (rows,) scores of the other side.
+        clusters: (rows,) number of every row's question: 0, 1, ... without gaps.
+        samples: number of bootstrap samples.
+        seed: the same seed gives the same samples.
+        confidence: share of such intervals that hold the truth.
+    """
+    order = np.argsort(clusters, kind="stable")
+    x, y, starts = x[order], y[order], np.searchsorted(clusters[order], np.arange(clusters.max() + 1))
+
+    def transformed(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (samples,) Fisher's z of samples and its standard error, from the influence of each question."""
+        number = counts.sum(axis=1, keepdims=True)
+        sides = []
+        for side in (x, y):
+            centred = side - (counts * side).sum(axis=1, keepdims=True) / number
+            sides.append(centred / np.sqrt((counts * centred**2).sum(axis=1, keepdims=True) / number))
+        product = sides[0] * sides[1]
+        r = (counts * product).sum(axis=1, keepdims=True) / number
+        influence = product - r / 2 * (sides[0] ** 2 + sides[1] ** 2)
+        of_question = np.add.reduceat(influence, starts, axis=1)
+        error = np.sqrt((counts[:, starts] * of_question**2).sum(axis=1)) / number[:, 0]
+        return np.arctanh(r[:, 0]), error / (1 - r[:, 0] ** 2)
+
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        (z,), (error,) = transformed(np.ones((1, len(x))))
+        if not (np.isfinite(z) and np.isfinite(error) and error > 0):
+            return float("nan"), float("nan")
+        studentized = []
+        for counts in bootstrap_counts(clusters[order], samples, seed):
+            values, errors = transformed(counts)
+            studentized.append((values - z) / errors)
+    moved = np.concatenate(studentized)
+    moved = moved[~np.isnan(moved)]
+    if len(moved) < samples / 2:
+        return float("nan"), float("nan")
+    tail = (1 - confidence) / 2
+    least, most = np.quantile(moved, [tail, 1 - tail], method="inverted_cdf")
+    return float(np.tanh(z - most * error)), float(np.tanh(z - least * error))
 
 
 def resampled_ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -88,6 +88,10 @@ def _correlations(
         }
         for name, values in scores.items()
     }
+    if "pearson" in kinds and draw.number >= draw.least:
+        for name, values in scores.items():
+            low, high = correlation.pearson_limits(values, human, draw.questions, draw.samples, draw.seed)
+            estimates[name]["pearson"] |= {"low": low, "high": high}
     return estimates, samples
 
 

@@ -1,0 +1,168 @@
+"""Measures how often tests and intervals are wrong where that is hard for them, and writes the table of the pages.
+
+    python -m tests.programs.interval_simulations --write
+
+Few questions, answers to a question that are all alike, skewed differences, many columns, judges whose probabilities
+are near 0 or 1, and systems that are nearly perfect. `tests/test_simulations.py` repeats it with bounds.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from genqa_metrics.statistics.estimation import powered, question_sums
+from genqa_metrics.statistics.intervals import share_interval
+from genqa_metrics.statistics.judge_errors import COUNTS, rogan_gladen
+from genqa_metrics.toolkit.analysis.calibration import effective_counts
+from genqa_metrics.toolkit.analysis.correlation import pearson, pearson_limits
+from genqa_metrics.toolkit.analysis.system_comparison import Column, analyse
+
+RESULTS = Path(__file__).parent / "results/interval_simulations.md"
+REPEATS = 400
+
+
+def _found_differences(world, scorers, questions, repeats) -> float:
+    """Return the share of comparisons of two equal systems with a significant difference; the interval must agree."""
+    wrong = 0
+    for seed in range(repeats):
+        rng = np.random.default_rng([seed, len(questions)])
+        statistics = {}
+        for name in scorers:
+            base, differences = rng.uniform(0.2, 0.8, len(questions)), world(rng, questions)
+            scores = np.stack([base, base + differences], axis=1)
+            statistics[name] = np.stack([scores, np.ones_like(scores)], axis=2)
+        report = analyse(["a", "b"], scorers, statistics, 400, seed, questions=questions)
+        pairs = [pair for entry in report.values() for test in entry["tests"].values() for pair in test["pairs"]]
+        clear = [pair["p_corrected"] < 0.05 for pair in pairs]
+        ends = [pair["difference"] for pair in pairs]
+        assert clear == [end["low"] is not None and not end["low"] <= 0 <= end["high"] for end in ends]
+        wrong += any(clear)
+    return wrong / repeats
+
+
+def skewed(rng, questions) -> np.ndarray:
+    """Return differences with mean 0, a few of them large: one question in ten."""
+    return np.where(rng.random(questions.max() + 1) < 0.1, 0.18, -0.02)[questions]
+
+
+def compare_skewed(number: int, rows: int = 1, repeats: int = REPEATS) -> float:
+    """Return the share of false findings with skewed differences."""
+    return _found_differences(skewed, {"x": Column("x")}, np.repeat(np.arange(number), rows), repeats)
+
+
+def compare_columns(columns: int = 8, number: int = 60, repeats: int = REPEATS) -> float:
+    """Return the share of comparisons with a false finding in any of several independent columns."""
+    scorers = {f"x{n}": Column(f"x{n}") for n in range(columns)}
+    return _found_differences(
+        lambda rng, questions: rng.normal(0, 0.05, len(questions)), scorers, np.arange(number), repeats
+    )
+
+
+def accuracy_of_alike_answers(number: int, share: float = 0.9, rows: int = 10, repeats: int = 4000) -> float:
+    """Return how often the interval of labels holds: all answers to a question are alike."""
+    right = rows * (np.random.default_rng(number).random((repeats, number)) < share)
+    value = right.sum(axis=1) / (rows * number)
+    moves = (right - value[:, None] * rows) / (rows * number)
+    low, high = share_interval(value, moves, np.full(right.shape, rows))
+    return float(((low <= share) & (share <= high)).mean())
+
+
+def calibrated_by_question(number: int, rows: int = 10, repeats: int = REPEATS) -> float:
+    """Return how often the interval of a judge holds whose errors are from labels of few questions."""
+    held, rng = [], np.random.default_rng(number)
+    for _ in range(repeats):
+        asked = np.repeat(np.arange(number), rows)
+        truth = (rng.random(len(asked)) < 0.6).astype(float)
+        luck = np.where(rng.random(len(asked)) < 0.7, rng.random(number)[asked], rng.random(len(asked)))
+        verdicts = np.where(truth == 1, luck < 0.85, luck < 0.2).astype(float)
+        groups = [str(question) for question in asked]
+        errors = effective_counts(verdicts, truth, np.ones(len(asked)), groups, ["x"] * len(asked))
+        judged = rng.binomial(600, 0.7 * 0.85 + 0.3 * 0.2)
+        _, low, high = rogan_gladen(judged, 600, *(errors[name] for name in COUNTS))
+        held.append(bool(np.isnan(low) or low <= 0.7 <= high))
+    return float(np.mean(held))
+
+
+def agreement_of_probabilities(number: int, repeats: int = REPEATS) -> float:
+    """Return how often Pearson's interval holds: a judge's probabilities, most near 0 or 1, and graded labels."""
+
+    def world(rng, size):
+        quality = rng.normal(0, 1, size)
+        judged = 1 / (1 + np.exp(-4 * (quality + 0.8)))
+        judged = np.where(rng.random(size) < 0.06, 1 - judged, judged)
+        return judged, np.clip(np.round(2 * (quality + rng.normal(0, 0.6, size) + 1)) / 4, 0, 1)
+
+    truth, held = pearson(*world(np.random.default_rng(0), 400_000)), []
+    for seed in range(repeats):
+        low, high = pearson_limits(*world(np.random.default_rng([seed, number]), number), np.arange(number), 400, seed)
+        held.append(bool(np.isnan(low) or low <= truth <= high))
+    return float(np.mean(held))
+
+
+def nearly_perfect(share: float, labels: int = 100, repeats: int = 2000) -> float:
+    """Return how often the interval of labels and judge holds at an accuracy next to 1."""
+    rng, rows = np.random.default_rng(labels), 600
+    truth = (rng.random((repeats, rows)) < share).astype(float)
+    judged = np.where(truth == 1, rng.random(truth.shape) < 0.9, rng.random(truth.shape) < 0.2).astype(float)
+    known = np.where(np.arange(rows) < labels, truth, np.nan)
+    result = powered(question_sums(judged, judged, known, np.full(truth.shape, labels / rows)))
+    return float(((result.low <= share) & (share <= result.high)).mean())
+
+
+def table() -> list[tuple[str, str, str]]:
+    """Return what was simulated, what came out, and what should."""
+
+    def shares(function, *values) -> str:
+        return ", ".join(f"{function(value):.2f}".removeprefix("0") for value in values)
+
+    return [
+        (
+            "`compare`, false findings: skewed differences, 10, 20, 40, 100 questions",
+            shares(compare_skewed, 10, 20, 40, 100),
+            "about .05 at most",
+        ),
+        (
+            "the same, 10, 20, 40 questions of 5 rows",
+            shares(lambda number: compare_skewed(number, 5), 10, 20, 40),
+            "about .05 at most",
+        ),
+        (
+            "`compare`, a false finding in any of 8 columns, 60 questions",
+            shares(compare_columns, 8),
+            "about .05 at most",
+        ),
+        (
+            "labels of 8, 12, 20 questions of 10 answers, all alike, accuracy .9: interval holds",
+            shares(accuracy_of_alike_answers, 8, 12, 20),
+            ".95",
+        ),
+        (
+            "`calibrate`, errors from 100 labels of 10 questions, 1,000 of 100: interval holds",
+            shares(calibrated_by_question, 10, 100),
+            ".95",
+        ),
+        (
+            "`agree`, Pearson's r, probabilities near 0 or 1, 15, 40, 100 rows: interval holds",
+            shares(agreement_of_probabilities, 15, 40, 100),
+            ".95",
+        ),
+        ("labels and judge, accuracy .98, .99, 1: interval holds", shares(nearly_perfect, 0.98, 0.99, 1.0), ".95"),
+    ]
+
+
+def main() -> None:
+    """Print the table, or write it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", action="store_true", help="write it to the file that the pages include")
+    arguments = parser.parse_args()
+    lines = ["| simulated | came out | should |", "|---|---|---|"]
+    lines += [f"| {' | '.join(cells)} |" for cells in table()]
+    text = "\n".join(lines) + "\n"
+    print(text)
+    if arguments.write:
+        RESULTS.parent.mkdir(exist_ok=True)
+        RESULTS.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
