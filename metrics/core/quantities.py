@@ -453,6 +453,7 @@ def _plain(text: str) -> str:
     ('1/2', '$460', '90°', '5 √(2)')
     """
     text = re.sub(r"\*\*|__|`", "", text.translate(_FORMS)).strip()
+    text = re.sub(r"(?<=\d) ?['′] ?(\d+) ?[\"”″]", r" ft \1 in", text)
     if "\\" in text or "$" in text:
         text = re.sub(r"(?<!\\)\$\$?([^$]*(?:\\\$[^$]*)*?)(?<![\s\\])\$\$?(?!\d)", r"\1", text)
         text = re.sub(r"\\[()\[\]]|\\(?:left|right)(?![a-z])|\\[,;! ]", "", text)
@@ -927,6 +928,7 @@ def _with_unit(value, step, rest: str, money: str | None) -> Iterator[Quantity]:
             yield Quantity(f"{money}/{UNITS[per[1]][0]}", value * size, size, step * size)
         return
     rest = rest.strip() if not rest.startswith("-") else rest[1:]
+    rest = re.sub(r"^of (?:an?|one) (?=[a-z]+$)", "", rest)  # three quarters of an hour
     rest = re.sub(r"^degrees? (?=(?:celsius|centigrade|fahrenheit|c|f)$)|^° (?=[cf]$)", "°", rest)
     if rest in ("'", "ft", "feet", "foot") or not rest:
         rest = {"'": "ft"}.get(rest, rest)
