@@ -35,8 +35,7 @@ def drawn(rng: np.random.Generator, rows: int, shift: float) -> np.ndarray:
     changed = (rng.random(rows) < abs(shift)) * int(np.sign(shift)) * 2
     answers = np.maximum(1, references + rng.integers(-4, 5, rows) + changed)
     matches = rng.binomial(np.minimum(answers, references), 0.6)
-    none = np.zeros(rows, dtype=int)
-    return np.stack([answers, references, none, matches, answers, matches, references], axis=1)
+    return np.stack([answers, references, matches, answers, matches, references], axis=1)
 
 
 def covered(shift: float, brevity: float, arguments: Arguments) -> dict:
