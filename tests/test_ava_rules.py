@@ -169,6 +169,9 @@ def test_what_is_taken_back_is_not_read():
     assert without_retracted("Canberra. I changed my mind: Sydney.", "Capital of Australia?") == "Sydney."
     assert without_retracted("No. That is wrong: it is flat.", "Is it round?") == "No. That is wrong: it is flat."
     assert without_bag("Raphael. Vinci the da painter Leonardo", ["the painter Leonardo da Vinci"]) == "Raphael."
+    assert without_bag("Raphael. Vinci da Leonardo", ["Leonardo da Vinci"]) == "Raphael."
+    for kept in ("Yes. Blue and red", "Sure. May 8, 1945", "He did. On the mat the cat sat."):
+        assert without_bag(kept, ["red and blue", "8 May 1945", "The cat sat on the mat."]) == kept
 
 
 class ModelThatAccepts:

@@ -266,7 +266,8 @@ def once(answer: str, references: Sequence[str]) -> str:
 
 _GOES_ON = re.compile(r"(?i)\W*(?:give|award|ignore|accept|mark|count|treat|please)\b")
 _PLAIN_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-LEAST_BAG = 4  # words of the reference without order that say nothing
+_ORDERED_FREELY = re.compile(r"(?i)[,;\d]|\b(?:and|or)\b")  # lists and dates
+LEAST_BAG = 3  # words of the reference without order that say nothing
 
 
 def without_bag(answer: str, references: Sequence[str]) -> str:
@@ -279,7 +280,7 @@ def without_bag(answer: str, references: Sequence[str]) -> str:
     """
     sentences = _SENTENCE.split(answer.strip())
     last = [word.casefold() for word in _PLAIN_WORD.findall(sentences[-1])]
-    if len(sentences) < 2 or len(last) < LEAST_BAG or "," in sentences[-1]:
+    if len(sentences) < 2 or len(last) < LEAST_BAG or _ORDERED_FREELY.search(sentences[-1].strip(" ,.")):
         return answer
     for reference in references:
         words = [word.casefold() for word in _PLAIN_WORD.findall(reference)]

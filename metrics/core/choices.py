@@ -26,8 +26,8 @@ _ARTICLE = re.compile(r"\A(?:(?:the|an?|also|and)\s+)+")
 MOST_ALTERNATIVES = 8  # items between commas of an answer to a question for one; an address has fewer
 MOST_BULLETS = 4  # lines of such an answer
 _ONE = re.compile(
-    r"(?i)\b(?:who|where|when)\b|\b(?:what|which) (?:is|was) the \w+|\b(?:what|which) \w+[^s\W] (?:is|was|did|does"
-    r"|has)\b"
+    r"(?i)\b(?:who|where|when)\b|\b(?:what|which) (?:is|was) the \w+|\b(?:what|which) (?:\w+ ){1,3}"
+    r"(?:is|was|did|does|do|were|has|have)\b"
 )
 _IN_ORDER = re.compile(
     r"(?i)\b(?:order|rank\w*|sequence|first|last|respectively|from|up|down|upwards|downwards|starting|beginning|steps?|then)\b"
@@ -129,12 +129,14 @@ def same_list(question: str, reference: str, answer: str) -> bool | None:
     (None, None)
     """
     given, said = items(reference), items(answer)
-    if not given or not said or _IN_ORDER.search(question) or (len(given) < 2 and len(said) < 2):
+    if not given or not said or (len(given) < 2 and len(said) < 2):
         return None
     first, second = set(given), set(said)
     if len(given) == 1 and given[0] in second and _ONE.search(question) and not _SEVERAL.search(question):
         bullets = len(re.findall(r"(?m)^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+", answer))
         return False if len(said) >= MOST_ALTERNATIVES or bullets >= MOST_BULLETS else None
+    if _IN_ORDER.search(question):
+        return None
     if first == second:
         return True if len(first) > 1 else None
     if (
