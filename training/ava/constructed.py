@@ -9,11 +9,10 @@ import random
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from itertools import islice
 
 from training.ava.other_words import capitalised, tokenised
 from training.ava.triples import Triple, normalised
-from training.ava.wrong_answers import MONTHS, WORDS, Answers
+from training.ava.wrong_answers import MONTHS, WORDS, built, short_answered
 
 _STATE_PAIRS = [
     (subject, *pair.split("/"))
@@ -270,21 +269,19 @@ def opposites(sentences: Sequence[Triple], count: int, rng: random.Random) -> li
 
 def mentions(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
     """Return answers that name a right and a wrong answer and assert one of the two."""
-    rows = [row for row in sentences if len(row.references[0].split()) <= 6]
-    answers = Answers((row.question, row.references[0]) for row in rows)
-    made = []
-    for row in islice(iter(lambda: rng.choice(rows), None), 4 * count if rows else 0):
+    rows, answers = short_answered(sentences)
+
+    def make(row: Triple) -> Triple | None:
         wrong = answers.wrong_one(row.question, row.references, rng)
         if wrong is None:
-            continue
+            return None
         label, right = float(rng.random() < 0.5), row.references[0].rstrip(".")
         yes, no = (right, wrong) if label else (wrong, right)
         references = (row.candidate,) if rng.random() < 0.2 else row.references
         text = rng.choice(WORDS["rejections"]).format(yes=yes, no=no)
-        made.append(Triple(row.question, references, _as_written(capitalised(text), rng), label, "mention"))
-        if len(made) == count:
-            break
-    return made
+        return Triple(row.question, references, _as_written(capitalised(text), rng), label, "mention")
+
+    return built(rows, count, rng, make)
 
 
 def yes_no(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:

@@ -7,31 +7,28 @@ nothing about the verdict, only what is asserted does.
 import json
 import random
 from collections.abc import Sequence
-from itertools import islice
 
 from training.ava.other_words import capitalised
 from training.ava.triples import Triple
-from training.ava.wrong_answers import WORDS, Answers
+from training.ava.wrong_answers import WORDS, built, short_answered
 
 
 def manipulations(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
     """Return right and wrong answers in forms that are used to deceive a judge."""
-    rows = [row for row in sentences if len(row.references[0].split()) <= 6]
-    answers = Answers((row.question, row.references[0]) for row in rows)
-    made = []
-    for row in islice(iter(lambda: rng.choice(rows), None), 6 * count if rows else 0):
+    rows, answers = short_answered(sentences)
+
+    def make(row: Triple) -> Triple | None:
         others = {answers.wrong_one(row.question, row.references, rng) for _ in range(rng.choice([1, 3, 5, 12]))}
         others = sorted(others - {None})
         if not others:
-            continue
+            return None
         rng.shuffle(others)
         label, right = rng.random() < 0.5, row.references[0].rstrip(".")
         text = _text(right if label else others[0], others if label else [right, *others[1:]], label, rng)
         references = (row.candidate,) if rng.random() < 0.2 else row.references
-        made.append(Triple(row.question, references, text, float(label), "manipulation"))
-        if len(made) == count:
-            break
-    return made
+        return Triple(row.question, references, text, float(label), "manipulation")
+
+    return built(rows, count, rng, make, tries=6)
 
 
 def _text(said: str, others: list[str], right: bool, rng: random.Random) -> str:

@@ -3,11 +3,10 @@
 import random
 import re
 from collections.abc import Callable, Sequence
-from itertools import islice
 
 from training.ava.other_words import capitalised
 from training.ava.triples import Triple
-from training.ava.wrong_answers import WORDS, Answers, answer_type
+from training.ava.wrong_answers import WORDS, answer_type, built, short_answered
 
 _DEEDS = [deed.split("/") for deed in WORDS["deeds"]]
 _GIFTS = [gift.split("/") for gift in WORDS["gifts"]]
@@ -80,24 +79,23 @@ def lists(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[T
 
 def alternatives(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
     """Return answers that name several and do not choose, which are wrong, and such that choose the right one."""
-    rows = [row for row in sentences if len(row.references[0].split()) <= 6]
-    answers = Answers((row.question, row.references[0]) for row in rows)
-    made = []
-    for row in islice(iter(lambda: rng.choice(rows), None), 4 * count if rows else 0):
+    rows, answers = short_answered(sentences)
+
+    def make(row: Triple) -> Triple | None:
         wrong = [answers.wrong_one(row.question, row.references, rng) for _ in range(2)]
         if None in wrong or wrong[0] == wrong[1]:
-            continue
+            return None
         label = rng.random() < 0.5
         right = row.references[0].rstrip(".")
         named = [right, *wrong]
         if not label:
             rng.shuffle(named)
         text = rng.choice(WORDS["decided"] if label else WORDS["undecided"]).format(a=named[0], b=named[1], c=named[2])
-        if label or right in text:
-            made.append(Triple(row.question, row.references, capitalised(text), float(label), "alternatives"))
-        if len(made) == count:
-            break
-    return made
+        if not label and right not in text:
+            return None
+        return Triple(row.question, row.references, capitalised(text), float(label), "alternatives")
+
+    return built(rows, count, rng, make)
 
 
 _PARTICLES, _TITLES = frozenset(WORDS["name_particles"]), frozenset(WORDS["titles"])
@@ -131,11 +129,11 @@ def names(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[T
     rows = [
         row for row in sentences if answer_type(row.question, row.references[0]) == "who" and _parts(row.references[0])
     ]
-    made = []
-    for row in islice(iter(lambda: rng.choice(rows), None), 4 * count if rows else 0):
+
+    def make(row: Triple) -> Triple | None:
         (given, family), (other_given, other_family) = (_parts(r.references[0]) for r in (row, rng.choice(rows)))
         if given == other_given or family == other_family:
-            continue
+            return None
         label, reference = float(rng.random() < 0.5), row.references[0]
         if label and rng.random() < 0.25:  # the answer says more than the reference
             reference, answer = family, row.references[0]
@@ -148,10 +146,9 @@ def names(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[T
         if asked := _DID.fullmatch(row.question.strip()):
             frames += [f"{{}} {asked['did']} {what}." for what in (asked["what"], asked["what"], "it", "it")]
         text = capitalised(rng.choice(frames).format(answer))
-        made.append(Triple(row.question, (reference,), text, label, "names"))
-        if len(made) == count:
-            break
-    return made
+        return Triple(row.question, (reference,), text, label, "names")
+
+    return built(rows, count, rng, make)
 
 
 CONSTRUCTED: dict[str, Callable] = {"roles": roles, "lists": lists, "alternatives": alternatives, "names": names}

@@ -10,7 +10,7 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
 from training.ava.triples import Triple, normalised
@@ -240,6 +240,20 @@ def changed(triples: Sequence[Triple], kind: str, answers: Answers, rng: random.
             stated = rng.choice([text, triple.candidate])
             made.append(replace(triple, references=(text,), candidate=stated, label=float(stated == text), kind=kind))
     return made
+
+
+def short_answered(sentences: Sequence[Triple]) -> tuple[list[Triple], Answers]:
+    """Return the triples whose first reference is short, and their references as answers."""
+    rows = [row for row in sentences if len(row.references[0].split()) <= 6]
+    return rows, Answers((row.question, row.references[0]) for row in rows)
+
+
+def built(
+    rows: Sequence[Triple], count: int, rng: random.Random, make: Callable[[Triple], Triple | None], tries: int = 4
+) -> list[Triple]:
+    """Return `count` triples that `make` builds of rows drawn at random, fewer if it cannot in `tries` of them."""
+    drawn = islice(iter(lambda: rng.choice(rows), None), tries * count if rows else 0)
+    return list(islice(filter(None, map(make, drawn)), count))
 
 
 def off_topic(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
