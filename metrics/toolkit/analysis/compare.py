@@ -133,7 +133,7 @@ class CompareRun:
         for source in self.sources:
             of_run.setdefault(self._systems[id(source)], []).append(source)
         sizes = np.bincount(asked)
-        tests = sum(len(entry["pairs"]) for of_metric in found.values() for entry in of_metric["tests"].values())
+        tests = len(found) * len(matched.systems) * (len(matched.systems) - 1) // 2
         notes = [note for metric in scorers if (note := length_note_of(metric, found[metric]["scores"]))]
         report = {
             "genqa_metrics": __version__,

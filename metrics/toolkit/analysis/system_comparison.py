@@ -159,7 +159,8 @@ def analyse(
             number.
         samples: number of bootstrap samples; the same ones for all systems and metrics.
         seed: the same seed gives the same numbers.
-        correction: one of `resampling.CORRECTIONS`; all tests, of all pairs and scores, are one family.
+        correction: one of `resampling.CORRECTIONS`; the tests of all pairs by the first score of every
+            metric are one family, those by the second ones another, and so on.
         questions: (rows,) number of every row's question, 0, 1, ... without gaps: rows of one question are drawn
             together. None: each row is its own.
 
@@ -170,10 +171,13 @@ def analyse(
     """
     questions = np.arange(len(next(iter(statistics.values())))) if questions is None else questions
     result = measured(systems, scorers, statistics, samples, seed, questions)
-    places = [(metric, name) for metric, tests in result.tests.items() for name in tests]
-    family = corrected([result.tests[metric][name] for metric, name in places], correction)
+    places, outcomes = [], []
+    for number in range(max(map(len, result.tests.values()))):
+        family = [(metric, list(tests)[number]) for metric, tests in result.tests.items() if len(tests) > number]
+        places += family
+        outcomes += corrected([result.tests[metric][name] for metric, name in family], correction)
     report: dict[str, dict] = {metric: {"scores": result.scores[metric], "tests": {}} for metric in scorers}
-    for (metric, name), outcome in zip(places, family, strict=True):
+    for (metric, name), outcome in zip(places, outcomes, strict=True):
         tests, by_row = result.tests[metric][name], result.by_row[metric][name]
         rows = tested_pairs(systems, tests, by_row, outcome)
         better = np.zeros((len(systems), len(systems)), dtype=bool)

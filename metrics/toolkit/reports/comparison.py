@@ -87,10 +87,17 @@ def finding(report: Mapping, metric: str) -> str:
     return f"{name}: {order[0]} has the highest score; {', '.join(said)}."
 
 
+def counted_accuracy(report: Mapping, metric: str) -> Mapping | None:
+    """Return the accuracy of the systems unless the judge's errors are ignored, see `judge_errors.judged_systems`."""
+    accuracy = report["metrics"][metric].get("accuracy")
+    return accuracy if accuracy and accuracy["errors_counted"] else None
+
+
 def corrected_accuracy(report: Mapping, metric: str) -> Mapping | None:
-    """Return the accuracy of the systems where an interval counts the errors of the judge, see `judge_errors`."""
-    found = report["metrics"][metric].get("accuracy")
-    return found if found and found["errors_counted"] else None
+    """Return the same where every system has an interval."""
+    accuracy = counted_accuracy(report, metric)
+    told = accuracy and all(values["low"] is not None for values in accuracy["systems"].values())
+    return accuracy if told else None
 
 
 def systems_table(report: Mapping, metric: str) -> Table:
@@ -98,7 +105,7 @@ def systems_table(report: Mapping, metric: str) -> Table:
     found = report["metrics"][metric]
     names = compared_scores(report, metric)
     parts = [name for name in _shown(metric) if name in found["scores"]]
-    ranking, accuracy = found["tests"][names[0]]["systems"], corrected_accuracy(report, metric)
+    ranking, accuracy = found["tests"][names[0]]["systems"], counted_accuracy(report, metric)
     best = best_systems(report, metric, names[0])
     rows, marked = [], set()
     for place, system in enumerate(ordered(report, metric, names[0])):
@@ -194,7 +201,7 @@ def _correction(report: Mapping) -> str:
     tests = report["settings"]["tests"]
     if tests == 1:
         return "not corrected: there is one test"
-    return CORRECTED[report["settings"]["correction"]].format(tests=f"{tests:,} tests, of all pairs and scores")
+    return CORRECTED[report["settings"]["correction"]].format(tests=f"{tests:,} tests, of all pairs and metrics")
 
 
 def name_of(row: Mapping) -> str:

@@ -71,8 +71,7 @@ def _section(shown: "CompareReport", metric: str, explained: Sequence[Mapping]) 
     for place, name in enumerate(shown.tests[metric]):
         order = ordered(report, metric, name)
         estimates, charted = {system: shown.scores[metric][name][system] for system in order}, name
-        accuracy = corrected_accuracy(report, metric)
-        if place == 0 and accuracy and all(values["low"] is not None for values in accuracy["systems"].values()):
+        if place == 0 and (accuracy := corrected_accuracy(report, metric)):
             charted = "accuracy"
             estimates = {system: accuracy["systems"][system] for system in order}
             estimates = {system: {**found, "value": found[charted]} for system, found in estimates.items()}
