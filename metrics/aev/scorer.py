@@ -16,6 +16,7 @@ class AevScorer(Scorer):
     """AEv(alpha, N) of Soricut & Brill (2004); the arguments are those of `scoring.Settings`."""
 
     name = "aev"
+    title = "AEv"
     main = "aev"
     names = (
         "aev",

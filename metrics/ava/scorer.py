@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -43,6 +44,8 @@ class AvaScorer(Scorer):
     """
 
     name = "ava"
+    title = "AVA"
+    verdict = "ava_label"
     main = "ava_accuracy"
     names = ("ava_accuracy", "ava_score", "ava_declined", "ava_wrong", "ava_accuracy_given_attempted")
     row_names = ("ava_label", "ava_score", "ava_declined")
@@ -92,6 +95,7 @@ class AvaScorer(Scorer):
         self.batch_tokens = checked_budget(batch_tokens)
         self._process = os.getpid()
         self.loaded = load_judge(checkpoint, revision, device, dtype, backend, base_model)
+        self.title = f"AVA ({_shown(checkpoint or 'small')}{f', {_shown(escalate)} where unsure' if escalate else ''})"
         self.second = None if escalate is None else load_judge(escalate, None, device, dtype)
         self.device = self.loaded.model.device.type if hasattr(self.loaded.model, "device") else "cpu"
 
@@ -238,6 +242,11 @@ class AvaScorer(Scorer):
             *([unread] if counts.get("unread") else []),
             *([second] if counts.get("escalated") else []),
         ]
+
+
+def _shown(checkpoint: str | os.PathLike) -> str:
+    """Return the name of a checkpoint without its folders."""
+    return Path(str(checkpoint)).name
 
 
 def _taken(rows: Sequence[Sequence], numbers: Sequence[int]) -> list[list]:

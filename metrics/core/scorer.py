@@ -108,6 +108,8 @@ class Scorer:
 
     Attributes:
         name: name of the metric and of its folder.
+        title: what people call it.
+        verdict: score of a row that is 1 where the metric calls the answer correct, else 0; "" if it judges nothing.
         names: names of the scores of a corpus.
         row_names: names of the same scores of a single row, in the same order; default: `names`.
         main: the score that ranks systems.
@@ -130,6 +132,8 @@ class Scorer:
     """
 
     name = ""
+    title = ""
+    verdict = ""
     names: tuple[str, ...] = ()
     row_names: tuple[str, ...] = ()
     main = ""

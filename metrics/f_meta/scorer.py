@@ -67,6 +67,7 @@ class FMetaScorer(Scorer):
     """
 
     name = "f_meta"
+    title = "F-meta"
     main = "f_meta"
     names = ("f_meta", "f_meta_precision", "f_meta_recall", "f_meta_conventional")
     shown = ("f_meta_precision", "f_meta_recall", "f_meta_conventional")

@@ -33,6 +33,7 @@ class GroundingScorer(Scorer):
     """
 
     name = "grounding"
+    title = "Grounding"
     main = "grounding"
     names = ("grounding", "grounding_answers", "grounding_score", "grounding_answer_rate")
     significance_scores = ("grounding", "grounding_answers")

@@ -54,6 +54,7 @@ class KpqaScorer(Scorer):
     """
 
     name = "kpqa"
+    title = "KPQA"
     main = "rougeL_kpqa"
     names = RESULTS
     significance_scores = ("rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa")

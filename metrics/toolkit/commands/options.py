@@ -156,6 +156,16 @@ IgnoreJudgeErrors = Annotated[
         rich_help_panel=METRIC,
     ),
 ]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="Print all tables, signatures and how the intervals were made.",
+        show_default=False,
+        rich_help_panel=OUTPUT,
+    ),
+]
 Calibration = Annotated[
     str | None,
     typer.Option(

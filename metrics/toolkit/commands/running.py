@@ -37,6 +37,7 @@ def carry_out(
     given = dict(arguments)
     inputs, forms = given.pop("inputs"), ("json", "markdown", "latex", "html")
     files = {f"--{kind}": given.pop(kind) for kind in forms if kind in given}
+    verbose = given.pop("verbose", False)
     form, reading = given.pop("form"), [given.pop(name, None) for name in options.READING]
     column, pairs = given.pop("column"), given.pop("set_")
     with console.usage(verb):
@@ -75,7 +76,7 @@ def carry_out(
     after(report)
     text = {option: partial(_text, report, option) for option in files}
     console.write_outputs({option: (path, text[option]) for option, path in files.items()})
-    console.print_result(form, report.to_json, report.to_markdown, report.show)
+    console.print_result(form, report.to_json, report.to_markdown, report.show_all if verbose else report.show)
     if demands:
         console.check_demands(demands, report.systems)
 

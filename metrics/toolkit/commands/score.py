@@ -16,6 +16,7 @@ _INPUT = (
 _OUTPUT = "Write the scores of every row to FILE (.parquet, .jsonl, .csv, .tsv), or as Parquet parts to FOLDER/."
 _ENGINE = "local: this machine. ray: a Ray cluster; INPUT may then be a folder or a URI, --output FOLDER/ too."
 _ADDRESS = "The Ray cluster, or 'auto'. Default: that of RAY_ADDRESS, or a new one here."
+_WORST = "Number of answers to list that a person should read first."
 _LARGE = {"rich_help_panel": "Large files"}
 
 
@@ -67,6 +68,8 @@ def score(
             rich_help_panel=options.OUTPUT,
         ),
     ] = False,
+    worst: Annotated[int, typer.Option("--worst", metavar="N", help=_WORST, rich_help_panel=options.OUTPUT)] = 10,
+    verbose: options.Verbose = False,
     ignore_judge_errors: options.IgnoreJudgeErrors = False,
     calibration: options.Calibration = None,
 ) -> None:

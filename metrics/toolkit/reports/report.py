@@ -135,6 +135,14 @@ class Report:
             print_table(table, console)
         say(console, self.facts())
 
+    def show_all(self, console) -> None:
+        """Print everything: all tables, and what the numbers rest on.
+
+        Args:
+            console: a `rich.console.Console`.
+        """
+        Report.show(self, console)
+
 
 def highest(score: str, systems: Mapping[str, tuple[float, str]], as_good: Collection[str] | None = None) -> str:
     """Return a sentence on the system with the highest score; "" for no systems.

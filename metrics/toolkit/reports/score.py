@@ -1,6 +1,7 @@
 """Scores of systems: what `genqa-metrics score` prints and `genqa_metrics.score` returns."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,6 +15,7 @@ from ..scoring.parts import PART_ROWS
 from ..scoring.registry import scorer_class
 from ..scoring.run import Run, Scores
 from .charts import accuracy_chart
+from .first_screen import first_screen, reading_table
 from .glossary import short_names
 from .report import Report, highest, highest_accuracy, say
 from .table import Table, accuracy_cell, markdown, markdown_code, markdown_table, number, print_table, visible
@@ -37,6 +39,7 @@ def score(
     engine: Literal["local", "ray"] = "local",
     address: str | None = None,
     total: bool = False,
+    worst: int = 10,
     ignore_judge_errors: bool = False,
     calibration: str | None = None,
     on_error: OnError = "fail",
@@ -65,6 +68,7 @@ def score(
         engine: "local" for this machine; "ray" for a Ray cluster, where rows may be a folder or a URI, output too.
         address: the Ray cluster, or "auto". Default: that of RAY_ADDRESS, or a new one here.
         total: add a row "all": all systems' rows as one corpus.
+        worst: number of answers to list that a person should read first.
         ignore_judge_errors: with ava, without labels: intervals of the accuracy that ignore the errors of the judge.
         calibration: with ava: file of `calibrate`. Default: calibration.json in the folder of the checkpoint, if there
             is one.
@@ -94,6 +98,7 @@ def score(
                 engine=engine,
                 address=address,
                 total=total,
+                worst=worst,
                 ignore_judge_errors=ignore_judge_errors,
                 calibration=calibration,
                 on_error=on_error,
@@ -186,6 +191,8 @@ class ScoreReport(Report):
         tables = [self._table(metric) for metric in self.found.scores]
         if self.found.labelled:
             tables.append(self._labels())
+        if self.found.to_read.first:
+            tables.append(reading_table(self.found.to_read))
         if self.found.cells:
             rows = [
                 [system, *(f"{share:.4f}" for share in shares.values())] for system, shares in self.found.cells.items()
@@ -303,6 +310,7 @@ class ScoreReport(Report):
             "skipped_rows": self.found.skipped,
             "contexts_without_a_second_reference": self.found.single,
             "notes": self.notes,
+            "to_read": [asdict(answer) for answer in self.found.to_read.first],
             **({"labels": self.labels} if self.found.labelled else {}),
             **({"accuracy": self.accuracy} if self.accuracy else {}),
         }
@@ -327,7 +335,15 @@ class ScoreReport(Report):
         return "\n\n".join([*parts, *map(markdown, self._remarks())])
 
     def show(self, console: Any) -> None:
-        """Print the notes, and one table per metric with its signature.
+        """Print the finding, one line a system, and the answers to read first; `show_all` prints all tables.
+
+        Args:
+            console: a `rich.console.Console`.
+        """
+        first_screen(self, console)
+
+    def show_all(self, console: Any) -> None:
+        """Print the notes, one table per metric with its signature, and the answers to read first.
 
         Args:
             console: a `rich.console.Console`.

@@ -70,6 +70,7 @@ class ScoreOptions(_Checked):
     engine: Literal["local", "ray"] = "local"
     address: str | None = None
     total: bool = False
+    worst: int = 10
     ignore_judge_errors: bool = False
     calibration: str | None = None
     on_error: OnError = "fail"

@@ -21,6 +21,7 @@ from .cells import TOGETHER, cell_counts
 from .confusion import LABELLED, counts_of_rows
 from .questions import QuestionTotals, totals_by_system
 from .reasons import row_reasons
+from .to_read import AnswersToRead, answers_to_read
 
 # Predictions that are scored at once, by device: a model sorts them by length, and batches for a GPU are large. They
 # depend on the rows alone, never on the number of threads, so that every machine gives the same numbers.
@@ -190,9 +191,10 @@ class Tally:
             and `confusion.LABELLED` {system: (4,) numbers of answers}.
         warning_counts: {metric: counts of what to warn of, see `Scorer.statistics`}.
         questions: with ava, {system: sums of its answers by question}.
+        to_read: the answers that a person should read first.
     """
 
-    def __init__(self, rows=None, predictions=None, sums=None, warning_counts=None, questions=None):
+    def __init__(self, rows=None, predictions=None, sums=None, warning_counts=None, questions=None, to_read=None):
         self.rows = Counter(rows)
         self.predictions = Counter(predictions)
         self.sums = {
@@ -200,6 +202,7 @@ class Tally:
             for metric, by_system in (sums or {}).items()
         }
         self.warning_counts = {metric: Counter(counts) for metric, counts in (warning_counts or {}).items()}
+        self.to_read = AnswersToRead(**(to_read or {"number": 0}))
         self.questions = {system: QuestionTotals(**totals) for system, totals in (questions or {}).items()}
 
     def add(self, other: "Tally") -> None:
@@ -212,6 +215,7 @@ class Tally:
             mine = self.sums.setdefault(metric, {})
             for system, values in by_system.items():
                 mine[system] = mine[system] + values if system in mine else values
+        self.to_read += other.to_read
         for system, totals in other.questions.items():
             self.questions[system] = self.questions[system] + totals if system in self.questions else totals
 
@@ -227,11 +231,16 @@ class Tally:
             "sums": sums,
             "warning_counts": {metric: dict(counts) for metric, counts in self.warning_counts.items()},
             "questions": {system: totals.as_json() for system, totals in self.questions.items()},
+            "to_read": self.to_read.as_json(),
         }
 
 
 def scored(
-    items: Sequence[Item], row_kind: RowKind, scorers: Mapping[str, Scorer], explain: bool = False
+    items: Sequence[Item],
+    row_kind: RowKind,
+    scorers: Mapping[str, Scorer],
+    worst: int = 10,
+    explain: bool = False,
 ) -> tuple[dict[str, list], Tally]:
     """Score items.
 
@@ -239,6 +248,7 @@ def scored(
         items: at least one.
         row_kind: what they are.
         scorers: {metric: what computes it}.
+        worst: number of answers to read first that are kept.
         explain: whether to say why, in columns METRIC_reason.
 
     Returns:
@@ -265,6 +275,13 @@ def scored(
             starts = np.cumsum([0, *lengths]).tolist()
             scores = {name: [values[a:b] for a, b in pairwise(starts)] for name, values in scores.items()}
         columns |= scores | ({f"{metric}_reason": reasons} if why else {})
+    judge = next((scorer for scorer in scorers.values() if scorer.verdict), None)
+    if worst and not row_kind.sets:
+        if judge:
+            (name, threshold), *_ = judge.thresholds.items()
+            tally.to_read = answers_to_read(columns, worst, name, judge.verdict, threshold)
+        else:
+            tally.to_read = answers_to_read(columns, worst, next(iter(scorers.values())).main)
     cells = cell_counts(columns)
     if cells is not None:
         tally.sums[TOGETHER] = {system: cells[owners == i].sum(axis=0) for i, system in enumerate(systems)}

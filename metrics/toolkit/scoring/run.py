@@ -35,6 +35,7 @@ from .pipeline import (
 from .questions import QuestionTotals
 from .registry import scorer_class
 from .selection import checked_columns, default_metrics, length_note, make_scorers, needed_columns
+from .to_read import AnswersToRead
 
 MAX_SYSTEMS = 1000
 
@@ -61,6 +62,8 @@ class Scores:
         counts: {metric: counts of its rows, see `Scorer.statistics`}.
         labelled: with ava, {system: the four counts of its rows with labels of people, see `confusion.CONFUSION`}.
         questions: with ava, {system: sums of its answers by question}.
+        to_read: the answers that a person should read first.
+        titles: {metric: what people call it, with the judge's size}.
     """
 
     sets: bool
@@ -80,6 +83,8 @@ class Scores:
     labelled: dict[str, list[float]] = field(default_factory=dict)
     counts: dict[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
     questions: dict[str, QuestionTotals] = field(default_factory=dict, repr=False, compare=False)
+    to_read: AnswersToRead = field(default_factory=AnswersToRead, repr=False, compare=False)
+    titles: dict[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def systems(self) -> dict[str, dict[str, float]]:
@@ -230,7 +235,9 @@ class Run:
             overall, of_part = Tally(), Tally()
             rows = _RowsRead(reading, windows, size)
             run = counted(
-                lambda window: scored(window.items, row_kind, scorers, explain) if window.items else None,
+                lambda window: (
+                    scored(window.items, row_kind, scorers, self.options.worst, explain) if window.items else None
+                ),
                 lambda done: progress(done, rows.expected),
                 sum(scorer.passes for scorer in scorers.values()),
                 lambda window: len(window.items),
@@ -357,4 +364,6 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCo
         },
         counts=dict(overall.warning_counts),
         questions=overall.questions,
+        to_read=overall.to_read,
+        titles={metric: scorer.title for metric, scorer in scorers.items()},
     )

@@ -1,0 +1,111 @@
+"""What `score` shows first: the finding, one number a quantity, and the answers to read."""
+
+import json
+import random
+
+import genqa_metrics
+import pytest
+from genqa_metrics.toolkit.cli import app
+from genqa_metrics.toolkit.scoring.run import Run
+from genqa_metrics.toolkit.scoring.to_read import DISAGREE, LOWEST, UNSURE, WRONG, AnswersToRead, answers_to_read
+from typer.testing import CliRunner
+
+JUDGE = {"score": "p", "verdict": "v", "threshold": 0.5}
+
+
+def columns(probabilities, labels):
+    rows = range(len(probabilities))
+    return {
+        "p": probabilities,
+        "v": [int(value >= 0.5) for value in probabilities],
+        "label": labels,
+        "file": ["a.jsonl"] * len(probabilities),
+        "line": [row + 1 for row in rows],
+        "id": [f"q{row}" for row in rows],
+        "system": ["s"] * len(probabilities),
+        "question": ["?"] * len(probabilities),
+        "prediction": [f"answer {row}" for row in rows],
+        "references": [["accepted"]] * len(probabilities),
+    }
+
+
+def test_every_kind_has_its_share_and_the_worst_comes_first():
+    found = answers_to_read(columns([0.9, 0.1, 0.45, 0.02, 0.97, 0.03], [0, 1, None, None, 1, None]), 10, **JUDGE)
+    assert [(answer.id, answer.kind) for answer in found.first] == [
+        ("q0", DISAGREE),
+        ("q1", DISAGREE),
+        ("q3", WRONG),
+        ("q5", WRONG),
+        ("q2", UNSURE),
+    ]
+    assert found.counts == {DISAGREE: 2, WRONG: 2, UNSURE: 1, LOWEST: 0}
+
+
+@pytest.mark.parametrize("number", [1, 3, 10, 100])
+def test_lists_of_parts_add_up_to_the_list_of_all(number):
+    source = random.Random(1)
+    probabilities = [round(source.random(), 3) for _ in range(300)]
+    labels = [source.choice([None, None, 0, 1]) for _ in probabilities]
+    rows = columns(probabilities, labels)
+    whole = answers_to_read(rows, number, **JUDGE)
+    parts = AnswersToRead(number=0)
+    for start in range(0, 300, 70):
+        part = answers_to_read({name: values[start : start + 70] for name, values in rows.items()}, number, **JUDGE)
+        parts += AnswersToRead(**json.loads(json.dumps(part.as_json())))
+    assert [answer.line for answer in parts.first] == [answer.line for answer in whole.first]
+    assert len(whole.first) == min(number, sum(whole.counts.values()))
+    assert parts.counts == whole.counts
+
+
+def test_a_metric_that_judges_nothing_lists_the_lowest_scores():
+    rows = [{"prediction": text, "references": ["four steps"]} for text in ("four steps", "six legs", "four legs")]
+    report = genqa_metrics.score(rows, "aev", worst=2)
+    assert [(answer.prediction, answer.kind) for answer in report.found.to_read.first] == [
+        ("six legs", LOWEST),
+        ("four legs", LOWEST),
+    ]
+
+
+def shown(repository, *arguments, name="answers.jsonl"):
+    path = str(repository / "metrics/examples" / name)
+    done = CliRunner().invoke(app, ["score", path, *arguments], env={"COLUMNS": "80"})
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_the_first_screen_has_the_finding_one_number_and_ten_answers(repository):
+    text = shown(repository)
+    lines = text.splitlines()
+    assert len(lines) <= 30
+    assert lines[0].startswith("88 answers of 2 systems to 44 questions, scored by AVA (small)")
+    assert "chatty leads terse by 16 points" in text
+    assert "this could be chance" in text
+    assert "Read these first (10 of" in text
+    assert text.count("0.659") == text.count("0.818") == 1  # 29 and 36 of 44, what the labels say
+    assert "0.59" not in text  # what the judge says beside them
+
+
+def test_everything_is_there_where_it_is_asked_for(repository):
+    text = shown(repository, "--verbose")
+    for name in ("ava_wrong", "checkpoint:", "through"):
+        assert name in text
+    some, more = (json.loads(shown(repository, "--format", "json", "--worst", n))["to_read"] for n in ("4", "40"))
+    assert len(some) == 4
+    assert len(more) > 20
+    assert {"prediction", "references", "kind", "score", "label"} <= set(more[0])
+
+
+def test_without_labels_and_information_it_says_that_it_cannot_tell(repository):
+    text = shown(repository, name="rag.jsonl")
+    assert "cannot tell (judged 0.83)" in text
+    assert "genqa-metrics label" in text
+    assert "0.000, 1.000" not in text
+
+
+def test_a_resumed_run_lists_the_same_answers(repository, tmp_path):
+    path = str(repository / "metrics/examples/echo.jsonl")
+    run = {"metrics": ["ava"], "output": f"{tmp_path}/parts/", "part_rows": 5}
+    first = Run([path], **run).score().to_read.first
+    again = Run([path], **run, resume=True).score().to_read.first
+    assert [answer.line for answer in again] == [answer.line for answer in first]
+    assert len(first) == 8
