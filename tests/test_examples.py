@@ -31,11 +31,24 @@ def questions():
 
 @pytest.fixture(scope="module")
 def demo(repository):
-    """What `genqa-metrics demo` prints at the root of the checkout."""
+    """What `genqa-metrics demo --all` prints at the root of the checkout."""
     with contextlib.chdir(repository):
-        done = CliRunner().invoke(app, ["demo"])
+        done = CliRunner().invoke(app, ["demo", "--all"])
     assert (done.exit_code, done.stderr) == (0, "")
     return done.stdout
+
+
+def test_the_first_screen_of_the_demo_says_what_people_say(answers):
+    done = CliRunner().invoke(app, ["demo"])
+    assert done.exit_code == 0
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 30
+    assert max(map(len, lines)) <= 80
+    right = Counter(row["system"] for row in answers if row["label"])
+    for system, count in right.items():
+        assert any(line.split()[:4] == [system, str(count), "of", "44"] for line in lines)
+    assert "People prefer chatty" in done.stdout
+    assert "demo --all" in lines[-1]
 
 
 def test_answers_are_many_and_varied(answers):

@@ -3,8 +3,11 @@
 import json
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 WORLD_CUP = "which event did the 2014 world cup"
@@ -75,9 +78,117 @@ def _question_remarks(scores: Scores) -> list[str]:
     ]
 
 
-def demo() -> None:
-    """Score the example files that come with the package, and explain the tables."""
-    show()
+def demo(
+    every: Annotated[bool, typer.Option("--all", help="Print all tables, with remarks.", show_default=False)] = False,
+) -> None:
+    """Score the example files that come with the package, and say what to see in the scores."""
+    if every:
+        show_all()
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("scoring the example files"):
+        reports = [_report(name, metrics, settings) for name, metrics, settings, _ in PARTS]
+        text = overview(*reports)
+    console = Console()
+    print_lines(text, Console(width=min(console.width, 100) if sys.stdout.isatty() else 80))
+
+
+PARTS = (
+    ("answers.jsonl", ("ava", "kpqa", "aev"), {}, "Answers: 44 questions, answered by two systems"),
+    ("questions.jsonl", ("f_meta", "aev"), RAW, "Questions: 14 short texts, asked about by three systems"),
+    ("rag.jsonl", ("ava", "grounding"), {}, "Answers from passages: six questions, answered by two systems"),
+)
+
+
+def _report(name: str, metrics: Sequence[str], settings: Mapping):
+    from ..reports.score import ScoreReport
+    from ..scoring.run import Run
+
+    run = Run([str(EXAMPLES / name)], metrics, settings)
+    return ScoreReport.of(run, run.score())
+
+
+def overview(answers, questions, passages) -> list[str]:
+    """Return what a newcomer should see, as lines; one that begins with a digit is a heading.
+
+    Args:
+        answers: scores of answers.jsonl, a `ScoreReport`.
+        questions: scores of questions.jsonl.
+        passages: scores of rag.jsonl.
+    """
+    from ..reports.first_screen import findings
+    from ..scoring.confusion import CONFUSION
+
+    labels_of, judge_of = answers.labels, answers.found.scores["ava"]
+    by_people = max(labels_of, key=lambda system: labels_of[system]["accepted"] + labels_of[system]["missed"])
+    by_judge = max(judge_of, key=lambda system: judge_of[system]["ava_accuracy"])
+    by_words = max(judge_of, key=lambda system: answers.found.scores["kpqa"][system]["rougeL"])
+    found, rows = answers.found, []
+    for system, labels in answers.labels.items():
+        number = found.predictions[system]
+        right = labels["accepted"] + labels["missed"]
+        judged = round(found.scores["ava"][system]["ava_accuracy"] * number)
+        words = (found.scores["kpqa"][system][name] for name in ("rougeL", "bertscore"))
+        cells = [f"{right} of {number}", f"{judged} of {number}", *(f"{value:.2f}" for value in words)]
+        rows.append([system, *cells])
+    header = ["system", "right: people", "right: AVA", "ROUGE-L", "BERTScore"]
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    table = [
+        "  " + "  ".join(f"{cell:{'<' if not place else '>'}{widths[place]}}" for place, cell in enumerate(row))
+        for row in (header, *rows)
+    ]
+    counts = {name: sum(labels[name] for labels in answers.labels.values()) for name in CONFUSION}
+    agreeing = counts["accepted"] + counts["rejected"]
+    steps = SEVEN_STEPS, ["Four steps are involved in a hypothesis test."], HOW_MANY_STEPS
+    seven = {
+        name: _row_score(metric, name, *steps)
+        for metric, name in (("aev", "aev"), ("kpqa", "rougeL_kpqa"), ("ava", "ava_score"))
+    }
+    supported = ", ".join(
+        f"{system} {scores['grounding']:.0%}" for system, scores in passages.found.scores["grounding"].items()
+    )
+    repetitive = questions.found.scores["f_meta"]["repetitive"]
+    return [
+        "genqa-metrics demo: example files, offline",
+        "",
+        "1 Which system is better? 44 questions, every answer labelled by people",
+        *table,
+        f"  -> People prefer {by_people}, AVA {by_judge}; shared words prefer {by_words}.",
+        f"     {findings(answers)[0]}.",
+        "",
+        "2 Why shared words mislead",
+        f"  Question  {HOW_MANY_STEPS} (four)",
+        f"  Answer    {SEVEN_STEPS}",
+        f"  -> AEv {seven['aev']:.2f}; ROUGE-L with KPQA's weights {seven['rougeL_kpqa']:.2f}; "
+        f"AVA {seven['ava_score']:.2f}, the probability of right",
+        "",
+        "3 How far to trust AVA",
+        f"  {agreeing} of {sum(counts.values())} verdicts agree: {counts['missed']} right answers rejected, "
+        f"{counts['let_through']} wrong accepted",
+        "  -> Label 50 to 100 answers of yours before you rely on it.",
+        "",
+        f"4 Answers from passages: sentences that these support: {supported}",
+        f"5 Generated questions: one repeated scores {repetitive['f_meta_conventional']:.2f}, "
+        f"but recall is {repetitive['f_meta_recall']:.2f}",
+        "",
+        "Next  genqa-metrics doctor YOUR_FILE   what it supports",
+        "      genqa-metrics score YOUR_FILE    how many are right, which to read",
+        "      genqa-metrics demo --all         all tables",
+    ]
+
+
+def print_lines(lines: Sequence[str], console) -> None:
+    """Print lines, headings in bold.
+
+    Args:
+        lines: plain text.
+        console: a `rich.console.Console`.
+    """
+    from rich.text import Text
+
+    for line in lines:
+        console.print(Text(line, style="bold" if line[:1].isdigit() or "->" in line else ""))
 
 
 def _passage_remarks(scores: Scores) -> list[str]:
@@ -89,7 +200,7 @@ def _passage_remarks(scores: Scores) -> list[str]:
     ]
 
 
-def show(width: int | None = None) -> None:
+def show_all(width: int | None = None) -> None:
     """Score the example files and print tables, remarks and the commands that do the same.
 
     Args:
@@ -99,26 +210,15 @@ def show(width: int | None = None) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from ..reports.score import ScoreReport
-    from ..scoring.run import Run
-
     console = Console()
     console = Console(width=width or (min(console.width, 100) if sys.stdout.isatty() else 100))
-
-    parts = (
-        ("answers.jsonl", ("ava", "kpqa", "aev"), {}, "Answers: 44 questions, answered by two systems"),
-        ("questions.jsonl", ("f_meta", "aev"), RAW, "Questions: 14 short texts, asked about by three systems"),
-        ("rag.jsonl", ("ava", "grounding"), {}, "Answers from passages: six questions, answered by two systems"),
-    )
     all_remarks = (_answer_remarks, _question_remarks, _passage_remarks)
-    for (name, metrics, settings, title), remarks in zip(parts, all_remarks, strict=True):
-        path = EXAMPLES / name
-        run = Run([str(path)], metrics, settings)
-        report = run.score()
+    for (name, metrics, settings, title), remarks in zip(PARTS, all_remarks, strict=True):
+        report = _report(name, metrics, settings)
         console.rule(Text(title, style="bold"), align="left")
         console.print()
-        ScoreReport.of(run, report).show(console)
-        for remark in remarks(report.scores):
+        report.show_all(console)
+        for remark in remarks(report.found.scores):
             line = Table.grid(padding=(0, 1))
             line.add_row("•", Text(remark))
             console.print(line)
@@ -129,7 +229,7 @@ def show(width: int | None = None) -> None:
             for metric, own in settings.items()
             for setting, value in own.items()
         )
-        command = f"genqa-metrics score {_shown(path)}{chosen}"
+        command = f"genqa-metrics score {_shown(EXAMPLES / name)}{chosen} --verbose"
         console.print(Text.assemble("The same table: ", (command, "bold cyan")), soft_wrap=True)
         console.print()
     console.print("Your own files: genqa-metrics score --help says what a row may look like.")
