@@ -343,7 +343,7 @@ def test_repr_is_short_and_arguments_are_named():
 
 
 FILES = {"from_", "systems", "encoding", "rows_at", "sheet", "split_references"}  # how a command reads its files
-SHOWN = {"json", "markdown", "latex", "html", "form", "fail_under"}  # what it prints and writes
+SHOWN = {"json", "markdown", "latex", "html", "form", "fail_under", "verbose"}  # what it prints and writes
 IN_PYTHON = {"notify", "problem", "progress", "keep", "explain"}  # arguments that only a function has
 
 

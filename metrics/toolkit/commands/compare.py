@@ -40,6 +40,7 @@ def compare(
     ] = 6,
     by: options.By = None,
     runs: Annotated[bool, typer.Option("--runs", help=_RUNS, show_default=False)] = False,
+    verbose: options.Verbose = False,
     ignore_judge_errors: options.IgnoreJudgeErrors = False,
     calibration: options.Calibration = None,
 ) -> None:

@@ -15,6 +15,7 @@ from .comparison import (
     name_of,
     ordered,
     pairs_table,
+    short_table,
     shown_answers,
     systems_table,
 )
@@ -23,6 +24,7 @@ from .report import Report, say
 from .slices import MAX_ROWS, comparison_tables, reversals
 from .table import Table, latex_table, markdown, markdown_code, markdown_table, print_table, visible
 
+FIRST_ROWS = 5  # that decide, on the first screen
 MAX_PAIRS = 15  # in the terminal and in LaTeX; of more pairs those of neighbours in the ranking
 
 
@@ -160,40 +162,67 @@ class CompareReport(Report):
         return self._latex(parts)
 
     def show(self, console) -> None:
-        """Print the comparison.
+        """Print the finding, one line a system, and the rows that decide; `show_all` prints everything.
 
         Args:
             console: a `rich.console.Console`.
         """
         from rich.text import Text
 
+        console.print(Text(self.title, style="bold"))
+        for line in self.findings:
+            console.print(Text(f"-> {visible(line)}", style="bold"))
+        more = len(self.notes) - MAX_NOTES
+        rest = [f"note: ... and {more} more: --verbose"] if more > 0 else []
+        say(console, [*(f"note: {note}" for note in self.notes[:MAX_NOTES]), *rest], "yellow")
+        for metric, tests in self.tests.items():
+            name = next(iter(tests))
+            console.print()
+            print_table(short_table(self._report, metric, name), console)
+            for table in self.sliced(metric, MAX_ROWS):
+                print_table(table, console)
+            if not self.changes:  # they have the rows
+                self._show_rows(console, metric, FIRST_ROWS)
+        for table in change_tables(self._report, self._report["settings"]["rows"]):
+            print_table(table, console)
+        console.print()
+        console.print(Text("All tests, what they rest on, and signatures: --verbose", style="dim"))
+
+    def show_all(self, console) -> None:
+        """Print the whole comparison.
+
+        Args:
+            console: a `rich.console.Console`.
+        """
+        say(console, self.findings, "bold")
+        say(console, [f"note: {note}" for note in self.notes], "bold yellow")
+        for metric, tests in self.tests.items():
+            print_table(systems_table(self._report, metric), console)
+            for name in tests:
+                print_table(pairs_table(self._report, metric, name, MAX_PAIRS), console)
+            for table in self.sliced(metric):
+                print_table(table, console)
+            if not self.changes:
+                self._show_rows(console, metric)
+        for table in change_tables(self._report):
+            print_table(table, console)
+        say(console, [CLUSTERS, *self.facts()])
+
+    def _show_rows(self, console, metric: str, most: int | None = None) -> None:
+        """Print the rows on which the systems differ most."""
+        from rich.text import Text
+
         def cut(*parts) -> None:
             console.print(Text.assemble(*parts), no_wrap=True, overflow="ellipsis")
 
-        more = len(self.notes) - MAX_NOTES
-        rest = [f"note: ... and {more} more in --json, --markdown and --html"] if more > 0 else []
-        say(console, [*(f"note: {note}" for note in self.notes[:MAX_NOTES]), *rest], "bold yellow")
-        for metric, tests in self.tests.items():
-            print_table(systems_table(self._report, metric), console)
-            name = next(iter(tests))
-            print_table(pairs_table(self._report, metric, name, MAX_PAIRS), console)
-            for table in self.sliced(metric, MAX_ROWS):
-                print_table(table, console)
-            if self.changes:  # they have the rows
-                continue
-            say(console, [f"{name}: rows that differ most"] * bool(self.rows[metric]), "bold")
-            for row in self.rows[metric]:
-                cut(visible(name_of(row)), (f"  [{visible(' | '.join(row['references']))}]", "dim"))
-                answers = [[visible(cell) for cell in cells] for cells in shown_answers(row)]
-                width = max(len(system) for _, system, _ in answers)
-                for score, system, answer in answers if len(answers) < 4 else (answers[0], answers[-1]):
-                    cut(f"  {score}  ", (f"{system:<{width}}", "bold"), f"  {answer}")
-            console.print()
-        for table in change_tables(self._report, self._report["settings"]["rows"]):
-            print_table(table, console)
-        say(console, [CLUSTERS, *self.facts()])
-        console.print()
-        say(console, self.findings, "bold")
+        rows = self.rows[metric][:most]
+        say(console, ["Rows that decide"] * bool(rows), "bold")
+        for row in rows:
+            cut(visible(name_of(row)), (f"  [{visible(' | '.join(row['references']))}]", "dim"))
+            answers = [[visible(cell) for cell in cells] for cells in shown_answers(row)]
+            width = max(len(system) for _, system, _ in answers)
+            for score, system, answer in answers if len(answers) < 4 else (answers[0], answers[-1]):
+                cut(f"  {score}  ", (f"{system:<{width}}", "bold"), f"  {answer}")
 
     def to_html(self) -> str:
         """Return the comparison as one HTML page that needs no outside resource; see `comparison_page`."""

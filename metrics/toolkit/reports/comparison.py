@@ -134,6 +134,31 @@ def systems_table(report: Mapping, metric: str) -> Table:
     return Table(f"{metric}: systems", header, rows, f"{said} {BEST}", marked, bold, short=short)
 
 
+def short_table(report: Mapping, metric: str, name: str) -> Table:
+    """Return one line a system: its score with an interval, and the difference from the best, with its p-value.
+
+    Args:
+        report: see `analysis.compare.CompareRun.report`.
+        metric: its name.
+        name: one of its tested scores.
+    """
+    found, accuracy = report["metrics"][metric], corrected_accuracy(report, metric)
+    order, best = ordered(report, metric, name), best_systems(report, metric, name)
+    behind = {pair["second"]: pair for pair in ranked_pairs(report, metric, name) if pair["first"] == order[0]}
+    rows = []
+    for system in order:
+        scored = found["scores"][name][system]
+        pair = behind.get(system)
+        difference = [estimate(pair["difference"]), p_value(pair["p_corrected"])] if pair else ["", ""]
+        rows.append(
+            [system, accuracy_cell(accuracy["systems"][system]) if accuracy else estimate(scored), *difference]
+        )
+    header = ["system", "right" if accuracy else name, f"{order[0]} leads by", "p"]
+    corrected = f"; the difference is of {name}" if accuracy else ""
+    said = f"95% intervals; p is {_correction(report)}{corrected}."
+    return Table("", header, rows, said, {place for place, system in enumerate(order) if system in best})
+
+
 def ranked_pairs(report: Mapping, metric: str, name: str, neighbours: bool = False) -> list[dict]:
     """Return the tests of pairs, the better system first, in the order of the ranking.
 
