@@ -77,7 +77,7 @@ def test_questions_score_as_the_modules_score_them(questions, tmp_path):
         assert by_system[system]["aev"] == pytest.approx(expected["aev"], abs=1e-12)
         assert [x for row in per_row for x in row["aev"]] == pytest.approx(expected["aev_per_example"], abs=1e-12)
         assert [len(row["aev"]) for row in per_row] == [len(texts) for texts in sets]
-    assert f_meta.signature() in run("score", questions, "--set", "f_meta.base=bleu")[0]
+    assert f_meta.signature() in run("score", questions, "--set", "f_meta.base=bleu", "--verbose")[0]
 
 
 def test_one_answer_is_a_set_of_one(answers):
@@ -439,9 +439,9 @@ def test_bad_usage_is_status_2_and_says_what_is_right(answers, arguments, messag
 
 
 def test_settings_change_the_numbers_and_the_signature(answers):
-    out, _ = run("score", answers, "-s", "aev.alpha=0", "-s", "aev.wordiness=inf", "-s", "aev.stop_words=none")
+    out, _ = run("score", answers, "-v", "-s", "aev.alpha=0", "-s", "aev.wordiness=inf", "-s", "aev.stop_words=none")
     assert "aev|alpha:0|order:2|brevity:1|wordiness:inf|weights:uniform|stop:None" in out
-    out, _ = run("score", answers, "-s", "f_meta.base=bleu")
+    out, _ = run("score", answers, "-v", "-s", "f_meta.base=bleu")
     assert "aev|" not in out
     assert "f_meta|base:bleu" in out
 
@@ -459,7 +459,7 @@ def test_settings_change_the_numbers_and_the_signature(answers):
 def test_settings_from_a_file(answers, tmp_path, content, arguments):
     path = tmp_path / "settings.json"
     path.write_text(json.dumps(content))
-    out, _ = run("score", answers, "--settings", path, *arguments)
+    out, _ = run("score", answers, "--settings", path, "--verbose", *arguments)
     assert "aev|alpha:0.25|order:2|brevity:1|wordiness:inf" in out
 
 
@@ -471,7 +471,7 @@ def test_a_settings_file_that_says_nothing_about_a_metric_is_refused(answers, tm
 
 
 def test_formats_of_the_result(answers):
-    table, _ = run("score", answers, "-m", "aev")
+    table, _ = run("score", answers, "-m", "aev", "--verbose")
     assert [line.split()[:2] for line in table.splitlines() if line.startswith(("A ", "B "))] == [
         ["A", "2"],
         ["B", "3"],
@@ -581,7 +581,7 @@ check("evaluate", "datasets")
 
 def test_the_installed_command_and_its_streams(answers):
     command = [os.path.join(os.path.dirname(sys.executable), "genqa-metrics")]
-    quiet = [*command, "score", "-", "--set", "aev.brevity=inf", "--set", "aev.max_order=1"]
+    quiet = [*command, "score", "-", "--verbose", "--set", "aev.brevity=inf", "--set", "aev.max_order=1"]
     good = subprocess.run(quiet, input=lines(ANSWERS), capture_output=True, text=True, timeout=120)
     assert (good.returncode, good.stderr) == (0, "")
     assert "aev|alpha" in good.stdout
@@ -643,6 +643,6 @@ def test_warnings_of_a_metric_are_passed_on(tmp_path):
     path.write_text(lines([{"prediction": "Paris", "references": ["Paris"]}]))
     out, said = run("score", path)
     assert "warning: aev: words: the texts have no 2-grams, which are left out: this is AEv with N = 1" in said
-    assert "1.0000" in out
-    assert "0.0000" in run("score", path, "--set", "aev.effective_order=false")[0]
+    assert "1.000" in out
+    assert "0.000" in run("score", path, "--set", "aev.effective_order=false")[0]
     assert "warning" not in run("score", path, "--set", "aev.max_order=1")[1]

@@ -141,7 +141,7 @@ def test_equal_differences_by_hand(tmp_path):
 def test_columns_may_have_the_names_of_metrics(tmp_path):
     lines = [{"id": i, "system": s, "aev": float(s == "a"), "kpqa": 0.5} for i in range(3) for s in "ab"]
     path, page = save(tmp_path / "all.jsonl", lines), tmp_path / "page.html"
-    out, _ = run(path, "-c", "aev", "-c", "kpqa", "--resamples", 100, "--html", page)
+    out, _ = run(path, "-c", "aev", "-c", "kpqa", "--resamples", 100, "--html", page, "--verbose")
     assert "column:kpqa|mean" in out
     assert "kpqa" in page.read_text()
 
@@ -286,7 +286,7 @@ def test_report_says_what_it_rests_on(files):
     for path, entry in zip(files, found["inputs"], strict=True):
         assert entry == {"name": path.name, "sha256": sha256(path.read_bytes()).hexdigest(), "rows": 4}
     for text in (
-        run(*files, "--resamples", 200, "--seed", 7)[0],
+        run(*files, "--resamples", 200, "--seed", 7, "--verbose")[0],
         CompareReport(found).to_markdown(),
         CompareReport(found).to_latex(),
         CompareReport(found).to_html().replace("<wbr>", ""),
@@ -327,11 +327,15 @@ def test_markdown_and_terminal(files):
     markdown, _ = run(*files, "--resamples", 200, "--format", "markdown")
     assert "| system | ranks | cluster | aev |" in markdown
     assert markdown.count("| good - bad |") == 1
-    out, err = run(*files, "--resamples", 200, "--rows", 1)
+    out, err = run(*files, "--resamples", 200, "--rows", 1, "--verbose")
     assert err == ""
     assert "good - bad" in out
-    assert out.count("aev: rows that differ most") == 1
+    assert out.count("Rows that decide") == 1
     assert re.search(r"^good +1", out, re.MULTILINE)
+    first, _ = run(*files, "--resamples", 200)
+    assert first.splitlines()[1].startswith("-> aev: good has the highest score")
+    assert "good leads by" in first
+    assert len(first.splitlines()) <= 30
 
 
 def test_html_is_self_contained_and_escaped(tmp_path):
@@ -609,9 +613,10 @@ def test_answers_longer_than_the_references_are_noted_before_the_tables():
     )
     out = io.StringIO()
     found.show(Console(file=out, width=200))
-    first = out.getvalue().splitlines()[0]
-    assert first.startswith("note: aev: the answers of long are")
-    assert "aev.wordiness=infinity" in first
+    note = next(line for line in out.getvalue().splitlines() if line.startswith("note:"))
+    assert note.startswith("note: aev: the answers of long are")
+    assert "aev.wordiness=infinity" in note
+    assert out.getvalue().index(note) < out.getvalue().index("───")
     assert found.to_markdown().index("wordiness") < found.to_markdown().index("|")
 
 

@@ -39,9 +39,14 @@ def test_rows_of_every_kind_give_the_numbers_of_the_command_line(tmp_path):
     metrics = ["aev", "ava"]
     expected = json.loads(run("score", path, "-m", "aev", "-m", "ava", "-f", "json", "-o", output)[0])
     written = pandas.read_parquet(output).drop(columns=["file", "references"])
+    for answer in expected["to_read"]:
+        answer.pop("file")
     for rows in (ROWS, pandas.DataFrame(ROWS), datasets.Dataset.from_list(ROWS), path, [path]):
         report = genqa_metrics.score(rows, metrics)
-        assert report.to_dict() == expected
+        content = report.to_dict()
+        for answer in content["to_read"]:
+            answer.pop("file")
+        assert content == expected
         assert report.signatures == expected["signatures"]
         frame = report.to_pandas()
         assert len(frame) == len(ROWS)
@@ -241,13 +246,12 @@ def test_the_page_says_what_was_found_and_a_phone_shows_all_of_it(browser, tmp_p
     page = browser.new_page(viewport={"width": 390, "height": 800})
     page.goto(path.as_uri())
     first, second = page.locator(".finding").all_inner_texts()
-    assert re.fullmatch(r"a and another system have the highest accuracy, \d\.\d{3} \[.*\]\.", first)
+    assert first == "The accuracy cannot be told from these rows."
     assert re.fullmatch(r"a and another system have the highest rougeL_kpqa, \d\.\d{3}\.", second)
     wide = "elements => elements.filter(one => one.scrollWidth > one.clientWidth).length"
     assert page.locator("html, .wide").evaluate_all(wide) == 0
     cell = page.locator("table.cards td").first
     assert cell.evaluate("cell => getComputedStyle(cell, '::before').content") == '"answers"'
-    assert page.locator(".facts code").first.inner_text() == "accuracy"
     assert "`" not in page.locator("body").inner_text()
     copied = page.evaluate("getSelection().selectAllChildren(document.body) ?? getSelection().toString()")
     assert all(signature in copied for signature in report.signatures.values()), "what is copied has no spaces in it"

@@ -221,7 +221,7 @@ def test_folders_of_one_name_are_named_by_their_paths(tmp_path):
         (tmp_path / name).mkdir()
         folder(tmp_path / name / "out", rows(6, 3))
     folders = [str(tmp_path / name / "out") for name in ("v1", "v2")]
-    out = run("compare", *folders, "-m", "aev", "--resamples", "100")[0]
+    out = run("compare", *folders, "-m", "aev", "--resamples", "100", "--verbose")[0]
     named = [line for line in out.splitlines() if "SHA-256" in line]
     assert [line.startswith(folder) for line, folder in zip(named, folders, strict=True)] == [True, True]
     found = files_of_runs(folders)

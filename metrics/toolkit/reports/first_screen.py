@@ -43,13 +43,22 @@ def first_screen(report: "ScoreReport", console: Any) -> None:
     for note in dict.fromkeys([*accuracy["notes"], *found.notes]):
         if note != accuracy["measured"]:
             say(f"{note[:1].upper()}{note[1:]}.", "dim", "   ")
-    if found.to_read.first:
-        console.print()
-        say(_reading_head(found.to_read), "bold")
-        for line in _reading_lines(found.to_read, width):
-            console.print(Text(line), no_wrap=True, overflow="crop")
+    print_reading(found.to_read, console)
     console.print()
     say(f"{'Why: genqa-metrics explain --help. ' * bool(report.accuracy)}All tables and signatures: --verbose", "dim")
+
+
+def print_reading(to_read: AnswersToRead, console: Any) -> None:
+    """Print the answers to read first; nothing if there is none."""
+    from rich.text import Text
+
+    if to_read.first:
+        every = sum(to_read.counts.values())
+        more = f" ({len(to_read.first)} of {every:,}; --worst {every} lists all)" * (every > len(to_read.first))
+        console.print()
+        console.print(Text(f"{READ}{more}", style="bold"))
+        for line in _reading_lines(to_read, min(console.width, WIDTH)):
+            console.print(Text(line), no_wrap=True, overflow="crop")
 
 
 def headline(report: "ScoreReport") -> str:
@@ -57,7 +66,8 @@ def headline(report: "ScoreReport") -> str:
     found = report.found
     systems = [system for system in found.rows if system != found.total]
     answers = sum(found.predictions[system] for system in systems)
-    of = f"{answers:,} {'questions' if found.sets else 'answers'} of {len(systems)} system{'s' * (len(systems) != 1)}"
+    what = "question" if found.sets else "answer"
+    of = f"{answers:,} {what}{'s' * (answers != 1)} of {len(systems)} system{'s' * (len(systems) != 1)}"
     asked = {key for system in found.questions for key in found.questions[system].keys.tolist()}
     to = f" to {len(asked):,} questions" if asked else ""
     return f"{of}{to}, scored by {listed([found.titles.get(metric) or metric for metric in found.scores])}"
@@ -130,12 +140,6 @@ def _right(values: Mapping[str, Any] | None) -> str:
     if values["accuracy"] is None:
         return f"cannot tell (judged {number(values['judged'], 2)})"
     return accuracy_cell(values)
-
-
-def _reading_head(to_read: AnswersToRead) -> str:
-    every = sum(to_read.counts.values())
-    more = f" ({len(to_read.first)} of {every:,}; --worst {every} lists all)" if every > len(to_read.first) else ""
-    return f"{READ}{more}"
 
 
 def _reading_lines(to_read: AnswersToRead, width: int) -> list[str]:

@@ -15,7 +15,7 @@ from ..scoring.parts import PART_ROWS
 from ..scoring.registry import scorer_class
 from ..scoring.run import Run, Scores
 from .charts import accuracy_chart
-from .first_screen import first_screen, reading_table
+from .first_screen import READ, first_screen, print_reading, reading_table
 from .glossary import short_names
 from .report import Report, highest, highest_accuracy, say
 from .table import Table, accuracy_cell, markdown, markdown_code, markdown_table, number, print_table, visible
@@ -350,10 +350,13 @@ class ScoreReport(Report):
         """
         say(console, [f"note: {note}" for note in self.notes], "bold yellow")
         for table in self.tables():
+            if table.title == READ:
+                continue
             table.title = ""
             wide = sum(len(name) + 3 for name in table.headings) > _WIDTH
             broken = [name for place, name in enumerate(table.header) if wide and place != table.bold]
             print_table(table, console, broken)
+        print_reading(self.found.to_read, console)
         say(console, self._remarks())
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 DISAGREE, WRONG, UNSURE, LOWEST = "label and judge disagree", "judged wrong", "unsure", "lowest score"
 SHARES = {DISAGREE: 4, WRONG: 3, UNSURE: 3, LOWEST: 10}  # of a list of ten
+BEST = 1.0  # no answer with this score need be read
 BAND = 0.15  # probabilities this near to the threshold are unsure
 
 
@@ -112,6 +113,8 @@ def answers_to_read(
         label = columns["label"][place]
         if verdict is None or threshold is None:
             kind, rank = LOWEST, value
+            if value >= BEST:
+                continue
         elif label in (0, 1) and label != columns[verdict][place]:
             kind, rank = DISAGREE, -abs(value - label)
         elif abs(value - threshold) < BAND:
