@@ -109,3 +109,15 @@ def test_a_resumed_run_lists_the_same_answers(repository, tmp_path):
     again = Run([path], **run, resume=True).score().to_read.first
     assert [answer.line for answer in again] == [answer.line for answer in first]
     assert len(first) == 8
+
+
+@pytest.mark.parametrize("metric", ["ava", "kpqa"])
+def test_explain_shows_why_the_first_answers_of_a_file_were_scored_so(repository, metric):
+    path = str(repository / "metrics/examples/echo.jsonl")
+    done = CliRunner().invoke(app, ["explain", path, "-m", metric, "--worst", "2"])
+    assert done.exit_code == 0, done.output
+    assert done.stdout.count("Question  ") == 2
+    assert "e1-echo, Echo: " in done.stdout or metric == "kpqa"
+    wrong = CliRunner().invoke(app, ["explain", path, "-m", metric, "-o", "x.csv"])
+    assert wrong.exit_code == 2
+    assert "--output: of files only with --metric grounding" in wrong.stderr

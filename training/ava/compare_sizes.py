@@ -22,7 +22,7 @@ from scipy.stats import pearsonr
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from training.ava.evaluate_ava import calibration_error, half
+from training.ava.evaluate_ava import calibration_error, half, write_calibration
 from training.common import command_line, json_rows, local_file, markdown_table, write_json
 
 FOLDERS = ("judgments", "judgments_more", "written", "grounding", "sentence_pairs")
@@ -90,22 +90,41 @@ def measured(checkpoint: str, data: Path, most: int, names: list[str]) -> dict:
     return sets
 
 
+def fitted(sets: dict, other: int | None = None) -> tuple[float, float]:
+    """Return slope and intercept of Platt scaling on the sets with verdicts, each with the same weight.
+
+    Args:
+        sets: what `measured` returns.
+        other: half of the questions that is left out; None for all.
+    """
+    odds, labels, weights = [], [], []
+    for name in VERDICTS:
+        if name in sets:
+            kept = np.array(sets[name]["halves"]) != other
+            kept &= np.isin(sets[name]["labels"], (0, 1))
+            odds.append(_odds(sets[name])[kept])
+            labels.append(np.array(sets[name]["labels"])[kept])
+            weights.append(np.full(kept.sum(), 1 / max(1, kept.sum())))
+    weight = np.concatenate(weights)
+    weight *= len(weight) / weight.sum()
+    model = LogisticRegression(C=1e6).fit(np.concatenate(odds)[:, None], np.concatenate(labels), weight)
+    return float(model.coef_[0, 0]), float(model.intercept_[0])
+
+
+def _odds(one: dict) -> np.ndarray:
+    return logit(np.clip(one["probabilities"], 1e-6, 1 - 1e-6))
+
+
 def scores(sets: dict) -> dict[str, dict[str, float]]:
     """Return {set: scores} of one judge, with one cross-fitted scale and threshold for all answers."""
-    odds = {name: logit(np.clip(one["probabilities"], 1e-6, 1 - 1e-6)) for name, one in sets.items()}
+    odds = {name: _odds(one) for name, one in sets.items()}
     labels = {name: np.array(one["labels"]) for name, one in sets.items()}
-    halves = {name: np.array(one["halves"]) for name, one in sets.items()}
-    fitted = [name for name in VERDICTS if name in sets]
     scaled = {name: np.zeros(len(values)) for name, values in odds.items()}
     for own in (0, 1):
-        other = {name: halves[name] != own for name in fitted}
-        weights = np.concatenate([np.full(other[name].sum(), 1 / max(1, other[name].sum())) for name in fitted])
-        x = np.concatenate([odds[name][other[name]] for name in fitted])
-        y = np.concatenate([labels[name][other[name]] for name in fitted])
-        model = LogisticRegression(C=1e6).fit(x[:, None], y, weights * len(y) / weights.sum())
+        slope, intercept = fitted(sets, own)
         for name in sets:
-            mine = halves[name] == own
-            scaled[name][mine] = expit(model.coef_[0, 0] * odds[name][mine] + model.intercept_[0])
+            mine = np.array(sets[name]["halves"]) == own
+            scaled[name][mine] = expit(slope * odds[name][mine] + intercept)
     table = {}
     for name, values in labels.items():
         table[name] = {"rows": len(values), "rows a second": len(values) / sets[name]["seconds"]}
@@ -144,6 +163,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=[*VERDICTS, *GRADES, *CLAIMS], help="names of dev files")
     parser.add_argument("--rows", type=int, default=400, help="rows of a set at most")
     parser.add_argument("--json", type=Path, help="result file; judges that it has are kept")
+    parser.add_argument("--calibrate", action="store_true", help="write scale and threshold into the one folder")
     parser.add_argument("--tables", type=Path, help="print the tables of this result file")
     args = parser.parse_args()
     if args.tables:
@@ -157,6 +177,10 @@ def main() -> None:
         result["command"] = command_line("training.ava.compare_sizes", sys.argv[1:])
         if args.json:
             write_json(args.json, result)
+        if args.calibrate:
+            slope, intercept = fitted(sets)
+            settings = {"slope": round(slope, 6), "intercept": round(intercept, 6), "threshold": 0.5}
+            write_calibration(Path(checkpoint), settings)
     print(tables(result))
 
 

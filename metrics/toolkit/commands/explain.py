@@ -1,7 +1,9 @@
 """The command `explain`: show in the terminal, or on a page, why a metric scored an answer as it did."""
 
+import os
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,7 +19,7 @@ def explain(
     texts: Annotated[
         list[str],
         typer.Argument(
-            metavar="QUESTION", help="The question; or, for grounding, files of rows as for score.", show_default=False
+            metavar="QUESTION", help="The question of one answer; or files of rows as for score.", show_default=False
         ),
     ],
     prediction: Annotated[
@@ -90,7 +92,7 @@ def explain(
     split_references: options.SplitReferences = None,
     on_error: options.SkipOrFailOrNone = None,
 ) -> None:
-    """Show why AVA or KPQA scored one answer as it did, or which sentences grounding found unsupported.
+    """Show why a metric scored an answer as it did; of files, the answers that a person should read first.
 
     **ava** prints the verdict, the reference that decided, the words of the answer that count for it and against it,
     by what the probability is without them, and a sentence.
@@ -105,6 +107,8 @@ def explain(
     **Examples**
 
     - `genqa-metrics explain "Who won?" --prediction "It was Ann." --reference Ann`
+
+    - `genqa-metrics explain answers.jsonl --worst 3`
 
     - `genqa-metrics explain rag.jsonl -m grounding --worst 10 -o unsupported.csv`
 
@@ -126,14 +130,23 @@ def explain(
             raise ValueError("--set: only grounding has settings here; leave it out, or add --metric grounding")
         if checkpoint and settings.setdefault("checkpoint", checkpoint) != checkpoint:
             raise ValueError("--checkpoint: given twice, as an option and as a setting; drop one of the two")
-        if metric == "grounding" and prediction is None and context is None and reference is None:
+        of_rows = prediction is None and context is None and reference is None
+        if of_rows and metric == "grounding":
             files = {"--html": html, "--output": None if output is None else Path(output)}
             console.check_outputs(files, texts)
             run = _run(texts, of_files, reading, settings)
+        elif of_rows and all(map(os.path.exists, texts)):
+            for option, value in (("--html", html), ("--output", output), ("--idf", idf)):
+                if value:
+                    raise ValueError(f"{option}: of files only with --metric grounding; `score --html` has a page")
+            run = _scoring(texts, of_files, reading, metric, checkpoint)
         else:
             _check_one_answer(texts, metric, prediction, reference, context, of_files)
             console.check_outputs({"--html": html}, [idf])
             run = None
+    if run and metric != "grounding":
+        _explain_rows(run, metric, checkpoint)
+        return
     if metric == "grounding":
         from ..analysis.unsupported import one_answer
         from ..reports.unsupported import print_unsupported as show
@@ -173,6 +186,54 @@ def _run(paths: list[str], given: Mapping[str, Any], reading: Sequence[Any], set
     )
 
 
+def _scoring(paths: list[str], given: Mapping[str, Any], reading: Sequence[Any], metric: str, checkpoint: str | None):
+    """Return the run that scores files, to find the answers that should be read first."""
+    from ..scoring.run import Run
+
+    return Run(
+        options.read_inputs(paths, *reading),
+        [metric],
+        {metric: {"checkpoint": checkpoint}} if checkpoint else None,
+        columns=options.name_values("--column", given["column"]),
+        on_error=given["on_error"] or "fail",
+        worst=given["worst"] or WORST,
+    )
+
+
+def _explain_rows(run, metric: str, checkpoint: str | None) -> None:
+    """Print why the answers of files that should be read first were scored as they were."""
+    from rich.text import Text
+
+    from ..reports.first_screen import why_to_read
+    from ..reports.table import visible
+
+    with console.failures("explain"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)
+        with console.skipped_rows() as problem, console.progress_bars() as progress:
+            answers = run.score(console.say, problem, partial(progress, "scoring")).to_read.first
+    out = console.output_console(width=100)
+    for answer in answers:
+        name = f"{answer.id or f'line {answer.line}'}, {answer.system}: {why_to_read(answer)}"
+        out.print(Text(visible(name), style="bold"))
+        if metric == "ava":
+            from ..analysis.verdict import verdict
+            from ..reports.verdict import print_verdict
+
+            settings = {"checkpoint": checkpoint} if checkpoint else None
+            found = verdict(answer.question or "", answer.prediction, answer.references, settings)
+            print_verdict(found, out, legend=answer is answers[-1])
+        else:
+            from ...kpqa.loading import load_models
+            from ..analysis.explanation import explanation
+            from ..reports.explanation import print_explanation
+
+            models = load_models(checkpoint)
+            print_explanation(
+                explanation(answer.question or "", answer.prediction, answer.references, models, corpus=None), out
+            )
+        out.print()
+
+
 def _found(run):
     """Return what a run over files finds; messages go to standard error."""
     with warnings.catch_warnings():
@@ -201,15 +262,15 @@ def _check_one_answer(
     for option, value in (("--prediction", prediction), (evidence, wanted)):
         if value is None:
             raise ValueError(
-                f"{option}: missing; {metric} explains one answer with --prediction and {evidence}. To explain files "
-                "of rows, give --metric grounding alone"
+                f"{option}: missing; {metric} explains one answer with --prediction and {evidence}. Files of rows are "
+                "named alone; there is none of this name"
             )
     if len(texts) > 1:
         raise ValueError(f"QUESTION: expected one text, got {len(texts)}; put it into quotation marks")
     for option, value in of_files.items():
         if value:
             flag = "--" + option.rstrip("_").replace("_", "-")
-            raise ValueError(f"{flag}: only for files of rows, which --metric grounding reads; leave it out")
+            raise ValueError(f"{flag}: only for files of rows; leave it out")
     _check_texts({"QUESTION": texts, "--prediction": [prediction], evidence: wanted}, metric == "grounding")
 
 

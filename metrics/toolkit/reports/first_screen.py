@@ -45,7 +45,7 @@ def first_screen(report: "ScoreReport", console: Any) -> None:
             say(f"{note[:1].upper()}{note[1:]}.", "dim", "   ")
     print_reading(found.to_read, console)
     console.print()
-    say(f"{'Why: genqa-metrics explain --help. ' * bool(report.accuracy)}All tables and signatures: --verbose", "dim")
+    say(f"{'Why: genqa-metrics explain FILE. ' * bool(report.accuracy)}All tables and signatures: --verbose", "dim")
 
 
 def print_reading(to_read: AnswersToRead, console: Any) -> None:
@@ -124,7 +124,7 @@ def reading_table(to_read: AnswersToRead) -> Table:
     for answer in to_read.first:
         texts = [answer.question or "", answer.prediction, "; ".join(answer.references)]
         texts = [text if len(text) <= LONG else f"{text[:LONG]}..." for text in texts]
-        rows.append([answer.id or str(answer.line), answer.system, _why(answer), *texts])
+        rows.append([answer.id or str(answer.line), answer.system, why_to_read(answer), *texts])
     every = sum(to_read.counts.values())
     said = (
         f"{len(rows)} of {every:,}: answers on which a label and the judge disagree, answers judged wrong, and answers"
@@ -162,11 +162,11 @@ def _reading_lines(to_read: AnswersToRead, width: int) -> list[str]:
     return [line for line in lines if line]
 
 
-def _why(answer: AnswerToRead) -> str:
+def why_to_read(answer: AnswerToRead) -> str:
     """Return in a few words why an answer should be read.
 
     >>> from types import SimpleNamespace
-    >>> _why(SimpleNamespace(kind=DISAGREE, label=1.0, score=0.2))
+    >>> why_to_read(SimpleNamespace(kind=DISAGREE, label=1.0, score=0.2))
     'label right, judged 0.20'
     """
     if answer.kind == DISAGREE:

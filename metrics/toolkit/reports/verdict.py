@@ -43,12 +43,13 @@ def _references(found: Verdict) -> list[tuple[str, bool]]:
     return [(text, several and number == found.reference) for number, text in enumerate(found.references)]
 
 
-def print_verdict(found: Verdict, console) -> None:
+def print_verdict(found: Verdict, console, legend: bool = True) -> None:
     """Print a verdict: words with background colours, or without colours the effects as numbers.
 
     Args:
         found: the verdict.
         console: a `rich.console.Console`.
+        legend: print what the marks mean, warnings and the signature too.
     """
     from rich.text import Text
 
@@ -71,6 +72,8 @@ def print_verdict(found: Verdict, console) -> None:
         show("Reference", f"{text}  (decided)" if decided else text)
     show("Verdict", headline(found))
     show("Reason", found.reason)
+    if not legend:
+        return
     console.print()
     if coloured:
         _, speaks_for, against = STEPS[0]
