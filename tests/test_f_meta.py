@@ -18,6 +18,7 @@ from genqa_metrics.f_meta.scoring import (
     best_matches,
     corpus_scores,
     f_score,
+    matched,
     score_matrices,
     statistics,
 )
@@ -275,7 +276,7 @@ def test_tokenizers():
     raw, tokenised = "Who won the “World Cup”, in 2014?", "who won the “ world cup ” , in 2014 ?"
     for base in ("bleu", "rouge"):
         assert one_context([raw], [tokenised], base, base_kwargs={"tokenizer": "word"})["f_meta"] > 0.999
-        assert one_context([raw], [tokenised], base)["f_meta"] < 0.8
+        assert one_context([raw], [tokenised], base, base_kwargs=bases.PAPER)["f_meta"] < 0.8
         letters = one_context(["abcd"], ["abcd!"], base, base_kwargs={"tokenizer": list})
         assert letters["f_meta_precision"] == pytest.approx(COCO[base]("a b c d", ["a b c d !"]), abs=1e-12)
     assert overlap.words("谁赢了? Don’t 10,5 हिन्दी 👩‍👩") == [
@@ -339,12 +340,16 @@ def test_texts_of_a_megabyte(base):
 @pytest.mark.parametrize(
     ("base", "kwargs", "message"),
     [
-        ("blue", None, "expected one of bleu, rouge, meteor, cosine, rouge_cosine or a function, got 'blue'"),
+        ("blue", None, "expected one of same_question, rouge, bleu, meteor, cosine or a function, got 'blue'"),
         (None, None, "base: expected"),
         ("bleu", {"max_order": 2}, "'max_order' is no setting of base 'bleu'; it has tokenizer"),
         ("meteor", {"tokenizer": "word"}, "'tokenizer' is no setting of base 'meteor'; it has no settings"),
         ("cosine", {"tokenizer": "word"}, "'tokenizer' is no setting of base 'cosine'; it has no settings"),
-        ("rouge_cosine", {"model": "x"}, "'model' is no setting of base 'rouge_cosine'; it has tokenizer"),
+        (
+            "same_question",
+            {"tokenizer": "word"},
+            "'tokenizer' is no setting of base 'same_question'; it has no settings",
+        ),
         ("rouge", {"tokenizer": "words"}, "expected 'whitespace', 'word' or a function"),
         ("rouge", {"tokenizer": None}, "expected 'whitespace', 'word' or a function"),
     ],
@@ -361,7 +366,7 @@ def test_loading_the_encoder_says_nothing(capfd):
     assert (said.out, said.err) == ("", "")
 
 
-def test_the_cosine_is_that_of_sentence_transformers_and_the_mean_is_halfway():
+def test_the_cosine_is_that_of_sentence_transformers_and_same_question_is_made_of_it():
     from genqa_metrics.core.encoders import base_encoder
     from sentence_transformers import SentenceTransformer
 
@@ -372,12 +377,11 @@ def test_the_cosine_is_that_of_sentence_transformers_and_the_mean_is_halfway():
     cosine = base_function("cosine")
     np.testing.assert_allclose(cosine.pairs(left, right), (vectors[0] * vectors[1]).sum(axis=1), atol=1e-4)
     rouge = base_function("rouge", {"tokenizer": "word"}).pairs(left, right)
-    both = base_function("rouge_cosine", {"tokenizer": "word"})
-    np.testing.assert_allclose(both.pairs(left, right), (rouge + cosine.pairs(left, right)) / 2, atol=1e-6)
+    both = base_function("same_question")
+    expected = bases.same_question_scores(rouge, cosine.pairs(left, right))
+    np.testing.assert_allclose(both.pairs(left, right), expected, atol=1e-6)
     assert cosine.facts == {"base": "cosine", "encoder": "all-MiniLM-L6-v2@53aa51172d14"}
-    assert both.facts == {"base": "rouge_cosine", "beta": "1.2", "tok": "word"} | {
-        "encoder": "all-MiniLM-L6-v2@53aa51172d14"
-    }
+    assert both.facts == {"base": "same_question", "encoder": "all-MiniLM-L6-v2@53aa51172d14"}
 
 
 def test_an_encoder_with_other_weights_is_refused(tmp_path, monkeypatch):
@@ -394,7 +398,7 @@ def test_an_encoder_with_other_weights_is_refused(tmp_path, monkeypatch):
 
 def test_the_encoder_says_what_it_needs(monkeypatch):
     monkeypatch.setattr(core_scorer, "find_spec", lambda name: None)
-    for base in ("cosine", "rouge_cosine"):
+    for base in ("cosine", "same_question"):
         with pytest.raises(ImportError, match=f'base: "{base}": torch and transformers are not installed; run pip'):
             base_function(base)
 
@@ -459,3 +463,76 @@ def test_a_context_with_too_many_pairs_is_refused_before_any_work():
     message = r"predictions, row 1: 10,000 questions against 10,000 references are 100,000,000 pairs; the limit is"
     with pytest.raises(ValueError, match=message):
         metric.compute(predictions=[["Who?"], texts], references=[["Who?"], texts])
+
+
+ASKED = [
+    "When was the observatory built?",
+    "Who paid for the telescope?",
+    "How wide is the main mirror?",
+    "On which hill does the observatory stand?",
+    "Why was the dome painted white?",
+    "How many people visit the observatory each year?",
+    "What does a ticket for adults cost?",
+    "On which days is the observatory closed?",
+    "Which comet was discovered there?",
+    "Who was the first director?",
+    "How long did the repair of the roof take?",
+    "What is kept in the cellar?",
+    "In which languages are the tours held?",
+    "How do you get to the observatory by bus?",
+]
+COPIED = [ASKED[i] for i in (0, 1, 4, 10, 11)]
+IN_OTHER_WORDS = [  # ten of them
+    "In what year did the construction of the observatory end?",
+    "What is the diameter of the primary mirror?",
+    "What is the name of the hill that the observatory is on?",
+    "What is the annual number of visitors?",
+    "How much do grown-ups pay for admission?",
+    "Which weekdays is the observatory not open?",
+    "What comet did astronomers find at the observatory?",
+    "Who led the observatory at the beginning?",
+    "What languages do the guides speak on the tours?",
+    "Which bus goes to the observatory?",
+]
+
+
+def test_ten_questions_in_other_words_cover_more_than_five_copies():
+    """As recall and as a count; a copy that is repeated covers no more."""
+    metric = genqa_metrics.load("f_meta")
+    copied, repeated, others = (
+        metric.compute(predictions=[texts], references=[ASKED], explain=True)
+        for texts in (COPIED, COPIED * 2, IN_OTHER_WORDS)
+    )
+    assert others["f_meta_recall"] > copied["f_meta_recall"] == repeated["f_meta_recall"]
+    assert copied["f_meta_covered"] == repeated["f_meta_covered"] == 5 / 14
+    assert 8 / 14 <= others["f_meta_covered"] <= 10 / 14
+    assert copied["f_meta_relevant"] == 1.0
+    explained = copied["explanation"][0]
+    assert explained["matched"] == [[0, 0], [1, 1], [2, 4], [3, 10], [4, 11]]
+    assert explained["not_asked"] == [text for text in ASKED if text not in COPIED]
+    assert explained["reason"].startswith(
+        'Covers 5 of 14 reference questions; not asked: "How wide is the main mirror?"'
+    )
+    words = genqa_metrics.load("f_meta", base="rouge")
+    recalls = [words.compute(predictions=[s], references=[ASKED])["f_meta_recall"] for s in (COPIED, IN_OTHER_WORDS)]
+    assert recalls[0] > recalls[1], "shared words alone prefer the copies"
+
+
+@given(st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=1, max_size=5))
+def test_a_question_asks_the_closest_reference_only(rows):
+    """Against the definition: reference r is asked by the closest of the questions that have r as their first best."""
+    matrix, threshold = np.array(rows, dtype=float), 2.0
+    expected = []
+    for r in range(3):
+        asking = [p for p, row in enumerate(rows) if row.index(max(row)) == r and row[r] >= threshold]
+        if asking:
+            expected.append((max(asking, key=lambda p: (rows[p][r], -p)), r))
+    assert matched(matrix, threshold) == sorted(expected)
+
+
+def test_counts_of_sets_without_questions():
+    metric = genqa_metrics.load("f_meta", base=exact, threshold=1.0)
+    found = metric.compute(predictions=[[], ["a", "A", "b"]], references=[["a"], ["a", "c"]], per_example=True)
+    assert found["f_meta_covered_per_example"] == [0.0, 0.5]
+    assert found["f_meta_relevant_per_example"] == [0.0, pytest.approx(1 / 3)]
+    assert found["not_asked_per_example"] == [["a"], ["c"]]

@@ -5,6 +5,8 @@ import json
 import evaluate
 import numpy as np
 import pytest
+from genqa_metrics.core import scorer as core_scorer
+from genqa_metrics.f_meta.bases import PAPER
 from genqa_metrics.f_meta.scorer import FMetaScorer
 
 P = "which event did the 2014 world cup"
@@ -13,6 +15,7 @@ R2 = "which event did Germany win in 2014"
 PREDICTIONS = [[P, R1], ["what is it", "what is it", "why"], []]
 REFERENCES = [[R1, R2], ["what is it ?", "why is it so ?", "who is it"], ["where"]]
 NAMES = ["f_meta", "f_meta_precision", "f_meta_recall", "f_meta_conventional"]
+COUNTED = [*NAMES, "f_meta_covered", "f_meta_relevant"]
 
 
 @pytest.fixture(scope="module")
@@ -73,17 +76,38 @@ SINGLE = '{"predictions": text, "references": text}'
 SEVERAL = '{"predictions": text, "references": datasets.Sequence(text)}'
 
 
-def test_default_is_rouge_of_tokenised_text(f_meta, expected):
-    given = f_meta.compute(
-        predictions=PREDICTIONS, references=REFERENCES, base="rouge", base_kwargs={"tokenizer": "whitespace"}
-    )
-    assert given == expected
+def test_the_default_base_is_same_question(f_meta, expected):
+    assert sorted(expected) == sorted(COUNTED)
+    same = f_meta.compute(predictions=PREDICTIONS, references=REFERENCES, base="same_question", threshold=0.5)
+    assert same == pytest.approx(expected, abs=1e-6)
 
 
-def test_raw_text_needs_the_word_tokenizer(f_meta):
+def test_settings_of_the_paper(path):
+    """ROUGE-L of tokenised text, and no counts: its example, see `test_example_of_the_paper_with_rouge`."""
+    paper = evaluate.load(path, settings="paper")
+    found = paper.compute(predictions=[[P]], references=[[R1, R2]])
+    assert sorted(found) == sorted(NAMES)
+    assert found["f_meta_recall"] == pytest.approx(0.5977347461, abs=1e-10)
+    assert paper.signature().startswith("f_meta|base:rouge|beta:1.2|tok:whitespace|version:")
     rows = {"predictions": [["Who won?"]], "references": [["who won ?"]]}
-    assert f_meta.compute(**rows)["f_meta"] == 0.0
-    assert f_meta.compute(**rows, base_kwargs={"tokenizer": "word"})["f_meta"] == 1.0
+    with pytest.warns(UserWarning, match="has no blank before it"):
+        assert paper.compute(**rows)["f_meta"] == 0.0
+    assert evaluate.load(path).compute(**rows, base="rouge")["f_meta"] == 1.0
+
+
+def test_without_torch_the_default_is_lexical_and_says_so(path, monkeypatch):
+    monkeypatch.setattr(core_scorer, "find_spec", lambda name: None)
+    metric = evaluate.load(path)
+    found = metric.compute(predictions=PREDICTIONS, references=REFERENCES)
+    start = "f_meta|base:rouge|beta:1.2|tok:word|instead:same_question (torch missing)|threshold:0.3|version:"
+    assert metric.signature().startswith(start)
+    assert found == evaluate.load(path).compute(predictions=PREDICTIONS, references=REFERENCES, base="rouge")
+
+
+@pytest.mark.parametrize("threshold", ["high", float("nan"), [0.5], True])
+def test_a_bad_threshold_is_refused(f_meta, threshold):
+    with pytest.raises(ValueError, match="threshold: expected the score from which two questions ask the same"):
+        f_meta.compute(predictions=[["a"]], references=[["a"]], threshold=threshold)
 
 
 def test_per_example_and_best_matches(f_meta, expected):
@@ -116,6 +140,7 @@ def test_explanation(f_meta):
             "predictions": [{"reference": 0, "score": 0.0}, {"reference": 0, "score": 1.0}],
             "references": [{"prediction": 1, "score": 1.0}, {"prediction": 0, "score": 0.0}],
         },
+        "reason": f'Least covered, with 0.00, is "{R2}".',
     }
     assert [np.shape(context["scores"]) for context in results["explanation"]] == [(2, 2), (3, 3), (0,)]
     assert not any(name.endswith("_per_example") for name in results)
@@ -160,9 +185,9 @@ def test_bad_rows_are_refused(f_meta, predictions, references, message):
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"base": "no_such_metric"}, ValueError, "base: expected 'bleu', .*, 'rouge_cosine', the name or path"),
+        ({"base": "no_such_metric"}, ValueError, "base: expected 'same_question', .*, 'cosine', the name or path"),
         ({"base": 3}, ValueError, "base: expected"),
-        ({"base": None}, ValueError, "base: expected"),
+        ({"base_kwargs": {"tokenizer": "word"}}, ValueError, "base_kwargs: the default base has no settings"),
         ({"base": "bleu", "base_kwargs": {"order": 2}}, ValueError, "'order' is no setting of base 'bleu'"),
         ({"base_kwargs": ["word"]}, ValueError, "base_kwargs: expected a dictionary"),
         ({"base_kwargs": {1: 2}}, ValueError, "base_kwargs: expected a dictionary"),
@@ -188,7 +213,7 @@ def test_settings_given_to_load(path, expected):
     assert metric.signature().startswith("f_meta|base:bleu|order:4|tok:word|version:")
     bleu = metric.compute(predictions=PREDICTIONS, references=REFERENCES)
     assert bleu != expected
-    assert metric.compute(predictions=PREDICTIONS, references=REFERENCES, base="rouge", base_kwargs=None) == expected
+    assert metric.compute(predictions=PREDICTIONS, references=REFERENCES, base=None, base_kwargs=None) == expected
     with pytest.raises(ValueError, match="base: expected"):
         evaluate.load(path, settings={"base": "no_such_metric"})
 
@@ -199,7 +224,9 @@ def test_signature(f_meta):
         assert "\n" not in f_meta.signature()
         return f_meta.signature().rsplit("|version:", 1)[0]
 
-    assert signature() == "f_meta|base:rouge|beta:1.2|tok:whitespace"
+    assert signature() == "f_meta|base:same_question|encoder:all-MiniLM-L6-v2@53aa51172d14|threshold:0.5"
+    assert signature(base="rouge") == "f_meta|base:rouge|beta:1.2|tok:word|threshold:0.3"
+    assert signature(base=exact, threshold=1) == "f_meta|base:exact|threshold:1"
     assert signature(base="bleu", base_kwargs={"tokenizer": str.split}) == "f_meta|base:bleu|order:4|tok:str.split"
     assert signature(base=exact) == "f_meta|base:exact"
 
@@ -287,11 +314,11 @@ def test_a_module_that_fails_can_be_used_again(f_meta, module):
 @pytest.mark.parametrize(
     ("question", "settings", "warned"),
     [
-        ("who won?", {}, True),
-        ("who won?", {"base": "bleu"}, True),
-        ("who won ?", {}, False),
-        ("who won? the hosts", {}, False),
-        ("who won?", {"base_kwargs": {"tokenizer": "word"}}, False),
+        ("who won?", {"base": "rouge", "base_kwargs": PAPER}, True),
+        ("who won?", {"base": "bleu", "base_kwargs": PAPER}, True),
+        ("who won ?", {"base": "rouge", "base_kwargs": PAPER}, False),
+        ("who won? the hosts", {"base": "rouge", "base_kwargs": PAPER}, False),
+        ("who won?", {"base": "rouge"}, False),
         ("who won?", {"base": lambda predictions, references: [1.0] * len(predictions)}, False),
     ],
 )

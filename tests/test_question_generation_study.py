@@ -101,7 +101,7 @@ def test_the_report_is_of_the_contexts_that_are_kept():
 
 
 def test_statistics_are_those_of_f_meta():
-    from genqa_metrics.f_meta.bases import base_function
+    from genqa_metrics.f_meta.bases import PAPER, base_function
     from genqa_metrics.f_meta.scoring import statistics
 
     contexts = [data.Context("a", ("who won the cup ?", "when was it ?")), data.Context("b", ("where is it ?",))]
@@ -114,7 +114,9 @@ def test_statistics_are_those_of_f_meta():
     assert found["diversity"].shape == (2, 6, 2, 4)
     for i, name in enumerate(measures.SYSTEMS):
         for j, seed in enumerate(said):
-            expected = statistics(said[seed][name], [list(c.references) for c in contexts], base_function("rouge"))
+            expected = statistics(
+                said[seed][name], [list(c.references) for c in contexts], base_function("rouge", PAPER)
+            )
             np.testing.assert_allclose(found["rouge"][:, i, j], expected)
 
 

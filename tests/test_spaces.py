@@ -367,11 +367,14 @@ def test_the_headline_of_f_meta_says_what_the_numbers_show(spaces):
         found = app.balance({"f_meta_precision": precision, "f_meta_recall": recall})
         assert found.startswith(said or "Precision and recall are about the same.")
     for generated, references in QUESTIONS:
-        matrix, scores = app.results_of(generated.split("\n"), references.split("\n"), "ROUGE-L")
-        said = " ".join(app.summary(scores, app.scoring.best_matches(matrix)))
-        assert not CLAIMS.search(said), said
-        lowest = [f"{matrix.max(axis=axis).min():.2f}" for axis in (0, 1)]
-        assert re.findall(r": [RG]\d+ \(([\d.]+)\)", said) == lowest
+        explained, scores = app.results_of(generated.split("\n"), references.split("\n"), "Same question")
+        said = app.summary(scores, explained)
+        assert not CLAIMS.search(" ".join(said)), said
+        number = len(explained["references"])
+        asked = number - len(explained["not_asked"])
+        assert asked == round(scores["f_meta_covered"] * number)
+        assert said[0].startswith(f"Covers **{asked} of {number}** reference questions.")
+        assert all(f'"{text}"' in said[0] for text in explained["not_asked"])
 
 
 def test_grounding_marks_evidence_only_where_there_is_some(spaces):
@@ -540,6 +543,44 @@ def test_a_link_holds_what_was_scored(spaces):
     assert app.ADDRESS.parse({"answer": "x", "alpha": "7"}) == ["x", "", *app.ADDRESS.first[2:]]
 
 
+RESET = (
+    "## How to reset your password\n\n1. Open the **account settings** page from the menu in the upper right corner.\n"
+    "2. Choose **Security**, and scroll to the section *Password*.\n3. Press **Reset password**. We send an e-mail "
+    "with a link, which is valid for one hour.\n\n> If it does not arrive, contact our team at any time of day."
+)
+
+
+def test_aev_says_why_a_right_answer_in_markdown_scores_low(spaces):
+    app = load_app("aev")
+    reference = "Press reset password in the security settings."
+    ours, content = (
+        str(app.page(RESET, reference, *app.CORNERS[name])[0]) for name in ("Ours: in between", "Content")
+    )
+    assert re.search(r"Low because the answer is [\d.]+ times as long as the reference", ours)
+    assert "<b>100%</b> of the words of the reference: that is the score with the button Content" in ours
+    assert "The score is <b>1.000</b>" in content
+    assert "Low because" not in content
+    assert "Low because" not in str(app.page("Nothing is known.", reference, *app.CORNERS["Ours: in between"])[0])
+
+
+def test_the_content_button_of_aev_has_the_settings_of_the_readme(spaces, repository):
+    settings = load_app("aev").chosen(*load_app("aev").CORNERS["Content"])
+    card = (repository / "metrics/aev/README.md").read_text(encoding="utf-8")
+    said = re.search(r"`aev.compute\(\.\.\., (alpha=0.*?)\)`", card)[1]
+    named = eval(f"dict({said})")
+    assert {name: settings[name] for name in named} == named
+    aev = genqa_metrics.load("aev")
+    rows = {"predictions": ["red cars"], "references": [["red car", "blue car or a green one"]]}
+    assert aev.compute(**rows, **settings)["aev"] == aev.compute(**rows, **named)["aev"] == 1.0
+
+
+def test_notes_of_aev_have_the_words_of_the_page(spaces):
+    app = load_app("aev")
+    said = str(app.page("Paris", "Paris", *app.CORNERS["Ours: in between"])[0])
+    assert "the texts have no phrases of 2 words" in said
+    assert "effective_order" not in said
+
+
 @pytest.mark.parametrize("base", BASES)
 def test_a_base_of_f_meta_is_that_of_the_module(spaces, base):
     arguments = (["Who won it?", "When was it?"], ["Who won the cup?", "Which year was it?"], base)
@@ -549,10 +590,9 @@ def test_a_base_of_f_meta_is_that_of_the_module(spaces, base):
 def test_a_matrix_of_20_questions_is_narrow(spaces):
     app = load_app("f_meta")
     questions = [f"Who won race {i}?" for i in range(20)]
-    matrix, _ = app.results_of(questions, questions, "ROUGE-L")
-    cells = re.findall(
-        r"<small>([→↓]*)</small>([^<]*)</td>", app.matrix_html(matrix, app.scoring.best_matches(matrix))
-    )
+    explained, _ = app.results_of(questions, questions, "ROUGE-L")
+    matrix = app.matrix_html(explained["scores"], explained["best_match"])
+    cells = re.findall(r"<small>([→↓]*)</small>([^<]*)</td>", matrix)
     assert len(cells) == 400
     assert max(len(score) for _, score in cells) == 2
     assert sum(marks == "→↓" for marks, _ in cells) == 20
@@ -611,7 +651,7 @@ def test_a_space_alone_gives_the_numbers_of_the_module(name, tmp_path):
     assert_installed(files, space)
     if name == "f_meta":
         assert "METEOR is not offered: it needs Java" in note
-        assert bases == ["ROUGE-L", "ROUGE-L + cosine", "BLEU-4"]
+        assert bases == ["Same question", "ROUGE-L", "BLEU-4"]
         arguments = ["They met in Rome.", ["Where did they meet?", "Who met?"], "BLEU-4"]
         command[4:] = ["ask", json.dumps(arguments)]
         done = subprocess.run(command, capture_output=True, text=True, cwd=space, env=environment, check=False)

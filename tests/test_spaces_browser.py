@@ -472,7 +472,7 @@ def test_two_generators_ask(visit, screenshots):
     result(page, "generator has the higher F-meta")
     repeated = page.locator("table.texts:visible tbody tr", has_text="baseline")
     expect(repeated.locator("td").last).to_have_text("3")
-    expect(page.get_by_role("table", name="Against your questions, base ROUGE-L")).to_be_visible()
+    expect(page.get_by_role("table", name="Against your questions, base Same question")).to_be_visible()
     check_views(page, screenshots, "f_meta-{}-ask", "desktop-light", "phone-dark")
     assert_all_inputs_mark(page)
     field(page, "Sentence").fill("They met in <b>Rome</b>.")

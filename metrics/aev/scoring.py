@@ -23,6 +23,7 @@ from .stop_words import STOP_WORDS
 GRID_ALPHAS = tuple(i / 10 for i in range(11))
 GRID_ORDERS = (1, 2, 3, 4)
 STOP_MARK = "\0"
+STRONG = 0.5  # a length penalty below it says more about a score than the n-grams do
 COUNTS = 2  # column of the statistics where the n-gram counts begin
 
 # Words are runs of letters, marks and digits, with apostrophes inside; scripts without blanks are cut into characters.
@@ -385,7 +386,7 @@ def warnings_for(statistics: np.ndarray, settings: Settings) -> list[str]:
 
     Returns:
         A sentence for an N that no text is long enough to have or that never matches, and one for a length penalty
-        below 0.5, which then says more about the score than the n-grams do.
+        below `STRONG`.
     """
     found = []
     counts = statistics[COUNTS:].reshape(-1, 4)[: settings.max_order]
@@ -409,7 +410,7 @@ def warnings_for(statistics: np.ndarray, settings: Settings) -> list[str]:
         )
     result = scores(statistics, settings)
     for penalty, setting in (("brevity_penalty", "brevity"), ("wordiness_penalty", "wordiness")):
-        if statistics[0] and statistics[1] and result[penalty] < 0.5:
+        if statistics[0] and statistics[1] and result[penalty] < STRONG:
             ratio = statistics[0] / statistics[1]
             found.append(
                 f"the answers are {ratio:.3g} times as long as the references, so the {penalty} is "

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,7 +19,11 @@ from ..core.encoders import BASE_MODEL, ENCODERS, base_encoder
 from ..core.scorer import quiet, require_extra
 from .overlap import BETA, MAX_ORDER, Rows, bleu, rouge, words
 
-BUILT_IN = ("bleu", "rouge", "meteor", "cosine", "rouge_cosine")
+BUILT_IN = ("same_question", "rouge", "bleu", "meteor", "cosine")
+# Learned by training/studies/question_similarity/coverage.py: weights of ROUGE-L, cosine and 1, and thresholds.
+WEIGHTS = (4.64, 16.78, -11.05)
+THRESHOLDS = {"same_question": 0.5, "rouge": 0.3, "cosine": 0.57}
+PAPER = {"tokenizer": "whitespace"}  # settings of "rouge" and "bleu" for texts that are tokenised, as the paper's
 _BATCH = 64  # batch size of the encoder, in texts
 _LONGEST = 256  # most word pieces of a text, as in its training
 
@@ -34,12 +38,14 @@ class Base:
         pairs: from n >= 1 predictions and n references (lists of strings) to n scores.
         multiple: from n predictions and n lists of references to n scores, the base's own rule for several references;
             None where that is the best reference.
+        threshold: score from which two questions ask the same; None where it is unknown.
     """
 
     name: str
     facts: Mapping[str, str]
     pairs: Callable[[list[str], list[str]], Sequence[float]]
     multiple: Callable[[list[str], list[list[str]]], Sequence[float]] | None = None
+    threshold: float | None = None
 
 
 def _tokenizer(base: str, tokenizer: object) -> Callable[[str], list[str]]:
@@ -158,6 +164,26 @@ def _cosine(predictions: list[str], references: list[str]) -> np.ndarray:
     return (left * right).sum(axis=1)
 
 
+def same_question_scores(rouge: np.ndarray, cosine: np.ndarray, weights: Sequence[float] = WEIGHTS) -> np.ndarray:
+    """Return how likely two questions ask the same, from 0 to 1, by logistic regression; equal questions have 1.
+
+    Args:
+        rouge: (n,) ROUGE-L of the pairs.
+        cosine: (n,) cosines of their sentence vectors.
+        weights: of ROUGE-L, of the cosine, and the intercept.
+
+    >>> same_question_scores(np.array([1.0, 0.2]), np.array([1.0, 0.3])).round(3).tolist()
+    [1.0, 0.004]
+    """
+    logits = weights[0] * rouge + weights[1] * cosine + weights[2]
+    return np.minimum((1 + np.exp(-sum(weights))) / (1 + np.exp(-logits)), 1)
+
+
+def _same_question(predictions: list[str], references: list[str]) -> np.ndarray:
+    overlap = rouge(Rows.of_pairs(words, predictions, references))
+    return same_question_scores(overlap, _cosine(predictions, references))
+
+
 def _check_encoder(base: str) -> None:
     """Raise an ImportError that says what the encoder needs, before any work is done."""
     try:
@@ -253,17 +279,30 @@ def module_function(module: object, base_kwargs: Mapping | None = None, base_key
     return Base(name, facts, pairs, compute if several else None)
 
 
-def base_function(base: str | Callable = "rouge", base_kwargs: Mapping | None = None) -> Base:
+def default_base() -> Base:
+    """Return the base that is used where none is named: "same_question", and "rouge" where its packages are missing.
+
+    The facts of the latter say why, so that a signature tells the two apart.
+    """
+    try:
+        return base_function("same_question")
+    except ImportError as error:
+        base = base_function("rouge")
+        return replace(base, facts={**base.facts, "instead": f"same_question ({error.name} missing)"})
+
+
+def base_function(base: str | Callable, base_kwargs: Mapping | None = None) -> Base:
     """Return a built-in base by its name, or a Python function as a base.
 
     Args:
-        base: "bleu" (sentence BLEU-4), "rouge" (ROUGE-L, beta 1.2), "meteor" (METEOR 1.5, needs the package
-            pycocoevalcap and Java), "cosine" (of the sentence vectors of all-MiniLM-L6-v2, needs torch and
-            transformers), "rouge_cosine" (the mean of the two), or a function from a list of predictions and a list of
-            references, of the same length, to a list of scores.
-        base_kwargs: for "bleu", "rouge" and "rouge_cosine" {"tokenizer": ...}: "whitespace" (default) for texts that
-            are tokenised already, "word" for raw text, or a function from a text to a list of tokens; none for
-            "meteor" and "cosine"; for a function its further arguments.
+        base: "same_question" (how likely two questions ask the same, from ROUGE-L and the cosine), "rouge"
+            (ROUGE-L, beta 1.2), "bleu" (sentence BLEU-4), "meteor" (METEOR 1.5, needs the package pycocoevalcap and
+            Java), "cosine" (of the sentence vectors of all-MiniLM-L6-v2; it and "same_question" need torch and
+            transformers), or a function from a list of predictions and a list of references, of the same length, to a
+            list of scores.
+        base_kwargs: for "bleu" and "rouge" {"tokenizer": ...}: "word" (default) for raw text, "whitespace" for texts
+            that are tokenised already, or a function from a text to a list of tokens; none for the others; for a
+            function its further arguments.
 
     Returns:
         The base.
@@ -280,7 +319,7 @@ def base_function(base: str | Callable = "rouge", base_kwargs: Mapping | None = 
         return _from_callable(base, kwargs)
     if base not in BUILT_IN:
         raise ValueError(f"base: expected one of {', '.join(BUILT_IN)} or a function, got {base!r:.60}")
-    known = () if base in ("meteor", "cosine") else ("tokenizer",)
+    known = ("tokenizer",) if base in ("bleu", "rouge") else ()
     unknown = sorted(set(kwargs) - set(known), key=str)
     if unknown:
         raise ValueError(
@@ -288,21 +327,13 @@ def base_function(base: str | Callable = "rouge", base_kwargs: Mapping | None = 
         )
     if base == "meteor":
         return Base("'meteor'", {"base": "meteor", "meteor": "1.5-en-norm"}, _meteor(_meteor_command()))
-    encoder = {"encoder": f"{BASE_MODEL.split('/')[1]}@{ENCODERS[BASE_MODEL].sha256[:12]}"}
-    if base == "cosine":
+    if not known:
         _check_encoder(base)
-        return Base("'cosine'", {"base": "cosine", **encoder}, _cosine)
-    tokenizer = kwargs.get("tokenizer", "whitespace")
+        encoder = f"{BASE_MODEL.split('/')[1]}@{ENCODERS[BASE_MODEL].sha256[:12]}"
+        pairs = _cosine if base == "cosine" else _same_question
+        return Base(f"'{base}'", {"base": base, "encoder": encoder}, pairs, threshold=THRESHOLDS[base])
+    tokenizer = kwargs.get("tokenizer", "word")
     tokenize = _tokenizer(base, tokenizer)
-    if base == "rouge_cosine":
-        _check_encoder(base)
-        return Base(
-            "'rouge_cosine'",
-            {"base": "rouge_cosine", "beta": str(BETA), "tok": _name_of(tokenizer), **encoder},
-            lambda predictions, references: (
-                (rouge(Rows.of_pairs(tokenize, predictions, references)) + _cosine(predictions, references)) / 2
-            ),
-        )
     score = bleu if base == "bleu" else rouge
     details = {"order": str(MAX_ORDER)} if base == "bleu" else {"beta": str(BETA)}
     return Base(
@@ -310,4 +341,5 @@ def base_function(base: str | Callable = "rouge", base_kwargs: Mapping | None = 
         {"base": base, **details, "tok": _name_of(tokenizer)},
         pairs=lambda predictions, references: score(Rows.of_pairs(tokenize, predictions, references)),
         multiple=lambda predictions, references: score(Rows.of_lists(tokenize, predictions, references)),
+        threshold=THRESHOLDS.get(base) if tokenizer == "word" else None,
     )

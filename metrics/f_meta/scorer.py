@@ -5,14 +5,17 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 
 import numpy as np
 
 from ..core.scorer import Scorer
-from .bases import BUILT_IN, Base, base_function, module_function
-from .scoring import NAMES, best_matches, score_matrices, statistics
+from .bases import BUILT_IN, PAPER, Base, base_function, default_base, module_function
+from .scoring import COUNTS, NAMES, best_matches, coverage, matched, reason, score_matrices, statistics
 
+PRESETS = {"paper": {"base": "rouge", "base_kwargs": PAPER}}
+SYSTEMS = 10  # that a remark names
 _RAW = re.compile(r"\w[?？]\s*$")  # "won?"; tokenised text has "won ?"
 MAX_PAIRS = 4_000_000  # scores in the matrix of a context, about 200 MB with all parts
 _ONE_AT_A_TIME = threading.RLock()  # a module of `evaluate` stores its rows
@@ -60,17 +63,23 @@ def check_sizes(predictions: Sequence[Sequence[str]], references: Sequence[Seque
 class FMetaScorer(Scorer):
     """F-meta of Schlichtkrull & Cheng (2020): the statistics of a context are its scores.
 
+    With a threshold two further scores count: the share of the reference questions that are asked, where a generated
+    question asks at most one, and the share of the generated questions that ask one.
+
     Args:
-        base: "rouge", "bleu", "meteor", name or path of a module of `evaluate`, a loaded one, or a function.
+        base: a name of `BUILT_IN`, name or path of a module of `evaluate`, a loaded one, or a function; None for
+            `default_base`.
         base_kwargs: settings of the base.
         base_key: for a module, the result that is the list of scores.
+        threshold: score from which two questions ask the same; None for the base's own, if one was learned.
     """
 
     name = "f_meta"
     title = "F-meta"
     main = "f_meta"
-    names = ("f_meta", "f_meta_precision", "f_meta_recall", "f_meta_conventional")
-    shown = ("f_meta_precision", "f_meta_recall", "f_meta_conventional")
+    names = ("f_meta", "f_meta_precision", "f_meta_recall", "f_meta_conventional", *COUNTS[:2])
+    shown = ("f_meta_precision", "f_meta_recall", "f_meta_covered")
+    presets = PRESETS
     takes_sets = True
 
     def load(self) -> None:
@@ -79,13 +88,23 @@ class FMetaScorer(Scorer):
 
     def configure(
         self,
-        base: object = "rouge",
+        base: object = None,
         base_kwargs: dict | None = None,
         base_key: str | None = None,
+        threshold: float | None = None,
     ) -> None:
         """Take settings of `compute`."""
+        number = isinstance(threshold, int | float) and not isinstance(threshold, bool) and isfinite(threshold)
+        if threshold is not None and not number:
+            raise ValueError(
+                f"threshold: expected the score from which two questions ask the same, or None for that of the base, "
+                f"got {threshold!r:.60}"
+            )
         self.base = self._base(base, base_kwargs, base_key)
-        self.facts = self.base.facts
+        self.threshold = self.base.threshold if threshold is None else float(threshold)
+        counted = self.threshold is not None
+        self.names = self.row_names = type(self).names if counted else type(self).names[:-2]
+        self.facts = {**self.base.facts, **({"threshold": f"{self.threshold:g}"} if counted else {})}
 
     def _base(self, base: object, base_kwargs: dict | None, base_key: str | None) -> Base:
         kwargs = {} if base_kwargs is None else base_kwargs
@@ -93,6 +112,15 @@ class FMetaScorer(Scorer):
             raise ValueError(f"base_kwargs: expected a dictionary from names to settings, got {base_kwargs!r}")
         if base_key is not None and not isinstance(base_key, str):
             raise ValueError(f"base_key: expected the name of a result, got {base_key!r}")
+        if base is None:
+            if kwargs:
+                raise ValueError(
+                    f"base_kwargs: the default base has no settings, got {base_kwargs!r}; name the base that they are "
+                    'for, such as base="rouge", or leave them out'
+                )
+            base = "same_question" if base_key is not None else None
+        if base is None:
+            return default_base()
         if isinstance(base, str | Path) and base not in BUILT_IN:
             with _ONE_AT_A_TIME:
                 if str(base) not in self._modules:
@@ -108,31 +136,58 @@ class FMetaScorer(Scorer):
         return base_function(base, kwargs)
 
     def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
-        """Return the scores of every context in the order of `names`; counts contexts that are not tokenised."""
+        """Return per context the first four scores and, with a threshold, `COUNTS`; counts contexts not tokenised."""
         return self.statistics_with_details(columns, False)[:2]
 
     def statistics_with_details(
         self, columns: Mapping[str, list], explain: bool
     ) -> tuple[np.ndarray, Counter, dict[str, list]]:
-        """Return the same, and of every context the best matches and the matrix of scores."""
+        """Return the same, and of every context the best matches, what is not asked, and the matrix of scores."""
         predictions, references = columns["predictions"], columns["references"]
         check_sizes(predictions, references)
         matrices = score_matrices(predictions, references, self.base)
         rows = statistics(predictions, references, self.base, matrices)
-        matches = [best_matches(matrix) for matrix in matrices]
-        details = {"best_match": matches}
+        rows = rows[:, [NAMES.index(name) for name in self.names[: len(NAMES)]]]
+        details = {"best_match": [best_matches(matrix) for matrix in matrices]}
+        if self.threshold is not None:
+            pairs = [matched(matrix, self.threshold) for matrix in matrices]
+            counts = [coverage(*each, self.threshold) for each in zip(matrices, pairs, strict=True)]
+            rows = np.hstack([rows, np.array(counts, dtype=float).reshape(len(counts), len(COUNTS))])
+            asked = [{reference for _, reference in of_context} for of_context in pairs]
+            details["not_asked"] = [
+                [text for i, text in enumerate(texts) if i not in among]
+                for texts, among in zip(references, asked, strict=True)
+            ]
         if explain:
             details["explanation"] = [
-                {"scores": matrix.tolist(), "predictions": texts, "references": others, "best_match": match}
-                for matrix, texts, others, match in zip(matrices, predictions, references, matches, strict=True)
+                {"scores": matrix.tolist(), "predictions": texts, "references": others}
+                | {name: column[i] for name, column in details.items()}
+                for i, (matrix, texts, others) in enumerate(zip(matrices, predictions, references, strict=True))
             ]
+            if self.threshold is not None:
+                for explained, of_context in zip(details["explanation"], pairs, strict=True):
+                    explained["matched"] = list(map(list, of_context))
+            for explained in details["explanation"]:
+                explained["reason"] = reason(explained)
         counts = Counter()
         if self.base.facts.get("tok") == "whitespace":
             counts["raw"] = sum(
                 any(_RAW.search(text) for text in [*asked, *wanted])
                 for asked, wanted in zip(predictions, references, strict=True)
             )
-        return rows[:, [NAMES.index(name) for name in self.names]], counts, details
+        return rows, counts, details
+
+    def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the scores of single rows; see `Scorer.row_scores`."""
+        return super().row_scores(np.asarray(statistics)[..., : len(self.names)])
+
+    def remarks(self, totals: Mapping[str, np.ndarray]) -> list[str]:
+        """Return how many reference questions every system asks, in a sentence; see `Scorer.remarks`."""
+        if self.threshold is None or not totals:
+            return []
+        counts = [f"{system} {total[-2]:,.0f} of {total[-1]:,.0f}".strip() for system, total in totals.items()]
+        more = f" and {len(counts) - SYSTEMS:,} more" if len(counts) > SYSTEMS else ""
+        return [f"reference questions that are asked: {', '.join(counts[:SYSTEMS])}{more}"]
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Return a warning if the tokenizer does not fit the texts; see `Scorer.warnings`."""
@@ -141,5 +196,5 @@ class FMetaScorer(Scorer):
             return []
         return [
             f'a "?" has no blank before it in {raw} row{"s" * (raw > 1)}: for the tokenizer "whitespace", "won?" is '
-            'another word than "won"; set base_kwargs={"tokenizer": "word"}'
+            'another word than "won"; set base_kwargs={"tokenizer": "word"}, the default'
         ]

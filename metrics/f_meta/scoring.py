@@ -4,7 +4,7 @@ Schlichtkrull & Cheng, "Evaluating for Diversity in Question Generation over Tex
 works on all contexts at once, so that the base is asked once, and for no pair twice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import fsum
 
 import numpy as np
@@ -12,6 +12,8 @@ import numpy as np
 from .bases import Base
 
 NAMES = ("f_meta_precision", "f_meta_recall", "f_meta", "f_meta_conventional")
+NAMED = 5  # references that a sentence names
+COUNTS = ("f_meta_covered", "f_meta_relevant", "asked", "references")  # shares of R and of P, numbers of asked r and R
 
 
 def _is_blank(text: str) -> bool:
@@ -209,3 +211,71 @@ def best_matches(matrix: np.ndarray) -> dict[str, list[dict]]:
         return [{other: j, "score": s} for j, s in zip(best, matrix.max(axis=1).tolist(), strict=True)]
 
     return {"predictions": matches(matrix, "reference"), "references": matches(matrix.T, "prediction")}
+
+
+def matched(matrix: np.ndarray, threshold: float) -> list[tuple[int, int]]:
+    """Return which prediction asks which reference of one context.
+
+    A prediction asks one reference, the one that it is closest to; so a question that is repeated, in the same or in
+    other words, asks one. Of several predictions that ask the same the closest counts.
+
+    Args:
+        matrix: scores, |P| x |R|.
+        threshold: score from which a prediction asks what a reference asks.
+
+    Returns:
+        (row, column) of every reference that is asked, in the order of the rows.
+
+    >>> matched(np.array([[0.9, 0.8], [0.95, 0.8], [0.2, 0.7], [0.1, 0.3]]), 0.6)
+    [(1, 0), (2, 1)]
+    """
+    if not matrix.size:
+        return []
+    closest, scores = matrix.argmax(axis=1).tolist(), matrix.max(axis=1)
+    rows: dict[int, int] = {}
+    for row in np.argsort(-scores, kind="stable").tolist():
+        if scores[row] >= threshold:
+            rows.setdefault(closest[row], row)
+    return sorted((row, column) for column, row in rows.items())
+
+
+def coverage(matrix: np.ndarray, pairs: Sequence[tuple[int, int]], threshold: float) -> tuple[float, float, int, int]:
+    """Return what `COUNTS` names of one context.
+
+    Args:
+        matrix: scores, |P| x |R|.
+        pairs: what `matched` returned.
+        threshold: as there.
+
+    >>> coverage(np.array([[0.9, 0.8], [0.95, 0.8], [0.2, 0.7], [0.1, 0.3]]), [(1, 0), (2, 1)], 0.6)
+    (1.0, 0.75, 2, 2)
+    """
+    predictions, references = matrix.shape
+    relevant = int((matrix >= threshold).any(axis=1).sum())
+    return len(pairs) / references, relevant / max(predictions, 1), len(pairs), references
+
+
+def reason(explained: Mapping) -> str:
+    """Return in words what a set of questions covers.
+
+    Args:
+        explained: "references", "scores", |P| x |R|, and with a threshold "not_asked", the references without a match.
+
+    >>> reason({"references": ["Who won?", "When?", "Why?"], "scores": [], "not_asked": ["When?", "Why?"]})
+    'Covers 1 of 3 reference questions; not asked: "When?", "Why?".'
+    >>> reason({"references": ["Who won?", "When?"], "scores": [[0.9, 0.2]]})
+    'Least covered, with 0.20, is "When?".'
+    """
+    references, missing = explained["references"], explained.get("not_asked")
+    if missing is not None:
+        count = f"Covers {len(references) - len(missing)} of {len(references)} reference questions"
+        more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+        return f"{count}; not asked: {', '.join(map(_quoted, missing[:NAMED]))}{more}." if missing else f"{count}."
+    if not explained["scores"]:
+        return "There are no questions."
+    score, text = min(zip(map(max, zip(*explained["scores"], strict=True)), references, strict=True))
+    return f"Least covered, with {score:.2f}, is {_quoted(text)}."
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'

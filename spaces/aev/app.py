@@ -21,11 +21,13 @@ HEAT = ("#eff6ff", "#dbeafe", "#bfdbfe", "#93c5fd", "#60a5fa", "#3b82f6", "#2563
 PALE = 6
 
 EXAMPLES = sharing.read_examples(__file__)
-# Corners of the plane: alpha, N, B, W, no limit on wordiness, words unchanged.
+LOW, WORDS = 0.2, 0.5  # a score below LOW is explained where words of the reference are found, a share from WORDS on
+# Points of the plane: alpha, N, B, W, no limit on wordiness, words unchanged, the best reference counts.
 CORNERS = {
-    "BLEU-4": (1, 4, 1, 2, False, True),
-    "ROUGE-1 recall": (0, 1, 1, 2, True, True),
-    "Ours: in between": (0.5, 2, 1, 2, False, False),
+    "BLEU-4": (1, 4, 1, 2, False, True, False),
+    "ROUGE-1 recall": (0, 1, 1, 2, True, True, False),
+    "Content": (0, 1, 1, 2, True, False, True),
+    "Ours: in between": (0.5, 2, 1, 2, False, False, False),
 }
 ADDRESS = sharing.Address(
     {
@@ -37,24 +39,26 @@ ADDRESS = sharing.Address(
         "w": sharing.parse_query_number(0.2, 5),
         "unlimited": sharing.parse_query_flag,
         "plain": sharing.parse_query_flag,
+        "best": sharing.parse_query_flag,
     },
     (*EXAMPLES[0].values, *CORNERS["Ours: in between"]),
     2,
 )
 
 
-def settings_of(alpha, order, brevity, wordiness, unlimited, plain):
-    """Return the settings of the controls."""
+def chosen(alpha, order, brevity, wordiness, unlimited, plain, best) -> dict:
+    """Return the settings of the controls, by the names that `compute` has for them."""
     if order not in scoring.GRID_ORDERS:
         raise checks.Problem(f"N: expected a whole number from 1 to {MAX_ORDER}.")
-    words = {"stop_words": None, "stemmer": None} if plain else {}
-    return scoring.Settings(
-        alpha=alpha,
-        max_order=int(order),
-        brevity=brevity,
-        wordiness=inf if unlimited else wordiness,
-        **words,
-    )
+    settings = {"alpha": alpha, "max_order": int(order), "brevity": brevity}
+    settings["wordiness"] = inf if unlimited else wordiness
+    settings |= {"stop_words": None, "stemmer": None} if plain else {}
+    return settings | ({"reference_recall": "best"} if best else {})
+
+
+def settings_of(*controls) -> scoring.Settings:
+    """Return the settings of the controls."""
+    return scoring.Settings(**chosen(*controls))
 
 
 def corner_of(settings) -> dict[tuple[float, int], str]:
@@ -107,13 +111,13 @@ CELLS = sharing.text_beside(__file__, "cells.js")
 def meaning(settings) -> str:
     """Return what these settings measure, for a reader who does not know the paper."""
     alpha, order = settings.alpha, settings.max_order
+    extra = "nothing" if settings.wordiness == inf else "only the wordiness penalty"
     if alpha in (0, 1):
         what = (
             "Only **precision** counts: does the reference support what the answer says? Leaving things out costs "
             "only the brevity penalty"
             if alpha
-            else "Only **recall** counts: does the answer say what the reference says? Extra text costs only the "
-            "wordiness penalty"
+            else f"Only **recall** counts: does the answer say what the reference says? Extra text costs {extra}"
         )
     else:
         lean = "equally" if alpha == 0.5 else "precision more" if alpha > 0.5 else "recall more"
@@ -127,6 +131,8 @@ def meaning(settings) -> str:
         text += " This is **BLEU-4**, without smoothing."
     elif corner:
         text += " This is the **recall of ROUGE-1**."
+    elif settings == settings_of(*CORNERS["Content"]):
+        text += " These are the settings for **content**: extra text and length do not matter."
     elif (alpha, order) == (1, 4):
         text += (
             " This is close to **BLEU-4**, which leaves words unchanged and has B = 1; the button BLEU-4 sets that."
@@ -144,14 +150,37 @@ def with_labels_of_the_page(note: str) -> str:
 
     >>> with_labels_of_the_page("use a max_order below 3")
     'use an N below 3'
+    >>> with_labels_of_the_page("the texts have no 2-grams; effective_order=False gives 0 as the paper")
+    "the texts have no phrases of 2 words; the paper's formula gives 0"
     """
     note = re.sub(r"\ba max_order\b", "an N", note).replace(
         "stop_words=None keeps stop words", "the last box of More settings keeps them"
     )
-    note = re.sub(r"\b(\d)-gram", r"phrase of \1 words", note).replace("corpus score", "score")
+    note = re.sub(r"\b1-gram(s?)", r"word\1", note)
+    note = re.sub(r"\b(\d)-gram(s?)", r"phrase\2 of \1 words", note).replace("corpus score", "score")
+    note = note.replace("effective_order=False gives 0 as the paper", "the paper's formula gives 0")
     note = note.replace("brevity=inf switches it off", "a higher B makes it milder")
     note = note.replace("wordiness=inf switches it off", "a box of More settings switches it off")
     return note.replace("brevity_penalty", "brevity penalty").replace("wordiness_penalty", "wordiness penalty")
+
+
+def why_low(answers: list, references: list, found: dict, settings) -> str:
+    """Return why a score is low although the words of the reference are in the answer; "" if that is not so."""
+    content = settings_of(*CORNERS["Content"])
+    words = float(scoring.scores(scoring.summed_statistics(answers, references, content), content)["aev"])
+    if found["aev"] >= LOW or words < WORDS:
+        return ""
+    several = len(answers) > 1
+    answer, have = ("The answers", "have") if several else ("The answer", "has")
+    if min(found["wordiness_penalty"], found["brevity_penalty"]) < scoring.STRONG:
+        ratio = found["prediction_length"] / max(found["reference_length"], 1)
+        reason = f"{answer.lower()} {'are' if several else 'is'} {ratio:.3g} times as long as the reference"
+    else:
+        reason = "few words stand in the same order as in the reference"
+    return (
+        f"Low because {reason}. {answer} {have} **{words:.0%}** of the words of the reference: that is the score with "
+        "the button Content, which ignores extra text, length and order."
+    )
 
 
 def results(answers: list, references: list, settings, *more: str) -> list:
@@ -178,15 +207,13 @@ def results(answers: list, references: list, settings, *more: str) -> list:
         muted={"brevity penalty", "wordiness penalty"},
     )
     plane = plane_html(scoring.grid_scores(total, settings), settings)
-    return [html.headline(headline, measured, *notes, *more), plane, parts]
+    low = why_low(answers, references, found, settings)
+    return [html.headline(headline, low, measured, *notes, *more), plane, parts]
 
 
 def code_of(answer: str, reference: str, controls) -> Markup:
     """Return Python code that computes the same."""
-    alpha, order, brevity, wordiness, unlimited, plain = controls
-    settings = {"alpha": alpha, "max_order": order, "brevity": brevity, "wordiness": inf if unlimited else wordiness}
-    settings |= {"stop_words": None, "stemmer": None} if plain else {}
-    return sharing.metric_code("aev", predictions=[answer], references=[reference], **settings, grid=True)
+    return sharing.metric_code("aev", predictions=[answer], references=[reference], **chosen(*controls), grid=True)
 
 
 def page(answer, reference, *controls) -> list:
@@ -236,7 +263,7 @@ def plane(answer: str, reference: str, alpha: float = 0.5, order: int = 2) -> di
             raise checks.Problem(
                 f"{name}: expected a number, got {type(value).__name__ if value is not None else 'null'}."
             )
-    settings = settings_of(alpha, order, brevity=1, wordiness=2, unlimited=False, plain=False)
+    settings = settings_of(alpha, order, *CORNERS["Ours: in between"][2:])
     answers = [checks.text("answer", answer, MAX_TEXT)]
     references = [[checks.text("reference", reference, MAX_TEXT)]]
     total = scoring.summed_statistics(answers, references, settings, MAX_ORDER)
@@ -301,10 +328,11 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
                     )
                     unlimited = gr.Checkbox(False, label="No limit on wordiness")
                     plain = gr.Checkbox(False, label="Leave words unchanged (keep stop words, no stemming)")
+                    best = gr.Checkbox(False, label="Several references are alternatives: the best one counts")
                 code = sharing.link_and_code()
     sharing.folded("What the paper found", sharing.text_beside(__file__, "about.md"))
     sharing.metric_card("aev")
-    controls = [alpha, order, brevity, wordiness, unlimited, plain]
+    controls = [alpha, order, brevity, wordiness, unlimited, plain, best]
     fields = [answer, reference, *controls]
     inputs = [source, answer, reference, *picked.inputs, *controls]
     outputs = [plane_table, parts, code]

@@ -9,7 +9,6 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of commo
 import asking
 import gradio as gr
 from common import checks, events, html, server, sharing, uploads
-from genqa_metrics.f_meta import bases, scoring
 from genqa_metrics.f_meta.scorer import FMetaScorer
 from markupsafe import Markup
 
@@ -19,24 +18,19 @@ MAX_QUESTIONS = 20
 MAX_LENGTH = 500  # characters of a question
 CLOSE = 0.05  # parts that differ by less are called about the same
 MANY = 8  # a matrix with more columns is drawn small
-WORDS = {"tokenizer": "word"}  # typed questions are raw text
-NAMES = {"rouge": "ROUGE-L", "rouge_cosine": "ROUGE-L + cosine", "bleu": "BLEU-4", "meteor": "METEOR"}
-BaseName = Literal["ROUGE-L", "ROUGE-L + cosine", "BLEU-4", "METEOR"]
+NAMES = {"same_question": "Same question", "rouge": "ROUGE-L", "bleu": "BLEU-4", "meteor": "METEOR"}
+BaseName = Literal["Same question", "ROUGE-L", "BLEU-4", "METEOR"]
+DEFAULT = NAMES["same_question"]
 EXAMPLES = sharing.read_examples(__file__)
-ADDRESS = sharing.Address(dict.fromkeys(("generated", "references", "base"), str), (*EXAMPLES[0].values, "ROUGE-L"), 2)
+ADDRESS = sharing.Address(dict.fromkeys(("generated", "references", "base"), str), (*EXAMPLES[0].values, DEFAULT), 2)
 # METEOR starts Java and takes seconds. At most three requests may wait for it, so that others are not blocked.
 _METEOR, _METEOR_PLACES = threading.Lock(), threading.BoundedSemaphore(3)
-
-
-def base_of(name: str):
-    """Return a base metric."""
-    return bases.base_function(name, {} if name == "meteor" else WORDS)
 
 
 def available() -> tuple[dict[str, str], str]:
     """Return the base metrics that run here, label -> name, and a note on METEOR."""
     try:
-        base_of("meteor")
+        FMetaScorer(base="meteor")
     except ImportError as error:
         missing = str(error).rsplit("not found: ", 1)[-1].replace("the command java", "Java")
         offered = {label: name for name, label in NAMES.items() if name != "meteor"}
@@ -54,9 +48,9 @@ def check_base(base: object) -> None:
 
 
 def results_of(generated: list[str], references: list[str], base: object) -> tuple:
-    """Return the matrix of checked lists of questions, and the scores."""
+    """Return the explanation of checked lists of questions, and the scores."""
     check_base(base)
-    scorer = base_of(BASES[base])
+    scorer = FMetaScorer(base=BASES[base])
     if BASES[base] != "meteor":
         return _results(generated, references, scorer)
     if not _METEOR_PLACES.acquire(blocking=False):
@@ -71,17 +65,18 @@ def results_of(generated: list[str], references: list[str], base: object) -> tup
 
 
 def _results(generated, references, scorer) -> tuple:
-    matrices = scoring.score_matrices([generated], [references], scorer)
-    return matrices[0], scoring.corpus_scores(scoring.statistics([generated], [references], scorer, matrices))
+    columns = {"predictions": [generated], "references": [references]}
+    rows, _, details = scorer.statistics_with_details(columns, explain=True)
+    return details["explanation"][0], scorer.corpus_scores(rows[0], 1)
 
 
-def matrix_html(matrix, matches: dict) -> Markup:
+def matrix_html(matrix: list[list[float]], matches: dict) -> Markup:
     """Return the matrix as an HTML table; the best of every row and column is marked."""
-    many = matrix.shape[1] > MANY
+    many = len(matrix[0]) > MANY
     letter = "<small>R</small>" if many else "R"
-    head = "".join(f'<th scope="col">{letter}{j}</th>' for j in range(1, matrix.shape[1] + 1))
+    head = "".join(f'<th scope="col">{letter}{j}</th>' for j in range(1, len(matrix[0]) + 1))
     rows = []
-    for i, scores in enumerate(matrix.tolist()):
+    for i, scores in enumerate(matrix):
         cells = []
         for j, value in enumerate(scores):
             of_row = matches["predictions"][i]["reference"] == j
@@ -120,18 +115,29 @@ def matches_html(caption: str, marks: str, questions: list[str], matches: list[d
     return html.table(("", "question", "best match", "score"), rows, caption, {3})
 
 
-def summary(scores: dict, matches: dict) -> tuple[str, ...]:
-    """Return what the numbers show; they do not tell which questions mean the same."""
+def summary(scores: dict, explained: dict) -> tuple[str, ...]:
+    """Return what the numbers show, first in words."""
     first = (
         f"F-meta is **{scores['f_meta']:.3f}**: precision **{scores['f_meta_precision']:.3f}**, recall "
         f"**{scores['f_meta_recall']:.3f}**; the conventional score is {scores['f_meta_conventional']:.3f}."
     )
-    lowest = {side: min(range(len(found)), key=lambda i: found[i]["score"]) for side, found in matches.items()}
-    second = " ".join(
-        f"Least matched {what}: {mark}{lowest[side] + 1} ({matches[side][lowest[side]]['score']:.2f})."
-        for side, what, mark in (("references", "reference", "R"), ("predictions", "generated question", "G"))
-    )
-    return first, balance(scores), second
+    return coverage(explained), first, balance(scores)
+
+
+def coverage(explained: dict) -> str:
+    """Return which references are asked, in words; of a base without a threshold which one is covered least.
+
+    >>> coverage({"references": ["Who?", "When?", "Why?"], "not_asked": ["When?", "Why?"], "reason": ""})
+    'Covers **1 of 3** reference questions. 2 of 3 not asked: "When?", "Why?".'
+    >>> coverage({"references": ["Who?"], "not_asked": [], "reason": ""})
+    'Covers **1 of 1** reference questions.'
+    """
+    if "not_asked" not in explained:
+        return explained["reason"]
+    missing, number = explained["not_asked"], len(explained["references"])
+    listed = ", ".join(f'"{text}"' for text in missing)
+    count = f"Covers **{number - len(missing)} of {number}** reference questions."
+    return f"{count} {len(missing)} of {number} not asked: {listed}." if missing else count
 
 
 def balance(scores: dict) -> str:
@@ -153,30 +159,28 @@ def balance(scores: dict) -> str:
 def page(generated: str, references: str, base: str) -> list:
     """Return what the page shows for two lists."""
     values = (generated, references, base)
-    note = sharing.example_note(EXAMPLES, values) if base == "ROUGE-L" else ""  # notes describe that base only
+    note = sharing.example_note(EXAMPLES, values) if base == DEFAULT else ""  # notes describe that base only
     generated = checks.lines("Generated questions", generated, MAX_QUESTIONS, MAX_LENGTH)
     references = checks.lines("Reference questions", references, MAX_QUESTIONS, MAX_LENGTH)
-    matrix, scores = results_of(generated, references, base)
-    matches = scoring.best_matches(matrix)
-    parts = [(label, scores[name]) for label, name in asking.PARTS.items()]
+    explained, scores = results_of(generated, references, base)
+    matches = explained["best_match"]
+    parts = [(label, scores[name]) for label, name in asking.PARTS.items() if name in scores]
     chart = html.bars([("", parts)], f"Scores from 0 to 1, base {base}", muted={"conventional"})
-    words = None if BASES[base] == "meteor" else WORDS
-    settings = {"base": BASES[base], "base_kwargs": words}
-    code = sharing.metric_code("f_meta", predictions=[generated], references=[references], **settings)
-    status = html.headline(*summary(scores, matches), note)
+    code = sharing.metric_code("f_meta", predictions=[generated], references=[references], base=BASES[base])
+    status = html.headline(*summary(scores, explained), note)
     tables = matches_html("Generated questions", "GR", generated, matches["predictions"])
     tables += matches_html("Reference questions", "RG", references, matches["references"])
-    return [status + ADDRESS.mark(*values), chart, matrix_html(matrix, matches), tables, code]
+    return [status + ADDRESS.mark(*values), chart, matrix_html(explained["scores"], matches), tables, code]
 
 
-def score(generated: list[str] | str, references: list[str] | str, base: BaseName = "ROUGE-L") -> dict[str, float]:
+def score(generated: list[str] | str, references: list[str] | str, base: BaseName = DEFAULT) -> dict[str, float]:
     """Score a set of generated questions against a set of reference questions.
 
     Args:
         generated: the generated questions, a list of texts.
         references: the reference questions, a list of texts.
-        base: what scores a pair: ROUGE-L, its mean with the cosine of sentence vectors, BLEU-4, or METEOR if Java
-            is installed.
+        base: what scores a pair: whether both ask the same, from shared words and sentence vectors, ROUGE-L, BLEU-4,
+            or METEOR if Java is installed.
     """
     generated = checks.texts("generated", generated, MAX_QUESTIONS, MAX_LENGTH)
     references = checks.texts("references", references, MAX_QUESTIONS, MAX_LENGTH)
@@ -186,7 +190,7 @@ def score(generated: list[str] | str, references: list[str] | str, base: BaseNam
 def ask(
     sentence: str,
     references: list[str] | str,
-    base: BaseName = "ROUGE-L",
+    base: BaseName = DEFAULT,
     draw: int = 0,
 ) -> dict[str, dict]:
     """Generate questions about a sentence with two generators, and score them against questions of a person.
@@ -194,8 +198,8 @@ def ask(
     Args:
         sentence: one sentence in English.
         references: a person's questions about it, a list of texts; the generators ask as many.
-        base: what scores a pair: ROUGE-L, its mean with the cosine of sentence vectors, BLEU-4, or METEOR if Java
-            is installed.
+        base: what scores a pair: whether both ask the same, from shared words and sentence vectors, ROUGE-L, BLEU-4,
+            or METEOR if Java is installed.
         draw: seed from 0 to 999 of the random draws.
     """
     sentence = checks.text("sentence", sentence, asking.MAX_SENTENCE)
@@ -206,22 +210,24 @@ def ask(
 
 
 COLUMNS = ("prediction", "references", "id")
+OF_FILES = [name for name in BASES if name != NAMES["meteor"]]  # which takes minutes
 
 
 def file_page(tick, path: str | None, prediction, references, ident, base: str) -> list:
     """Return what the page shows for a file of contexts, each with a set of questions."""
-    if base not in ("ROUGE-L", "BLEU-4"):
-        raise checks.Problem("Base metric: a file is scored with ROUGE-L or BLEU-4; METEOR takes minutes.")
+    if base not in OF_FILES:
+        raise checks.Problem(f"Base metric: a file is scored with {', '.join(OF_FILES)}; METEOR takes minutes.")
     columns = {"prediction": prediction, "references": references, "id": ident}
     rows = uploads.read(path, columns, sets=True)
-    scorer = FMetaScorer(base=BASES[base], base_kwargs=WORDS)
+    scorer = FMetaScorer(base=BASES[base])
     values, _ = uploads.scored(rows.items, scorer, tick)
-    by_name = dict(zip(scorer.names, values.T.tolist(), strict=True))
+    by_name = {name: column.tolist() for name, column in scorer.row_scores(values).items()}
     means = {name: sum(column) / len(column) for name, column in by_name.items()}
     status = html.headline(
         f"**{len(rows.items):,}** contexts: mean F-meta **{means['f_meta']:.3f}**, precision "
         f"**{means['f_meta_precision']:.3f}**, recall **{means['f_meta_recall']:.3f}**; the conventional score is "
         f"{means['f_meta_conventional']:.3f}.",
+        *(f"In all contexts, {remark}." for remark in scorer.remarks({"": values.sum(axis=0)})),
         balance(means),
     )
     below = [
@@ -229,17 +235,20 @@ def file_page(tick, path: str | None, prediction, references, ident, base: str) 
         for recall, precision in zip(by_name["f_meta_recall"], by_name["f_meta_precision"], strict=True)
     ]
     order = sorted((i for i, difference in enumerate(below) if difference < 0), key=below.__getitem__)[:5]
+    shown = [rows.items[i] for i in order]
+    columns = {"predictions": [[*item.predictions] for item in shown], "references": [[*i.references] for i in shown]}
+    explained = scorer.statistics_with_details(columns, explain=True)[2]["explanation"]
     worst = html.table(
-        ["line", "generated", "references", "precision", "recall"],
+        ["line", "generated", "in words", "precision", "recall"],
         [
             [
-                str(rows.items[i].line),
-                " | ".join(rows.items[i].predictions),
-                " | ".join(rows.items[i].references),
+                str(item.line),
+                " | ".join(item.predictions),
+                of_item["reason"],
                 f"{by_name['f_meta_precision'][i]:.2f}",
                 f"{by_name['f_meta_recall'][i]:.2f}",
             ]
-            for i in order
+            for i, item, of_item in zip(order, shown, explained, strict=True)
         ],
         "Contexts whose recall is furthest below their precision",
         {3, 4},
@@ -261,7 +270,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
                 references = gr.Textbox(label="Reference questions", info=limits, lines=4, max_lines=12)
                 base = gr.Radio(
                     list(BASES),
-                    value="ROUGE-L",
+                    value=DEFAULT,
                     label="Base metric",
                     info=f"Scores a pair of questions.{METEOR_NOTE}",
                 )
@@ -290,7 +299,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
                 "prediction": "Column with the generated questions",
                 "references": "Column with the reference questions",
             },
-            [gr.Radio(["ROUGE-L", "BLEU-4"], value="ROUGE-L", label="Base metric", render=False)],
+            [gr.Radio(OF_FILES, value=DEFAULT, label="Base metric", render=False)],
         )
         asking.tab(results_of, list(BASES))
     sharing.folded("The paper's example", sharing.text_beside(__file__, "about.md"))
@@ -306,14 +315,14 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
         {
             "generated": EXAMPLES[0].values[0].split("\n"),
             "references": EXAMPLES[0].values[1].split("\n"),
-            "base": "ROUGE-L",
+            "base": DEFAULT,
         },
         **many,
     )
-    first = {"sentence": asking.SENTENCE, "references": asking.OWN.split("\n"), "base": "ROUGE-L", "draw": asking.DRAW}
+    first = {"sentence": asking.SENTENCE, "references": asking.OWN.split("\n"), "base": DEFAULT, "draw": asking.DRAW}
     server.endpoint(ask, "ask", first, **asking.ALONE)
 
 if __name__ == "__main__":
-    first = (*EXAMPLES[0].values, "ROUGE-L")
+    first = (*EXAMPLES[0].values, DEFAULT)
     events.preset(area, inputs, first, outputs, page(*first))
     server.launch(demo, __file__, ABOUT)

@@ -17,7 +17,7 @@ MAX_QUESTIONS = 8  # each takes a beam search
 MAX_DRAW = 999
 ALONE = {"concurrency_id": "ask"}  # a queue of its own, one at a time
 TOP = {"baseline": 1, "diverse": 2}  # the bundled generators, and the number of beams that they draw from
-PARTS = {"F-meta": "f_meta", "precision": "f_meta_precision", "recall": "f_meta_recall"}
+PARTS = {"covered": "f_meta_covered", "F-meta": "f_meta", "precision": "f_meta_precision", "recall": "f_meta_recall"}
 PARTS |= {"conventional": "f_meta_conventional"}
 SENTENCE = "In 1969 Neil Armstrong became the first person to walk on the Moon."
 OWN = "Who was the first person to walk on the Moon?\nWhen did Neil Armstrong walk on the Moon?"
@@ -56,8 +56,8 @@ def asked(
 ) -> dict[str, Asked]:
     """Return each generator's questions about a checked sentence, as many as a person's own, and their scores.
 
-    `draw` is the seed; `results_of` returns a matrix and scores for questions, references and a base metric; `tick` is
-    that of `events.LongWork`.
+    `draw` is the seed; `results_of` returns an explanation and scores for questions, references and a base metric;
+    `tick` is that of `events.LongWork`.
     """
     found: dict[str, Asked] = {}
     tick("Loading the generators", 0, 0)
@@ -124,15 +124,25 @@ def finding(found: dict[str, Asked]) -> str:
 
 def results(found: dict[str, Asked], base: str) -> list:
     """Return headline, table of questions and chart."""
+    covered = ", ".join(
+        f"{name} **{one.scores['f_meta_covered'] * len(one.questions):.0f} of {len(one.questions)}**"
+        for name, one in found.items()
+        if "f_meta_covered" in one.scores
+    )
+    asked = f"Your questions that are asked: {covered}." * bool(covered)
     recall = ", ".join(f"{name} **{one.scores['f_meta_recall']:.3f}**" for name, one in found.items())
     different = ", ".join(f"{name} {len(set(one.questions))} of {len(one.questions)}" for name, one in found.items())
-    status = html.headline(finding(found), repeater(found), f"Recall: {recall}.", f"Different questions: {different}.")
+    said = (finding(found), asked, repeater(found), f"Recall: {recall}.", f"Different questions: {different}.")
+    status = html.headline(*said)
     rows = [
         [name, question, str(times)]
         for name, one in found.items()
         for question, times in Counter(one.questions).items()
     ]
-    chart = [(name, [(label, one.scores[part]) for label, part in PARTS.items()]) for name, one in found.items()]
+    chart = [
+        (name, [(label, one.scores[part]) for label, part in PARTS.items() if part in one.scores])
+        for name, one in found.items()
+    ]
     return [
         status,
         html.table(("generator", "question", "times"), rows, "Generated questions", {2}),
@@ -155,7 +165,7 @@ def tab(results_of: Callable, bases: Sequence[str]) -> None:
                 sentence = gr.Textbox(SENTENCE, label="Sentence", info="One sentence, in English.", lines=2)
                 info = f"One on each line, at most {MAX_QUESTIONS}."
                 own = gr.Textbox(OWN, label="Your questions", info=info, lines=4, max_lines=8)
-                base = gr.Radio(list(bases), value="ROUGE-L", label="Base metric")
+                base = gr.Radio(list(bases), value=bases[0], label="Base metric")
                 draw = gr.Number(
                     DRAW, label="Draw", info="The seed: another number draws other questions.", precision=0
                 )

@@ -29,7 +29,7 @@ CALLS = {
     "grounding": ("score", "/score", ASKED),
     "kpqa": ("score", "/score", ASKED),
 }
-BASES = {"ROUGE-L": "rouge", "ROUGE-L + cosine": "rouge_cosine", "BLEU-4": "bleu"}
+BASES = {"Same question": "same_question", "ROUGE-L": "rouge", "BLEU-4": "bleu"}
 
 
 def by_the_module(name: str, arguments: tuple) -> dict:
@@ -43,8 +43,7 @@ def by_the_module(name: str, arguments: tuple) -> dict:
         return metric.compute(predictions=[answer], references=[reference], **settings)
     if name == "f_meta":
         generated, references, base = arguments
-        settings = {"base": BASES[base], "base_kwargs": {"tokenizer": "word"}}
-        return metric.compute(predictions=[generated], references=[references], **settings)
+        return metric.compute(predictions=[generated], references=[references], base=BASES[base])
     question, answer, references = arguments
     if name == "grounding":
         return metric.compute(questions=[question], predictions=[answer], contexts=[references])

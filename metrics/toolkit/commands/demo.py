@@ -1,6 +1,5 @@
 """The demonstration: score the example files of the package and say what to see in the tables."""
 
-import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,6 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 WORLD_CUP = "which event did the 2014 world cup"
 HOW_MANY_STEPS = "How many steps are involved in a hypothesis test?"
 SEVEN_STEPS = "There are seven steps involved in a hypothesis test ."
-RAW = {"f_meta": {"base_kwargs": {"tokenizer": "word"}}}  # the questions are text as people write it
 Scores = Mapping[str, Mapping[str, Mapping[str, float]]]  # {metric: {system: {name: score}}}
 
 
@@ -59,22 +57,17 @@ def _answer_remarks(scores: Scores) -> list[str]:
 
 
 def _question_remarks(scores: Scores) -> list[str]:
-    systems = scores["f_meta"]
-    repetitive, diverse = systems["repetitive"], systems["diverse"]
-    cup = _row_score(
-        "f_meta",
-        "f_meta_conventional",
-        WORLD_CUP,
-        ["who won the 2014 world cup", "which event did Germany win in 2014"],
+    repetitive, diverse, blended = (scores["f_meta"][system] for system in ("repetitive", "diverse", "blended"))
+    recall, f, covered = (
+        f"{repetitive[name]:.2f} against {diverse[name]:.2f}" for name in ("f_meta_recall", "f_meta", "f_meta_covered")
     )
     return [
-        "repetitive asks one good question again and again. The conventional score loves it "
-        f"({repetitive['f_meta_conventional']:.2f} against {diverse['f_meta_conventional']:.2f} for diverse). Recall "
-        f"sees what it never asks ({repetitive['f_meta_recall']:.2f} against {diverse['f_meta_recall']:.2f}), and "
-        f"F-meta puts diverse first ({diverse['f_meta']:.2f} against {repetitive['f_meta']:.2f}).",
+        "repetitive asks one good question again and again, so its precision is perfect. What it never asks lowers "
+        f"its recall ({recall} for diverse), its F-meta ({f}), and the share of the reference questions that it "
+        f"covers ({covered}).",
         f"blended mixes halves of two references into questions that make no sense, such as {WORLD_CUP!r}. Each half "
-        f"matches a reference, so the conventional score is high (that one: {cup:.2f}) and above the precision, which "
-        "holds a question against one reference at a time.",
+        f"is like a reference, so its F-meta is high ({blended['f_meta']:.2f}). The count lets a question ask one "
+        f"reference only: covered is {blended['f_meta_covered']:.2f}.",
     ]
 
 
@@ -88,24 +81,24 @@ def demo(
     from rich.console import Console
 
     with Console(stderr=True).status("scoring the example files"):
-        reports = [_report(name, metrics, settings) for name, metrics, settings, _ in PARTS]
+        reports = [_report(name, metrics) for name, metrics, _ in PARTS]
         text = overview(*reports)
     console = Console()
     print_lines(text, Console(width=min(console.width, 100) if sys.stdout.isatty() else 80))
 
 
 PARTS = (
-    ("answers.jsonl", ("ava", "kpqa", "aev"), {}, "Answers: 44 questions, answered by two systems"),
-    ("questions.jsonl", ("f_meta", "aev"), RAW, "Questions: 14 short texts, asked about by three systems"),
-    ("rag.jsonl", ("ava", "grounding"), {}, "Answers from passages: six questions, answered by two systems"),
+    ("answers.jsonl", ("ava", "kpqa", "aev"), "Answers: 44 questions, answered by two systems"),
+    ("questions.jsonl", ("f_meta", "aev"), "Questions: 14 short texts, asked about by three systems"),
+    ("rag.jsonl", ("ava", "grounding"), "Answers from passages: six questions, answered by two systems"),
 )
 
 
-def _report(name: str, metrics: Sequence[str], settings: Mapping):
+def _report(name: str, metrics: Sequence[str]):
     from ..reports.score import ScoreReport
     from ..scoring.run import Run
 
-    run = Run([str(EXAMPLES / name)], metrics, settings)
+    run = Run([str(EXAMPLES / name)], metrics)
     return ScoreReport.of(run, run.score())
 
 
@@ -170,7 +163,7 @@ def overview(answers, questions, passages) -> list[str]:
         "",
         f"4 Answers from passages: sentences that these support: {supported}",
         f"5 Generated questions: one repeated scores {repetitive['f_meta_conventional']:.2f}, "
-        f"but recall is {repetitive['f_meta_recall']:.2f}",
+        f"but covers {repetitive['f_meta_covered']:.2f} of the references",
         "",
         "Next  genqa-metrics doctor YOUR_FILE   what it supports",
         "      genqa-metrics score YOUR_FILE    how many are right, which to read",
@@ -213,8 +206,8 @@ def show_all(width: int | None = None) -> None:
     console = Console()
     console = Console(width=width or (min(console.width, 100) if sys.stdout.isatty() else 100))
     all_remarks = (_answer_remarks, _question_remarks, _passage_remarks)
-    for (name, metrics, settings, title), remarks in zip(PARTS, all_remarks, strict=True):
-        report = _report(name, metrics, settings)
+    for (name, metrics, title), remarks in zip(PARTS, all_remarks, strict=True):
+        report = _report(name, metrics)
         console.rule(Text(title, style="bold"), align="left")
         console.print()
         report.show_all(console)
@@ -224,11 +217,6 @@ def show_all(width: int | None = None) -> None:
             console.print(line)
         console.print()
         chosen = "".join(f" --metric {metric}" for metric in metrics)
-        chosen += "".join(
-            f" --set {shlex.quote(f'{metric}.{setting}={json.dumps(value)}')}"
-            for metric, own in settings.items()
-            for setting, value in own.items()
-        )
         command = f"genqa-metrics score {_shown(EXAMPLES / name)}{chosen} --verbose"
         console.print(Text.assemble("The same table: ", (command, "bold cyan")), soft_wrap=True)
         console.print()

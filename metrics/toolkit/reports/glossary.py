@@ -88,9 +88,21 @@ QUANTITIES: dict[str, Quantity] = {
     "prediction_length": Quantity("Terms of the answers.", _SCORES),
     "reference_length": Quantity("Terms of the references, the closest in length where there are several.", _SCORES),
     "f_meta": Quantity("F-score of a set of generated questions against the human ones.", _SCORES),
-    "f_meta_precision": Quantity("u: how well each generated question is matched by a human one.", _SCORES),
-    "f_meta_recall": Quantity("v: how well each human question is matched by a generated one.", _SCORES),
-    "f_meta_conventional": Quantity("The usual mean over generated questions of the best match.", _SCORES),
+    "f_meta_precision": Quantity(
+        "u: how well each generated question is matched by a human one.", _SCORES, short="precision"
+    ),
+    "f_meta_recall": Quantity(
+        "v: how well each human question is matched by a generated one.", _SCORES, short="recall"
+    ),
+    "f_meta_conventional": Quantity(
+        "The usual mean over generated questions of the best match.", _SCORES, short="conventional"
+    ),
+    "f_meta_covered": Quantity(
+        "Share of the human questions that are asked; a generated question asks the closest one only.",
+        _SCORES,
+        short="covered",
+    ),
+    "f_meta_relevant": Quantity("Share of the generated questions that ask a human one.", _SCORES, short="relevant"),
     "bleu1_kpqa": Quantity("BLEU-1 with keyphrase weights.", _SCORES),
     "rougeL_kpqa": Quantity("ROUGE-L with keyphrase weights.", _SCORES),
     "bertscore_kpqa": Quantity("BERTScore with keyphrase weights.", _SCORES),

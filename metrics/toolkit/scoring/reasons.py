@@ -1,4 +1,4 @@
-"""One sentence on why a row has its score; `ava` and `grounding` write their own."""
+"""One sentence on why a row has its score; `ava`, `f_meta` and `grounding` write their own."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ def reason(metric: str, scores: Mapping[str, float], row: Mapping[str, Any], det
     >>> reason("aev", {"aev_precision": 0.5, "aev_recall": 1, "prediction_length": 4, "reference_length": 2}, {}, {})
     'Its precision is 0.50 and its recall 1.00; it has 4 words that count, the reference 2.'
     """
-    makers = {"aev": _aev, "ava": _own, "f_meta": _f_meta, "grounding": _own, "kpqa": _kpqa}
+    makers = {"aev": _aev, "ava": _own, "f_meta": _own, "grounding": _own, "kpqa": _kpqa}
     return makers.get(metric, _scores)(scores, row, details)
 
 
@@ -93,13 +93,3 @@ def _keyphrases(words: Mapping[str, float], others: Mapping[str, float], shared:
     chosen = [word for word, weight in words.items() if weight >= HEAVY and (word.lower() in known) == shared]
     chosen.sort(key=lambda word: -words[word])
     return " and ".join(f"'{word}'" for word in chosen[:NAMED])
-
-
-def _f_meta(scores: Mapping, row: Mapping, details: Mapping) -> str:
-    explained = details["explanation"]
-    start = f"Precision {scores['f_meta_precision']:.2f}, recall {scores['f_meta_recall']:.2f}"
-    if not explained["scores"]:
-        return f"{start}: there are no questions."
-    best = [max(column) for column in zip(*explained["scores"], strict=True)]
-    worst = min(range(len(best)), key=best.__getitem__)
-    return f"{start}; least covered, with {best[worst]:.2f}, is '{explained['references'][worst]}'."

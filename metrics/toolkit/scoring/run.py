@@ -321,7 +321,7 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCo
         total: add a row for all systems together.
     """
     rows, predictions, name = dict(overall.rows), dict(overall.predictions), None
-    scores, warnings = {}, []
+    scores, warnings, notes = {}, [], []
     if total:
         name = "all" if "all" not in rows else "all systems"
         rows[name], predictions[name] = sum(rows.values()), sum(predictions.values())
@@ -329,6 +329,7 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCo
         sums = overall.sums[metric]
         totals = {system: values[:-1] for system, values in sums.items()}
         warnings += [f"{metric}: {warning}" for warning in scorer.warnings(totals, overall.warning_counts[metric])]
+        notes += [f"{metric}: {remark}" for remark in scorer.remarks(totals)]
         if total:
             sums = {**sums, name: sum(sums.values())}
         scores[metric] = {
@@ -338,7 +339,7 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCo
     if total and together:
         together = {**together, name: sum(together.values())}
     skipped = dict(counts.skipped_of)
-    notes = [length_note(metric, of_metric) for metric, of_metric in scores.items()]
+    notes += [length_note(metric, of_metric) for metric, of_metric in scores.items()]
     if len({skipped.get(system, 0) for system in (*overall.rows, *skipped)}) > 1:
         found = ", ".join(f"{system} {rows:,}" for system, rows in skipped.items())
         notes.append(

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.f_meta.bases import base_function
+from genqa_metrics.f_meta.bases import PAPER, base_function
 from genqa_metrics.f_meta.scoring import score_matrices, statistics
 from pycocoevalcap.bleu.bleu import Bleu
 from pycocoevalcap.rouge.rouge import Rouge
@@ -77,9 +77,11 @@ def main() -> None:
 
     runs = {}
     for base in ("bleu", "rouge"):
-        runs[f"f_meta {base}, pairs"] = lambda base=base: score_matrices(predictions, references, base_function(base))
+        runs[f"f_meta {base}, pairs"] = lambda base=base: score_matrices(
+            predictions, references, base_function(base, PAPER)
+        )
         runs[f"f_meta {base}, all four scores"] = lambda base=base: [
-            statistics(predictions, references, base_function(base))
+            statistics(predictions, references, base_function(base, PAPER))
         ]
     peers = {
         "pycocoevalcap Bleu(4).compute_score": ("bleu", coco_bleu),

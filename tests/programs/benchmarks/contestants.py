@@ -377,7 +377,7 @@ def contestants(fast: dict[str, Path], device: str = "cpu", compiled: bool = Fal
 
 def question_pairs(data: Path) -> dict[str, float]:
     """Return pairs of questions a second, of F-meta and of pycocoevalcap called pair by pair on the same sets."""
-    from genqa_metrics.f_meta.bases import base_function
+    from genqa_metrics.f_meta.bases import PAPER, base_function
     from genqa_metrics.f_meta.scoring import score_matrices
 
     from tests.programs.benchmarks import bench_f_meta
@@ -385,7 +385,7 @@ def question_pairs(data: Path) -> dict[str, float]:
     predictions, references = (column[:SETS] for column in bench_f_meta.question_sets(data))
     pairs = sum(len(p) * len(r) for p, r in zip(predictions, references, strict=True))
     runs = {
-        F_META: lambda: score_matrices(predictions, references, base_function("rouge")),
+        F_META: lambda: score_matrices(predictions, references, base_function("rouge", PAPER)),
         "pycocoevalcap Rouge().calc_score": lambda: [
             bench_f_meta.coco_rouge_bare(p, r)
             for ps, rs in zip(predictions, references, strict=True)

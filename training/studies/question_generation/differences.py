@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.f_meta.bases import base_function
+from genqa_metrics.f_meta.bases import PAPER, base_function
 from genqa_metrics.f_meta.scoring import statistics
 from genqa_metrics.statistics.resampling import bootstrap_counts, interval, resampled_sums
 
@@ -67,7 +67,7 @@ def trained(args: Arguments, name: str) -> Path:
 def rows_of(questions: list[list[str]], references: list[list[str]]) -> np.ndarray:
     """Return what is measured of every context: (contexts, columns of `COLUMNS`)."""
     found = dict(zip(DIVERSITY, diversity(questions).T, strict=True))
-    found |= dict(zip(PARTS, statistics(questions, references, base_function("rouge")).T, strict=True))
+    found |= dict(zip(PARTS, statistics(questions, references, base_function("rouge", PAPER)).T, strict=True))
     return np.column_stack([found[name] for name in COLUMNS])
 
 

@@ -52,11 +52,13 @@ def pairs_of(systems: Collection[str]) -> list[tuple[str, str]]:
 
 def base_of(name: str):
     """Return a base by its name in `BASES`; the cosine is that of sentence vectors of the bundled encoder."""
-    from genqa_metrics.f_meta.bases import Base, base_function
+    from genqa_metrics.f_meta.bases import PAPER, Base, base_function
 
     if name not in BASES:
         raise ValueError(f"bases: expected some of {', '.join(BASES)}, got {name!r}")
-    return Base("cosine", {"base": "cosine"}, cosines) if name == "cosine" else base_function(name)
+    if name == "cosine":
+        return Base("cosine", {"base": "cosine"}, cosines)
+    return base_function(name, None if name == "meteor" else PAPER)
 
 
 def diversity(questions: Sequence[Sequence[str]]) -> np.ndarray:
@@ -71,14 +73,14 @@ def diversity(questions: Sequence[Sequence[str]]) -> np.ndarray:
     >>> diversity([["who won the cup ?"] * 2, ["who won ?"]]).round(2).tolist()
     [[0.5, 0.5, 1.0, 0.5], [nan, nan, nan, nan]]
     """
-    from genqa_metrics.f_meta.bases import base_function
+    from genqa_metrics.f_meta.bases import PAPER, base_function
 
     rows = [(i, j) for i, texts in enumerate(questions) if len(texts) > 1 for j in range(len(texts))]
     result = np.full((len(questions), len(DIVERSITY)), np.nan)
     if not rows:
         return result
     others = [[*questions[i][:j], *questions[i][j + 1 :]] for i, j in rows]
-    scores = base_function("bleu").multiple([questions[i][j] for i, j in rows], others)
+    scores = base_function("bleu", PAPER).multiple([questions[i][j] for i, j in rows], others)
     self_bleu = np.bincount([i for i, _ in rows], scores, len(questions))
     for i in dict.fromkeys(i for i, _ in rows):
         words = [text.split() for text in questions[i]]

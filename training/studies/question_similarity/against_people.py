@@ -27,7 +27,7 @@ from training.studies.question_similarity.question_bases import JUDGE_DATA, JUDG
 SETS = ("simqg.dev", "qgeval.dev", "quiz_design.dev", "qgstec2010.dev")
 GOOD = 2.0  # relevance and correctness, 1 to 4 and lower is better, up to which a question of QGSTEC is a reference
 PARTS = ("precision", "recall", "f", "conventional")  # in the order of f_meta.scoring.NAMES
-DEFAULT = "rouge"  # the base that others are compared with
+BASELINE = "rouge"  # that others are compared with
 
 
 @dataclass
@@ -249,7 +249,7 @@ def order(scores: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def estimates(scores: Mapping[str, np.ndarray], task: Task, number: int, seed: int) -> dict[str, dict]:
-    """Return base -> its agreement with people, with the difference to the default base, of the same resamples."""
+    """Return base -> its agreement with people, with the difference to the baseline, of the same resamples."""
 
     def function(values: np.ndarray) -> Callable:
         if task.kind == "order":
@@ -262,9 +262,9 @@ def estimates(scores: Mapping[str, np.ndarray], task: Task, number: int, seed: i
     found = {}
     for name, value in made.items():
         found[name] = estimate(value(once)[0], samples[name], clusters)
-        if name != DEFAULT and DEFAULT in made:
-            change = value(once)[0] - made[DEFAULT](once)[0]
-            found[name]["difference"] = estimate(change, samples[name] - samples[DEFAULT], clusters)
+        if name != BASELINE and BASELINE in made:
+            change = value(once)[0] - made[BASELINE](once)[0]
+            found[name]["difference"] = estimate(change, samples[name] - samples[BASELINE], clusters)
     return found
 
 
@@ -293,8 +293,8 @@ def tables(results: Mapping) -> str:
         return markdown_table(["base", *columns], rows, "---:")
 
     parts = [table(pairs, lambda base, task: pairs[task]["bases"][base])]
-    parts.append("Difference to ROUGE-L, the default, in the same resamples:")
-    others = [base for base in bases if base != DEFAULT]
+    parts.append("Difference to ROUGE-L, in the same resamples:")
+    others = [base for base in bases if base != BASELINE]
     parts.append(table(pairs, lambda base, task: pairs[task]["bases"][base]["difference"], others))
     for name, sets in results["sets"].items():
         parts.append(f"Spearman's rho of F-meta with the rated variety, {name} ({sets['units']} sets):")

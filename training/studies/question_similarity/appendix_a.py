@@ -19,12 +19,12 @@ ORDERS = ("prediction is the candidate", "reference is the candidate", "only in 
 
 def smoothings() -> dict[str, Callable[[list[str], str], float]]:
     """Return name -> sentence BLEU-4 of references and a candidate."""
-    from genqa_metrics.f_meta.bases import base_function
+    from genqa_metrics.f_meta.bases import PAPER, base_function
     from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
     from sacrebleu.metrics import BLEU
 
     def coco(references: list[str], candidate: str) -> float:
-        return float(base_function("bleu").multiple([candidate], [references])[0])
+        return float(base_function("bleu", PAPER).multiple([candidate], [references])[0])
 
     made: dict[str, Callable] = {"COCO's constants (`metrics/f_meta`)": coco}
 
