@@ -329,7 +329,7 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCo
         sums = overall.sums[metric]
         totals = {system: values[:-1] for system, values in sums.items()}
         warnings += [f"{metric}: {warning}" for warning in scorer.warnings(totals, overall.warning_counts[metric])]
-        notes += [f"{metric}: {remark}" for remark in scorer.remarks(totals)]
+        notes += scorer.remarks(totals)
         if total:
             sums = {**sums, name: sum(sums.values())}
         scores[metric] = {
