@@ -85,7 +85,7 @@ def test_terminals_and_pages_shorten_long_names_and_give_them_in_full():
     """Markdown, JSON and --fail-under have the names of the scores."""
     report = genqa_metrics.score(ANSWERS)
     out = StringIO()
-    report.show(Console(file=out, width=80))
+    report.show_all(Console(file=out, width=80))
     lines = out.getvalue().splitlines()
     heading = next(place for place, line in enumerate(lines) if line.startswith("system"))
     assert heading <= 1, "two lines at most"
@@ -99,12 +99,13 @@ def test_terminals_and_pages_shorten_long_names_and_give_them_in_full():
 
 
 def test_the_page_of_scores_draws_the_accuracy_and_says_nothing_twice():
-    report = genqa_metrics.score(ANSWERS)
+    answers = rows(*[TRUTH] * 24, *DECLINED)
+    report = genqa_metrics.score(answers)
     page = report.to_html().replace("<wbr>", "")
     assert page.count('<div class="forest">') == 1
     assert "accuracy, with 95% intervals" in page
     assert page.count(report.signatures["ava"]) == 1
-    assert genqa_metrics.accuracy(ANSWERS).to_html().count('<div class="forest">') == 1
+    assert genqa_metrics.accuracy(answers).to_html().count('<div class="forest">') == 1
 
 
 def test_accuracy_given_an_attempt_is_the_accuracy_of_these_rows():

@@ -6,7 +6,8 @@ import genqa_metrics
 import pytest
 from genqa_metrics.toolkit.reports.glossary import QUANTITIES, named
 
-NOT_QUANTITIES = {"system", "metric", "pair", "judge"}  # columns with names of things
+# Columns of names and texts.
+NOT_QUANTITIES = {"system", "metric", "pair", "judge", "row", "why", "question", "answer", "accepted"}
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import sys
 import genqa_metrics
 import numpy as np
 import pytest
-from genqa_metrics.ava.calibration import content_digest, read_calibration
+from genqa_metrics.ava.calibration import content_digest, log_odds, read_calibration
 from genqa_metrics.core import judge_loading
 from genqa_metrics.statistics.judge_errors import rogan_gladen
 from genqa_metrics.toolkit.analysis import calibration
@@ -86,7 +86,7 @@ def test_verdicts_are_those_of_the_scale(calibrated, settings):
     plain, _ = make_scorer("ava", settings).statistics(columns)
     scorer = make_scorer("ava", settings | {"calibration": str(path)})
     found, _, more = scorer.statistics_with_details(columns, explain=True)
-    odds = np.log(plain[:-1, 1] / (1 - plain[:-1, 1]))
+    odds = log_odds(plain[:-1, 1])
     expected = 1 / (1 + np.exp(-(report.calibration["slope"] * odds + report.calibration["intercept"])))
     assert found[:-1, 1] == pytest.approx(expected)
     assert found[-1, :2].tolist() == [0, 0]
@@ -406,7 +406,7 @@ def test_the_page_train_your_own_judge(tmp_path, start, monkeypatch, capsys):
     assert measured["labels"] == len(held_out.splitlines())
     assert judge_loading.read_settings(final)["slope"] != 1
 
-    done = CliRunner().invoke(app, scores[1:])
+    done = CliRunner().invoke(app, [*scores[1:], "--verbose"])
     assert done.exit_code == 0, done.output
     assert f"calibrated on {measured['labels']} labels of yours" in done.stdout
 
