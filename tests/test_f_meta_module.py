@@ -3,6 +3,7 @@
 import json
 
 import evaluate
+import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.core import scorer as core_scorer
@@ -328,3 +329,10 @@ def test_text_that_is_not_in_tokens_is_warned_of(question, settings, warned):
     _, counts = scorer.statistics(columns)
     said = scorer.warnings({}, counts)
     assert [text.startswith('a "?" has no blank before it in 1 row: ') for text in said] == [True] * warned
+
+
+def test_score_says_how_many_references_every_system_asks():
+    sets = {"one": ["Who won?", "Who won it?"], "two": ["Who won?", "Why?"]}
+    rows = [{"references": ["who won ?", "why ?", "when ?"], "predictions": sets}]
+    notes = genqa_metrics.score(rows, "f_meta", settings={"f_meta": {"base": "rouge", "threshold": 0.5}}).notes
+    assert notes == ["reference questions that are asked: one 1 of 3, two 2 of 3"]

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from training.common import json_rows, markdown_table, option
-from training.studies.harness import Kept, Study, digests
+from training.studies.harness import Output, Study, digests
 
 FILES = ("naco_squad", "fairytaleqa.train", "quiz_design.dev")
 LEARNED = 500  # rows of NACo, its first two thirds, that weights and thresholds are learned from
@@ -45,7 +45,7 @@ COLUMNS = {  # what is measured: how tables call it
 
 
 @dataclass
-class Arguments(Kept):
+class Arguments(Output):
     """What is measured."""
 
     data_dir: str = option("folder of naco_squad, fairytaleqa.train and quiz_design.dev")
