@@ -475,7 +475,7 @@ def test_a_damaged_checkpoint_is_named(judges, tmp_path):
     for path in judges().iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     (tmp_path / "model.safetensors").write_bytes(b"broken")
-    with pytest.raises(ValueError, match=r"cannot be loaded: .*; fetch or train it again"):
+    with pytest.raises(ValueError, match=r"model.safetensors cannot be read: .*; fetch or train it again"):
         loading.load_judge(tmp_path)
 
 
