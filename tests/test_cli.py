@@ -209,7 +209,7 @@ def test_files_without_predictions_get_the_human_ceiling(tmp_path):
         {"context": "c", "references": ["same", "same"]},
     ]
     path, output = save(tmp_path / "a.jsonl", rows), tmp_path / "o.jsonl"
-    out, said = run("score", path, "-o", output, "--format", "json")
+    out, said = run("score", path, "-o", output, "--format", "json", "--set", "f_meta.base=rouge")
     assert "HUMAN CEILING" in said
     assert "left out 1 contexts with one reference" in said
     found = json.loads(out)["systems"]
@@ -569,7 +569,8 @@ from genqa_metrics.toolkit.commands import explain
 slow = "evaluate", "datasets", "torch", "transformers"
 check(*slow, "numpy", "pandas", "pyarrow", "scipy", "jinja2", "rich.table", "rich.progress")
 output = {str(answers.with_suffix(".parquet"))!r}
-app(["score", {str(answers)!r}, "-m", "aev", "-m", "f_meta", "-o", output], standalone_mode=False)
+words = ["-m", "aev", "-m", "f_meta", "-s", "f_meta.base=rouge"]
+app(["score", {str(answers)!r}, *words, "-o", output], standalone_mode=False)
 check(*slow)
 app(["score", {str(answers)!r}, "-m", "ava"], standalone_mode=False)
 app(["explain", "Who?", "--prediction", "Ann", "--reference", "Ann", "-m", "kpqa"], standalone_mode=False)
@@ -607,7 +608,8 @@ def test_the_installed_command_and_its_streams(answers):
     ],
 )
 def test_real_files_run_as_they_are(shared_data, name, systems, rows):
-    fast = ("-m", "aev") if name.startswith("judgments") else ()  # without it AVA judges thousands of answers
+    # Without them AVA judges thousands of answers, and a model reads thousands of questions.
+    fast = ("-m", "aev") if name.startswith("judgments") else ("-s", "f_meta.base=rouge")
     out, said = run("score", shared_data / f"{name}.jsonl.gz", "--format", "json", *fast)
     found = json.loads(out)["systems"]
     assert (len(found), sum(values["rows"] for values in found.values())) == (systems, rows)
