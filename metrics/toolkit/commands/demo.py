@@ -153,8 +153,8 @@ def overview(answers, questions, passages) -> list[str]:
         "2 Why shared words mislead",
         f"  Question  {HOW_MANY_STEPS} (four)",
         f"  Answer    {SEVEN_STEPS}",
-        f"  -> AEv {seven['aev']:.2f}; ROUGE-L with KPQA's weights {seven['rougeL_kpqa']:.2f}; "
-        f"AVA {seven['ava_score']:.2f}, the probability of right",
+        f"  -> AEv {seven['aev']:.2f}; ROUGE-L-KPQA {seven['rougeL_kpqa']:.2f}; "
+        f"AVA's probability that it is right {seven['ava_score']:.2f}",
         "",
         "3 How far to trust AVA",
         f"  {agreeing} of {sum(counts.values())} verdicts agree: {counts['missed']} right answers rejected, "
@@ -163,7 +163,7 @@ def overview(answers, questions, passages) -> list[str]:
         "",
         f"4 Answers from passages: sentences that these support: {supported}",
         f"5 Generated questions: one repeated scores {repetitive['f_meta_conventional']:.2f}, "
-        f"but covers {repetitive['f_meta_covered']:.2f} of the references",
+        f"covers {repetitive['f_meta_covered']:.2f} of references",
         "",
         "Next  genqa-metrics doctor YOUR_FILE   what it supports",
         "      genqa-metrics score YOUR_FILE    how many are right, which to read",
