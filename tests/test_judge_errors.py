@@ -194,4 +194,4 @@ def test_score_fails_under(tmp_path, demand, status):
     path.write_text('{"prediction": "four steps", "references": ["four steps"]}\n')
     done = CliRunner().invoke(app, ["score", str(path), "-m", "aev", "--fail-under", demand])
     assert done.exit_code == status, done.output
-    assert ("1.0000" in done.stdout) == (status != 2)
+    assert ("1.000" in done.stdout) == (status != 2)
