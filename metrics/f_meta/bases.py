@@ -173,7 +173,7 @@ def same_question_scores(rouge: np.ndarray, cosine: np.ndarray, weights: Sequenc
         weights: of ROUGE-L, of the cosine, and the intercept.
 
     >>> same_question_scores(np.array([1.0, 0.2]), np.array([1.0, 0.3])).round(3).tolist()
-    [1.0, 0.004]
+    [1.0, 0.006]
     """
     logits = weights[0] * rouge + weights[1] * cosine + weights[2]
     return np.minimum((1 + np.exp(-sum(weights))) / (1 + np.exp(-logits)), 1)

@@ -361,7 +361,7 @@ def paired_difference(
     >>> judged = np.array([np.tile([1.0, 1, 0, 1], 50), np.tile([1.0, 0, 0, 0], 50)])
     >>> labels = np.where(np.arange(200) < 40, judged, np.nan)
     >>> [round(float(end), 2) for end in paired_difference(judged, labels, np.full(200, 0.2))]
-    [0.5, 0.37, 0.6]
+    [0.5, 0.39, 0.6]
     """
     scaled = ((first - second + 1) / 2 for first, second in (judged, labels))  # from -1 to 1 -> from 0 to 1
     result = prediction_powered(*scaled, probabilities, finite=finite, confidence=confidence)

@@ -225,7 +225,7 @@ def accuracy(
     >>> answers = [{"question": f"{n}?", "prediction": "a", "references": "a", "by": n % 2} for n in range(200)]
     >>> labels = [{"question": f"{n}?", "prediction": "a", "system": "rows", "label": n % 2} for n in range(60)]
     >>> accuracy(answers, labels, columns={"judge": "by"})
-    AccuracyReport(rows 0.500 [0.425, 0.575])
+    AccuracyReport(rows 0.500 [0.427, 0.573])
     """
     with errors_of_python(rows):
         with bad_usage():

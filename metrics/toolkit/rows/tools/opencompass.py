@@ -8,7 +8,7 @@ NEEDED = (("origin_prompt", "prediction", "gold"),)
 def columns_of(row: dict) -> dict:
     r"""Return the columns of OpenCompass; the question is what the last message of its prompt asks.
 
-    >>> columns_of({"origin_prompt": "Question: Who?\\nAnswer:", "prediction": "Ann", "gold": "Ann"})["question"]
+    >>> columns_of({"origin_prompt": "Question: Who?\nAnswer:", "prediction": "Ann", "gold": "Ann"})["question"]
     'Who?'
     """
     prompt = row["origin_prompt"]
