@@ -103,7 +103,7 @@ def test_one_answer_in_python():
     ("words", "message"),
     [
         (["none.jsonl", "-m", "grounding"], "none.jsonl: no such file"),
-        (["rows.jsonl"], "--prediction: missing; ava explains one answer with --prediction and --ref"),
+        (["none.jsonl"], "--prediction: missing; ava explains one answer with --prediction and --ref"),
         (["Who?", "-m", "grounding", "--prediction", "Ann"], "--context: missing; grounding explains"),
         (["Who?", "--context", "Ann"], "--prediction: missing; grounding explains"),
         (["Who?", "--prediction", "A", "--context", "A", "--reference", "B"], "--reference: grounding reads no such"),
