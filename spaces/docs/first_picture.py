@@ -115,7 +115,7 @@ def draw(numbers: Numbers, scheme: str) -> str:
             text(place[0], place[1], label, 15, system, place[2], 600)
 
     text(WIDTH / 2, 530, "Same answers, opposite winners. Only one is right.", 18, weight=700, anchor="middle")
-    text(WIDTH / 2, 558, "genqa-metrics score echo.jsonl --metric kpqa --metric ava", 13, "muted", "middle",
+    text(WIDTH / 2, 558, "genqa-metrics score metrics/examples/echo.jsonl -m kpqa -m ava", 12, "muted", "middle",
          family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace")  # fmt: skip
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
