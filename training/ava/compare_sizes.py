@@ -57,7 +57,7 @@ def truth(row: dict) -> float | None:
     return row.get("score") if row.get("label") is None else row["label"]
 
 
-def judged(checkpoint: str, name: str, rows: list[dict]) -> tuple[np.ndarray, float]:
+def judged(checkpoint: str, name: str, rows: list[dict], dtype: str) -> tuple[np.ndarray, float]:
     """Return (rows,) probabilities of a judge, and seconds."""
     predictions = [row["candidate"] for row in rows]
     questions = [row.get("question") or "" for row in rows]
@@ -66,19 +66,19 @@ def judged(checkpoint: str, name: str, rows: list[dict]) -> tuple[np.ndarray, fl
     else:
         metric, columns = "ava", {"references": [row["references"] for row in rows]}
         columns["questions"] = [question or "What is true?" for question in questions]
-    module = load(metric, checkpoint=checkpoint, device="cpu")
+    module = load(metric, checkpoint=checkpoint, device="cpu", dtype=dtype)
     begin = time.perf_counter()
     results = module.compute(predictions=predictions, per_example=True, **columns)
     seconds = time.perf_counter() - begin
     return np.array(results[f"{metric}_score_per_example"]), seconds
 
 
-def measured(checkpoint: str, data: Path, most: int, names: list[str]) -> dict:
+def measured(checkpoint: str, data: Path, most: int, names: list[str], dtype: str) -> dict:
     """Return the probabilities and labels of a judge on every set."""
     sets = {}
     for name in names:
         rows, digest = dev_rows(name, data, most)
-        probabilities, seconds = judged(checkpoint, name, rows)
+        probabilities, seconds = judged(checkpoint, name, rows, dtype)
         sets[name] = {
             "digest": digest,
             "seconds": round(seconds, 1),
@@ -162,6 +162,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of the data sets")
     parser.add_argument("--sets", nargs="+", default=[*VERDICTS, *GRADES, *CLAIMS], help="names of dev files")
     parser.add_argument("--rows", type=int, default=400, help="rows of a set at most")
+    parser.add_argument("--dtype", default="float32", help="float32 or bfloat16")
     parser.add_argument("--json", type=Path, help="result file; judges that it has are kept")
     parser.add_argument("--calibrate", action="store_true", help="write scale and threshold into the one folder")
     parser.add_argument("--tables", type=Path, help="print the tables of this result file")
@@ -172,7 +173,7 @@ def main() -> None:
     result = json.loads(args.json.read_text(encoding="utf-8")) if args.json and args.json.is_file() else {"judges": {}}
     for checkpoint in args.checkpoints:
         name = Path(checkpoint).name
-        sets = measured(checkpoint, args.data, args.rows, args.sets)
+        sets = measured(checkpoint, args.data, args.rows, args.sets, args.dtype)
         result["judges"][name] = result["judges"].get(name, {}) | sets
         result["command"] = command_line("training.ava.compare_sizes", sys.argv[1:])
         if args.json:
