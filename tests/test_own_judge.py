@@ -400,7 +400,9 @@ def test_the_page_train_your_own_judge(tmp_path, start, monkeypatch, capsys):
     assert "--calibrate" in evaluates
     monkeypatch.setattr(sys, "argv", evaluates[2:])
     evaluate_ava.main()
-    assert "all rows" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "all rows" in printed
+    assert evaluate_ava.CALIBRATED_HERE in printed
     measured = json.loads((final / MEASURED_FILE).read_text())
     assert measured["checkpoint"] == judge_loading.short_digest(final)
     assert measured["labels"] == len(held_out.splitlines())

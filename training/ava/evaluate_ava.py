@@ -48,6 +48,9 @@ CALIBRATION = (
     "evouna_tq.dev",
 )  # the verdicts of people on answers of systems; they give the threshold
 BINS = 10
+CALIBRATED_HERE = (
+    "These rows calibrated the judge. The scores of their verdicts are cross-fitted; on other rows measure again."
+)
 OWN_WAYS = ("max", "joined")  # one scale holds for a row and for its pairs; with the mean of pairs it would not
 MEASURED = ("labels", "errors", "systems")  # what measured.json says of labels of a user's own
 
@@ -351,6 +354,8 @@ def main() -> None:
         write_calibration(args.checkpoint, settings, measured)
     passed = minimal_pairs(args.checkpoint)
     text = tables(settings, scores, passed)
+    if args.calibrate:
+        text = f"{CALIBRATED_HERE}\n\n{text}"
     print(text)
     if args.json:
         result = {"command": "python -m training.ava.evaluate_ava", "threshold_by": args.threshold_by}
