@@ -208,7 +208,9 @@ def main() -> None:
             weight.data.copy_(stored[name.replace(".default.", ".")].float())
     mean = {name: weight.detach().clone() for name, weight in trained.items()}
     output = Path(training.output_dir)
-    facts = {"arguments": vars(args), "seed": training.seed, "rows": len(labels), "sources": digests}
+    named = vars(args) | {"model": Path(args.model).name, "folders": [Path(folder).name for folder in args.folders]}
+    named |= {"spans_dir": args.spans_dir and Path(args.spans_dir).name}
+    facts = {"arguments": named, "seed": training.seed, "rows": len(labels), "sources": digests}
 
     class Mean(TrainerCallback):
         """Keeps the running mean of the trained weights, and writes it."""
