@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import warnings
 
 import numpy as np
 import pytest
@@ -189,3 +190,45 @@ def test_training_makes_a_judge_that_ava_loads(base, tmp_path, monkeypatch):
     assert set(facts["sources"]) == {"verdicts", "claims"}
     judge = judge_of(output / "mean", device="cpu", base_model=str(base))
     assert judge.configuration == "prompt"
+
+
+def test_the_large_judge_is_bundled_and_says_what_its_base_model_needs(repository, monkeypatch):
+    from genqa_metrics.ava import loading
+
+    folder = loading.checkpoint_folder("large")
+    assert folder.samefile(repository / "metrics/ava/checkpoint_large")
+    config = json.loads((folder / "adapter_config.json").read_text())
+    assert config["base_model_name_or_path"] == encoders.CAUSAL_MODEL
+    assert config["revision"] == encoders.ENCODERS[encoders.CAUSAL_MODEL].revision
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 18e6
+    assert "/" not in json.loads((folder / "training.json").read_text())["arguments"]["model"]
+    monkeypatch.setattr(encoders, "cached_folder", lambda *_: None)
+    monkeypatch.setattr(encoders, "hub_folder", lambda *_: None)
+    for metric in ("ava", "grounding"):
+        with pytest.raises(ValueError, match=r"not found.*download --metric ava --checkpoint large"):
+            load(metric, checkpoint="large")
+
+
+def test_the_real_base_model_gives_the_verdicts_of_the_card(monkeypatch):
+    """Where the file is in the Hub's cache: `python -m tests.programs.base_models large` puts it there."""
+    from tests.programs.base_models import cached
+
+    if not encoders.ENCODERS[encoders.CAUSAL_MODEL].matches(cached(encoders.CAUSAL_MODEL)):
+        pytest.skip("the base model of `large` is not in the Hub's cache: python -m tests.programs.base_models large")
+    ava = load("ava", checkpoint="large", device="cpu", progress=False)
+    asked = ["Wer schrieb den Faust?", "How many vacation days do I get?"]
+    answers = ["Das Drama stammt von Johann Wolfgang von Goethe.", "You get 28 working days a year."]
+    rows = {"questions": asked * 2, "references": ["Goethe", "28 working days"] * 2}
+    said = [*answers, "Es war Friedrich Schiller.", "Full-time employees receive 25 days of leave."]
+    assert ava.compute(**rows, predictions=said, per_example=True)["ava_label_per_example"] == [1, 1, 0, 0]
+
+
+def test_languages_that_were_measured_raise_no_alarm(checkpoint):
+    ava = load("ava", checkpoint=str(checkpoint), device="cpu")
+    german = {"questions": ["Wer schrieb den Faust?"], "references": ["Goethe"]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ava.compute(**german, predictions=["Das Drama stammt von Johann Wolfgang von Goethe."])
+    french = {"questions": ["Quelle est la capitale de la France ?"], "references": ["Paris"]}
+    with pytest.warns(UserWarning, match="measured in English, German and Arabic only"):
+        ava.compute(**french, predictions=["La capitale est Paris, une grande ville."])

@@ -11,8 +11,8 @@ from ..core.answers import attempts
 from ..core.batching import checked_budget
 from ..core.devices import check_fork
 from ..core.judge_loading import LoadedJudge, checked_aggregation, checked_threshold
-from ..core.judge_model import LINEAR
-from ..core.languages import language_counts, language_warnings
+from ..core.judge_model import LINEAR, PROMPT
+from ..core.languages import MEASURED, OTHER_LANGUAGES, language_counts, language_warnings
 from ..core.scorer import Scorer
 from .calibration import AGAIN, CALIBRATION_FILE, read_calibration
 from .explaining import explanations, reason_by_rule
@@ -227,6 +227,12 @@ class AvaScorer(Scorer):
         shares = correct / every, probability / every, declined / every, (rows - correct - declined) / every
         return dict(zip(self.names, (*shares, correct / np.maximum(rows - declined, 1)), strict=True))
 
+    def _language_warnings(self, counts: Mapping[str, int]) -> list[str]:
+        if self.loaded.configuration != PROMPT:
+            return language_warnings(counts)
+        known = [f"language:{name}" for name in MEASURED]
+        return language_warnings({name: n for name, n in counts.items() if name not in known}, OTHER_LANGUAGES)
+
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Return warnings: rows that are not English, truncated, or escalated, and inputs that were not read."""
         judge = Judge(self.loaded)
@@ -237,7 +243,7 @@ class AvaScorer(Scorer):
         )
         second = f"{counts.get('escalated', 0):,} rows of which the judge is unsure were read by the second one"
         return [
-            *language_warnings(counts),
+            *self._language_warnings(counts),
             *judge.warnings(),
             *([unread] if counts.get("unread") else []),
             *([second] if counts.get("escalated") else []),

@@ -53,8 +53,17 @@ def language_counts(columns: Mapping[str, Sequence]) -> Counter:
     return counts
 
 
-def language_warnings(counts: Mapping[str, int]) -> list[str]:
+ENGLISH_ONLY = "the model reads English only, and their scores mean little"
+MEASURED = "de", "ar"  # languages beside English in which the judge of prompts was measured
+OTHER_LANGUAGES = "the model was measured in English, German and Arabic only"
+
+
+def language_warnings(counts: Mapping[str, int], reads: str = ENGLISH_ONLY) -> list[str]:
     """Return one sentence if more than a few rows are not English.
+
+    Args:
+        counts: what `language_counts` returned.
+        reads: what that means for the scores.
 
     >>> language_warnings({"rows": 10, "language:de": 2, "language:fr": 1})
     ['3 of 10 rows seem not to be English (de 2, fr 1); the model reads English only, and their scores mean little']
@@ -64,7 +73,4 @@ def language_warnings(counts: Mapping[str, int]) -> list[str]:
     if total < max(1, MIN_SHARE * rows):
         return []
     listed = ", ".join(f"{name} {n:,}" for name, n in sorted(found.items(), key=lambda item: (-item[1], item[0])))
-    return [
-        f"{total:,} of {rows:,} rows seem not to be English ({listed}); the model reads English only, and their "
-        "scores mean little"
-    ]
+    return [f"{total:,} of {rows:,} rows seem not to be English ({listed}); {reads}"]

@@ -23,7 +23,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from training.ava.evaluate_ava import calibration_error, half, write_calibration
-from training.common import command_line, json_rows, local_file, markdown_table, write_json
+from training.common import command_line, json_rows, local_file, markdown_table
 
 FOLDERS = ("judgments", "judgments_more", "written", "grounding", "sentence_pairs")
 VERDICTS = "assistant written evouna_nq evouna_tq financebench truthfulqa scientsbank beetle saf_german".split()
@@ -73,21 +73,21 @@ def judged(checkpoint: str, name: str, rows: list[dict], dtype: str) -> tuple[np
     return np.array(results[f"{metric}_score_per_example"]), seconds
 
 
-def measured(checkpoint: str, data: Path, most: int, names: list[str], dtype: str) -> dict:
-    """Return the probabilities and labels of a judge on every set."""
-    sets = {}
+def measured(checkpoint: str, data: Path, most: int, names: list[str], dtype: str) -> tuple[dict, dict[str, str]]:
+    """Return the probabilities and labels of a judge on every set, and the digests of the files."""
+    sets, digests = {}, {}
     for name in names:
         rows, digest = dev_rows(name, data, most)
         probabilities, seconds = judged(checkpoint, name, rows, dtype)
+        digests[f"{name}.dev"] = digest
         sets[name] = {
-            "digest": digest,
             "seconds": round(seconds, 1),
-            "probabilities": [round(float(value), 5) for value in probabilities],
+            "probabilities": [round(float(value), 4) for value in probabilities],
             "labels": [float(truth(row)) for row in rows],
             "halves": [half(row.get("question") or row["candidate"]) for row in rows],
         }
         print(checkpoint, name, len(rows), f"{len(rows) / seconds:.1f} rows/s", flush=True)
-    return sets
+    return sets, digests
 
 
 def fitted(sets: dict, other: int | None = None) -> tuple[float, float]:
@@ -173,11 +173,12 @@ def main() -> None:
     result = json.loads(args.json.read_text(encoding="utf-8")) if args.json and args.json.is_file() else {"judges": {}}
     for checkpoint in args.checkpoints:
         name = Path(checkpoint).name
-        sets = measured(checkpoint, args.data, args.rows, args.sets, args.dtype)
+        sets, digests = measured(checkpoint, args.data, args.rows, args.sets, args.dtype)
+        result["data"] = result.get("data", {}) | digests
         result["judges"][name] = result["judges"].get(name, {}) | sets
         result["command"] = command_line("training.ava.compare_sizes", sys.argv[1:])
         if args.json:
-            write_json(args.json, result)
+            args.json.write_text(json.dumps(result, separators=(",", ":")) + "\n", encoding="utf-8")
         if args.calibrate:
             slope, intercept = fitted(sets)
             settings = {"slope": round(slope, 6), "intercept": round(intercept, 6), "threshold": 0.5}

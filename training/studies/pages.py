@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from training.ava import evaluate_ava
+from training.ava import compare_sizes, evaluate_ava
 from training.common import markdown_table
 from training.kpqa import evaluate_kpqa
 from training.studies.harness import Table
@@ -126,6 +126,8 @@ def bundled(result: Mapping) -> str:
 
 OF_PREDECESSORS = " ".join(f"studies/judges/results/{name}" for name in PREDECESSORS)
 TABLES = [
+    Table("sizes", "ava/results/sizes", compare_sizes.tables, "metrics/ava/checkpoint_large/README.md"),
+    Table("sizes", "ava/results/sizes", compare_sizes.tables, "spaces/docs/pages/explanation/3-judge-limits.md"),
     Table("scores", "ava/results/bundled", bundled),
     Table("scores", "ava/results/bundled", bundled, "metrics/ava/checkpoint/README.md"),
     Table("taught", "ava/results/taught", taught, "training/ava/README.md"),
