@@ -15,6 +15,8 @@ from hypothesis import settings
 from tests.loopback_hub import client, hub  # noqa: F401
 
 _cache = tempfile.TemporaryDirectory(prefix="genqa-metrics-tests-", ignore_cleanup_errors=True)
+# Where the user's base models are, for the tests that need real ones.
+os.environ.setdefault("GENQA_HUB", str(Path(os.environ.get("HF_HOME", "~/.cache/huggingface")).expanduser() / "hub"))
 os.environ["HF_HOME"] = _cache.name  # evaluate's module cache ignores text after '#', so an old copy must not be found
 os.environ["GENQA_CACHE"] = _cache.name + "/exported"
 os.environ["HF_EVALUATE_OFFLINE"] = "1"

@@ -1,6 +1,7 @@
 """Judges that read one prompt through a causal language model: packs, windows, loading, verdicts."""
 
 import json
+import os
 import shutil
 import warnings
 
@@ -209,10 +210,12 @@ def test_the_large_judge_is_bundled_and_says_what_its_base_model_needs(repositor
             load(metric, checkpoint="large")
 
 
+@pytest.mark.slow
 def test_the_real_base_model_gives_the_verdicts_of_the_card(monkeypatch):
     """Where the file is in the Hub's cache: `python -m tests.programs.base_models large` puts it there."""
     from tests.programs.base_models import cached
 
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", os.environ["GENQA_HUB"])
     if not encoders.ENCODERS[encoders.CAUSAL_MODEL].matches(cached(encoders.CAUSAL_MODEL)):
         pytest.skip("the base model of `large` is not in the Hub's cache: python -m tests.programs.base_models large")
     ava = load("ava", checkpoint="large", device="cpu", progress=False)
