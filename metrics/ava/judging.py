@@ -1,5 +1,6 @@
 """Judge rows: order the references, judge each distinct triple once, in batches of a token budget."""
 
+from collections import Counter
 from collections.abc import Callable, Container, Sequence
 
 import numpy as np
@@ -108,11 +109,15 @@ class Judge(JudgeReader):
     Args:
         loaded, batch_tokens: see `JudgeReader`.
         rules: what is decided without the model; default: all.
+
+    Attributes:
+        cut_of_row: {row of the call: its triples of which the model could not read the end}, for a single call.
     """
 
     def __init__(self, loaded, batch_tokens: int = 4096, rules: Rules | None = None):
         super().__init__(loaded, batch_tokens)
         self.rules = rules or default_rules(loaded)
+        self.cut_of_row: Counter[int] = Counter()
 
     def probabilities(
         self,
@@ -207,6 +212,9 @@ class Judge(JudgeReader):
                 done = of_row[read][settled(logits[read], of_row[read])]
                 now, asked = _next(now, rows, set(done.tolist()))
             logits[now] = self.logits([triples[number] for number in now])
+        if self.cut:
+            first = dict(zip(reversed(triples), reversed(rows), strict=True))
+            self.cut_of_row.update(first[triple] for triple in self.cut if triple in first)
         return logits, of_row
 
 

@@ -55,6 +55,7 @@ class AvaScorer(Scorer):
     needs_question = True
     presets = PRESETS
     optional = ("short_answers",)
+    recalls = True
 
     @classmethod
     def check(
@@ -173,6 +174,12 @@ class AvaScorer(Scorer):
         self, columns: Mapping[str, list], explain: bool
     ) -> tuple[np.ndarray, Counter, dict[str, list]]:
         """Return the same, and an explanation of every row; see `explaining.explanations`."""
+        return self.statistics_with_counts(columns, explain)[:3]
+
+    def statistics_with_counts(
+        self, columns: Mapping[str, list], explain: bool
+    ) -> tuple[np.ndarray, Counter, dict[str, list], list[Mapping[str, int]]]:
+        """Return the same, and of every row the counts that its texts and scores do not show."""
         check_fork(self.device, self._process)
         short, linear = columns.get("short_answers"), self.loaded.configuration == LINEAR
         if explain and linear and any(short or ()):
@@ -193,7 +200,19 @@ class AvaScorer(Scorer):
         declined = [not right and not attempts(text) for right, text in zip(correct, rows[2], strict=True)]
         statistics = np.stack([correct, scores, declined], axis=1).astype(float)
         counts = Counter(truncated=cut, unread=0 if linear else sum(map(bool, short or ())), escalated=len(unsure))
-        return statistics, language_counts(columns) + counts + like, self._explained(rows, unsure) if explain else {}
+        of_row = [Counter(truncated=judge.cut_of_row[i]) for i in range(len(scores))]
+        for i in unsure:
+            of_row[i]["escalated"] = 1
+        details = self._explained(rows, unsure) if explain else {}
+        return statistics, language_counts(columns) + counts + like, details, of_row
+
+    def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> tuple[np.ndarray, Counter]:
+        """Return the statistics of rows from their scores; see `Scorer.recalled`."""
+        own = scores["ava_score"]
+        if self.calibration is not None:
+            own = np.array([self.calibration.unscaled(score) for score in own.tolist()])
+        statistics = np.stack([scores[name] for name in self.row_names], axis=1)
+        return statistics, language_counts(columns) + profile(columns["references"], columns["predictions"], own)
 
     def _explained(self, rows: tuple, unsure: np.ndarray) -> dict[str, list]:
         judge = self._judge(self.loaded)

@@ -128,6 +128,7 @@ class Scorer:
         thresholds: score of a row -> value from which the metric calls the answer correct, if it does.
         device: kind of device that a model runs on; None for a metric without a model.
         passes: how often its models read a text, for showing progress.
+        recalls: whether `recalled` returns the statistics of a row from its scores.
         facts: name -> value of everything else that the scores depend on, in the order of the signature.
     """
 
@@ -151,6 +152,7 @@ class Scorer:
     thresholds: Mapping[str, float] = {}
     device: str | None = None
     passes = 1
+    recalls = False
     facts: Mapping[str, str] = {}
 
     def __init_subclass__(cls, **kwargs):
@@ -265,6 +267,27 @@ class Scorer:
             explain: whether to add a column "explanation".
         """
         return *self.statistics(columns), {}
+
+    def statistics_with_counts(
+        self, columns: Mapping[str, list], explain: bool
+    ) -> tuple[np.ndarray, Counter, dict[str, list], list[Mapping[str, int]]]:
+        """Return the same, and for every row those counts that neither its texts nor its scores show.
+
+        Args:
+            columns: see `checked`.
+            explain: see `statistics_with_details`.
+        """
+        found = self.statistics_with_details(columns, explain) if explain else (*self.statistics(columns), {})
+        return *found, [{}] * len(columns["predictions"])
+
+    def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> tuple[np.ndarray, Counter]:
+        """Return what `statistics` did, from the scores of the rows and without a model, where `recalls` is true.
+
+        Args:
+            columns: see `checked`.
+            scores: name in `row_names` -> (rows,) scores.
+        """
+        raise NotImplementedError
 
     def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
         """Return the scores of single rows, name in `row_names` -> (rows,), from their statistics."""

@@ -14,6 +14,7 @@ from ..rows.formats import FileError
 from ..rows.items import RowError
 from ..rows.runs import recorded_signatures
 from ..rows.sources import AnySource
+from ..scoring.recorded import differing_parts
 from .matching import Matched
 from .system_comparison import row_scores
 
@@ -147,18 +148,3 @@ def _judges(sources: Mapping[str, Sequence[AnySource]], scorers: Mapping[str, Sc
             "differs": differing_parts(old, new) if old and new else None,
         }
     return found
-
-
-def differing_parts(old: str, new: str) -> dict[str, str]:
-    """Return the parts of two signatures that differ.
-
-    >>> differing_parts("ava|threshold:0.5|version:1", "ava|threshold:0.6|version:1")
-    {'threshold': '0.5 -> 0.6'}
-    """
-    parts = [dict(part.partition(":")[::2] for part in text.split("|")) for text in (old, new)]
-    names = dict.fromkeys([*parts[0], *parts[1]])
-    return {
-        name: f"{parts[0].get(name, 'none')} -> {parts[1].get(name, 'none')}"
-        for name in names
-        if parts[0].get(name) != parts[1].get(name)
-    }

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import typer
 
 from ..reports.table import visible
-from ..rows.formats import FileError, UsageError
+from ..rows.formats import FileError, InputWarning, RecordedScoresWarning, UsageError
 from ..rows.writing import output_path, write_text
 
 SHOWN_BAD_ROWS = 10
@@ -46,6 +47,24 @@ def say_forms(sources: Iterable) -> None:
             say(f"note: {source.name} was read as rows of {source.form}, see --from")
         for notice in source.notices:
             say(f"note: {source.name}: {notice}")
+
+
+@contextmanager
+def noted_warnings() -> Iterator[None]:
+    """Print what is warned of recorded scores as notes; `say_forms` says what is warned of columns."""
+    with warnings.catch_warnings():
+        shown = warnings.showwarning
+
+        def show(message, category, *place) -> None:
+            if issubclass(category, RecordedScoresWarning):
+                say(f"note: {message}")
+            else:
+                shown(message, category, *place)
+
+        warnings.simplefilter("ignore", InputWarning)
+        warnings.simplefilter("always", RecordedScoresWarning)
+        warnings.showwarning = show
+        yield
 
 
 def stop(message: str, status: int) -> typer.Exit:

@@ -1,7 +1,6 @@
 """The command `explain`: show in the terminal, or on a page, why a metric scored an answer as it did."""
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from ..rows.formats import InputWarning
 from . import console, options
 
 WORST = 5  # answers of files that are shown
@@ -207,8 +205,7 @@ def _explain_rows(run, metric: str, checkpoint: str | None) -> None:
     from ..reports.first_screen import why_to_read
     from ..reports.table import visible
 
-    with console.failures("explain"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", InputWarning)
+    with console.failures("explain"), console.noted_warnings():
         with console.skipped_rows() as problem, console.progress_bars() as progress:
             answers = run.score(console.say, problem, partial(progress, "scoring")).to_read.first
     out = console.output_console(width=100)
@@ -236,10 +233,8 @@ def _explain_rows(run, metric: str, checkpoint: str | None) -> None:
 
 def _found(run):
     """Return what a run over files finds; messages go to standard error."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InputWarning)  # `say_forms` says the same
-        with console.skipped_rows() as problem, console.progress_bars() as progress:
-            found = run.found(console.say, problem, progress)
+    with console.noted_warnings(), console.skipped_rows() as problem, console.progress_bars() as progress:
+        found = run.found(console.say, problem, progress)
     console.say_forms(run.sources)
     if found.skipped:
         console.warn(f"skipped {found.skipped:,} bad rows; {sum(found.read.values()):,} were read")

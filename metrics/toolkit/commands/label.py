@@ -93,7 +93,7 @@ def label(
         if not web and not rater:
             rater = getpass.getuser()
     with console.failures():
-        with console.skipped_rows() as problem, console.progress_bars() as progress:
+        with console.noted_warnings(), console.skipped_rows() as problem, console.progress_bars() as progress:
             tasks = tasks_of(
                 sources,
                 form,

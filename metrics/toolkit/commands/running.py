@@ -1,11 +1,9 @@
 """What the commands of the verbs do with the values of their options: they call the verb's Python function."""
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ..rows.formats import InputWarning
 from ..rows.runs import files_of_runs
 from . import console, options
 
@@ -66,8 +64,7 @@ def carry_out(
             by_run = {name: [source for source in sources if named[source.path] == name] for name in runs}
         asked = given.pop("fail_under", None)
         demands = options.demands(asked, demanded(given, [] if as_paths else sources)) if asked else {}
-    with console.failures(verb), warnings.catch_warnings():
-        warnings.simplefilter("ignore", InputWarning)  # `say_forms` says the same
+    with console.failures(verb), console.noted_warnings():
         with console.skipped_rows() as problem, console.progress_bars() as progress:
             report = getattr(genqa_metrics, verb)(
                 by_run if runs else sources, **given, **more, problem=problem, progress=progress

@@ -37,6 +37,10 @@ class InputWarning(UserWarning):
     """Something in the input was read in a way that its names do not say."""
 
 
+class RecordedScoresWarning(UserWarning):
+    """Scores in the input were taken instead of judging its rows again, or could not be."""
+
+
 class FileError(ValueError):
     """A file cannot be read or written; the message names it, gives the reason, and the fix.
 

@@ -19,6 +19,7 @@ from .verdicts import Verdicts
 
 SPLIT_HALF = "human (split half)"
 MAX_SCORE = 1e10  # of what a person or another metric gave; sums of larger ones would lose their digits
+DIGEST = "_digest"  # end of the name of the column that tells scores of our own from others, see `scoring.recorded`
 _ADD_REFERENCE = "drop it or the row, or add one"
 
 
@@ -37,6 +38,8 @@ class Item:
         human: values of the columns `score` and `label`; None where there is no number.
         contexts: the passages that the answer was written from, in order; none where the row has none.
         chance: probability with which the row was drawn to be labelled, None where the row does not say it.
+        extra: the other columns of the row, where they are kept.
+        recorded: {metric: columns that an earlier run wrote of it}, where one tells by which judge.
     """
 
     file: str
@@ -49,6 +52,8 @@ class Item:
     human: tuple[float | None, float | None]
     contexts: list[str] = field(default_factory=list)
     chance: float | None = None
+    extra: Mapping[str, object] = field(default_factory=dict)
+    recorded: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,7 @@ class RowReader:
         asks: called with the kind of the rows; returns {column: metric that needs it in every row}, of "question",
             "references" and "contexts".
         kind: what the rows are, if it is known before the first one is read.
+        keeps: whether items have the columns that are not read.
 
     Attributes:
         kind: what the rows are, from the first good row; None before it.
@@ -94,8 +100,9 @@ class RowReader:
         columns: Mapping[str, str],
         asks: Callable[[RowKind], Mapping[str, str]] = lambda kind: {},
         kind: RowKind | None = None,
+        keeps: bool = False,
     ):
-        self.source = source
+        self.source, self.keeps = source, keeps
         self.columns = columns
         self.asks, self.kind = asks, kind
         self.in_csv = source.format in ("CSV", "TSV", "Excel")
@@ -257,10 +264,20 @@ class RowReader:
                 "are with --column contexts=NAME, or write [] where there was none"
             )
         chance = chance_of(values.get("probability"))
+        extra = self._extra(values, row_kind) if self.keeps else {}
+        recorded = _recorded(values)
+        shared = references, human, contexts, chance, extra, recorded
         return [
-            Item(self.source.name, line, ident, system, text, predictions, references, human, contexts, chance)
+            Item(self.source.name, line, ident, system, text, predictions, *shared)
             for system, predictions in by_system.items()
         ]
+
+    def _extra(self, values: dict, row_kind: RowKind) -> dict[str, object]:
+        """Return the columns that the item holds in no other way."""
+        roles = {"id", "system", "score", "label", "prediction", "references", row_kind.text}
+        roles |= {"contexts"} if row_kind.has_contexts else set()
+        held = {self.find.value(values, role)[0] for role in roles}
+        return {name: value for name, value in values.items() if name not in held}
 
     def _references(self, values: dict, column: str, value: object, row_kind: RowKind) -> list[str]:
         if value is None or (isinstance(value, str) and not value.strip()):
@@ -363,3 +380,11 @@ class RowReader:
                 self.source.note(f"{column}: values such as {value!r:.40} are no labels and were not read")
             return None
         return number
+
+
+def _recorded(values: Mapping[str, object]) -> dict[str, dict[str, object]]:
+    """Return the columns of a row that an earlier run wrote for metrics with a digest, by metric."""
+    metrics = [name.removesuffix(DIGEST) for name, value in values.items() if name.endswith(DIGEST) and value]
+    return {
+        metric: {name: value for name, value in values.items() if name.startswith(f"{metric}_")} for metric in metrics
+    }

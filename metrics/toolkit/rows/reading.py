@@ -13,12 +13,14 @@ from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from .callbacks import Message, ignore
 from .formats import ColumnError, FileError, InputWarning, Row, RowError
 from .items import SPLIT_HALF, Item, RowKind, RowReader
 from .sources import AnySource
+from .values import json_value
+from .writing import type_of
 
 _Converted = TypeVar("_Converted")
 FIRST_ROWS = 20  # that show whether a column is missing everywhere
@@ -249,9 +251,12 @@ class Reading:
         skips: what to do about bad rows.
         notify: called with what a user must know about the input.
         asks: called with the row_kind of rows; returns {column: metric that needs it in every row}.
+        keeps: whether items have the columns that are not read: "any" values, or "typed" ones, where a column has
+            values of one type, as in Parquet; None for no.
 
     Attributes:
         row_kind: what the rows of the first file are; None before `windows` is called.
+        extra: {column that is kept: its type, see `writing.Writer`}, of the first window; None before it is read.
         counts: those of `Skips`.
     """
 
@@ -262,12 +267,15 @@ class Reading:
         skips: Skips | None = None,
         notify: Message = ignore,
         asks: Callable[[RowKind], Mapping[str, str]] = lambda row_kind: {},
+        keeps: Literal["any", "typed"] | None = None,
     ):
         self.sources = sources
         self.columns = columns
         self.skips = skips or Skips()
         self.notify = notify
         self.asks = cache(asks)
+        self.keeps, self._told = keeps, set()
+        self.extra: dict[str, str] | None = None
         self.row_kind: RowKind | None = None
         self.counts = self.skips.counts
         self._file = 0  # number of the file that is read; `skips` has that of the row
@@ -315,17 +323,20 @@ class Reading:
                         held += max(len(item.predictions), 1)
                         texts += characters_of(item)
                     if part_rows is not None and rows >= part_rows:
+                        self.fit(chunk)
                         yield Window(chunk, part, self._end(before, last=False))
                         rows, chunk, held, texts, before = 0, [], 0, 0, deepcopy(self.counts)
                         part += 1
                         if part in finished:
                             break
                     elif held >= predictions or texts >= characters:
+                        self.fit(chunk)
                         yield Window(chunk, part)
                         chunk, held, texts = [], 0, 0
                 else:
                     self._check_any()
                     if rows:
+                        self.fit(chunk)
                         yield Window(chunk, part, self._end(before, last=True))
                     return
 
@@ -336,6 +347,7 @@ class Reading:
             "row_kind": asdict(self.row_kind),
             "file_kind": self._file_kind and asdict(self._file_kind),
             "counts": self.counts.since(before),
+            "extra": self.extra,
         }
 
     def _jump(self, end: dict) -> None:
@@ -343,6 +355,7 @@ class Reading:
         self.row_kind = RowKind(**end["row_kind"])
         self._file_kind = end["file_kind"] and RowKind(**end["file_kind"])
         self.counts.add(end["counts"])
+        self.extra = end["extra"]
 
     def _check_any(self) -> None:
         good, single = self.counts.good, self.counts.single
@@ -362,9 +375,39 @@ class Reading:
         for number, source in enumerate(self.sources[first:], first):
             if number != first:
                 self._file, self._file_kind, after = number, None, 0
-            reader = RowReader(source, self.columns, lambda kind: self.asks(self.row_kind or kind), self._file_kind)
+            reader = RowReader(
+                source, self.columns, lambda kind: self.asks(self.row_kind or kind), self._file_kind, bool(self.keeps)
+            )
             for _, _, items in good_rows([source], partial(self._items, reader), self.skips, after):
                 yield items
+
+    def fit(self, items: Sequence[Item]) -> None:
+        """Let items have just the columns of the first ones, with values of their types; say what has no place."""
+        if not self.keeps:
+            return
+        if self.extra is None:
+            columns: dict[str, list] = {}
+            for item in items:
+                for name, value in item.extra.items():
+                    columns.setdefault(name, []).append(json_value(value))
+            self.extra = {name: "any" if self.keeps == "any" else type_of(values) for name, values in columns.items()}
+        for item in items:
+            for name in item.extra:
+                if name not in self.extra:
+                    self._tell(name, f"column {name!r} is not in the first rows, and is left out of the output")
+            item.extra = {name: self._fitted(name, json_value(item.extra.get(name))) for name in self.extra}
+
+    def _fitted(self, name: str, value: object) -> object:
+        kind = self.extra[name]
+        if value is None or kind == "any" or type_of([value]) in (kind, "integer" if kind == "number" else kind):
+            return value
+        self._tell(name, f"column {name!r}: the output has null for values such as {value!r:.40}, which are no {kind}")
+        return None
+
+    def _tell(self, name: str, message: str) -> None:
+        if name not in self._told:
+            self._told.add(name)
+            self.notify(message)
 
     def _items(self, reader: RowReader, source: AnySource, row: Row) -> list[Item]:
         items = reader.read(row)

@@ -1,6 +1,7 @@
 """Values inside rows: paths into objects and lists, and texts that hold a list."""
 
 import json
+import math
 import re
 from ast import literal_eval
 from collections.abc import Mapping
@@ -23,6 +24,27 @@ def text_of_number(value: bool | float) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else str(value)
+
+
+def json_value(value: object) -> object:
+    """Return any value as JSON has it, in characters that a file can hold: a date as its text, NaN as None.
+
+    >>> import datetime
+    >>> json_value(datetime.date(2024, 5, 1)), json_value({"a": (1, "b")}), json_value(float("nan"))
+    ('2024-05-01', {'a': [1, 'b']}, None)
+    """
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, default=str, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):  # keys that are no texts, or NaN inside
+        return json_value(str(value))
+    if isinstance(value, str):
+        return text if text.isascii() else text.encode("utf-8", "replace").decode()
+    found = json.loads(text)
+    return json_value(found) if isinstance(found, str) else found
 
 
 def answers_of(value: object, depth: int = 4) -> list[object] | None:

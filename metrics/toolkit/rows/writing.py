@@ -78,6 +78,19 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
         temporary.unlink(missing_ok=True)
 
 
+def type_of(values: Sequence[object]) -> str:
+    """Return the type of a column of any values, see `Writer`; None has every type.
+
+    >>> type_of([1, None, 2.5]), type_of([True]), type_of(["a", 1]), type_of([2**70]), type_of([None])
+    ('number', 'truth', 'any', 'any', 'any')
+    """
+    given = {type(value) for value in values if value is not None}
+    if given == {int} and all(value is None or -(2**63) <= value < 2**63 for value in values):  # type: ignore[operator]
+        return "integer"
+    known = (({bool}, "truth"), ({float}, "number"), ({int, float}, "number"))
+    return next((name for types, name in known if given == types), "any")
+
+
 def arrow_schema(columns: Mapping[str, str], metadata: Mapping[str, str] | None = None):
     """Return the Arrow schema of columns.
 
@@ -88,8 +101,24 @@ def arrow_schema(columns: Mapping[str, str], metadata: Mapping[str, str] | None 
     import pyarrow
 
     types = {"text": pyarrow.string(), "integer": pyarrow.int64(), "number": pyarrow.float64()}
+    types |= {"any": types["text"], "truth": pyarrow.bool_()}
     types |= {"texts": pyarrow.list_(types["text"]), "numbers": pyarrow.list_(types["number"])}
     return pyarrow.schema([(name, types[kind]) for name, kind in columns.items()], metadata=metadata)
+
+
+def arrow_table(rows: Mapping[str, Sequence], columns: Mapping[str, str], schema):
+    """Return rows as an Arrow table.
+
+    Args:
+        rows: one list of equal length per column.
+        columns: the columns and their types, see `Writer`.
+        schema: see `arrow_schema`.
+    """
+    import pyarrow
+
+    values = {name: list(map(_text, rows[name])) if kind == "any" else rows[name] for name, kind in columns.items()}
+    arrays = [pyarrow.array(values[field.name], field.type) for field in schema]
+    return pyarrow.Table.from_arrays(arrays, schema=schema)
 
 
 class _UnixLines:
@@ -105,7 +134,13 @@ class _UnixLines:
 def _cell(value: object) -> object:
     if isinstance(value, str):
         return marked(value)
+    if isinstance(value, bool | dict):
+        return marked(json.dumps(value, ensure_ascii=False))
     return marked_list(value) if isinstance(value, list) else value
+
+
+def _text(value: object) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 class Writer:
@@ -113,7 +148,8 @@ class Writer:
 
     Args:
         path: name of the file; its ending says the format and the compression.
-        columns: the columns and their types: "text", "integer", "number", "texts" or "numbers" (lists).
+        columns: the columns and their types: "text", "integer", "number", "truth", "texts" or "numbers" (lists), or
+            "any": JSON in Parquet and CSV where it is no text.
         metadata: facts about the whole file; only Parquet has a place for them.
         inputs: files that are read, see `output_path`.
 
@@ -199,10 +235,7 @@ class Writer:
 
     def _write(self, rows: Mapping[str, Sequence]) -> None:
         if self.format == "Parquet":
-            import pyarrow
-
-            arrays = [pyarrow.array(rows[field.name], field.type) for field in self._schema]
-            table = pyarrow.Table.from_arrays(arrays, schema=self._schema)
+            table = arrow_table(rows, self.columns, self._schema)
             self._pending.append(table)
             self._pending_rows += len(table)
             self._pending_bytes += table.nbytes

@@ -20,7 +20,7 @@ from ..rows.writing import TEMPORARY, Writer, lock_folder, new_file
 MANIFEST = "_manifest.json"
 PART_ROWS = 20_000
 STATE = "genqa_metrics_state"
-_FORMAT = 2
+_FORMAT = 3
 
 
 def is_folder(output: str) -> bool:

@@ -15,12 +15,13 @@ from ...core.batching import listening
 from ...core.scorer import Scorer
 from ..rows.callbacks import Progress, ignore
 from ..rows.formats import FileError
-from ..rows.items import Item, RowKind
+from ..rows.items import DIGEST, Item, RowKind
 from ..rows.reading import characters_of
 from .cells import TOGETHER, cell_counts
 from .confusion import LABELLED, counts_of_rows
 from .questions import QuestionTotals, totals_by_system
 from .reasons import row_reasons
+from .recorded import digests_of, recalled, warn_of_recorded
 from .to_read import AnswersToRead, answers_to_read
 
 # Predictions that are scored at once, by device: a model sorts them by length, and batches for a GPU are large. They
@@ -38,16 +39,20 @@ def window_predictions(scorers: Iterable[Scorer]) -> int:
 def statistics_of_items(scorer: Scorer, items: Sequence[Item]) -> tuple[np.ndarray, Counter]:
     """Return the statistics of items: one row per prediction, or per item if the metric takes sets.
 
-    Equal rows are scored once.
+    Equal rows are scored once, and rows not at all that the same scorer has judged before, see `recorded`.
     """
     return explained_statistics(scorer, items, explain=False)[:2]
 
 
 def explained_statistics(
     scorer: Scorer, items: Sequence[Item], explain: bool = True
-) -> tuple[np.ndarray, Counter, list[str]]:
-    """Return the same, and for every row one sentence that says why; no sentences unless `explain`."""
+) -> tuple[np.ndarray, Counter, list[str], list[str]]:
+    """Return the same, and for every row one sentence that says why, and its digest, see `recorded`.
+
+    There are no sentences unless `explain`, for which rows are judged again, and no digests of a metric without.
+    """
     rows: list[tuple] = []
+    records: list[Mapping | None] = []
     for item in items:
         if scorer.needs_question and item.text is None:
             raise FileError(
@@ -63,22 +68,46 @@ def explained_statistics(
             )
         predictions = [tuple(item.predictions)] if scorer.takes_sets else item.predictions
         rows += [(asked, texts, evidence) for texts in predictions]
-    places = {row: place for place, row in enumerate(dict.fromkeys(rows))}
+        records += [None if explain else item.recorded.get(scorer.name)] * len(predictions)
+    known, counts = recalled(scorer, rows, records)
+    distinct = dict.fromkeys(rows)
+    new = [row for row in distinct if row not in known]
+    parts, counts_of_row, reasons = [], [], []
+    if new:
+        columns = _columns(scorer, new)
+        checked = scorer.checked(columns) if explain else columns
+        statistics, found_counts, details, counts_of_row = scorer.statistics_with_counts(checked, explain)
+        parts.append(np.asarray(statistics))
+        counts.update(found_counts)
+        reasons = row_reasons(scorer, columns, parts[0], details) if explain else []
+    if known:
+        values = np.array([scores for scores, _ in known.values()])
+        scores = dict(zip(scorer.row_names, values.T, strict=True))
+        statistics, found_counts = scorer.recalled(_columns(scorer, known), scores)
+        parts.append(statistics)
+        counts_of_row = [*counts_of_row, *(counted for _, counted in known.values())]
+        for counted in (found_counts, *counts_of_row[len(new) :]):
+            counts.update(counted)
+    places = {row: place for place, row in enumerate((*new, *known))}
+    order = [places[row] for row in rows]
+    statistics = np.concatenate(parts)
+    digests = digests_of(scorer, [*places], statistics, counts_of_row) if scorer.recalls else []
+    found = statistics[order]
+    counts = counts + label_counts(items, found[:, 0]) if scorer.name == "ava" else counts
+    whole = ([column[place] for place in order] if column else [] for column in (reasons, digests))
+    return found, counts, *whole
+
+
+def _columns(scorer: Scorer, rows: Iterable[tuple]) -> dict[str, list]:
+    """Return what a scorer reads of rows, (question, answer or set of answers, evidence), as its columns."""
+    asked, predictions, evidence = zip(*rows, strict=True)
     columns: dict[str, list] = {
-        "predictions": [list(texts) if scorer.takes_sets else texts for _, texts, _ in places],
-        scorer.evidence: [list(evidence) for *_, evidence in places],
+        "predictions": list(map(list, predictions)) if scorer.takes_sets else list(predictions),
+        scorer.evidence: list(map(list, evidence)),
     }
     if scorer.needs_question or "questions" in scorer.optional:
-        columns["questions"] = [asked or "" for asked, *_ in places]
-    if explain:
-        statistics, counts, details = scorer.statistics_with_details(scorer.checked(columns), explain=True)
-        distinct = row_reasons(scorer, columns, np.asarray(statistics), details)
-    else:
-        (statistics, counts), distinct = scorer.statistics(columns), []
-    order = [places[row] for row in rows]
-    found = np.asarray(statistics)[order]
-    counts = counts + label_counts(items, found[:, 0]) if scorer.name == "ava" else counts
-    return found, counts, [distinct[place] for place in order] if explain else []
+        columns["questions"] = [question or "" for question in asked]
+    return columns
 
 
 def label_counts(items: Sequence[Item], verdicts: np.ndarray) -> Counter:
@@ -130,6 +159,7 @@ def item_statistics(
             parts.append(total)
             counts[metric].update(counts_of_window)
         sums[metric] = np.concatenate(parts)
+    warn_of_recorded(counts)
     return sums, counts
 
 
@@ -264,7 +294,7 @@ def scored(
         tally.predictions[item.system] += len(item.predictions)
     for metric, scorer in scorers.items():
         why = explain and has_reasons(row_kind, scorer)
-        statistics, tally.warning_counts[metric], reasons = explained_statistics(scorer, items, why)
+        statistics, tally.warning_counts[metric], reasons, digests = explained_statistics(scorer, items, why)
         counted = np.column_stack([statistics, np.ones(len(statistics))])
         of_system = np.repeat(owners, lengths) if not scorer.takes_sets else owners
         tally.sums[metric] = {system: counted[of_system == i].sum(axis=0) for i, system in enumerate(systems)}
@@ -275,6 +305,7 @@ def scored(
             starts = np.cumsum([0, *lengths]).tolist()
             scores = {name: [values[a:b] for a, b in pairwise(starts)] for name, values in scores.items()}
         columns |= scores | ({f"{metric}_reason": reasons} if why else {})
+        columns |= {metric + DIGEST: digests} if has_digest(row_kind, scorer) else {}
     judge = next((scorer for scorer in scorers.values() if scorer.verdict), None)
     if worst and not row_kind.sets:
         if judge:
@@ -350,8 +381,22 @@ def has_reasons(row_kind: RowKind, scorer: Scorer) -> bool:
     return scorer.takes_sets or not row_kind.sets
 
 
-def output_columns(row_kind: RowKind, scorers: Mapping[str, Scorer], explain: bool = False) -> dict[str, str]:
-    """Return the columns of the output and their types, see `writing.Writer`."""
+def has_digest(row_kind: RowKind, scorer: Scorer) -> bool:
+    """Return whether the output says by which judge a row was scored, so that it need not be judged again."""
+    return scorer.recalls and not row_kind.sets
+
+
+def output_columns(
+    row_kind: RowKind, scorers: Mapping[str, Scorer], explain: bool = False, extra: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Return the columns of the output and their types, see `writing.Writer`.
+
+    Args:
+        row_kind: what the rows are.
+        scorers: {metric: what computes it}.
+        explain: see `scored`.
+        extra: other columns of the input; one that is named as a column of the output is left out.
+    """
     columns = {"file": "text", "line": "integer", "id": "text", "system": "text"}
     columns |= {row_kind.text: "text", **({"predictions": "texts"} if row_kind.sets else {"prediction": "text"})}
     columns |= {"references": "texts", **({"contexts": "texts"} if row_kind.has_contexts else {})}
@@ -360,11 +405,16 @@ def output_columns(row_kind: RowKind, scorers: Mapping[str, Scorer], explain: bo
         lists = row_kind.sets and not scorer.takes_sets
         columns |= dict.fromkeys(scorer.row_names, "numbers" if lists else "number")
         columns |= {f"{scorer.name}_reason": "text"} if explain and has_reasons(row_kind, scorer) else {}
-    return columns
+        columns |= {scorer.name + DIGEST: "text"} if has_digest(row_kind, scorer) else {}
+    stale = {f"{metric}_reason" for metric in scorers}
+    kept = {name: kind for name, kind in (extra or {}).items() if name not in {*columns, *stale}}
+    place = list(columns).index("label") + 1
+    return dict([*columns.items()][:place]) | kept | columns
 
 
 def _output_rows(items: Sequence[Item], row_kind: RowKind) -> dict[str, list]:
-    rows = {name: [getattr(item, name) for item in items] for name in ("file", "line", "id", "system", "references")}
+    rows = {name: [item.extra[name] for item in items] for name in items[0].extra}
+    rows |= {name: [getattr(item, name) for item in items] for name in ("file", "line", "id", "system", "references")}
     rows[row_kind.text] = [item.text for item in items]
     if row_kind.sets:
         rows["predictions"] = [item.predictions for item in items]

@@ -27,9 +27,9 @@ from ..rows.callbacks import Message, ignore
 from ..rows.formats import FileError
 from ..rows.items import Item, RowKind
 from ..rows.reading import Reading, RowCounts, Skips
-from ..rows.writing import arrow_schema
+from ..rows.writing import arrow_schema, arrow_table
 from .parts import MANIFEST, is_folder, manifest, part_name
-from .pipeline import WINDOWS, Tally, output_columns, scored
+from .pipeline import WINDOW_CHARACTERS, WINDOWS, Tally, output_columns, scored
 from .registry import make_scorer
 from .run import Run, Scores, facts_of, report_of
 from .storage import check_unchanged, check_unused, claimed, listed, source_of, stamps, write_file
@@ -38,7 +38,13 @@ CORES_PER_READER = 16  # one task that reads, and one that writes, keep far more
 NOTE = "_note"
 _TEXTS = {"file": "text", "line": "integer", "id": "text", "system": "text", "text": "text"}
 _LISTS = ("predictions", "references", "contexts")
-_ITEM = _TEXTS | dict.fromkeys(_LISTS, "texts") | dict.fromkeys(("score", "label", "chance"), "number")
+_JSON = ("extra", "recorded")
+_ITEM = (
+    _TEXTS
+    | dict.fromkeys(_JSON, "text")
+    | dict.fromkeys(_LISTS, "texts")
+    | dict.fromkeys(("score", "label", "chance"), "number")
+)
 
 
 def _table(items: Sequence[Item], note: Mapping):
@@ -46,6 +52,7 @@ def _table(items: Sequence[Item], note: Mapping):
     rows = [
         {name: getattr(item, name) for name in (*_TEXTS, *_LISTS, "chance")}
         | {"score": item.human[0], "label": item.human[1]}
+        | {name: json.dumps(getattr(item, name), default=str) for name in _JSON}
         for item in items
     ]
     return pyarrow.Table.from_pylist([*rows, {NOTE: json.dumps(note)}], schema=arrow_schema(_ITEM | {NOTE: "text"}))
@@ -53,7 +60,14 @@ def _table(items: Sequence[Item], note: Mapping):
 
 def _items(rows: Sequence[Mapping]) -> list[Item]:
     names = [*_TEXTS, *_LISTS, "chance"]
-    return [Item(**{name: row[name] for name in names}, human=(row["score"], row["label"])) for row in rows]
+    return [
+        Item(
+            **{name: row[name] for name in names},
+            **{name: json.loads(row[name]) for name in _JSON},
+            human=(row["score"], row["label"]),
+        )
+        for row in rows
+    ]
 
 
 class RowsDatasource(Datasource):
@@ -65,8 +79,9 @@ class RowsDatasource(Datasource):
         skip: leave bad rows out instead of raising.
         row_kind: what the rows are.
         rows: rows of a block, and so of a task of the next stage.
-        wanted: columns of the files that may be needed.
+        wanted: columns of the files that may be needed; None for all.
         needs: {column: metric that needs it in every row}.
+        extra: {column that is kept: its type}, None where none are.
     """
 
     def __init__(
@@ -76,12 +91,13 @@ class RowsDatasource(Datasource):
         skip: bool,
         row_kind: RowKind,
         rows: int,
-        wanted: Sequence[str],
+        wanted: Sequence[str] | None,
         needs: Mapping[str, str],
+        extra: Mapping[str, str] | None,
     ):
         super().__init__()
         self.files, self.columns, self.skip, self.row_kind = files, columns, skip, row_kind
-        self.rows, self.wanted, self.needs = rows, wanted, needs
+        self.rows, self.wanted, self.needs, self.extra = rows, wanted, needs, extra
 
     def estimate_inmemory_data_size(self) -> int | None:
         """Return None: the size of packed files says little."""
@@ -99,10 +115,12 @@ class RowsDatasource(Datasource):
     def _blocks(self, file: Mapping) -> Iterator[pyarrow.Table]:
         problems: list[str] = []
         source = source_of(file, self.wanted)
-        reading = Reading([source], self.columns, Skips(self.skip, problems.append), asks=lambda row_kind: self.needs)
-        reading.row_kind = self.row_kind
+        skips, keeps = Skips(self.skip, problems.append), None if self.extra is None else "typed"
+        reading = Reading([source], self.columns, skips, asks=lambda row_kind: self.needs, keeps=keeps)
+        reading.row_kind, reading.extra = self.row_kind, self.extra
         counted, chunk = RowCounts(), []
         for items in reading.good_rows():
+            reading.fit(items)
             chunk += items
             if len(chunk) >= self.rows:
                 yield _table(chunk, {"counts": reading.counts.since(counted), "problems": problems})
@@ -114,10 +132,11 @@ class RowsDatasource(Datasource):
 class _Scoring:
     """An actor's own scorers; scores tables of items."""
 
-    def __init__(self, metrics: Sequence[str], settings: Mapping[str, Mapping], row_kind: RowKind):
+    def __init__(self, metrics: Sequence[str], settings: Mapping[str, Mapping], row_kind: RowKind, extra: Mapping):
         self.scorers = {metric: make_scorer(metric, settings.get(metric)) for metric in metrics}
         self.row_kind = row_kind
-        self.schema = arrow_schema(output_columns(row_kind, self.scorers) | {NOTE: "text"})
+        self.columns = output_columns(row_kind, self.scorers, extra=extra) | {NOTE: "text"}
+        self.schema = arrow_schema(self.columns)
 
     def __call__(self, table):
         rows = table.to_pylist()
@@ -127,7 +146,7 @@ class _Scoring:
         if items:
             columns, tally = scored(items, self.row_kind, self.scorers)
             notes.append(json.dumps({"tally": tally.as_json()}))
-            tables.append(pyarrow.table({**columns, NOTE: [None] * len(items)}, schema=self.schema))
+            tables.append(arrow_table({**columns, NOTE: [None] * len(items)}, self.columns, self.schema))
         noted = pyarrow.Table.from_pylist([{NOTE: note} for note in notes], schema=self.schema)
         return pyarrow.concat_tables([*tables, noted])
 
@@ -233,6 +252,7 @@ class RayRun(Run):
 
     def _find(self, inputs: Sequence[str], resume: bool) -> None:
         self.in_parts = False  # of the kind that can be resumed
+        self.keeps = "typed" if self.output else None
         if resume:
             raise ValueError("resume: only for the local engine; Ray repeats the work of a lost machine by itself")
         if "-" in inputs:
@@ -256,14 +276,14 @@ class RayRun(Run):
         """
         sources = [source_of(file, self._wanted()) for file in self.files]
         skip_bad_rows = self.options.skips
-        first = Reading(sources, self.columns, Skips(skip_bad_rows), notify, self._needs)
-        first.windows(lambda row_kind: (1, 1))
+        first = Reading(sources, self.columns, Skips(skip_bad_rows), notify, self._needs, self.keeps)
+        first.windows(lambda row_kind: (WINDOWS[None], WINDOW_CHARACTERS))
         row_kind = first.row_kind
         scorers = self._checked_scorers(row_kind)
         claim = nullcontext() if self.output is None else claimed(self.output)
         with claim:
             with _connected(self.options.address):
-                sink = self._sink_of_run(row_kind, scorers, skip_bad_rows)
+                sink = self._sink_of_run(row_kind, scorers, skip_bad_rows, first.extra)
             report = self._report_of(sink, row_kind, scorers, problem)
             check_unchanged(self.files, self.stamps)
             if self.output is not None:
@@ -282,7 +302,7 @@ class RayRun(Run):
                 problem(message)
         return report_of(overall, row_kind, scorers, counts, self.options.total)
 
-    def _sink_of_run(self, row_kind: RowKind, scorers: Mapping, skip: bool) -> PartsDatasink:
+    def _sink_of_run(self, row_kind: RowKind, scorers: Mapping, skip: bool, extra: Mapping | None) -> PartsDatasink:
         """Run the pipeline; return its end, which has the notes."""
         has_model = any(scorer.device is not None for scorer in scorers.values())
         wants_cpu = any(given.get("device") == "cpu" for given in self.settings.values())
@@ -292,7 +312,7 @@ class RayRun(Run):
         few = max(1, int(resources.get("CPU", 1)) // CORES_PER_READER)
         metadata = {"genqa_metrics": json.dumps({metric: scorer.signature for metric, scorer in scorers.items()})}
         source = RowsDatasource(
-            self.files, self.columns, skip, row_kind, window, self._wanted(), self._needs(row_kind)
+            self.files, self.columns, skip, row_kind, window, self._wanted(), self._needs(row_kind), extra
         )
         sink = PartsDatasink(self.output, metadata, self.part_rows)
         try:
@@ -301,7 +321,7 @@ class RayRun(Run):
             rows = ray.data.read_datasource(source, override_num_blocks=len(self.files), num_cpus=0, concurrency=few)
             rows = rows.map_batches(
                 _Scoring,
-                fn_constructor_args=(list(scorers), self.settings, row_kind),
+                fn_constructor_args=(list(scorers), self.settings, row_kind, extra or {}),
                 batch_size=None,
                 batch_format="pyarrow",
                 compute=ActorPoolStrategy(min_size=1),

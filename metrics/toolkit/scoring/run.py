@@ -7,14 +7,14 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from ... import __version__
 from ...core.scorer import Scorer
 from ..rows.callbacks import Message, ignore
 from ..rows.columns import COLUMNS
-from ..rows.formats import FileError
-from ..rows.items import RowKind
+from ..rows.formats import FileError, format_of
+from ..rows.items import DIGEST, RowKind
 from ..rows.reading import Reading, RowCounts, Skips, Window, check_columns
 from ..rows.sources import sources_of
 from ..rows.writing import Writer
@@ -33,7 +33,8 @@ from .pipeline import (
     worker_count,
 )
 from .questions import QuestionTotals
-from .registry import scorer_class
+from .recorded import warn_of_recorded
+from .registry import SCORERS, scorer_class
 from .selection import checked_columns, default_metrics, length_note, make_scorers, needed_columns
 from .to_read import AnswersToRead
 
@@ -148,6 +149,7 @@ class Run:
         self.settings = dict(self.options.settings or {})
         self.columns = checked_columns(self.options.columns)
         try:
+            self.keeps: Literal["any", "typed"] | None = None
             self._find(inputs, self.options.resume)
             self.scorers = make_scorers(self.metrics, self.settings)
             if self.in_parts:
@@ -158,6 +160,9 @@ class Run:
     def _find(self, inputs: Any, resume: bool) -> None:
         """Find the input, and a place for the output."""
         self.in_parts = bool(self.output) and is_folder(str(self.output))
+        if self.output or self.options.keep:
+            typed = self.in_parts or (self.output and format_of(self.output)[0] == "Parquet")
+            self.keeps = "typed" if typed else "any"
         if resume and not self.in_parts:
             raise ValueError("resume: only the output to a folder can be resumed; end its name with a slash")
         self.sources = sources_of(inputs, self._wanted())
@@ -169,9 +174,14 @@ class Run:
             Writer(self.output, {}, {}, [source.path for source in self.sources])
         check_columns(self.sources, self.columns)
 
-    def _wanted(self) -> list[str]:
-        """Return the columns of the input that may be needed."""
+    def _wanted(self) -> list[str] | None:
+        """Return the columns of the input that may be needed; None for all, where they are kept."""
+        if self.keeps:
+            return None
         wanted = {self.columns.get(name, default) for name, names in COLUMNS.items() for default in names}
+        for metric in [name for name in (*self.metrics, *self.settings) if name in SCORERS] or ["ava"]:
+            if (scorer := scorer_class(metric)).recalls:  # what an earlier run may have written
+                wanted |= {*scorer.row_names, metric + DIGEST}
         return sorted(wanted | {re.split(r"[.\[]", name)[0] for name in wanted})
 
     def _facts(self) -> dict:
@@ -206,7 +216,9 @@ class Run:
             FileError: if a file cannot be read or written, a row is bad, or no row can be scored. The output file is
                 then as it was before; of a folder the finished parts are kept.
         """
-        reading = Reading(self.sources, self.columns, Skips(self.options.skips, problem), notify, self._needs)
+        reading = Reading(
+            self.sources, self.columns, Skips(self.options.skips, problem), notify, self._needs, self.keeps
+        )
         if not self.in_parts:
             output = _OneFile(self.output, self.options.keep)
             report = self._score(reading, output, progress)
@@ -231,7 +243,10 @@ class Run:
             scorers = self._checked_scorers(row_kind)
             signatures = {metric: scorer.signature for metric, scorer in scorers.items()}
             explain = self.options.explain
-            layout = output_columns(row_kind, scorers, explain), {"genqa_metrics": json.dumps(signatures)}
+            layout = (
+                output_columns(row_kind, scorers, explain, reading.extra),
+                {"genqa_metrics": json.dumps(signatures)},
+            )
             overall, of_part = Tally(), Tally()
             rows = _RowsRead(reading, windows, size)
             run = counted(
@@ -320,6 +335,7 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCo
         counts: what became of the rows.
         total: add a row for all systems together.
     """
+    warn_of_recorded(overall.warning_counts)
     rows, predictions, name = dict(overall.rows), dict(overall.predictions), None
     scores, warnings, notes = {}, [], []
     if total:

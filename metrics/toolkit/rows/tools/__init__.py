@@ -71,6 +71,8 @@ def detect_tool_format(values: Mapping) -> str:
     >>> detect_tool_format({"user_input": "Who?", "response": "Ann", "reference": "Ann", "prediction": "Ann"})
     ''
     """
+    if {"file", "line"} <= values.keys():  # written by `score --output`, with the tool's own columns
+        return ""
     ours = not {"prediction", "predictions", "candidate"}.isdisjoint(values)
     for name, tool in TOOL_FORMATS.items():
         if tool is None or (ours and name not in WITH_PREDICTIONS):
