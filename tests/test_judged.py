@@ -245,6 +245,20 @@ def test_answers_that_the_judge_could_not_read_to_their_end_are_warned_of_again(
     assert again.to_dict() == report.to_dict()
 
 
+def test_grounding_is_not_judged_again(tmp_path, judged):
+    passages = ["The museum opened in 1889. It is closed on Mondays.", "Tickets cost " + "ten euros " * 200]
+    texts = ["It opened in 1889.", "It opened in 1887. Tickets cost ten euros.", "", "I don't know.", "Danke! 1 [2]"]
+    rows = [{"question": "When?", "prediction": text, "contexts": passages, "references": ["1889"]} for text in texts]
+    rows.append({**rows[0], "contexts": []})
+    first = genqa_metrics.score(rows, ["grounding", "ava"], output=str(tmp_path / "judged.csv"))
+    judged.clear()
+    again, said = told(genqa_metrics.score, tmp_path / "judged.csv", ["grounding", "ava"])
+    assert not judged
+    assert said == [f"{metric}, rows: 6 were judged before, by the same judge" for metric in ("grounding", "ava")]
+    assert again.to_dict() == first.to_dict()
+    assert again.warnings == first.warnings
+
+
 def test_the_command_says_what_was_judged_before(tmp_path, rows):
     output = scored(rows[:6], tmp_path / "judged.csv")
     done = CliRunner().invoke(app, ["score", str(output)])

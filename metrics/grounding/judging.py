@@ -1,6 +1,7 @@
 """Judge every sentence of an answer against the nearest windows of its passages, each distinct pair once."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -65,11 +66,13 @@ class Grounder:
 
     Attributes:
         reader: runs the model; counts what it could not read.
+        cut_of_row: {row: what the model could not read to its end}, of the last call of `verdicts`.
     """
 
     def __init__(self, loaded, batch_tokens: int = 4096, windows: int = WINDOWS, citations: bool = True):
         self.reader = JudgeReader(loaded, batch_tokens)
         self.windows, self.citations = windows, citations
+        self.cut_of_row: Counter[int] = Counter()
 
     def verdicts(
         self, questions: Sequence[str], predictions: Sequence[str], contexts: Sequence[Sequence[str]]
@@ -115,6 +118,9 @@ class Grounder:
         for (verdict, window, read), probability in zip(asked, self._probabilities(logits), strict=True):
             if verdict.window is None or probability > verdict.probability:
                 verdict.probability, verdict.window, verdict.read = float(probability), window, read
+        owners = {id(verdict): row for row, verdicts in enumerate(found) for verdict in verdicts}
+        first = {(*read, verdict.sentence.claim): owners[id(verdict)] for verdict, _, read in reversed(asked)}
+        self.cut_of_row = Counter(first[triple] for triple in self.reader.cut if triple in first)
         return found
 
     @property

@@ -40,6 +40,7 @@ class GroundingScorer(Scorer):
     meta_evaluated = ("grounding_score",)
     evidence = "contexts"
     optional = ("questions",)
+    recalls = True
 
     @classmethod
     def check(cls, threshold=None, windows=WINDOWS, citations=True):
@@ -83,6 +84,12 @@ class GroundingScorer(Scorer):
         self, columns: Mapping[str, list], explain: bool
     ) -> tuple[np.ndarray, Counter, dict[str, list]]:
         """Return the same, and an explanation of every row; see `judging.explained`."""
+        return self.statistics_with_counts(columns, explain)[:3]
+
+    def statistics_with_counts(
+        self, columns: Mapping[str, list], explain: bool
+    ) -> tuple[np.ndarray, Counter, dict[str, list], list[Mapping[str, int]]]:
+        """Return the same, and how much of every row the judge could not read to its end."""
         check_fork(self.device, self._process)
         predictions, contexts = columns["predictions"], columns["contexts"]
         questions = columns.get("questions") or [""] * len(predictions)
@@ -96,14 +103,29 @@ class GroundingScorer(Scorer):
                 row[:] = supported.mean(), supported.all(), found.min(), 1, 1
             elif not any(letter.isalnum() for letter in prediction):
                 row[3] = 1  # an empty answer scores 0
-        counts = Counter(truncated=grounder.reader.cut_triples, silent=int((statistics[:, 3] == 0).sum()))
-        counts["bare"] = sum(not any(text.strip() for text in passages) for passages in contexts)
-        counts += language_counts({"questions": questions, "predictions": predictions, "references": contexts})
+        counts = Counter(truncated=grounder.reader.cut_triples) + self._counts(columns, statistics)
+        of_row = [Counter(truncated=grounder.cut_of_row[row]) for row in range(len(rows))]
         if not explain:
-            return statistics, counts, {}
+            return statistics, counts, {}, of_row
         grounder.find_contradictions(rows, self.threshold)
         texts = zip(predictions, rows, contexts, strict=True)
-        return statistics, counts, {"explanation": [explained(*row, self.threshold) for row in texts]}
+        return statistics, counts, {"explanation": [explained(*row, self.threshold) for row in texts]}, of_row
+
+    def _counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
+        """Return the counts of rows that their texts and statistics show."""
+        predictions, contexts = columns["predictions"], columns["contexts"]
+        counts = Counter(silent=int((statistics[:, 3] == 0).sum()))
+        counts["bare"] = sum(not any(text.strip() for text in passages) for passages in contexts)
+        questions = columns.get("questions") or [""] * len(predictions)
+        return counts + language_counts({"questions": questions, "predictions": predictions, "references": contexts})
+
+    def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> tuple[np.ndarray, Counter]:
+        """Return the statistics of rows from their scores; see `Scorer.recalled`."""
+        *values, states = (scores[name] for name in self.row_names)
+        empty = [not any(map(str.isalnum, text)) for text in columns["predictions"]]
+        counted = np.where(states > 0, 1.0, empty)
+        statistics = np.stack([*(np.where(counted > 0, own, 0.0) for own in values), counted, states], axis=1)
+        return statistics, self._counts(columns, statistics)
 
     def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
         """Return the scores of rows; an answer that states nothing has no unsupported sentence, so that it gets 1."""

@@ -13,7 +13,10 @@ _INPUT = (
     "JSON lines, JSON, CSV, TSV, Parquet, Arrow, Excel, logs of Inspect or folders of save_to_disk; compressed or "
     "not, also an address (https://, s3://, hf://). '-': JSON lines on standard input."
 )
-_OUTPUT = "Write the scores of every row to FILE (.parquet, .jsonl, .csv, .tsv), or as Parquet parts to FOLDER/."
+_OUTPUT = (
+    "Write every row with its scores to FILE (.parquet, .jsonl, .csv, .tsv), or as Parquet parts to FOLDER/; every "
+    "verb reads it without judging again."
+)
 _ENGINE = "local: this machine. ray: a Ray cluster; INPUT may then be a folder or a URI, --output FOLDER/ too."
 _ADDRESS = "The Ray cluster, or 'auto'. Default: that of RAY_ADDRESS, or a new one here."
 _WORST = "Number of answers to list that a person should read first."

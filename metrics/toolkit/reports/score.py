@@ -61,8 +61,8 @@ def score(
         metrics: names of metrics; None for the default ones of such rows, if no column holds scores.
         settings: {metric: {setting: value}}, or {setting: value} of the only metric.
         columns: where a column has another name: {"prediction": "answer_text"}.
-        output: write the scores of every row to this file (.parquet, .jsonl, .csv, .tsv), or as Parquet parts to a
-            folder ("scores/").
+        output: write every row with its scores to this file (.parquet, .jsonl, .csv, .tsv), or as Parquet parts to a
+            folder ("scores/"). It has all columns, and every verb reads it without judging again.
         resume: keep the finished parts in the output folder and continue after them.
         part_rows: rows of a part of an output folder.
         engine: "local" for this machine; "ray" for a Ray cluster, where rows may be a folder or a URI, output too.

@@ -386,5 +386,6 @@ def _recorded(values: Mapping[str, object]) -> dict[str, dict[str, object]]:
     """Return the columns of a row that an earlier run wrote for metrics with a digest, by metric."""
     metrics = [name.removesuffix(DIGEST) for name, value in values.items() if name.endswith(DIGEST) and value]
     return {
-        metric: {name: value for name, value in values.items() if name.startswith(f"{metric}_")} for metric in metrics
+        metric: {name: value for name, value in values.items() if name == metric or name.startswith(f"{metric}_")}
+        for metric in metrics
     }
