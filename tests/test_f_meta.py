@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from genqa_metrics.core import scorer as core_scorer
 from genqa_metrics.f_meta import bases, overlap
-from genqa_metrics.f_meta.bases import base_function
+from genqa_metrics.f_meta.bases import PAPER, base_function
 from genqa_metrics.f_meta.scoring import (
     NAMES,
     best_matches,
@@ -221,7 +221,7 @@ def test_qamr_equals_pycocoevalcap(base, shared_data):
     with gzip.open(shared_data / "question_generation" / "qamr.test.jsonl.gz", "rt", encoding="utf-8") as lines:
         sets = [json.loads(line)["references"] for line in lines]
     predictions, references = [texts[::2] for texts in sets], [texts[1::2] for texts in sets]
-    matrices = score_matrices(predictions, references, base_function(base))
+    matrices = score_matrices(predictions, references, base_function(base, PAPER))
     for ps, rs, matrix in list(zip(predictions, references, matrices, strict=True))[::8]:
         # pycocoevalcap's ROUGE-L takes two blanks in a row for an empty word
         ps, rs = ([" ".join(text.split()) for text in side] for side in (ps, rs))

@@ -217,12 +217,12 @@ def main_path(name: str, page: Page) -> None:
         example(page, "Paper, table 5: right, in other words")
         result(page, "People gave this answer 0.94.")
     elif name == "f_meta":
-        result(page, "precision 0.884, recall 0.539; the conventional score is 0.884")
+        result(page, "Covers 1 of 3 reference questions.")
         expect(page.locator("table.matrix tbody tr")).to_have_count(2)
         assert page.locator("table.matrix td", has_text="→").count() == 2
         assert page.locator("table.matrix td", has_text="↓").count() == 3
         example(page, "Paper, appendix A: one question for two")
-        result(page, "the conventional score is 0.624")
+        result(page, "Covers 1 of 2 reference questions.")
     elif name == "aev":
         result(page, "AEv(0.5, 2):")
         here = page.locator("table.plane td.here")
@@ -250,9 +250,9 @@ def main_path(name: str, page: Page) -> None:
         result(page, "The answer states nothing that a passage could support.")
     elif name == "ava":
         result(page, "The judge calls it right. Probability above 0.99")
-        expect(page.locator(".mark", has_text="twelve")).to_contain_text("+0.")
         example(page, "A wrong name")
         result(page, "The judge calls it wrong.")
+        expect(page.locator(".mark").first).to_be_visible()
         expect(page.get_by_role("table", name="Probability with each accepted answer only")).to_be_visible()
 
 

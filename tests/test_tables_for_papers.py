@@ -139,7 +139,7 @@ def test_score_marks_only_what_is_clearly_best():
     rows = [row | {"system": str(right)} for right in (55, 50, 5) for row in answers(right)]
     report = genqa_metrics.score(rows)
     assert report.best == ["55", "50"]
-    [table] = report.tables()
+    table, *_ = report.tables()
     assert {table.rows[i][0] for i in table.marked} == {"55", "50"}
     assert "bold: the highest accuracy" in report.to_markdown()
     close = genqa_metrics.score([row for row in rows if row["system"] != "5"])
