@@ -282,7 +282,7 @@ def test_systems_are_compared(view, visit, screenshots):
     assert box["y"] + box["height"] < 900, "the headline is on the first screen"
     table = page.get_by_role("table", name="All scores")
     expect(table.locator("tbody tr")).to_have_count(6)
-    expect(table.locator("tbody tr").first).to_contain_text("AVA: accuracy, corrected")
+    expect(table.locator("tbody tr").first).to_contain_text("AVA: share judged right")
     expect(table.locator("tbody tr").first).to_contain_text("unlikely (p")
     expect(page.locator("table.intervals .dot")).to_have_count(2)
     look_at_rows(page, width)
