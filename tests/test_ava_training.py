@@ -641,5 +641,6 @@ def test_calibration_is_written_and_undone(monkeypatch, capsys, files, tiny_enco
     assert settings["slope"] != 1.0
     metric = evaluate.load(str(repository / "metrics/ava/ava.py"), checkpoint=str(final), keep_in_memory=True)
     assert metric.compute(**random_rows(3))["ava_threshold"] == settings["threshold"]
-    assert card.read_text().startswith("before <!-- scores -->\n\nVerdicts")
+    assert card.read_text().startswith("before <!-- scores -->\n\n")
+    assert "-->old" not in card.read_text()
     assert json.loads((tmp_path / "scores.json").read_text())["settings"]["threshold"] == settings["threshold"]
