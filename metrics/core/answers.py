@@ -363,7 +363,7 @@ _BESIDE = re.compile(
     | (?:therefore|so|thus|hence|however|and|or)
     )\Z"""
 )
-_CLAUSE = re.compile(r"(?<=[.!?])\s+|\s*[.!?]*\n+|[,;:]\s+|\s[—–-]\s|,?\s(?:but|so|therefore|and so)\s(?=\w)")
+_CLAUSE = re.compile(r"(?<=[.!?])\s+|\s{0,9}[.!?]{0,9}\n+|[,;:]\s+|\s[—–-]\s|,?\s(?:but|so|therefore|and so)\s(?=\w)")
 _TOKENS = frozenset(
     ["", "no answer present", "no answer", "noanswer", "no_answer", "unanswerable", "n/a", "cannotanswer",
      "not answerable", "not answerable from the passage", "no answer found"]
@@ -455,7 +455,7 @@ def _bare(text: str) -> str:
 # --- the short form of an answer ---------------------------------------------------------------------------------
 
 _STATED = re.compile(
-    r"(?i)(?:\b(?:(?:the |my )?(?:final |correct |right |short )*answer|the solution)\s?(?:is|was|=|:|would be)"
+    r"(?i)(?:\b(?:(?:the |my )?(?:final |correct |right |short ){0,4}answer|the solution)\s?(?:is|was|=|:|would be)"
     r"|(?m:^)\W{0,4}(?:final )?(?:answer|a)\s?:)[\s*:]*+((?:[^.!\n]|[.!](?=[^\s*]))+)"
 )
 _HEDGE_BEFORE = re.compile(
@@ -468,7 +468,7 @@ _HEDGE_BEFORE = re.compile(
     r"(?: that|,? but|[:!.])?,?\s+)+"
 )
 _HEDGE_AFTER = re.compile(
-    r"(?i)[,.;]?\s+(?:(?:but|though|although) (?:i['’]m|i am) not (?:(?:100|a hundred) ?(?:%|percent) |entirely "
+    r"(?i)[,.;]?\s{1,9}(?:(?:but|though|although) (?:i['’]m|i am) not (?:(?:100|a hundred) ?(?:%|percent) |entirely "
     r"|completely |quite "
     r"|fully )?(?:sure|certain)(?: about (?:it|that))?|i (?:think|believe|guess)|but i may be wrong"
     r"|if i remember (?:correctly|"

@@ -3,8 +3,8 @@
 import re
 from functools import lru_cache
 
-_OPTION = re.compile(r"(?m)^[ \t]*\(?([A-J])[).:][ \t]+(\S.*?)[ \t]*$")
-_INLINE = re.compile(r"(?<!\w)\(?([A-J])[).:][ \t]*(\S.*?)(?=[\s,;]*(?<!\w)\(?[A-J][).:][ \t]|[\n?]|\Z)")
+_OPTION = re.compile(r"(?m)^[ \t]*\(?([A-J])[).:][ \t]+(\S.*?)[ \t]{0,9}$")
+_INLINE = re.compile(r"(?<!\w)\(?([A-J])[).:][ \t]*(\S.*?)(?=[\s,;]{0,9}(?<!\w)\(?[A-J][).:][ \t]|[\n?]|\Z)")
 _AROUND = " \t\n*_`$\"'“”.,:;!()[]"
 _LETTER = r"\(?(?P<letter>[A-HJ])\)?"
 _FORMS = [
@@ -16,7 +16,7 @@ _FORMS = [
     )
 ]
 _SEVERAL_LETTERS = re.compile(r"(?i)\(?[A-J]\)?(?:\s*(?:,|and|&|/|or)\s*\(?[A-J]\)?)+|[A-J]{2,4}")
-_ITEM_ENDS = re.compile(r"(?i)\s*(?:[,;\n•|]|(?<!\w)(?:and|or|&)(?!\w))+\s*")
+_ITEM_ENDS = re.compile(r"(?i)\s{0,9}(?:[,;\n•|]|(?<!\w)(?:and|or|&)(?!\w))+\s{0,9}")
 LONGEST_ITEM = 4  # words of an item
 _CLAUSE = re.compile(
     r"(?:with|in|of|from|by|on|at|for|as|who|which|whose|his|her|its|their|where|when|because|i\.e|e\.g|it|he|she|they|we|you|i|there|this|that|"

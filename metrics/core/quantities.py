@@ -463,7 +463,7 @@ def _plain(text: str) -> str:
         text = re.sub(r"\\[dtc]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r" (\1)/(\2)", text)
         text = re.sub(r"\\sqrt\s*\{([^{}]*)\}", r" √(\1)", text)
         text = re.sub(r"\\sqrt\s*(\d)", r" √(\1)", text)
-        text = re.sub(r"\^\s*\{?\s*\\circ\s*\}?|\\degree", "°", text)
+        text = re.sub(r"\^\s{0,9}\{?\s{0,9}\\circ\s{0,9}\}?|\\degree", "°", text)
         text = re.sub(r"\\(?:times|cdot)", "*", text).replace("\\pi", " π").replace("{,}", ",")
         text = re.sub(r"\\(?=[$%#&])", "", text)
         for name, sign in (
@@ -484,11 +484,13 @@ def _plain(text: str) -> str:
     return text.removesuffix(",")
 
 
+_SUM = r"[-\d\s+*/x().,]{0,40}"  # a part of a calculation
+_EQUATION = re.compile(rf"(?:[a-z]|{_SUM}\d{_SUM}?[+*/x-]{_SUM}?\d[^=a-z]{{0,40}}) ?= ?([^=]+)")
+
+
 def _read(text: str, written: str) -> Iterator[Quantity]:
     """Yield the readings of a plain text; `written` is the same text before it was lower-cased."""
-    equation = re.fullmatch(
-        r"(?:[a-z]|[-\d\s+*/x().,]*\d[-\d\s+*/x().,]*?[+*/x-][-\d\s+*/x().,]*?\d[^=a-z]*) ?= ?([^=]+)", text
-    )
+    equation = _EQUATION.fullmatch(text)
     if equation:
         yield from readings(equation[1])
         return
@@ -958,7 +960,7 @@ def _with_unit(value, step, rest: str, money: str | None) -> Iterator[Quantity]:
             return
         yield Quantity(f"{kind}/{of}", value * size / each, size / each, step * size / each)
         return
-    parts = re.match(r"([a-z]+)\.?(?:,? and |, | )?(?=\d|[a-z]+ )", rest)
+    parts = re.match(r"([a-z]{1,40})\.?(?:,? and |, | )?(?=\d|[a-z]{1,40} )", rest)
     if parts and parts[1] in UNITS:
         kind, size = UNITS[parts[1]]
         more = [one for one in _numbers(rest[parts.end() :]) if one.kind == kind and one.size < size and one.certain]

@@ -31,7 +31,7 @@ def row_digest(signature: str, texts: object, scores: Sequence[float], counts: M
         counts: what must be warned of, see `Scorer.statistics_with_counts`.
 
     >>> row_digest("ava|threshold:0.5", ["Who?", "Ann", ["Ann"]], [1.0, 0.9, 0.0], {"truncated": 1})
-    'ava|threshold:0.5|row:91c27a20-cc96b30c43fad3c2|truncated:1'
+    'ava|threshold:0.5|row:6400618c-1bf2bb11476bdd4c|truncated:1'
     """
     texts_digest = _digest(texts)[:8]
     counted = "".join(f"|{name}:{count}" for name, count in sorted(counts.items()) if count)

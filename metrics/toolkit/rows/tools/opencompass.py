@@ -15,5 +15,5 @@ def columns_of(row: dict) -> dict:
     if isinstance(prompt, list):
         asked = [part for part in prompt if part.get("role") in ("HUMAN", "user")] or prompt
         prompt = asked[-1].get("prompt") or asked[-1].get("content") or ""
-    only = re.fullmatch(r"(?is)(?:question|q):\s*(.+?)\s*\n\s*(?:answer|a):?\s*", prompt.strip())
+    only = re.fullmatch(r"(?is)(?:question|q):\s{0,9}(.+?)\s{0,9}\n\s{0,9}(?:answer|a):?\s{0,9}", prompt.strip())
     return {"question": only[1] if only else prompt, "prediction": row["prediction"], "references": row["gold"]}
