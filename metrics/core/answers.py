@@ -19,7 +19,7 @@ _THINKING = re.compile(rf"(?s)(?m:^)\W{{0,3}}(?:\w{{1,20}}:\s{{0,3}})?{_OPEN}.*?
 _LEFT_OPEN = re.compile(rf"(?s)\A.*{_CLOSED}(?!\W*\Z)|\A.*{_CLOSED}\s*\Z", re.IGNORECASE)  # opened in the prompt
 # Channels of the harmony format: the text of the last final one is the answer.
 _CHANNEL = re.compile(
-    r"<\|channel\|>\s*(\w+)[^<]*(?:<\|message\|>)((?:(?!<\|(?:end|return|call|start|channel)\|>).)*)", re.DOTALL
+    r"<\|channel\|>\s*(\w++)[^<]*+(?:<\|message\|>)((?:(?!<\|(?:end|return|call|start|channel)\|>).)*)", re.DOTALL
 )
 _TAGGED = re.compile(r"(?is)<(answer|final_answer|final|response|output)>(.*?)(?:</\1>|\Z)")
 _FENCED = re.compile(r"(?s)\A```\w*\n(.*?)\n?```(.*)\Z")
