@@ -673,7 +673,8 @@ def test_ranking_for_programs(client, repository):
     found = client("ava").predict(handle_file(str(repository / "spaces/ava/example.csv")), api_name="/rank")
     assert [system["system"] for system in found["systems"]] == ["careful", "terse", "careless"]
     assert len(found["verdicts"]) == 24
-    assert all(system["low"] is None for system in found["systems"])  # eight answers of a system tell too little
+    assert found["systems"][0]["low"] > 0.5
+    assert found["systems"][1]["accuracy"] is None  # half right: eight answers tell too little
 
 
 @pytest.mark.parametrize("name", genqa_metrics.METRICS)
