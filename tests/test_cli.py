@@ -609,7 +609,7 @@ def test_the_installed_command_and_its_streams(answers):
 )
 def test_real_files_run_as_they_are(shared_data, name, systems, rows):
     # Without them AVA judges thousands of answers, and a model reads thousands of questions.
-    fast = ("-m", "aev") if name.startswith("judgments") else ("-m", "aev", "-s", "f_meta.base=rouge")
+    fast = ("-m", "aev") if name.startswith("judgments") else ("-m", "aev", "-m", "f_meta", "-s", "f_meta.base=rouge")
     out, said = run("score", shared_data / f"{name}.jsonl.gz", "--format", "json", *fast)
     found = json.loads(out)["systems"]
     assert (len(found), sum(values["rows"] for values in found.values())) == (systems, rows)
