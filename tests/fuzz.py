@@ -5,9 +5,7 @@ finding. `test_fuzz.py` runs every attack some dozen times, and many more times 
 """
 
 import bz2
-import csv
 import gzip
-import io
 import json
 import lzma
 import math
@@ -21,7 +19,7 @@ from pathlib import Path
 import genqa_metrics
 from genqa_metrics.core import checkpoint_validation as trust
 from genqa_metrics.toolkit.cli import app
-from genqa_metrics.toolkit.reports.table import Table, as_json, csv_table, html_table, latex_table, markdown, visible
+from genqa_metrics.toolkit.reports.table import Table, as_json, html_table, latex_table, markdown, visible
 from genqa_metrics.toolkit.rows.checks import list_in_cell
 from genqa_metrics.toolkit.rows.files import Source
 from genqa_metrics.toolkit.rows.formats import FileError
@@ -151,7 +149,7 @@ def named_in_reports(folder: Path, drawn: str) -> str:
 
     table = Table(drawn, ["system", drawn], [[drawn, drawn]], drawn)
     forms = visible(drawn), markdown(drawn), latex_table(table, drawn, drawn), as_json({drawn: drawn})
-    for form in (*forms, csv_table(table), str(html_table(table))):
+    for form in (*forms, str(html_table(table))):
         assert not set(form) & {*map(chr, range(9)), *map(chr, range(11, 32)), *map(chr, range(127, 160)), "\u202e"}
     kinds = {token.type for block in MarkdownIt("commonmark").parse(f"note: {markdown(drawn)}") for token in (
         block, *(block.children or ()))}  # fmt: skip
@@ -159,8 +157,6 @@ def named_in_reports(folder: Path, drawn: str) -> str:
     bare = re.sub(r"\\([&%$#_{}]|(textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar)\{\})", "",
                   latex_table(table, "", drawn).split("\\toprule")[1].split("\\bottomrule")[0])  # fmt: skip
     assert set(re.findall(r"\\[a-z]+|[%$#~^_]", bare)) <= {"\\midrule"}
-    for row in csv.reader(io.StringIO(csv_table(table))):
-        assert not any(cell[:1] in ("=", "+", "-", "@", "\t", "\r") for cell in row)
     return "harmless"
 
 

@@ -665,7 +665,6 @@ def test_hostile_texts_are_raw_in_no_form(tmp_path):
         "notebook": found._repr_html_(),
         "json": found.to_json(),
         "repr": repr(found),
-        "csv": "".join(table.csv_table(part) for part in found.tables()),
     }
     for form, text in texts.items():
         assert not set(text) & set("\x1b\x07\x9b\u202e"), form
@@ -674,7 +673,6 @@ def test_hostile_texts_are_raw_in_no_form(tmp_path):
     assert "<img" not in texts["markdown"].replace("\\<img", "")
     assert "[d](" not in texts["markdown"]
     assert all(line.startswith(("%", "\\", " ")) or not line for line in texts["latex"].splitlines())
-    assert "\n'=b" in texts["csv"]
     assert json.loads(texts["json"])["systems"] == [HOSTILE, "=b"]
 
 

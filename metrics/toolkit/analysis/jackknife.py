@@ -11,7 +11,6 @@ from statistics import NormalDist
 import numpy as np
 
 from ...statistics import resampling
-from ...statistics.intervals import newcombe
 from ...statistics.resampling import CONFIDENCE, MIN_ROWS
 
 FEW = 30  # questions, below which intervals are those of this file
@@ -34,27 +33,6 @@ def effective_clusters(sizes: np.ndarray) -> float:
 def is_few(clusters: float) -> bool:
     """Return whether questions are too few for a bootstrap."""
     return clusters < FEW
-
-
-def few_notes(sizes: np.ndarray) -> list[str]:
-    """Return notes on repeated questions and on too few of them.
-
-    Args:
-        sizes: (questions,) number of rows of each.
-    """
-    questions, number = len(sizes), effective_clusters(sizes)
-    notes = []
-    if questions < sizes.sum():
-        notes.append(f"{sizes.sum():,} rows of {questions:,} questions: rows of one question count together")
-    if not is_few(number):
-        return notes
-    said = f"only {questions:,} questions"
-    if number < questions - 1:
-        said = f"one question has {sizes.max():,} of {sizes.sum():,} rows: all count as {number:.0f} equal questions"
-    few = "intervals by jackknife and Student's t"
-    if number < MIN_ROWS:
-        few = f"too few for intervals, which need {MIN_ROWS}"
-    return [*notes, f"{said}: {few}; no bootstrap test below {FEW}"]
 
 
 def left_out(clusters: np.ndarray) -> np.ndarray:
@@ -154,29 +132,6 @@ def correlation_interval(value, without: np.ndarray, clusters: float, confidence
         np.arctanh(inside), np.arctanh(np.clip(without, 1e-9 - 1, 1 - 1e-9)), clusters, confidence
     )
     return np.tanh(low), np.tanh(high)
-
-
-def difference_interval(first, second, without_first: np.ndarray, without_second: np.ndarray, clusters: float):
-    """Return the limits of the difference of two systems on the same clusters.
-
-    Args:
-        first: value and limits of the one system.
-        second: of the other.
-        without_first: (clusters,) the value of the one without each cluster.
-        without_second: (clusters,) the same of the other.
-        clusters: their effective number, see `effective_clusters`.
-
-    Returns:
-        Lower and upper limit. Where the difference is equal in all clusters, which shows no error, they are put
-        together from the limits of both systems, see `estimation.newcombe`.
-    """
-    low, high = mean_interval(first[0] - second[0], without_first - without_second, clusters)
-    if high - low > 1e-9 or not np.isfinite(low):
-        return low, high
-    parts = [side - side.mean() for side in (without_first, without_second)]
-    size = np.sqrt((parts[0] ** 2).sum() * (parts[1] ** 2).sum())
-    correlation = np.clip((parts[0] * parts[1]).sum() / max(size, 1e-12), -1, 1)
-    return newcombe(first, second, correlation)[1:]
 
 
 LIMITS = {"correlation": correlation_interval, "share": share_interval, "difference": mean_interval}

@@ -1,15 +1,11 @@
 """Tables and pages, and how they are written: terminal, Markdown, LaTeX, HTML, CSV. Text is escaped here once."""
 
-import csv
-import io
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-
-from ..rows.csv_cells import marked
 
 GAP, NARROW_GAP = 3, 2  # characters between two columns in a terminal
 PHONE_WIDTH = 40  # characters of a table's line on a phone
@@ -347,14 +343,6 @@ def html_table(table: Table, further: Collection = (), text_columns: Collection[
     rows = [[*row, cell] for row, cell in zip(table.rows, further, strict=True)]
     wider = replace(table, header=[*table.header, ""], rows=rows)
     return render("table.html", table=wider, rows=rows, texts=text_columns)
-
-
-def csv_table(table: Table) -> str:
-    """Return a table as CSV, without its title and explanation; no spreadsheet runs a cell as a formula."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([marked(visible(cell)) for cell in row] for row in [table.header, *table.rows])
-    return text.getvalue()
 
 
 @cache

@@ -35,8 +35,7 @@ def unpacked(raw: BinaryIO, facts: zipfile.ZipInfo, most: int) -> Iterator[bytes
         most: bytes of its content at most.
 
     Raises:
-        ValueError: if it has more.
-        NotImplementedError: if it is neither stored, deflated nor packed with zstd, as Excel and Inspect do.
+        ValueError: if it has more, or is neither stored, deflated nor packed with zstd, as Excel and Inspect do.
         zipfile.BadZipFile, zlib.error, struct.error, OSError: if it is damaged.
     """
     method, too_large = facts.compress_type, ValueError(f"{facts.filename} unpacks to more than {most:,} bytes")
@@ -49,7 +48,7 @@ def unpacked(raw: BinaryIO, facts: zipfile.ZipInfo, most: int) -> Iterator[bytes
         yield pyarrow.decompress(raw.read(facts.compress_size), facts.file_size, "zstd", asbytes=True)
         return
     if method not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise NotImplementedError(f"{facts.filename} is packed by method {method}, neither stored nor deflated")
+        raise ValueError(f"{facts.filename} is packed by method {method}, neither stored nor deflated")
     left, stream = facts.compress_size, zlib.decompressobj(-zlib.MAX_WBITS)
     while left > 0 and (packed := raw.read(min(left, CHUNK))):
         left -= len(packed)
