@@ -46,6 +46,7 @@ class AvaScorer(Scorer):
     name = "ava"
     title = "AVA"
     verdict = "ava_label"
+    graded = "ava_score"
     main = "ava_accuracy"
     names = ("ava_accuracy", "ava_score", "ava_declined", "ava_wrong", "ava_accuracy_given_attempted")
     row_names = ("ava_label", "ava_score", "ava_declined")

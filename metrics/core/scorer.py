@@ -110,6 +110,8 @@ class Scorer:
         name: name of the metric and of its folder.
         title: what people call it.
         verdict: score of a row that is 1 where the metric calls the answer correct, else 0; "" if it judges nothing.
+        graded: score of a row that says how good the answer is; default: the main one.
+        only_in_files: scores that files and JSON have, and for which tables are too narrow.
         names: names of the scores of a corpus.
         row_names: names of the same scores of a single row, in the same order; default: `names`.
         main: the score that ranks systems.
@@ -135,6 +137,8 @@ class Scorer:
     name = ""
     title = ""
     verdict = ""
+    graded = ""
+    only_in_files: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     row_names: tuple[str, ...] = ()
     main = ""
@@ -162,6 +166,7 @@ class Scorer:
             cls.significance_scores = own.get("significance_scores", (cls.main,))
             cls.meta_evaluated = own.get("meta_evaluated", (cls.main,))
             cls.row_names = own.get("row_names", cls.names)
+            cls.graded = own.get("graded", cls.main)
         cls.load_settings, cls.compute_settings = (
             {name: p for name, p in inspect.signature(method).parameters.items() if name != "self"}
             for method in (cls.load, cls.configure)
@@ -181,6 +186,10 @@ class Scorer:
     @classmethod
     def check(cls, **settings) -> None:
         """Refuse bad settings of `compute` before a model is loaded; `configure` may find more."""
+
+    @classmethod
+    def check_parts(cls, **settings) -> None:
+        """Refuse settings with which rows cannot be scored in parts."""
 
     def load(self) -> None:
         """Load what the metric needs; called once."""

@@ -96,6 +96,9 @@ def _meteor_command() -> list[str]:
 
 
 def _meteor(command: list[str]) -> Callable:
+    # Named, since METEOR quotes its own path twice when it looks for this file: a blank in it would not be found.
+    paraphrases = Path(command[-1]).with_name("data") / "paraphrase-en.gz"
+
     def line(text: str) -> str:
         return " ".join(text.split()) + "\n"
 
@@ -106,7 +109,7 @@ def _meteor(command: list[str]) -> Callable:
                 with open(Path(folder, name), "w", encoding="utf-8", newline="\n") as file:
                     file.writelines(map(line, texts))
             done = subprocess.run(
-                [*command, "candidates", "references", "-l", "en", "-norm"],
+                [*command, "candidates", "references", "-l", "en", "-norm", "-a", str(paraphrases)],
                 cwd=folder,
                 capture_output=True,
                 encoding="utf-8",

@@ -71,7 +71,7 @@ class RowScorer:
                 f"score: {unknown_name_message(score, f'not a score of a row of {metric}', made.row_names)}"
             )
         self.metric, self.explain, self.evidence = metric, explain, made.evidence
-        self.name = score or ("ava_score" if metric == "ava" else made.main)
+        self.name = score or made.graded
         self._settings = json.dumps(dict(settings or {}), sort_keys=True)
 
     @property

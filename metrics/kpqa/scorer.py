@@ -63,6 +63,14 @@ class KpqaScorer(Scorer):
     passes = 2  # one for the weights, one for the vectors of BERTScore
     presets = PRESETS
 
+    only_in_files = tuple(name for name in RESULTS if name.endswith(("_precision", "_recall")))
+
+    @classmethod
+    def check_parts(cls, idf=False, **settings):
+        """Refuse `idf=True`; see `Scorer.check_parts`."""
+        if idf is True:
+            raise ValueError("idf: rows are scored in parts here, and True needs all of them; give a list of texts")
+
     @classmethod
     def check(cls, beta=1.0, rouge_weights="both", idf=False, negation=True, values=True, clipped=True):
         """Refuse bad settings; see `Scorer.check`."""

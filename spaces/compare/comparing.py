@@ -95,8 +95,10 @@ def compared(tick, rows: list[dict]):
     run = compare.CompareRun(rows, METRICS, SETTINGS, on_error="skip")
     run.scorers["kpqa"].significance_scores = tuple(name for name, (metric, _) in SCORES.items() if metric == "kpqa")
     found = run.report(progress=progress)
-    questions = compared_rows.scored_rows(run)
-    return reports.CompareReport(found, lambda: compared_rows.explanations(run, found), lambda: questions), questions
+    questions = run.rows()
+    return reports.CompareReport(
+        found, lambda: compared_rows.explanations(run.scorers, found), lambda: questions
+    ), questions
 
 
 def alone(tick, rows: list[dict]) -> tuple[dict[str, float], list[dict]]:

@@ -16,8 +16,9 @@ from ..rows.sources import AnySource
 from ..scoring.options import CompareOptions
 from ..scoring.pipeline import item_statistics
 from ..scoring.questions import totals_by_system
+from ..scoring.registry import judge_among
 from ..scoring.selection import checked_columns, default_metrics, make_scorers, needed_columns
-from .compared_rows import reported_row
+from .compared_rows import reported_row, scored_rows
 from .comparison_notes import length_note_of, metric_warnings, question_notes, unequal_rows, unreachable_notes
 from .inputs import digested_sources, optional_texts, question_numbers, rounded, score_in_column
 from .matching import Matched, SystemRow, match
@@ -126,8 +127,9 @@ class CompareRun:
             by_row = row_scores(scorer, statistics[metric], scorer.significance_scores[0])
             rows = most_different(by_row, self.options.rows)
             found[metric]["rows"] = [reported_row(matched, row, by_row[row]) for row in rows]
-        if "ava" in self.scorers:
-            found["ava"]["accuracy"] = self._accuracy(_items(matched), sums["ava"], counts["ava"])
+        judge = judge_among(self.scorers)
+        if judge:
+            found[judge]["accuracy"] = self._accuracy(self.scorers[judge], _items(matched), sums[judge], counts[judge])
         slices, slice_remarks = self._slices(matched, scorers, statistics, asked) if given.by else (None, [])
         of_run: dict[str, list[AnySource]] = {}
         for source in self.sources:
@@ -165,7 +167,7 @@ class CompareRun:
                 *notes,
                 *slice_remarks,
                 *unequal_rows(matched, skips),
-                *(found["ava"]["accuracy"]["notes"] if "ava" in self.scorers else []),
+                *(found[judge]["accuracy"]["notes"] if judge else []),
                 *question_notes(sizes),
                 *unreachable_notes(sizes, tests, given.resamples, given.correction),
                 *metric_warnings(matched, scorers, statistics, counts),
@@ -173,13 +175,17 @@ class CompareRun:
         }
         return rounded(report)
 
-    def _accuracy(self, items: Sequence[Item], sums: np.ndarray, counts: Mapping[str, int]) -> dict:
-        """Return the accuracy of every system by labels and ava's verdicts; `sums` is (items, k + 1)."""
+    def rows(self) -> list[dict]:
+        """Return every question with the answers of all systems and their scores; see `compared_rows.scored_rows`."""
+        return scored_rows(self.scorers, self.statistics, self.matched)
+
+    def _accuracy(self, judge: Scorer, items: Sequence[Item], sums: np.ndarray, counts: Mapping[str, int]) -> dict:
+        """Return the accuracy of every system by labels and a judge's verdicts; `sums` is (items, k + 1)."""
         from .judge_errors import judged_systems
 
         totals = totals_by_system(items, sums[:, 1], sums[:, 0])
         by_system = {system: of_system.question_sums for system, of_system in totals.items()}
-        return judged_systems(by_system, self.scorers["ava"], self.options.ignore_judge_errors, counts)
+        return judged_systems(by_system, judge, self.options.ignore_judge_errors, counts)
 
     def _slices(
         self, matched: Matched, scorers: Mapping, statistics: Mapping, asked: np.ndarray

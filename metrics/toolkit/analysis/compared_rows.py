@@ -1,15 +1,12 @@
 """Single questions of a comparison, as reports show them: answers and scores of all systems, and how they arise."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...core.scorer import Scorer
 from .explanation import Explanation, explanation
 from .matching import Matched
-
-if TYPE_CHECKING:
-    from .compare import CompareRun
 
 
 def reported_row(matched: Matched, number: int, scores: np.ndarray) -> dict[str, object]:
@@ -31,17 +28,17 @@ def reported_row(matched: Matched, number: int, scores: np.ndarray) -> dict[str,
     }
 
 
-def explanations(run: "CompareRun", report: Mapping) -> list[dict[str, Explanation]]:
+def explanations(scorers: Mapping[str, Scorer], report: Mapping) -> list[dict[str, Explanation]]:
     """Return how KPQA computes the scores of the best and the worst answer of each row that differs most.
 
     Args:
-        run: the run with its models and settings.
-        report: what it reported.
+        scorers: {metric: what computed it}.
+        report: what the run reported.
 
     Returns:
         For every row of report["metrics"]["kpqa"]["rows"] system -> `explanation.Explanation`; none without kpqa.
     """
-    scorer = run.scorers.get("kpqa")
+    scorer = scorers.get("kpqa")
     if scorer is None:
         return []
     explained = []
@@ -57,31 +54,33 @@ def explanations(run: "CompareRun", report: Mapping) -> list[dict[str, Explanati
     return explained
 
 
-def scored_rows(run: "CompareRun") -> list[dict]:
+def scored_rows(scorers: Mapping[str, Scorer], statistics: Mapping[str, np.ndarray], matched: Matched) -> list[dict]:
     """Return every question of a run with the answers of all systems and their scores.
 
     Args:
-        run: the run, after `report`.
+        scorers: {metric: what computed it}.
+        statistics: {metric: (questions, systems, k + 1) sums}.
+        matched: the rows.
 
     Returns:
         For every question "number" (from 1), "id", "question", "references", and "answers": system -> "prediction"
         and "scores" (name of a row's score -> value).
     """
     scores: dict[str, np.ndarray] = {}
-    for metric, sums in run.statistics.items():
+    for metric, sums in statistics.items():
         means = sums[..., :-1] / np.maximum(sums[..., -1:], 1)
-        flat, scorer = means.reshape(-1, means.shape[-1]), run.scorers.get(metric)
+        flat, scorer = means.reshape(-1, means.shape[-1]), scorers.get(metric)
         by_name = scorer.row_scores(flat) if scorer else {metric: flat[:, 0]}
         scores |= {name: np.asarray(values).reshape(means.shape[:2]) for name, values in by_name.items()}
     found = []
-    for q, rows in enumerate(run.matched.rows):
+    for q, rows in enumerate(matched.rows):
         asked = rows[0].item
         answers = {
             system: {
                 "prediction": " | ".join(row.item.predictions),
                 "scores": {name: float(values[q, s]) for name, values in scores.items()},
             }
-            for s, (system, row) in enumerate(zip(run.matched.systems, rows, strict=True))
+            for s, (system, row) in enumerate(zip(matched.systems, rows, strict=True))
         }
         found.append(
             {

@@ -115,21 +115,25 @@ def explain(
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
     given = dict(locals())  # the arguments, by name
+    from ..scoring.registry import scorer_class
+
     reading = [given[name] for name in options.READING]
     of_files = {name: given[name] for name in ("worst", "output", "column", "on_error", *options.READING)}
     with console.usage("explain"):
         if checkpoint == "":
             raise ValueError("--checkpoint: expected a folder or a name, got an empty one; is a shell variable unset?")
         metric = metric or ("kpqa" if idf else "grounding" if context else "ava")
-        if idf and metric != "kpqa":
+        by_passages = scorer_class(metric).evidence == "contexts"
+        judges = bool(scorer_class(metric).verdict)
+        if idf and (judges or by_passages):
             raise ValueError("--idf: only kpqa weighs word pieces; leave it out, or take --metric kpqa")
         settings = options.read_settings_of("grounding", set_)
-        if settings and metric != "grounding":
+        if settings and not by_passages:
             raise ValueError("--set: only grounding has settings here; leave it out, or add --metric grounding")
         if checkpoint and settings.setdefault("checkpoint", checkpoint) != checkpoint:
             raise ValueError("--checkpoint: given twice, as an option and as a setting; drop one of the two")
         of_rows = prediction is None and context is None and reference is None
-        if of_rows and metric == "grounding":
+        if of_rows and by_passages:
             files = {"--html": html, "--output": None if output is None else Path(output)}
             console.check_outputs(files, texts)
             run = _run(texts, of_files, reading, settings)
@@ -139,20 +143,20 @@ def explain(
                     raise ValueError(f"{option}: of files only with --metric grounding; `score --html` has a page")
             run = _scoring(texts, of_files, reading, metric, checkpoint)
         else:
-            _check_one_answer(texts, metric, prediction, reference, context, of_files)
+            _check_one_answer(texts, metric, by_passages, prediction, reference, context, of_files)
             console.check_outputs({"--html": html}, [idf])
             run = None
-    if run and metric != "grounding":
-        _explain_rows(run, metric, checkpoint)
+    if run and not by_passages:
+        _explain_rows(run, judges, checkpoint)
         return
-    if metric == "grounding":
+    if by_passages:
         from ..analysis.unsupported import one_answer
         from ..reports.unsupported import print_unsupported as show
         from ..reports.unsupported import unsupported_html as as_html
 
         with console.failures("explain"):
             explained = _found(run) if run else one_answer(texts[0], prediction, context, settings)
-    elif metric == "ava":
+    elif judges:
         from ..analysis.verdict import verdict
         from ..reports.verdict import print_verdict as show
         from ..reports.verdict import verdict_html as as_html
@@ -198,7 +202,7 @@ def _scoring(paths: list[str], given: Mapping[str, Any], reading: Sequence[Any],
     )
 
 
-def _explain_rows(run, metric: str, checkpoint: str | None) -> None:
+def _explain_rows(run, judges: bool, checkpoint: str | None) -> None:
     """Print why the answers of files that should be read first were scored as they were."""
     from rich.text import Text
 
@@ -212,7 +216,7 @@ def _explain_rows(run, metric: str, checkpoint: str | None) -> None:
     for answer in answers:
         name = f"{answer.id or f'line {answer.line}'}, {answer.system}: {why_to_read(answer)}"
         out.print(Text(visible(name), style="bold"))
-        if metric == "ava":
+        if judges:
             from ..analysis.verdict import verdict
             from ..reports.verdict import print_verdict
 
@@ -244,14 +248,15 @@ def _found(run):
 def _check_one_answer(
     texts: list[str],
     metric: str,
+    by_passages: bool,
     prediction: str | None,
     reference: list[str] | None,
     context: list[str] | None,
     of_files: Mapping[str, Any],
 ) -> None:
     """Raise a ValueError if the texts of one answer are missing or bad, or an option of files is given with them."""
-    evidence, wrong = ("--context", "--reference") if metric == "grounding" else ("--reference", "--context")
-    wanted, other = (context, reference) if metric == "grounding" else (reference, context)
+    evidence, wrong = ("--context", "--reference") if by_passages else ("--reference", "--context")
+    wanted, other = (context, reference) if by_passages else (reference, context)
     if other:
         raise ValueError(f"{wrong}: {metric} reads no such text; give {evidence}, or another --metric")
     for option, value in (("--prediction", prediction), (evidence, wanted)):
@@ -266,7 +271,7 @@ def _check_one_answer(
         if value:
             flag = "--" + option.rstrip("_").replace("_", "-")
             raise ValueError(f"{flag}: only for files of rows; leave it out")
-    _check_texts({"QUESTION": texts, "--prediction": [prediction], evidence: wanted}, metric == "grounding")
+    _check_texts({"QUESTION": texts, "--prediction": [prediction], evidence: wanted}, by_passages)
 
 
 def _references_of(path: Path) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from ..analysis.compare import CompareRun
-from ..analysis.compared_rows import explanations, scored_rows
+from ..analysis.compared_rows import explanations
 from ..rows.callbacks import Message, Progress, ignore
 from ..scoring.options import OnError, Settings, bad_usage, errors_of_python
 from .changes import change_tables, summary
@@ -302,4 +302,4 @@ def compare(
                 on_error=on_error,
             )
         found = run.report(problem, progress)
-    return CompareReport(found, lambda: explanations(run, found), lambda: scored_rows(run))
+    return CompareReport(found, lambda: explanations(run.scorers, found), run.rows)

@@ -1,7 +1,6 @@
 """A comparison as one HTML page: findings, charts, tables, and all questions to filter, sort and open."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from .changes import change_tables
 from .charts import forest_chart, outcome_bar
@@ -20,14 +19,12 @@ from .comparison import (
 )
 from .explanation import heat_map_html, heat_map_legend, heat_map_style
 from .glossary import meanings
+from .report import Report
 from .rows_table import rows_table
 from .table import html_table, number, p_value, page, render
 
-if TYPE_CHECKING:
-    from .compare import CompareReport
 
-
-def comparison_page(shown: "CompareReport", explained: Sequence[Mapping] = (), rows: Sequence[Mapping] = ()) -> str:
+def comparison_page(shown: Report, explained: Sequence[Mapping] = (), rows: Sequence[Mapping] = ()) -> str:
     """Return a comparison as one HTML page that needs no outside resource; one script filters and sorts its rows.
 
     Args:
@@ -54,7 +51,7 @@ def comparison_page(shown: "CompareReport", explained: Sequence[Mapping] = (), r
     return page(shown.title, body, *styles, script=script)
 
 
-def _all_rows(shown: "CompareReport", rows: Sequence[Mapping]):
+def _all_rows(shown: Report, rows: Sequence[Mapping]):
     """Return the table of all questions, systems in the order of the first metric."""
     report, metric = shown.to_dict(), next(iter(shown.tests))
     known = next(iter(rows[0]["answers"].values()))["scores"]
@@ -65,7 +62,7 @@ def _all_rows(shown: "CompareReport", rows: Sequence[Mapping]):
     return rows_table(rows, ordered(report, metric, compared_scores(report, metric)[0]), labels, words)
 
 
-def _section(shown: "CompareReport", metric: str, explained: Sequence[Mapping]) -> dict:
+def _section(shown: Report, metric: str, explained: Sequence[Mapping]) -> dict:
     """Return what the page shows of a metric."""
     report, scores = shown.to_dict(), []
     for place, name in enumerate(shown.tests[metric]):
@@ -105,7 +102,7 @@ def _section(shown: "CompareReport", metric: str, explained: Sequence[Mapping]) 
     }
 
 
-def _matrix(shown: "CompareReport", metric: str, name: str) -> dict:
+def _matrix(shown: Report, metric: str, name: str) -> dict:
     """Return the differences of all pairs as a square: the order of the systems, and for each a row of cells."""
     report = shown.to_dict()
     order = ordered(report, metric, name)

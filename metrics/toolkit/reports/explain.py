@@ -39,10 +39,12 @@ def explain(
     ['probability', 'reason', 'reference', 'words']
     """
     from ... import load
+    from ..scoring.registry import scorer_class
 
     if metric not in METRICS:
         raise ValueError(f"metric: expected one of {', '.join(METRICS)}, got {metric!r}")
-    name, wanted = ("contexts", contexts) if metric == "grounding" else ("references", references)
+    name = scorer_class(metric).evidence
+    wanted = contexts if name == "contexts" else references
     if wanted is None or (references is not None and contexts is not None):
         raise ValueError(f"{name}: {metric} judges an answer by them, and by them alone; give {name}=[...]")
     made = load(metric, progress=progress, **(settings or {}))

@@ -2,24 +2,21 @@
 
 from collections.abc import Mapping
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...statistics.intervals import newcombe
 from ..scoring.registry import scorer_class
 from ..scoring.to_read import DISAGREE, LOWEST, AnswersToRead, AnswerToRead
 from .glossary import short_names
-from .report import briefly
+from .report import Report, briefly
 from .table import Table, accuracy_cell, listed, number, print_table, visible
-
-if TYPE_CHECKING:
-    from .score import ScoreReport
 
 WIDTH = 100  # columns at most
 LONG = 300  # characters of an answer in a table
 READ = "Read these first"
 
 
-def first_screen(report: "ScoreReport", console: Any) -> None:
+def first_screen(report: Report, console: Any) -> None:
     """Print the finding, one line a system, and the answers to read first.
 
     Args:
@@ -61,7 +58,7 @@ def print_reading(to_read: AnswersToRead, console: Any) -> None:
             console.print(Text(line), no_wrap=True, overflow="crop")
 
 
-def headline(report: "ScoreReport") -> str:
+def headline(report: Report) -> str:
     """Return what was scored by what, in one line."""
     found = report.found
     systems = [system for system in found.rows if system != found.total]
@@ -73,16 +70,16 @@ def headline(report: "ScoreReport") -> str:
     return f"{of}{to}, scored by {listed([found.titles.get(metric) or metric for metric in found.scores])}"
 
 
-def systems_table(report: "ScoreReport") -> Table:
+def systems_table(report: Report) -> Table:
     """Return one line a system: its accuracy where there is a judge, and the main score of every other metric."""
     found, judged = report.found, report.accuracy["systems"] if report.accuracy else {}
-    columns = {metric: scorer_class(metric).main for metric in found.scores if not (judged and metric == "ava")}
+    columns = {metric: scorer_class(metric).main for metric in found.scores if metric != report.judge}
     rows = []
     for system in found.rows:
         row = [system]
         if judged:
             row.append(_right(judged.get(system)))
-            declined = found.scores["ava"][system]["ava_declined"]
+            declined = found.scores[report.judge][system][f"{report.judge}_declined"]
             row.append(f"{round(declined * found.predictions[system]):,} of {found.predictions[system]:,}")
         rows.append([*row, *(f"{found.scores[metric][system][main]:.3f}" for metric, main in columns.items())])
     header = ["system", *(["right", "declined"] if judged else []), *columns.values()]
@@ -90,7 +87,7 @@ def systems_table(report: "ScoreReport") -> Table:
     return Table("", header, rows, "", marked, short=short_names(header))
 
 
-def findings(report: "ScoreReport") -> list[str]:
+def findings(report: Report) -> list[str]:
     """Return which system is better and whether that may be chance, and what the accuracy rests on."""
     if not report.accuracy:
         return report.findings

@@ -12,7 +12,7 @@ from ..scoring.cells import CELLS, TOGETHER
 from ..scoring.confusion import CONFUSION, LABELLED, agreement
 from ..scoring.options import OnError, ScoreOptions, Settings, bad_usage, errors_of_python
 from ..scoring.parts import PART_ROWS
-from ..scoring.registry import scorer_class
+from ..scoring.registry import judge_among, scorer_class
 from ..scoring.run import Run, Scores
 from .charts import accuracy_chart
 from .first_screen import READ, first_screen, print_reading, reading_table
@@ -137,6 +137,7 @@ class ScoreReport(Report):
     Attributes:
         systems: {system: {score: value}}, of all metrics; with ava also "accuracy", and "low" and "high", the ends of
             its interval.
+        judge: the metric whose verdicts the accuracy corrects; None without one.
         signatures: {metric: what its numbers depend on}.
         rows: {system: rows that were scored}.
         predictions: {system: predictions that were scored}.
@@ -155,6 +156,7 @@ class ScoreReport(Report):
         self.systems = found.systems
         for system, ends in (accuracy or {"systems": {}})["systems"].items():
             self.systems[system] |= {name: ends[name] for name in ("accuracy", "low", "high")}
+        self.judge = judge_among(found.scores) if accuracy else None
         self.signatures = found.signatures
         self.rows, self.predictions = found.rows, found.predictions
         self.skipped = {system: found.skipped_of.get(system, 0) for system in (*found.rows, *found.skipped_of)}
@@ -170,13 +172,14 @@ class ScoreReport(Report):
             run: what was run.
             found: what it returned.
         """
-        if "ava" not in found.scores or found.sets:
+        judge = judge_among(found.scores)
+        if judge is None or found.sets:
             return cls(found)
         from ..analysis.judge_errors import judged_systems
 
         sums = {system: totals.question_sums for system, totals in found.questions.items()}
-        counts = found.counts.get("ava")
-        return cls(found, judged_systems(sums, run.scorers["ava"], run.options.ignore_judge_errors, counts))
+        counts = found.counts.get(judge)
+        return cls(found, judged_systems(sums, run.scorers[judge], run.options.ignore_judge_errors, counts))
 
     def __repr__(self) -> str:
         shown = []
@@ -207,14 +210,14 @@ class ScoreReport(Report):
         if self.found.skipped:
             counts["skipped"] = self.skipped
         main = scorer_class(metric).main
-        rows, best = [], self.best if metric == "ava" else []
+        rows, best = [], self.best if metric == self.judge else []
         for system, scores in self.found.scores[metric].items():
             shown = _shown_scores(metric, scores)
             rows.append(
                 [system, *(f"{count[system]:,}" for count in counts.values()), *(f"{v:.4f}" for v in shown.values())]
             )
         header = ["system", *counts, *shown]
-        if metric == "ava" and self.accuracy:
+        if metric == self.judge:
             header.append("accuracy")
             for row in rows:
                 row.append(accuracy_cell(self.accuracy["systems"].get(row[0])))
@@ -226,7 +229,7 @@ class ScoreReport(Report):
         """Return a chart of the accuracy, for the table of ava."""
         systems = self.accuracy["systems"] if self.accuracy else {}
         chart = accuracy_chart(systems, self.best, "95%")
-        return {"ava": chart} if chart else {}
+        return {self.judge: chart} if chart else {}
 
     @property
     def findings(self) -> list[str]:
@@ -234,7 +237,7 @@ class ScoreReport(Report):
         return [found for metric in self.found.scores if (found := self._finding(metric))]
 
     def _finding(self, metric: str) -> str:
-        if metric == "ava" and self.accuracy:
+        if metric == self.judge:
             return highest_accuracy(self.accuracy["systems"], self.best or None)
         main = scorer_class(metric).main
         values = {system: scores[main] for system, scores in self.found.scores[metric].items()}
@@ -361,10 +364,9 @@ class ScoreReport(Report):
 
 
 def _shown_scores(metric: str, scores: Mapping[str, float]) -> dict[str, float]:
-    """Show one quotient for the two lengths, and of KPQA only what fits a table."""
-    if metric == "kpqa":  # precision and recall of its parts are in --output and --format json; here they are too wide
-        return {name: value for name, value in scores.items() if not name.endswith(("_precision", "_recall"))}
-    shown = dict(scores)
+    """Show one quotient for the two lengths, and only what fits a table."""
+    hidden = scorer_class(metric).only_in_files
+    shown = {name: value for name, value in scores.items() if name not in hidden}
     if "prediction_length" in shown:
         length = shown.pop("prediction_length")
         shown["length_ratio"] = length / max(shown.pop("reference_length"), 1)

@@ -93,7 +93,7 @@ def explained_statistics(
     statistics = np.concatenate(parts)
     digests = digests_of(scorer, [*places], statistics, counts_of_row) if scorer.recalls else []
     found = statistics[order]
-    counts = counts + label_counts(items, found[:, 0]) if scorer.name == "ava" else counts
+    counts = counts + label_counts(items, found[:, 0]) if scorer.verdict else counts
     whole = ([column[place] for place in order] if column else [] for column in (reasons, digests))
     return found, counts, *whole
 

@@ -1,6 +1,6 @@
 """The metrics by name. A metric is one folder with a `scorer.py` and one line here."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,15 @@ def scorer_class(metric: str) -> "type[Scorer]":
     return getattr(import_module(f"{package}.{metric}.scorer"), SCORERS[metric])
 
 
+def judge_among(metrics: Iterable[str]) -> str | None:
+    """Return the first metric that judges answers, None if none does.
+
+    >>> judge_among(["aev", "ava"]), judge_among(["aev", "mean column"])
+    ('ava', None)
+    """
+    return next((metric for metric in metrics if metric in SCORERS and scorer_class(metric).verdict), None)
+
+
 def make_scorer(metric: str, settings: Mapping | None = None) -> "Scorer":
     """Return what computes one metric.
 
@@ -44,9 +53,8 @@ def make_scorer(metric: str, settings: Mapping | None = None) -> "Scorer":
     'alpha:0.25'
     """
     made = scorer_class(metric)
-    if metric == "kpqa" and (settings or {}).get("idf") is True:
-        raise ValueError("kpqa.idf: rows are scored in parts here, and True needs all of them; give a list of texts")
     try:
+        made.check_parts(**(settings or {}))
         if (settings or {}).get("backend") == "onnx":
             from .exporting import with_exported
 

@@ -6,7 +6,7 @@ from ...core.scorer import Scorer
 from ..rows.columns import COLUMNS
 from ..rows.formats import FileError
 from ..rows.items import RowKind
-from .registry import SCORERS, make_scorer, scorer_class
+from .registry import SCORERS, judge_among, make_scorer, scorer_class
 
 LONG = 2.0  # ratio of lengths, or its inverse, from which a note is shown
 
@@ -97,7 +97,7 @@ def score_names(metrics: Sequence[str]) -> list[str]:
     (['accuracy', 'low', 'high'], 'f_meta')
     """
     names = [name for metric in metrics for name in scorer_class(metric).names]
-    return names + (["accuracy", "low", "high"] if "ava" in metrics else [])
+    return names + (["accuracy", "low", "high"] if judge_among(metrics) else [])
 
 
 def length_note(metric: str, systems: Mapping[str, Mapping[str, float]]) -> str | None:
