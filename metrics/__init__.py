@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .toolkit.reports.accuracy import accuracy
-    from .toolkit.reports.agree import agree
-    from .toolkit.reports.calibrate import calibrate
-    from .toolkit.reports.compare import compare
-    from .toolkit.reports.explain import explain
-    from .toolkit.reports.score import score
+    from .verbs.accuracy.report import accuracy
+    from .verbs.agree.report import agree
+    from .verbs.calibrate.report import calibrate
+    from .verbs.compare.report import compare
+    from .verbs.explain.report import explain
+    from .verbs.score.report import score
 
     METRICS: tuple[str, ...]
 
@@ -24,7 +24,7 @@ _VERBS = (
     "compare",
     "explain",
     "score",
-)  # of the toolkit, imported where they are used
+)  # imported where they are used
 __all__ = ["METRICS", "__version__", "accuracy", "agree", "calibrate", "compare", "explain", "load", "score"]
 
 try:
@@ -35,11 +35,11 @@ except PackageNotFoundError:  # a checkout that is on sys.path but not installed
 
 def __getattr__(name: str) -> Any:
     if name == "METRICS":
-        from .toolkit.scoring.registry import SCORERS
+        from .registry import SCORERS
 
         return tuple(SCORERS)
     if name in _VERBS:
-        return getattr(import_module(f"{__name__}.toolkit.reports.{name}"), name)
+        return getattr(import_module(f"{__name__}.verbs.{name}.report"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -65,7 +65,7 @@ def load(name: str, **kwargs: Any) -> Any:
     >>> load("aev").compute(predictions=["four steps"], references=["four steps"])["aev"]
     1.0
     """
-    from .toolkit.scoring.registry import SCORERS
+    from .registry import SCORERS
 
     if not isinstance(name, str) or name not in SCORERS:
         raise ValueError(f"name: expected one of {', '.join(SCORERS)}, got {name!r}")

@@ -57,7 +57,7 @@ def _reaches(value: float | None, at_least: float) -> bool:
 
 
 def _failure(report: Any, missed: Mapping[str, Mapping], at_least: float, bound: str, show: int) -> str:
-    from .toolkit.reports.table import accuracy_cell
+    from .reports.table import accuracy_cell
 
     what, lines = "accuracy" if bound == "accuracy" else "lower bound of the accuracy", []
     for system, found in missed.items():

@@ -14,11 +14,11 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from genqa_metrics.toolkit.rows.files import digest
+from genqa_metrics.rows.files import digest
 
 from tests.factories.files import lines, made_rows
 
-CODE = "from genqa_metrics.toolkit.cli import main; main()"
+CODE = "from genqa_metrics.cli import main; main()"
 NAMESPACE = ["unshare", "--user", "--map-root-user", "--mount"]
 CHUNK = 10_000  # rows that are made at once
 PAGE = 4096  # bytes that a file of a tmpfs takes at least

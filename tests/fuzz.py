@@ -17,14 +17,14 @@ from collections import Counter
 from pathlib import Path
 
 import genqa_metrics
+from genqa_metrics.cli import app
 from genqa_metrics.core import checkpoint_validation as trust
-from genqa_metrics.toolkit.cli import app
-from genqa_metrics.toolkit.reports.table import Table, as_json, html_table, latex_table, markdown, visible
-from genqa_metrics.toolkit.rows.checks import list_in_cell
-from genqa_metrics.toolkit.rows.files import Source
-from genqa_metrics.toolkit.rows.formats import FileError
-from genqa_metrics.toolkit.rows.writing import Writer
-from genqa_metrics.toolkit.scoring.parts import MANIFEST, verify
+from genqa_metrics.reports.table import Table, as_json, html_table, latex_table, markdown, visible
+from genqa_metrics.rows.checks import list_in_cell
+from genqa_metrics.rows.files import Source
+from genqa_metrics.rows.row import FileError
+from genqa_metrics.rows.writing import Writer
+from genqa_metrics.scale.parts import MANIFEST, verify
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner

@@ -6,7 +6,7 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.core.answers import attempts
-from genqa_metrics.toolkit.scoring.registry import make_scorer
+from genqa_metrics.registry import make_scorer
 from rich.console import Console
 
 SHARES = ("ava_accuracy", "ava_wrong", "ava_declined")

@@ -8,8 +8,10 @@ from types import SimpleNamespace
 import genqa_metrics
 import numpy as np
 import pytest
-from genqa_metrics.toolkit.analysis.label_tasks import tasks_of
-from genqa_metrics.toolkit.analysis.labelling import (
+from genqa_metrics.cli import app
+from genqa_metrics.rows.items import Item
+from genqa_metrics.verbs.label.tasks import tasks_of
+from genqa_metrics.verbs.labelling import (
     Session,
     hash_uniform,
     item_key,
@@ -18,8 +20,6 @@ from genqa_metrics.toolkit.analysis.labelling import (
     plan,
     probabilities,
 )
-from genqa_metrics.toolkit.cli import app
-from genqa_metrics.toolkit.rows.items import Item
 from typer.testing import CliRunner
 
 from tests.factories.files import save
@@ -384,7 +384,7 @@ def test_differences_are_marked():
 
 
 def test_the_page_takes_keys_and_resumes(judged, tmp_path):
-    from genqa_metrics.toolkit.commands.label_page import State, card
+    from genqa_metrics.verbs.label.page import State, card
 
     tasks = tasks_of(judged[0], "verdict", 2, uniform_share=1)
     state = State(tmp_path / "labels.jsonl", tasks, "verdict")
@@ -414,7 +414,7 @@ def test_the_page_takes_keys_and_resumes(judged, tmp_path):
 
 def test_the_page_is_built(judged, tmp_path):
     pytest.importorskip("gradio")
-    from genqa_metrics.toolkit.commands.label_page import page
+    from genqa_metrics.verbs.label.page import page
 
     tasks = tasks_of(judged[0], "verdict", 2, uniform_share=1)
     blocks = page(tmp_path / "labels.jsonl", tasks, "grade")
@@ -426,7 +426,7 @@ def test_the_page_is_built(judged, tmp_path):
 def test_a_name_that_is_typed_while_the_page_loads_stays(judged, tmp_path):
     """Only a link with a name fills in the field."""
     gradio = pytest.importorskip("gradio")
-    from genqa_metrics.toolkit.commands.label_page import page
+    from genqa_metrics.verbs.label.page import page
 
     blocks = page(tmp_path / "labels.jsonl", tasks_of(judged[0], "verdict", 2, uniform_share=1), "verdict")
     [named] = [event.fn for event in blocks.fns.values() if event.targets[0][1] == "load"]
@@ -495,7 +495,7 @@ def test_separators_of_unicode_do_not_break_a_file_of_labels(tmp_path):
 
 LABEL = """
 import sys
-from genqa_metrics.toolkit.analysis.labelling import Session, Task
+from genqa_metrics.verbs.labelling import Session, Task
 tasks = [Task(str(n), 1.0, "q", ["r"], ["a"]) for n in range(8)]
 session = Session(sys.argv[1], tasks, sys.argv[2])
 for task in tasks:

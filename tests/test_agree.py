@@ -7,12 +7,12 @@ import warnings
 import genqa_metrics
 import numpy as np
 import pytest
-from genqa_metrics.toolkit.analysis.agree import AgreeRun, length_group
-from genqa_metrics.toolkit.analysis.human_agreement import Judgments, analyse
-from genqa_metrics.toolkit.analysis.question_types import question_type
-from genqa_metrics.toolkit.cli import app
-from genqa_metrics.toolkit.reports.agree import AgreeReport, against_best, ordered
-from genqa_metrics.toolkit.rows.formats import FileError
+from genqa_metrics.cli import app
+from genqa_metrics.rows.row import FileError
+from genqa_metrics.verbs.agree.measures import Judgments, analyse
+from genqa_metrics.verbs.agree.question_types import question_type
+from genqa_metrics.verbs.agree.report import AgreeReport, against_best, ordered
+from genqa_metrics.verbs.agree.run import AgreeRun, length_group
 from typer.testing import CliRunner
 
 

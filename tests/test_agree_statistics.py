@@ -5,8 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from genqa_metrics.statistics import resampling
-from genqa_metrics.toolkit.analysis import correlation, thresholds
+from genqa_metrics.statistics import correlation, resampling, thresholds
 from scipy import stats
 
 warnings.filterwarnings("error", module="genqa_metrics")

@@ -11,20 +11,20 @@ import pytest
 from genqa_metrics.integrations.common import explained
 from genqa_metrics.kpqa.negation import denied_pieces
 from genqa_metrics.kpqa.scoring import UNKNOWN, Tokens, pair_statistics
-from genqa_metrics.toolkit.analysis.calibration_run import _area
-from genqa_metrics.toolkit.analysis.doctor import diagnose
-from genqa_metrics.toolkit.rows.columns import recognized
-from genqa_metrics.toolkit.rows.formats import InputWarning
-from genqa_metrics.toolkit.rows.items import RowError, RowReader
-from genqa_metrics.toolkit.rows.reading import Reading, Skips
-from genqa_metrics.toolkit.rows.sources import files, sources_of
-from genqa_metrics.toolkit.rows.values import NO_ANSWER, answers_of
-from genqa_metrics.toolkit.rows.verdicts import verdict_of
+from genqa_metrics.rows.columns import recognized
+from genqa_metrics.rows.items import RowError, RowReader
+from genqa_metrics.rows.reading import Reading, Skips
+from genqa_metrics.rows.row import InputWarning
+from genqa_metrics.rows.sources import files, sources_of
+from genqa_metrics.rows.values import NO_ANSWER, answers_of
+from genqa_metrics.rows.verdicts import verdict_of
+from genqa_metrics.verbs.calibrate.run import _area
+from genqa_metrics.verbs.doctor.run import diagnose
 
 from tests.factories.files import run, save
 
 WHERE = "Where is the mill?"
-pytestmark = pytest.mark.filterwarnings("ignore::genqa_metrics.toolkit.rows.formats.InputWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::genqa_metrics.rows.row.InputWarning")
 
 
 def read(*paths):

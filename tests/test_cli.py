@@ -12,9 +12,9 @@ import tracemalloc
 import genqa_metrics
 import pyarrow.parquet as pq
 import pytest
-from genqa_metrics.toolkit.rows.formats import FileError
-from genqa_metrics.toolkit.scoring.pipeline import WINDOWS
-from genqa_metrics.toolkit.scoring.run import Run
+from genqa_metrics.rows.row import FileError
+from genqa_metrics.scale.pipeline import WINDOWS
+from genqa_metrics.scale.run import Run
 
 from tests.factories.files import ANSWERS, QUESTIONS, lines, run, save, scores
 
@@ -564,8 +564,8 @@ def test_nothing_slow_is_imported(answers):
 import sys
 def check(*names):
     assert not {{*names}} & {{*sys.modules}}, {{*names}} & {{*sys.modules}}
-from genqa_metrics.toolkit.cli import app
-from genqa_metrics.toolkit.commands import explain
+from genqa_metrics.cli import app
+from genqa_metrics.verbs.explain import command as explain
 slow = "evaluate", "datasets", "torch", "transformers"
 check(*slow, "numpy", "pandas", "pyarrow", "scipy", "jinja2", "rich.table", "rich.progress")
 output = {str(answers.with_suffix(".parquet"))!r}

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from genqa_metrics.toolkit.cli import app
-from genqa_metrics.toolkit.commands.console import SHOWN_BAD_ROWS
+from genqa_metrics.cli import app
+from genqa_metrics.terminal.console import SHOWN_BAD_ROWS
 from typer.testing import CliRunner
 
 VERBS = ("score", "compare", "agree", "raters", "explain", "export", "demo")
@@ -119,8 +119,8 @@ def test_explain_and_score_have_the_same_default_metric():
     explained = CliRunner().invoke(app, ["explain", *texts])
     assert explained.exit_code == 0
     assert CliRunner().invoke(app, ["explain", *texts, "--metric", "ava"]).stdout == explained.stdout
-    from genqa_metrics.toolkit.rows.items import RowKind
-    from genqa_metrics.toolkit.scoring.selection import default_metrics
+    from genqa_metrics.rows.items import RowKind
+    from genqa_metrics.scale.selection import default_metrics
 
     assert default_metrics(RowKind(sets=False, ceiling=False, text="question")) == ("ava",)
 

@@ -12,20 +12,20 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.aev import scoring
+from genqa_metrics.cli import app
 from genqa_metrics.core.scorer import Scorer
 from genqa_metrics.kpqa.encoding import Encoder
+from genqa_metrics.registry import make_scorer
+from genqa_metrics.reports import charts, table
+from genqa_metrics.rows.reading import Skips
+from genqa_metrics.rows.row import FileError
+from genqa_metrics.scale.pipeline import item_statistics
+from genqa_metrics.scale.run import Run
 from genqa_metrics.statistics import resampling
-from genqa_metrics.toolkit.analysis.compare import CompareRun
-from genqa_metrics.toolkit.analysis.compared_rows import explanations
-from genqa_metrics.toolkit.analysis.system_comparison import most_different
-from genqa_metrics.toolkit.cli import app
-from genqa_metrics.toolkit.reports import charts, table
-from genqa_metrics.toolkit.reports.compare import CompareReport
-from genqa_metrics.toolkit.rows.formats import FileError
-from genqa_metrics.toolkit.rows.reading import Skips
-from genqa_metrics.toolkit.scoring.pipeline import item_statistics
-from genqa_metrics.toolkit.scoring.registry import make_scorer
-from genqa_metrics.toolkit.scoring.run import Run
+from genqa_metrics.verbs.compare.compared_rows import explanations
+from genqa_metrics.verbs.compare.report import CompareReport
+from genqa_metrics.verbs.compare.run import CompareRun
+from genqa_metrics.verbs.compare.system_comparison import most_different
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -235,7 +235,7 @@ def test_kpqa_encodes_every_text_once(files, monkeypatch):
 
 def test_blocks_make_no_difference(files, monkeypatch):
     whole = report(files)
-    monkeypatch.setattr("genqa_metrics.toolkit.scoring.pipeline.WINDOWS", {None: 4, "cpu": 4})
+    monkeypatch.setattr("genqa_metrics.scale.pipeline.WINDOWS", {None: 4, "cpu": 4})
     assert report(files) == whole
 
 

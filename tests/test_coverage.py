@@ -10,7 +10,7 @@ import pytest
 from genqa_metrics.statistics.estimation import difference, prediction_powered
 from genqa_metrics.statistics.intervals import wilson
 from genqa_metrics.statistics.judge_errors import rogan_gladen
-from genqa_metrics.toolkit.analysis.labelling import pareto_sample, probabilities
+from genqa_metrics.verbs.labelling import pareto_sample, probabilities
 from scipy import stats
 
 pytestmark = pytest.mark.slow

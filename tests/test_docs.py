@@ -94,7 +94,7 @@ def conf(monkeypatch):
 
 
 def test_every_column_of_the_glossary_is_on_the_page(conf):
-    from genqa_metrics.toolkit.reports.glossary import QUANTITIES
+    from genqa_metrics.reports.glossary import QUANTITIES
 
     lines = conf.columns().splitlines()
     assert len(lines) == len(QUANTITIES) + 2
@@ -189,7 +189,7 @@ def test_a_page_shows_no_signs_of_markdown_or_of_objects(site):
 @pytest.mark.slow
 def test_every_command_and_function_is_in_the_reference(site):
     import genqa_metrics
-    from genqa_metrics.toolkit.cli import app
+    from genqa_metrics.cli import app
 
     commands = (site / "reference/command-line.html").read_text(encoding="utf-8")
     for command in app.registered_commands:

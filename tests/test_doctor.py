@@ -4,9 +4,9 @@ import json
 import shlex
 
 import pytest
-from genqa_metrics.toolkit.analysis.doctor import diagnose
-from genqa_metrics.toolkit.reports.doctor import DoctorReport
-from genqa_metrics.toolkit.rows.sources import MemorySource
+from genqa_metrics.rows.sources import MemorySource
+from genqa_metrics.verbs.doctor.report import DoctorReport
+from genqa_metrics.verbs.doctor.run import diagnose
 
 from tests.factories.files import run, save, workbook
 

@@ -10,8 +10,8 @@ import zipfile
 from dataclasses import replace
 
 import pytest
+from genqa_metrics.cli import app
 from genqa_metrics.core import checkpoints, encoders
-from genqa_metrics.toolkit.cli import app
 from typer.testing import CliRunner
 
 from tests.programs import base_models

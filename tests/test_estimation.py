@@ -5,10 +5,10 @@ import json
 import genqa_metrics
 import numpy as np
 import pytest
+from genqa_metrics.cli import app
+from genqa_metrics.scale.questions import MOST, QuestionTotals
 from genqa_metrics.statistics.estimation import estimate_accuracy, prediction_powered, question_sums
 from genqa_metrics.statistics.intervals import share_interval, wilson
-from genqa_metrics.toolkit.cli import app
-from genqa_metrics.toolkit.scoring.questions import MOST, QuestionTotals
 from typer.testing import CliRunner
 
 ERRORS = (190, 200, 85, 100)  # accepted of correct, rejected of incorrect answers

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import genqa_metrics
 import pytest
-from genqa_metrics.toolkit.cli import app
-from genqa_metrics.toolkit.commands.demo import EXAMPLES, _shown
-from genqa_metrics.toolkit.scoring.run import Run
+from genqa_metrics.cli import app
+from genqa_metrics.scale.run import Run
+from genqa_metrics.verbs.demo import EXAMPLES, _shown
 from typer.testing import CliRunner
 
 

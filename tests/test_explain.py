@@ -14,19 +14,13 @@ import typer
 from genqa_metrics.core.characters import readable
 from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.scoring import heaviest_common_subsequence
-from genqa_metrics.toolkit.analysis.explanation import (
-    Explanation,
-    Segment,
-    explanation,
-    in_heaviest_subsequence,
-    segments,
-)
-from genqa_metrics.toolkit.analysis.verdict import Verdict, Word
-from genqa_metrics.toolkit.commands import explain as script
-from genqa_metrics.toolkit.reports.explanation import STEPS, explanation_html, print_explanation
-from genqa_metrics.toolkit.reports.table import render
-from genqa_metrics.toolkit.reports.verdict import print_verdict, verdict_html
-from genqa_metrics.toolkit.rows.writing import write_text
+from genqa_metrics.reports.table import render
+from genqa_metrics.rows.writing import write_text
+from genqa_metrics.verbs.explain import command as script
+from genqa_metrics.verbs.explain.kpqa import Explanation, Segment, explanation, in_heaviest_subsequence, segments
+from genqa_metrics.verbs.explain.kpqa_report import STEPS, explanation_html, print_explanation
+from genqa_metrics.verbs.explain.verdict import Verdict, Word
+from genqa_metrics.verbs.explain.verdict_report import print_verdict, verdict_html
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console

@@ -13,6 +13,7 @@ import pytest
 import torch
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
+from genqa_metrics.cli import app
 from genqa_metrics.core import devices, judge_loading, judge_model
 from genqa_metrics.core import scorer as core_scorer
 from genqa_metrics.core.checkpoint_validation import file_digest
@@ -22,9 +23,8 @@ from genqa_metrics.kpqa import loading as kpqa_loading
 from genqa_metrics.kpqa.embedder import EMBEDDINGS_FILE, FastEmbedder
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import load_models, load_token_classifier
-from genqa_metrics.toolkit.cli import app
-from genqa_metrics.toolkit.scoring import exporting, quantization
-from genqa_metrics.toolkit.scoring.registry import make_scorer
+from genqa_metrics.registry import make_scorer
+from genqa_metrics.scale import exporting, quantization
 from transformers import AutoModel, AutoTokenizer, TrainingArguments
 from typer.testing import CliRunner
 

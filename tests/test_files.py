@@ -14,12 +14,12 @@ import pandas
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from genqa_metrics.toolkit.rows.files import Source
-from genqa_metrics.toolkit.rows.formats import FileError, format_of
-from genqa_metrics.toolkit.rows.items import RowError
-from genqa_metrics.toolkit.rows.reading import Skips, good_rows
-from genqa_metrics.toolkit.rows.sources import MemorySource, sources_of
-from genqa_metrics.toolkit.rows.writing import Writer
+from genqa_metrics.rows.files import Source
+from genqa_metrics.rows.items import RowError
+from genqa_metrics.rows.reading import Skips, good_rows
+from genqa_metrics.rows.row import FileError, format_of
+from genqa_metrics.rows.sources import MemorySource, sources_of
+from genqa_metrics.rows.writing import Writer
 
 TEXT_ENDINGS = [
     f"{ending}{compression}"

@@ -6,7 +6,7 @@ import sys
 import time
 
 import pytest
-from genqa_metrics.toolkit.analysis.labelling import marked_words
+from genqa_metrics.verbs.labelling import marked_words
 
 from tests import fuzz, fuzz_patterns
 

@@ -4,7 +4,7 @@ import random
 
 import genqa_metrics
 import pytest
-from genqa_metrics.toolkit.reports.glossary import QUANTITIES, named
+from genqa_metrics.reports.glossary import QUANTITIES, named
 
 # Columns of names and texts.
 NOT_QUANTITIES = {"system", "metric", "pair", "judge", "row", "why", "question", "answer", "accepted"}
@@ -44,7 +44,7 @@ def test_every_column_of_score_compare_and_accuracy_is_explained(rows):
 
 
 def test_names_of_scores_are_those_of_the_glossary():
-    from genqa_metrics.toolkit.scoring.registry import scorer_class
+    from genqa_metrics.registry import scorer_class
 
     for metric in genqa_metrics.METRICS:
         made = scorer_class(metric)

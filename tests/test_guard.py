@@ -8,10 +8,10 @@ from types import SimpleNamespace
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from genqa_metrics.toolkit.analysis.labelling import Task
-from genqa_metrics.toolkit.commands import guard
-from genqa_metrics.toolkit.commands.label_page import State
-from genqa_metrics.toolkit.commands.rater_links import RaterLinks
+from genqa_metrics.verbs.label import guard
+from genqa_metrics.verbs.label.page import State
+from genqa_metrics.verbs.label.rater_links import RaterLinks
+from genqa_metrics.verbs.labelling import Task
 
 from tests.factories.files import made_rows, run, save
 

@@ -21,7 +21,7 @@ import pytest
 from genqa_metrics.aev.scorer import AevScorer
 from genqa_metrics.ava.scorer import AvaScorer
 from genqa_metrics.core.languages import language_counts, language_warnings
-from genqa_metrics.toolkit.scoring.registry import SCORERS, scorer_class
+from genqa_metrics.registry import SCORERS, scorer_class
 
 THREADS = 8
 PARTS = [
@@ -263,7 +263,7 @@ def test_answers_that_look_alike_score_alike(name, answer):
 
 COMMANDS = """
 import json, sys
-from genqa_metrics.toolkit.cli import main
+from genqa_metrics.cli import main
 for sys.argv in json.loads(sys.argv[1]):
     try:
         main()
@@ -350,7 +350,7 @@ IN_PYTHON = {"notify", "problem", "progress", "keep", "explain"}  # arguments th
 @pytest.mark.parametrize("verb", ["score", "compare", "agree", "accuracy", "calibrate"])
 def test_a_command_has_the_names_and_defaults_of_its_function(verb):
     """Files and --metric, --set and --column have other forms on the command line."""
-    from genqa_metrics.toolkit import cli
+    from genqa_metrics import cli
 
     function = inspect.signature(getattr(genqa_metrics, verb)).parameters
     command = inspect.signature(getattr(cli, verb)).parameters
@@ -477,9 +477,9 @@ class ToyScorer(Scorer):
 
 def test_a_fifth_metric_is_one_folder_and_one_line(tmp_path, monkeypatch, repository):
     """The recipe of CONTRIBUTING: every verb and the integrations know a metric when it is in the registry."""
+    from genqa_metrics.cli import app
     from genqa_metrics.integrations.common import RowScorer
-    from genqa_metrics.toolkit.cli import app
-    from genqa_metrics.toolkit.commands import options
+    from genqa_metrics.terminal import options
     from typer.testing import CliRunner
 
     (tmp_path / "toy").mkdir()

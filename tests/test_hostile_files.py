@@ -9,12 +9,13 @@ import resource
 import zipfile
 
 import pytest
-from genqa_metrics.toolkit.rows import formats, packed
-from genqa_metrics.toolkit.rows.checks import list_in_cell
-from genqa_metrics.toolkit.rows.files import Source
-from genqa_metrics.toolkit.rows.formats import FileError
-from genqa_metrics.toolkit.rows.sources import sources_of
-from genqa_metrics.toolkit.rows.writing import Writer
+from genqa_metrics.rows import packed
+from genqa_metrics.rows import row as formats
+from genqa_metrics.rows.checks import list_in_cell
+from genqa_metrics.rows.files import Source
+from genqa_metrics.rows.row import FileError
+from genqa_metrics.rows.sources import sources_of
+from genqa_metrics.rows.writing import Writer
 
 from tests.factories.files import lines, made_rows, run, save, scores
 

@@ -7,15 +7,11 @@ import sys
 
 import genqa_metrics
 import pytest
+from genqa_metrics.cli import app
 from genqa_metrics.core.judge_loading import short_digest
+from genqa_metrics.registry import make_scorer
 from genqa_metrics.statistics.judge_errors import rogan_gladen
-from genqa_metrics.toolkit.analysis.judge_errors import (
-    MEASURED_FILE,
-    UNMEASURED,
-    measured_for,
-)
-from genqa_metrics.toolkit.cli import app
-from genqa_metrics.toolkit.scoring.registry import make_scorer
+from genqa_metrics.verbs.judge_errors import MEASURED_FILE, UNMEASURED, measured_for
 from typer.testing import CliRunner
 
 from tests.factories.ava import SETTINGS, random_rows
@@ -166,7 +162,7 @@ def test_what_fail_under_names_is_checked_before_anything_is_scored(tmp_path, mo
         raise AssertionError("a judge was loaded")
 
     monkeypatch.setattr("genqa_metrics.ava.scorer.load_judge", loaded)
-    monkeypatch.setattr("genqa_metrics.toolkit.scoring.run.scored", loaded)
+    monkeypatch.setattr("genqa_metrics.scale.run.scored", loaded)
     path = tmp_path / "rows.jsonl"
     path.write_text('{"question": "how many?", "prediction": "four steps", "references": ["four steps"]}\n')
     for more, expected in (

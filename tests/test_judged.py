@@ -9,11 +9,11 @@ import genqa_metrics
 import pandas
 import pyarrow.parquet as pq
 import pytest
+from genqa_metrics.cli import app
 from genqa_metrics.core.judge_reading import JudgeReader
-from genqa_metrics.toolkit.analysis.label_tasks import tasks_of
-from genqa_metrics.toolkit.cli import app
-from genqa_metrics.toolkit.rows.formats import RecordedScoresWarning
-from genqa_metrics.toolkit.rows.sources import files
+from genqa_metrics.rows.row import RecordedScoresWarning
+from genqa_metrics.rows.sources import files
+from genqa_metrics.verbs.label.tasks import tasks_of
 from typer.testing import CliRunner
 
 from tests.factories.files import save, score

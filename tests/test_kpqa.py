@@ -15,7 +15,7 @@ from genqa_metrics.kpqa import loading, scorer
 from genqa_metrics.kpqa.encoding import Encoder, aligned
 from genqa_metrics.kpqa.scoring import METRICS, RESULTS, pair_statistics, row_scores
 from genqa_metrics.kpqa.settings import SETTINGS_FILE
-from genqa_metrics.toolkit.scoring.registry import make_scorer
+from genqa_metrics.registry import make_scorer
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import load_models
-from genqa_metrics.toolkit.analysis import correlation as agreement
+from genqa_metrics.statistics import correlation as agreement
 
 from training.kpqa import evaluate_kpqa
 

@@ -37,7 +37,7 @@ def open_page(browser, tmp_path):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        command = [sys.executable, "-c", "from genqa_metrics.toolkit.cli import main; main()", "label", "rows.jsonl"]
+        command = [sys.executable, "-c", "from genqa_metrics.cli import main; main()", "label", "rows.jsonl"]
         command += ["-o", "labels.jsonl", "--web", "--port", str(port), "--uniform-share", "1", *arguments]
         log = (tmp_path / "log.txt").open("w")
         processes.append(subprocess.Popen(command, cwd=tmp_path, stdout=log, stderr=log))

@@ -158,7 +158,7 @@ def test_peers_of_java_and_of_the_encoder(meta):
 
 def test_our_scores_are_those_of_the_module(meta):
     import genqa_metrics
-    from genqa_metrics.toolkit.scoring.registry import make_scorer
+    from genqa_metrics.registry import make_scorer
 
     expected = genqa_metrics.load("aev").compute(
         predictions=[row["candidate"] for row in ROWS],

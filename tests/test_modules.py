@@ -13,7 +13,7 @@ import genqa_metrics
 import pytest
 from genqa_metrics.core.checkpoint_validation import CheckpointError
 from genqa_metrics.core.encoders import BASE_MODEL
-from genqa_metrics.toolkit.scoring.registry import make_scorer, scorer_class
+from genqa_metrics.registry import make_scorer, scorer_class
 from packaging.utils import canonicalize_name
 
 from tests.factories.modules import REFUSE_PACKAGE, ROWS
@@ -185,7 +185,7 @@ def test_unknown_metric_is_refused():
 
 
 def test_one_core_in_a_process(repository, tmp_path):
-    """`evaluate.load` and the toolkit share scorer classes, the loaded judge and the class of errors."""
+    """`evaluate.load` and the verbs share scorer classes, the loaded judge and the class of errors."""
     by_evaluate = evaluate.load(str(repository / "metrics/ava"), keep_in_memory=True, device="cpu")
     by_package = genqa_metrics.load("ava", keep_in_memory=True, device="cpu")
     scorer = make_scorer("ava", {"device": "cpu"})

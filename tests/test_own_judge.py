@@ -9,14 +9,14 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.ava.calibration import content_digest, log_odds, read_calibration
+from genqa_metrics.cli import app
 from genqa_metrics.core import judge_loading
+from genqa_metrics.registry import make_scorer
 from genqa_metrics.statistics.judge_errors import rogan_gladen
-from genqa_metrics.toolkit.analysis import calibration
-from genqa_metrics.toolkit.analysis.judge_errors import MEASURED_FILE, measured_for
-from genqa_metrics.toolkit.analysis.label_tasks import tasks_of
-from genqa_metrics.toolkit.analysis.labelling import Session
-from genqa_metrics.toolkit.cli import app
-from genqa_metrics.toolkit.scoring.registry import make_scorer
+from genqa_metrics.verbs.calibrate import calibration
+from genqa_metrics.verbs.judge_errors import MEASURED_FILE, measured_for
+from genqa_metrics.verbs.label.tasks import tasks_of
+from genqa_metrics.verbs.labelling import Session
 from safetensors.torch import load_file
 from typer.testing import CliRunner
 
@@ -171,7 +171,7 @@ def test_labels_that_do_not_do_are_named(rows, message, settings):
 
 
 def test_its_columns_are_those_of_the_glossary(calibrated):
-    from genqa_metrics.toolkit.reports.glossary import named
+    from genqa_metrics.reports.glossary import named
 
     [table] = calibrated[0].tables()
     assert all("calibrate" in named(name).verbs for name in table.header[1:])

@@ -52,7 +52,7 @@ def test_wheel_holds_what_the_modules_need(repository, wheel):
     for path in (repository / "metrics").glob("*.py"):
         assert f"genqa_metrics/{path.name}" in files
     assert {f"genqa_metrics/examples/{name}.jsonl" for name in ("answers", "questions", "echo")} <= files
-    templates = {path.name for path in (repository / "metrics/toolkit/reports/templates").iterdir()}
+    templates = {path.name for path in (repository / "metrics/reports/templates").iterdir()}
     assert templates == {path.rpartition("/")[2] for path in files if "/reports/templates/" in path}
     assert "genqa_metrics/py.typed" in files
 

@@ -9,18 +9,18 @@ import sys
 import pyarrow.parquet as pq
 import pytest
 from genqa_metrics.core.batching import run_padded
-from genqa_metrics.toolkit.rows.files import Source
-from genqa_metrics.toolkit.rows.formats import FileError
-from genqa_metrics.toolkit.rows.items import Item
-from genqa_metrics.toolkit.rows.reading import Reading
-from genqa_metrics.toolkit.rows.sources import sources_of
-from genqa_metrics.toolkit.rows.writing import Writer
-from genqa_metrics.toolkit.scoring import pipeline
-from genqa_metrics.toolkit.scoring import run as scoring_run
-from genqa_metrics.toolkit.scoring.parts import MANIFEST, STATE
-from genqa_metrics.toolkit.scoring.pipeline import WINDOWS, map_in_order
-from genqa_metrics.toolkit.scoring.registry import make_scorer
-from genqa_metrics.toolkit.scoring.run import Run
+from genqa_metrics.registry import make_scorer
+from genqa_metrics.rows.files import Source
+from genqa_metrics.rows.items import Item
+from genqa_metrics.rows.reading import Reading
+from genqa_metrics.rows.row import FileError
+from genqa_metrics.rows.sources import sources_of
+from genqa_metrics.rows.writing import Writer
+from genqa_metrics.scale import pipeline
+from genqa_metrics.scale import run as scoring_run
+from genqa_metrics.scale.parts import MANIFEST, STATE
+from genqa_metrics.scale.pipeline import WINDOWS, map_in_order
+from genqa_metrics.scale.run import Run
 
 from tests.factories.files import contents, made_rows, run, save, score
 
@@ -251,7 +251,7 @@ def test_after_a_damaged_file_was_replaced_the_run_goes_on(tmp_path, counted):
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-from genqa_metrics.toolkit.cli import main
+from genqa_metrics.cli import main
 main()
 """
 
@@ -280,8 +280,8 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, ending):
     code = """
 import random, resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-from genqa_metrics.toolkit.rows.formats import FileError
-from genqa_metrics.toolkit.rows.writing import Writer
+from genqa_metrics.rows.row import FileError
+from genqa_metrics.rows.writing import Writer
 text = random.Random(0).randbytes(40_000).hex()
 try:
     with Writer(sys.argv[1], {"a": "text"}, {}) as writer:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.factories.files import ANSWERS, run, save
 
-CODE = "from genqa_metrics.toolkit.cli import main; main()"
+CODE = "from genqa_metrics.cli import main; main()"
 
 
 def started(command, *arguments):

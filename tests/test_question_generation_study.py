@@ -170,7 +170,7 @@ def test_the_cosine_of_equal_questions_is_one():
 
 
 def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch, capsys):
-    from genqa_metrics.toolkit.cli import app
+    from genqa_metrics.cli import app
     from typer.testing import CliRunner
 
     config = tmp_path / "tiny.args"

@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from genqa_metrics.toolkit.analysis.raters import LEVELS, RatersRun, kept, krippendorff_alpha
-from genqa_metrics.toolkit.cli import app
+from genqa_metrics.cli import app
+from genqa_metrics.verbs.raters.run import LEVELS, RatersRun, kept, krippendorff_alpha
 from typer.testing import CliRunner
 
 

@@ -12,12 +12,12 @@ import pyarrow
 import pyarrow.parquet as pq
 import pytest
 import ray
-from genqa_metrics.toolkit.rows.files import digest
-from genqa_metrics.toolkit.rows.formats import FileError
-from genqa_metrics.toolkit.scoring.parts import MANIFEST, verify
-from genqa_metrics.toolkit.scoring.ray_run import NOTE, PartsDatasink, RayRun
-from genqa_metrics.toolkit.scoring.run import Run
-from genqa_metrics.toolkit.scoring.storage import CLAIM, check_unchanged, claimed, listed
+from genqa_metrics.rows.files import digest
+from genqa_metrics.rows.row import FileError
+from genqa_metrics.scale.parts import MANIFEST, verify
+from genqa_metrics.scale.ray_run import NOTE, PartsDatasink, RayRun
+from genqa_metrics.scale.run import Run
+from genqa_metrics.scale.storage import CLAIM, check_unchanged, claimed, listed
 
 from tests.factories.files import QUESTIONS, made_rows, run, save
 
@@ -213,7 +213,7 @@ def test_two_runs_cannot_write_into_one_folder(tmp_path):
 
 KILLED = """
 import os, signal, sys
-from genqa_metrics.toolkit.scoring import ray_run
+from genqa_metrics.scale import ray_run
 def killed(*_):
     ray_run.write_file(sys.argv[2], "part-000000.parquet", b"a part of a task that was quick")
     os.kill(os.getpid(), signal.SIGKILL)
@@ -261,7 +261,7 @@ def test_input_that_changes_is_noticed(tmp_path, monkeypatch):
     os.utime(path, ns=(0, 0))
     with pytest.raises(FileError, match=r"a\.jsonl: has changed while it was read"):
         check_unchanged(started.files, started.stamps)
-    monkeypatch.setattr("genqa_metrics.toolkit.scoring.ray_run._connected", lambda address: nullcontext())
+    monkeypatch.setattr("genqa_metrics.scale.ray_run._connected", lambda address: nullcontext())
     monkeypatch.setattr(RayRun, "_sink_of_run", lambda *_: None)
     monkeypatch.setattr(RayRun, "_report_of", lambda *_: None)
     with pytest.raises(FileError, match="has changed while it was read"):
@@ -275,7 +275,7 @@ def test_input_that_changes_is_noticed(tmp_path, monkeypatch):
 def test_an_address_is_for_ray_and_ray_must_be_there(tmp_path, monkeypatch):
     path = save(tmp_path / "a.jsonl", made_rows(3))
     assert "address: only with the engine ray" in run("score", path, "--address", "auto", status=2)[1]
-    monkeypatch.setattr("genqa_metrics.toolkit.reports.score.find_spec", lambda name: None)
+    monkeypatch.setattr("genqa_metrics.verbs.score.report.find_spec", lambda name: None)
     assert "pip install 'genqa-metrics[ray]'" in run("score", path, "--engine", "ray", status=2)[1]
 
 

@@ -123,7 +123,7 @@ def test_speed_is_what_the_results_say(repository):
 
 
 def test_commands_are_those_of_the_command_line(readme):
-    from genqa_metrics.toolkit.cli import app
+    from genqa_metrics.cli import app
     from typer.testing import CliRunner
 
     commands = re.findall(r"^genqa-metrics (.*)$", readme, re.MULTILINE)

@@ -15,7 +15,7 @@ ROWS, PART_ROWS = 3000, 30
 
 
 def started(*arguments):
-    code = "from genqa_metrics.toolkit.cli import main; main()"
+    code = "from genqa_metrics.cli import main; main()"
     command = [sys.executable, "-c", code, "score", *map(str, arguments), "-m", "aev"]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
@@ -67,7 +67,7 @@ def test_a_killed_run_leaves_a_single_file_as_it_was(tmp_path, ending):
     output, source = tmp_path / f"scores{ending}", save(tmp_path / "a.jsonl", made_rows(2500))
     output.write_text("old")
     before = contents(tmp_path)
-    code = "from genqa_metrics.toolkit.cli import main; main()"
+    code = "from genqa_metrics.cli import main; main()"
     command = [sys.executable, "-c", code, "score", "-", "-m", "aev", "-o", output]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     process.stdin.write(source.read_bytes())

@@ -11,7 +11,7 @@ import datasets
 import genqa_metrics
 import pandas
 import pytest
-from genqa_metrics.toolkit.cli import app
+from genqa_metrics.cli import app
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -135,8 +135,8 @@ def test_terminal_escapes_are_shown_and_not_obeyed(tmp_path):
 THREADS = """
 import hashlib, json, sys
 import genqa_metrics
-from genqa_metrics.toolkit.analysis.agree import AgreeRun
-from genqa_metrics.toolkit.analysis.compare import CompareRun
+from genqa_metrics.verbs.agree.run import AgreeRun
+from genqa_metrics.verbs.compare.run import CompareRun
 
 path, metrics = sys.argv[1], ["aev", "ava", "kpqa"]
 scored = genqa_metrics.score(path, metrics)

@@ -5,9 +5,9 @@ import json
 import genqa_metrics
 import numpy as np
 import pytest
+from genqa_metrics.rows.row import FileError
+from genqa_metrics.rows.runs import files_of_runs
 from genqa_metrics.statistics import resampling
-from genqa_metrics.toolkit.rows.formats import FileError
-from genqa_metrics.toolkit.rows.runs import files_of_runs
 
 from tests.factories.files import run, save
 

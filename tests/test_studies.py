@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import checkpoint_digest
-from genqa_metrics.toolkit.reports import charts
+from genqa_metrics.reports import charts
 
 from training.common import around_markers
 from training.studies import harness

@@ -6,11 +6,11 @@ import re
 import genqa_metrics
 import numpy as np
 import pytest
+from genqa_metrics.reports.table import MAX_CAPTION, Table, latex_table, listed
 from genqa_metrics.statistics.resampling import adjust_p_values
-from genqa_metrics.toolkit.reports.agree import against_best
-from genqa_metrics.toolkit.reports.compare import MAX_PAIRS
-from genqa_metrics.toolkit.reports.comparison import best_systems, ordered, pairs_table, systems_table
-from genqa_metrics.toolkit.reports.table import MAX_CAPTION, Table, latex_table, listed
+from genqa_metrics.verbs.agree.report import against_best
+from genqa_metrics.verbs.compare.report import MAX_PAIRS
+from genqa_metrics.verbs.compare.shown import best_systems, ordered, pairs_table, systems_table
 
 from tests.factories.files import run, save
 

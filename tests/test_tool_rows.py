@@ -4,12 +4,12 @@ import json
 
 import pandas
 import pytest
-from genqa_metrics.toolkit.rows.columns import recognized
-from genqa_metrics.toolkit.rows.files import ReadOptions
-from genqa_metrics.toolkit.rows.formats import FileError, InputWarning
-from genqa_metrics.toolkit.rows.items import RowReader
-from genqa_metrics.toolkit.rows.sources import files, sources_of
-from genqa_metrics.toolkit.rows.values import printed_list
+from genqa_metrics.rows.columns import recognized
+from genqa_metrics.rows.files import ReadOptions
+from genqa_metrics.rows.items import RowReader
+from genqa_metrics.rows.row import FileError, InputWarning
+from genqa_metrics.rows.sources import files, sources_of
+from genqa_metrics.rows.values import printed_list
 
 from tests.factories.files import lines, run, save, scores, workbook
 

@@ -6,10 +6,10 @@ import random
 import shutil
 
 import pytest
-from genqa_metrics.toolkit.rows.formats import FileError
-from genqa_metrics.toolkit.scoring import run as scoring_run
-from genqa_metrics.toolkit.scoring.parts import MANIFEST
-from genqa_metrics.toolkit.scoring.run import Run
+from genqa_metrics.rows.row import FileError
+from genqa_metrics.scale import run as scoring_run
+from genqa_metrics.scale.parts import MANIFEST
+from genqa_metrics.scale.run import Run
 
 from tests.factories.files import contents, made_rows, run, save, score
 

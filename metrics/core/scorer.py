@@ -98,7 +98,7 @@ def unknown_name_message(name: str, what: str, known: Iterable[str]) -> str:
 
 
 class Scorer:
-    """A metric. The module of `evaluate` and the toolkit compute every score with it.
+    """A metric. The module of `evaluate` and the verbs compute every score with it.
 
     Statistics are a small vector per row; their sum is all that the score of a corpus needs. A scorer is not changed
     by scoring, and threads may share one.

@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.scorer import Scorer, unknown_name_message
-from ..toolkit.reports.score import ScoreReport, score
-from ..toolkit.scoring.reasons import reason
-from ..toolkit.scoring.registry import make_scorer, scorer_class
+from ..registry import make_scorer, scorer_class
+from ..scale.reasons import reason
+from ..verbs.score.report import ScoreReport, score
 
 if TYPE_CHECKING:
     import pandas

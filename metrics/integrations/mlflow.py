@@ -16,7 +16,7 @@ from mlflow.genai.scorers import scorer as mlflow_scorer
 from mlflow.metrics import MetricValue
 from mlflow.models import EvaluationMetric, make_metric
 
-from ..toolkit.reports.score import ScoreReport
+from ..verbs.score.report import ScoreReport
 
 EXPECTED = ("references", "expected_response", "expected_facts")
 RETRIEVED = ("contexts", "retrieved_contexts", "retrieval_context")

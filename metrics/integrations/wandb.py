@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..core.scorer import require_extra
-from ..toolkit.reports.score import ScoreReport
+from ..verbs.score.report import ScoreReport
 from .common import explained
 
 require_extra("wandb", "wandb")

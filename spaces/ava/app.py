@@ -9,10 +9,11 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of commo
 import gradio as gr
 from common import checks, events, html, server, sharing, uploads, verdicts
 from genqa_metrics.ava.scorer import AvaScorer
-from genqa_metrics.toolkit.analysis import compare, judge_errors
-from genqa_metrics.toolkit.reports.table import estimate, listed
-from genqa_metrics.toolkit.rows import formats
-from genqa_metrics.toolkit.scoring.questions import totals_by_system
+from genqa_metrics.reports.table import estimate, listed
+from genqa_metrics.rows import row as formats
+from genqa_metrics.scale.questions import totals_by_system
+from genqa_metrics.verbs import judge_errors
+from genqa_metrics.verbs.compare import run as compare
 
 TITLE = "AVA: is the answer right?"
 ABOUT = "A small judge reads a question, accepted answers and an answer, and gives a verdict with its reasons."

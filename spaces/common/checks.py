@@ -1,6 +1,6 @@
 """Checks of what visitors type and programs send: limits, and messages that name the field and the fix."""
 
-from genqa_metrics.toolkit.commands import guard
+from genqa_metrics.verbs.label import guard
 
 MAX_TEXT = 2_000  # characters of a typed question, answer or reference
 MAX_REFERENCES = 10

@@ -6,7 +6,7 @@ Every text becomes HTML in one place, `escaped`. Values of type `markupsafe.Mark
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
-from genqa_metrics.toolkit.reports.table import Table, estimate, html_table, render
+from genqa_metrics.reports.table import Table, estimate, html_table, render
 from markupsafe import Markup, escape
 
 STYLE = Path(__file__).with_name("style.css")

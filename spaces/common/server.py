@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import gradio as gr
-from genqa_metrics.toolkit.commands import guard
+from genqa_metrics.verbs.label import guard
 from markupsafe import escape
 
 from . import checks, html

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import gradio as gr
-from genqa_metrics.toolkit.rows import files, formats, items, packed, reading, writing
-from genqa_metrics.toolkit.rows.columns import recognized
-from genqa_metrics.toolkit.scoring import pipeline, registry, selection
+from genqa_metrics import registry
+from genqa_metrics.rows import files, items, packed, reading, writing
+from genqa_metrics.rows import row as formats
+from genqa_metrics.rows.columns import recognized
+from genqa_metrics.scale import pipeline, selection
 from gradio_client.utils import is_http_url_like
 from markupsafe import Markup
 
@@ -283,7 +285,7 @@ class Rows(NamedTuple):
     """The rows of a file.
 
     Attributes:
-        items: `genqa_metrics.toolkit.rows.items.Item`, at least one.
+        items: `genqa_metrics.rows.items.Item`, at least one.
         bad: problems of rows that were left out.
         left_out: number of those rows.
     """
@@ -419,7 +421,7 @@ def written(name: str, columns: Mapping[str, str], values: Mapping[str, Sequence
 
     Args:
         name: of the file; its ending is the format.
-        columns: columns and their types, see `genqa_metrics.toolkit.rows.writing.Writer`.
+        columns: columns and their types, see `genqa_metrics.rows.writing.Writer`.
         values: one list per column.
     """
     path = fresh_path(name)

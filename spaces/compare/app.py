@@ -10,7 +10,7 @@ import gradio as gr
 import showing
 from common import checks, events, html, server, sharing, uploads, verdicts
 from comparing import SCORES
-from genqa_metrics.toolkit.reports.table import render
+from genqa_metrics.reports.table import render
 from markupsafe import Markup
 
 TITLE = "Which answers are better, and could it be chance?"

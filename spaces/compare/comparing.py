@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from functools import cache
 
 from common import checks, server, uploads
-from genqa_metrics.toolkit.analysis import compare, compared_rows
-from genqa_metrics.toolkit.reports import compare as reports
-from genqa_metrics.toolkit.rows.items import Item
-from genqa_metrics.toolkit.scoring import registry
+from genqa_metrics import registry
+from genqa_metrics.rows.items import Item
+from genqa_metrics.verbs.compare import compared_rows
+from genqa_metrics.verbs.compare import report as reports
+from genqa_metrics.verbs.compare import run as compare
 
 METRICS = ("kpqa", "ava")
 SETTINGS = {"ava": {"checkpoint": server.CHECKPOINT}}

@@ -7,10 +7,10 @@ import comparing
 import gradio as gr
 from common import html, uploads
 from comparing import OF_A_ROW, SCORES
-from genqa_metrics.toolkit.reports import comparison
-from genqa_metrics.toolkit.reports.charts import COLOURS
-from genqa_metrics.toolkit.reports.rows_table import rows_table
-from genqa_metrics.toolkit.reports.table import listed, p_value
+from genqa_metrics.reports.charts import COLOURS
+from genqa_metrics.reports.table import listed, p_value
+from genqa_metrics.verbs.compare import shown as comparison
+from genqa_metrics.verbs.compare.rows_table import rows_table
 from markupsafe import Markup
 
 FILES = ("HTML report", "LaTeX tables", "All scores (CSV)", "Plots (PNG)")

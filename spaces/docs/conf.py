@@ -103,7 +103,7 @@ def generate(app: object) -> None:
     from training.studies.judges import summary
 
     GENERATED.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "typer", "genqa_metrics.toolkit.cli", "utils", "docs", "--name", "genqa-metrics"]
+    command = [sys.executable, "-m", "typer", "genqa_metrics.cli", "utils", "docs", "--name", "genqa-metrics"]
     text = subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8").stdout
     write(GENERATED / "commands.md", text.split("\n", 1)[1])
     write(GENERATED / "columns.md", columns())
@@ -115,7 +115,7 @@ def generate(app: object) -> None:
 
 def columns() -> str:
     """Return the glossary of the tables' columns in Markdown."""
-    from genqa_metrics.toolkit.reports.glossary import QUANTITIES
+    from genqa_metrics.reports.glossary import QUANTITIES
 
     rows = [[name, found.header or "", found.meaning, ", ".join(found.verbs)] for name, found in QUANTITIES.items()]
     lines = [["name", "in tables", "meaning", "of"], ["---"] * 4, *rows]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
-from genqa_metrics.toolkit.reports.charts import COLOURS, PALETTE
+from genqa_metrics.reports.charts import COLOURS, PALETTE
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 

@@ -10,7 +10,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of commo
 import gradio as gr
 from common import checks, events, html, server, sharing, uploads
 from genqa_metrics.grounding.scorer import GroundingScorer
-from genqa_metrics.toolkit.reports.table import listed
+from genqa_metrics.reports.table import listed
 from markupsafe import Markup
 
 TITLE = "Grounding: is the answer supported?"

@@ -10,8 +10,8 @@ from common import checks, events, html, server, sharing, uploads
 from genqa_metrics.core.languages import language_counts, language_warnings
 from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.scorer import KpqaScorer
-from genqa_metrics.toolkit.analysis import explanation as explanations
-from genqa_metrics.toolkit.reports.table import listed
+from genqa_metrics.reports.table import listed
+from genqa_metrics.verbs.explain import kpqa as explanations
 from markupsafe import Markup
 
 TITLE = "KPQA: which words answer the question?"

@@ -1,6 +1,6 @@
 """An explanation of KPQA's scores that no model made."""
 
-from genqa_metrics.toolkit.analysis.explanation import Explanation, Score, Segment
+from genqa_metrics.verbs.explain.kpqa import Explanation, Score, Segment
 
 
 def made(signature="kpqa|beta:1", cut_texts=0):

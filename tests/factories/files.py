@@ -8,8 +8,8 @@ import zipfile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from genqa_metrics.toolkit.cli import app
-from genqa_metrics.toolkit.scoring.run import Run
+from genqa_metrics.cli import app
+from genqa_metrics.scale.run import Run
 from typer.testing import CliRunner
 
 ANSWERS = [

@@ -1,7 +1,7 @@
 """What grounding finds in rows, made by no model."""
 
-from genqa_metrics.toolkit.analysis.unsupported import Grounded, GroundedAnswer, Judged
-from genqa_metrics.toolkit.rows.items import Item
+from genqa_metrics.rows.items import Item
+from genqa_metrics.verbs.explain.unsupported import Grounded, GroundedAnswer, Judged
 
 
 def judged(text="It was built in 1887."):

@@ -31,7 +31,7 @@ def run(cwd, *commands, names=EXTRAS):
     code = """
 import json
 from typer.testing import CliRunner
-from genqa_metrics.toolkit.cli import app
+from genqa_metrics.cli import app
 done = [CliRunner().invoke(app, command) for command in json.loads(sys.argv[2])]
 print(json.dumps([(it.exit_code, it.stdout, it.stderr) for it in done]))
 """

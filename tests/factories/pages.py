@@ -89,7 +89,7 @@ def command_lines(code: str) -> list[list[str]]:
 
 def run_command(words: list[str]) -> str:
     """Run `genqa-metrics ...` in this process and return what it prints; a missed --fail-under is no error."""
-    from genqa_metrics.toolkit.cli import app
+    from genqa_metrics.cli import app
     from typer.testing import CliRunner
 
     if words[0] != "genqa-metrics":

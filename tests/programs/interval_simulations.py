@@ -10,12 +10,12 @@ import argparse
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.statistics.correlation import pearson, pearson_limits
 from genqa_metrics.statistics.estimation import powered, question_sums
 from genqa_metrics.statistics.intervals import share_interval
 from genqa_metrics.statistics.judge_errors import COUNTS, rogan_gladen
-from genqa_metrics.toolkit.analysis.calibration import effective_counts
-from genqa_metrics.toolkit.analysis.correlation import pearson, pearson_limits
-from genqa_metrics.toolkit.analysis.system_comparison import Column, analyse
+from genqa_metrics.verbs.calibrate.calibration import effective_counts
+from genqa_metrics.verbs.compare.system_comparison import Column, analyse
 
 RESULTS = Path(__file__).parent / "results/interval_simulations.md"
 REPEATS = 400

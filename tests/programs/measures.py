@@ -116,7 +116,7 @@ def measures() -> dict[str, tuple[object, object]]:
     """Return {measure: (value, most)}."""
     row = '{"question": "Who wrote Hamlet?", "prediction": "It was Shakespeare.", "references": ["Shakespeare"]}'
     score = (
-        "import tempfile, pathlib, genqa_metrics.toolkit.cli as cli\n"
+        "import tempfile, pathlib, genqa_metrics.cli as cli\n"
         f"path = pathlib.Path(tempfile.mkdtemp(), 'rows.jsonl'); path.write_text({row!r})\n"
         "try:\n    cli.app(['score', str(path), '--metric', 'ava'])\nexcept SystemExit: pass"
     )

@@ -23,14 +23,14 @@ from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import checkpoint_digest
 from genqa_metrics.core.judge_loading import AGGREGATIONS, SETTINGS_FILE, short_digest
-from genqa_metrics.toolkit.analysis.calibration import THRESHOLD
-from genqa_metrics.toolkit.analysis.calibration import cross_fitted as cross_fitted_to_labels
-from genqa_metrics.toolkit.analysis.calibration_run import check_enough, profile_of
-from genqa_metrics.toolkit.analysis.calibration_run import fitted as fitted_to_labels
-from genqa_metrics.toolkit.analysis.inputs import digested_sources
-from genqa_metrics.toolkit.analysis.judge_errors import MEASURED_FILE
-from genqa_metrics.toolkit.analysis.labelled import labelled_rows
-from genqa_metrics.toolkit.rows.reading import Skips, inputs_of
+from genqa_metrics.rows.reading import Skips, inputs_of
+from genqa_metrics.verbs.calibrate.calibration import THRESHOLD
+from genqa_metrics.verbs.calibrate.calibration import cross_fitted as cross_fitted_to_labels
+from genqa_metrics.verbs.calibrate.labelled import labelled_rows
+from genqa_metrics.verbs.calibrate.run import check_enough, profile_of
+from genqa_metrics.verbs.calibrate.run import fitted as fitted_to_labels
+from genqa_metrics.verbs.inputs import digested_sources
+from genqa_metrics.verbs.judge_errors import MEASURED_FILE
 from scipy.special import expit as sigmoid
 from scipy.special import logit
 from scipy.stats import pearsonr, spearmanr

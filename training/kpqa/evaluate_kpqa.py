@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.statistics import correlation as agreement
 from genqa_metrics.statistics.resampling import bootstrap, interval
-from genqa_metrics.toolkit.analysis import correlation as agreement
 
 from training.common import json_rows, markdown_table, option
 from training.studies.harness import Output, Study, digests, versions

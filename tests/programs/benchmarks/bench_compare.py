@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from genqa_metrics.toolkit.analysis.compare import CompareRun
+from genqa_metrics.verbs.compare.run import CompareRun
 
 from tests.programs.benchmarks.report import facts
 

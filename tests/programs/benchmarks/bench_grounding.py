@@ -15,7 +15,7 @@ import torch
 from genqa_metrics.core.judge_reading import STATEMENT, encoded
 from genqa_metrics.grounding.loading import load_judge
 from genqa_metrics.grounding.sentences import sentences_of
-from genqa_metrics.toolkit.scoring.registry import make_scorer
+from genqa_metrics.registry import make_scorer
 
 from tests.programs.benchmarks.report import facts, write
 

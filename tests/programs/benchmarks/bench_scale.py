@@ -18,10 +18,10 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import patch
 
-from genqa_metrics.toolkit.scoring import run as scoring_run
-from genqa_metrics.toolkit.scoring.pipeline import worker_count
-from genqa_metrics.toolkit.scoring.registry import make_scorer
-from genqa_metrics.toolkit.scoring.run import Run
+from genqa_metrics.registry import make_scorer
+from genqa_metrics.scale import run as scoring_run
+from genqa_metrics.scale.pipeline import worker_count
+from genqa_metrics.scale.run import Run
 
 from tests.programs.benchmarks.report import facts, write
 

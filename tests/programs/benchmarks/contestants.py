@@ -49,7 +49,7 @@ def read(path: Path, count: int | None = None) -> list[dict]:
 
 def exported(folder: Path) -> dict[str, Path]:
     """Export the bundled checkpoints into a folder; return their folders by metric."""
-    from genqa_metrics.toolkit.scoring.exporting import export_checkpoint
+    from genqa_metrics.scale.exporting import export_checkpoint
 
     for metric in MODEL_METRICS:
         if not (folder / metric).exists():

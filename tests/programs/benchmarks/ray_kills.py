@@ -22,8 +22,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import ray
-from genqa_metrics.toolkit.scoring.ray_run import RayRun
-from genqa_metrics.toolkit.scoring.run import Run
+from genqa_metrics.scale.ray_run import RayRun
+from genqa_metrics.scale.run import Run
 from ray.cluster_utils import Cluster
 
 from tests.factories.files import made_rows, save

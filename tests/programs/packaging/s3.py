@@ -17,8 +17,8 @@ from urllib.parse import quote
 from urllib.request import urlopen
 
 import pyarrow.parquet as pq
-from genqa_metrics.toolkit.scoring.ray_run import RayRun
-from genqa_metrics.toolkit.scoring.run import Run
+from genqa_metrics.scale.ray_run import RayRun
+from genqa_metrics.scale.run import Run
 from pyarrow import fs
 
 from tests.factories.files import made_rows, save

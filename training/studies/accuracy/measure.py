@@ -23,12 +23,12 @@ import numpy as np
 from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.ava.row_profile import profile
 from genqa_metrics.core.judge_loading import short_digest
+from genqa_metrics.registry import make_scorer
+from genqa_metrics.reports.charts import PALETTE, svg_of
 from genqa_metrics.statistics.estimation import prediction_powered
 from genqa_metrics.statistics.judge_errors import COUNTS, Calibration, pooled, rogan_gladen
-from genqa_metrics.toolkit.analysis.judge_errors import MEASURED_FILE, MUST_BE_EQUAL
-from genqa_metrics.toolkit.analysis.labelling import pareto_sample, probabilities
-from genqa_metrics.toolkit.reports.charts import PALETTE, svg_of
-from genqa_metrics.toolkit.scoring.registry import make_scorer
+from genqa_metrics.verbs.judge_errors import MEASURED_FILE, MUST_BE_EQUAL
+from genqa_metrics.verbs.labelling import pareto_sample, probabilities
 from matplotlib.figure import Figure
 
 from training import common

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 from genqa_metrics.core.judge_model import LINEAR
+from genqa_metrics.statistics.correlation import resampled_auc
 from genqa_metrics.statistics.resampling import bootstrap_counts, interval
-from genqa_metrics.toolkit.analysis.correlation import resampled_auc
 
 from training.ava import triples as t
 

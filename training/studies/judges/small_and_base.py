@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import checkpoint_digest
-from genqa_metrics.toolkit.scoring.exporting import with_exported
+from genqa_metrics.scale.exporting import with_exported
 from scipy.stats import pearsonr
 from sklearn.metrics import roc_auc_score
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.toolkit.analysis.question_types import question_type
+from genqa_metrics.verbs.agree.question_types import question_type
 from scipy.stats import rankdata
 
 from training.common import markdown_table, option

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.statistics import correlation as agreement
 from genqa_metrics.statistics.resampling import adjust_p_values, bootstrap_p_values
-from genqa_metrics.toolkit.analysis import correlation as agreement
 
 from training.common import markdown_table, option
 from training.kpqa import evaluate_kpqa as evaluation

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from genqa_metrics.statistics.correlation import resampled_auc
 from genqa_metrics.statistics.resampling import bootstrap, interval
-from genqa_metrics.toolkit.analysis.correlation import resampled_auc
 
 from training.common import markdown_table, option
 from training.kpqa import evaluate_kpqa as evaluation

@@ -23,13 +23,13 @@ from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import checkpoint_digest
 from genqa_metrics.core.encoders import base_encoder
 from genqa_metrics.f_meta.bases import base_function
+from genqa_metrics.registry import SCORERS, make_scorer
+from genqa_metrics.reports.charts import curves_figure, svg_of
 from genqa_metrics.statistics.resampling import adjust_p_values
-from genqa_metrics.toolkit.analysis.agree import length_group
-from genqa_metrics.toolkit.analysis.human_agreement import PERMUTATIONS, Judgments, analyse
-from genqa_metrics.toolkit.analysis.question_types import question_type
-from genqa_metrics.toolkit.reports.agree import against_best, ordered
-from genqa_metrics.toolkit.reports.charts import curves_figure, svg_of
-from genqa_metrics.toolkit.scoring.registry import SCORERS, make_scorer
+from genqa_metrics.verbs.agree.measures import PERMUTATIONS, Judgments, analyse
+from genqa_metrics.verbs.agree.question_types import question_type
+from genqa_metrics.verbs.agree.report import against_best, ordered
+from genqa_metrics.verbs.agree.run import length_group
 
 from training.common import json_rows, option
 from training.similarity import best_cosines
@@ -195,7 +195,7 @@ def cached(path: Path, facts: Mapping[str, str], fresh: bool, compute: Callable[
 
 
 def judgments_of(rows: Sequence[Mapping], scores: Mapping[str, Sequence[float]]):
-    """Return rows and scores as `genqa_metrics.toolkit.analysis.human_agreement.Judgments`."""
+    """Return rows and scores as `genqa_metrics.verbs.agree.measures.Judgments`."""
     human = np.array([row["score"] for row in rows], dtype=float)
     labels = [row["label"] for row in rows]
     systems = [row["system"] or "(none)" for row in rows] if any(row["system"] for row in rows) else None

@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.toolkit.reports.charts import group_figure, svg_of
-from genqa_metrics.toolkit.reports.table import estimate, number, p_value
+from genqa_metrics.reports.charts import group_figure, svg_of
+from genqa_metrics.reports.table import estimate, number, p_value
 from matplotlib.figure import Figure
 
 from training.common import markdown_table

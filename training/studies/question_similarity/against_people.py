@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 from genqa_metrics.f_meta.bases import base_function
 from genqa_metrics.f_meta.scoring import statistics
+from genqa_metrics.statistics import correlation as a
 from genqa_metrics.statistics.resampling import bootstrap
-from genqa_metrics.toolkit.analysis import correlation as a
 
 from training.common import markdown_table, option
 from training.studies.harness import Output, Study, digests

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from genqa_metrics.f_meta.overlap import words
 from genqa_metrics.f_meta.scoring import score_matrices
+from genqa_metrics.statistics import correlation as a
 from genqa_metrics.statistics.resampling import bootstrap, interval
-from genqa_metrics.toolkit.analysis import correlation as a
 
 from training.common import json_rows, markdown_table, option
 from training.studies.harness import Output, Study, digests

@@ -1,0 +1,67 @@
+"""The command `genqa-metrics`. Slow imports stand in the functions that need them: `--help` must be instant."""
+
+from typing import Annotated
+
+import typer
+
+from . import __version__
+from .terminal import console
+from .verbs.accuracy.command import accuracy
+from .verbs.agree.command import agree
+from .verbs.calibrate.command import calibrate
+from .verbs.compare.command import compare
+from .verbs.demo import demo
+from .verbs.doctor.command import doctor
+from .verbs.download import download
+from .verbs.explain.command import explain
+from .verbs.export import export
+from .verbs.label.command import label
+from .verbs.raters.command import raters
+from .verbs.score.command import score
+from .verbs.verify import verify
+
+app = typer.Typer(
+    name="genqa-metrics",
+    help="Score generated answers and questions with metrics for question answering and question generation.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for verb, short_help in (
+    (doctor, "Say what files support, and which command to run."),
+    (score, "Score the rows of files; print a table with one row per system."),
+    (compare, "Compare systems on the same questions, with intervals, tests and ranks."),
+    (agree, "Measure how well metrics agree with the human scores in files."),
+    (accuracy, "Estimate how many answers are correct, with an interval that counts the judge's errors."),
+    (calibrate, "Calibrate the judge on labels of yours: its threshold and its errors on your data."),
+    (label, "Select rows to label, and collect people's verdicts."),
+    (raters, "Make one score per item of the ratings of several people."),
+    (verify, "Check that folders of scores are complete and unchanged."),
+    (explain, "Show why a metric scored an answer as it did, and the unsupported sentences of files."),
+    (download, "Download a checkpoint and its encoder, for runs without a network."),
+    (export, "Make a checkpoint that scores faster on a CPU."),
+    (demo, "Score the example files that come with the package, and explain the tables."),
+):
+    app.command(no_args_is_help=verb is not demo, short_help=short_help)(verb)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"genqa-metrics {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line."""
+    console.run(app)

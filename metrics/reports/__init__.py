@@ -1,0 +1,1 @@
+"""How every report is shown: tables, pages, charts."""

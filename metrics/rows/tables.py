@@ -1,0 +1,169 @@
+"""Binary tables: Parquet and Arrow files, Excel workbooks, logs of Inspect, folders of `datasets`."""
+
+import json
+import os
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from . import packed
+from .row import FileError, Row, check_columns, plain_name
+
+
+def parquet_rows(raw: BinaryIO, path: str, columns: Sequence[str] | None, after: int, progress: list) -> Iterator[Row]:
+    """Yield the rows of Parquet behind row `after`.
+
+    Args:
+        raw: the file.
+        path: its name.
+        columns: names of columns that are needed, in any case, also KEY of KEY.INNER; None for all.
+        after: number of a row.
+        progress: its first item becomes the share of the rows that was read, 0 to 1.
+
+    Raises:
+        FileError: if it is not Parquet, or damaged.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        file = pyarrow.parquet.ParquetFile(raw, pre_buffer=False)
+        names = file.schema_arrow.names
+        check_columns(names, path)
+        plain = None if columns is None else {plain_name(name) for name in columns}
+        wanted = (
+            None
+            if plain is None
+            else [
+                name for name in names if not plain.isdisjoint((plain_name(name), plain_name(name.partition(".")[0])))
+            ]
+        )
+        # Leaving out columns must not hide them from a message that lists the columns found.
+        unread = dict.fromkeys(name for name in names if wanted is not None and name not in wanted)
+        number, groups = 0, list(range(file.num_row_groups))
+        while groups and number + file.metadata.row_group(groups[0]).num_rows <= after:
+            number += file.metadata.row_group(groups.pop(0)).num_rows
+        for batch in file.iter_batches(batch_size=500, row_groups=groups, columns=wanted):
+            if number + len(batch) <= after:
+                number += len(batch)
+                continue
+            for values in batch.to_pylist(maps_as_pydicts="strict") if batch.num_columns else [{}] * batch.num_rows:
+                number += 1
+                if number > after:
+                    yield Row(number, {**values, **unread} if unread else values)
+            progress[0] = number / max(file.metadata.num_rows, 1)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise FileError(f"{path}: not a Parquet file that can be read: {error}") from error
+
+
+def arrow_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
+    """Yield the rows of an Arrow file, or of an Arrow stream as `datasets` writes it, behind row `after`."""
+    import pyarrow
+
+    try:
+        if raw.peek(6).startswith(b"ARROW1"):
+            file = pyarrow.ipc.open_file(raw)
+            batches = (file.get_batch(i) for i in range(file.num_record_batches))
+        else:
+            batches = iter(pyarrow.ipc.open_stream(raw))
+        number = 0
+        for batch in batches:
+            for start in range(0, len(batch), 500):
+                for values in batch.slice(start, 500).to_pylist(maps_as_pydicts="strict"):
+                    number += 1
+                    if number > after:
+                        yield Row(number, values)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise FileError(f"{path}: not an Arrow file that can be read: {error}") from error
+
+
+def _cell(value: Any) -> str:
+    """Return a cell as text: whole numbers without a decimal point, as Excel shows them."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def excel_rows(
+    raw: BinaryIO, path: str, after: int, sheet: str = "1", found: Callable[[list[str]], None] = lambda sheets: None
+) -> Iterator[Row]:
+    """Yield the rows of a sheet of a workbook behind row `after`; the first row names the columns.
+
+    Args:
+        raw: the workbook.
+        path: its name.
+        after: number of a row.
+        sheet: name of the sheet, or its number, from 1.
+        found: called with the names of all sheets.
+    """
+    from ..core.scorer import require_extra  # which brings numpy
+
+    require_extra("excel", "python_calamine")
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    packed.check_workbook(raw, path)
+    try:
+        book = CalamineWorkbook.from_filelike(raw)
+        found(book.sheet_names)
+        name = sheet if sheet in book.sheet_names else None
+        if name is None and sheet.isdecimal() and 0 < int(sheet) <= len(book.sheet_names):
+            name = book.sheet_names[int(sheet) - 1]
+        if name is None:
+            raise FileError(f"{path}: no sheet {sheet!r}; the workbook has {', '.join(book.sheet_names)}")
+        table = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
+    except FileError:
+        raise
+    except (CalamineError, OSError, ValueError) as error:
+        raise FileError(f"{path}: not an Excel workbook that can be read: {error}") from error
+    header = [_cell(cell) for cell in table[0]] if table else []
+    while header and not header[-1]:
+        header.pop()
+    double = next((name for i, name in enumerate(header) if name in header[:i]), None)
+    if double is not None:
+        raise FileError(f"{path}: two columns are named {double!r}; rename one of them")
+    for number, cells in enumerate(table[1:], 2):
+        if number > after and any(cell != "" for cell in cells):
+            yield Row(number, dict(zip(header, map(_cell, cells), strict=False)))
+
+
+def _member(raw: BinaryIO, log: zipfile.ZipFile, name: str) -> dict:
+    """Return a JSON file of a log."""
+    return json.loads(b"".join(packed.unpacked(raw, log.getinfo(name), packed.MAX_MEMBER)))
+
+
+def inspect_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
+    """Yield the samples of a log of Inspect (.eval) behind sample `after`."""
+    try:
+        with zipfile.ZipFile(raw) as log:
+            names = set(log.namelist())
+            started = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
+            model = _member(raw, log, started).get("eval", {}).get("model") if started else None
+            samples = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
+            for number, name in enumerate(samples[after:], after + 1):
+                yield Row(number, {"scores": None, **_member(raw, log, name), "model": model})
+    except (*packed.DAMAGED, AttributeError, TypeError) as error:
+        raise FileError(f"{path}: not a log of Inspect that can be read: {error}; inspect log convert may help") from (
+            error
+        )
+
+
+def is_dataset(path: str | os.PathLike) -> bool:
+    """Return whether a path is a folder of `Dataset.save_to_disk`."""
+    return any(os.path.isfile(os.path.join(path, name)) for name in ("state.json", "dataset_dict.json"))
+
+
+def load_dataset(path: str | os.PathLike):
+    """Return the `datasets.Dataset` of a folder of `save_to_disk`.
+
+    Raises:
+        FileError: if it has several splits, or cannot be read.
+    """
+    import datasets
+
+    try:
+        found = datasets.load_from_disk(str(path))
+    except Exception as error:  # datasets and pyarrow raise many kinds
+        raise FileError(f"{path}: not a data set that can be read: {error}") from error
+    if isinstance(found, datasets.DatasetDict):
+        splits = ", ".join(str(Path(path, name)) for name in found)
+        raise FileError(f"{path}: holds several splits; name one of {splits}")
+    return found

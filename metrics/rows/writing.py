@@ -1,0 +1,320 @@
+"""Files that appear under their name when they are complete, and not at all after a failure."""
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+import os
+import secrets
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from .csv_cells import marked, marked_list
+from .row import FileError, format_of
+
+TEMPORARY = ".genqa-metrics-{}.part"  # unique, beside the file
+ROW_GROUP_BYTES = 2**25  # of text in memory before a Parquet row group is written
+ROW_GROUP_ROWS = 2**16
+
+
+def output_path(path: str | os.PathLike, inputs: Iterable[str | os.PathLike | None] = ()) -> Path:
+    """Return the place of an output: a file that is there, or a new name; links are followed.
+
+    Args:
+        path: name of the file.
+        inputs: input files and folders, of which nothing is overwritten; None and "-" are ignored.
+
+    Raises:
+        FileError: if it is something else than a file (a folder, device or pipe), an input, or cannot be made; says
+            why and the fix.
+    """
+    if not os.fspath(path):
+        raise FileError("output: expected the name of a file, got an empty one; is a shell variable unset?")
+    if "://" in os.fspath(path):
+        raise FileError(f"{path}: only --engine ray writes to an address; name a file here")
+    real = Path(os.path.realpath(path))
+    try:
+        if not real.parent.is_dir():
+            raise FileError(f"{path}: there is no folder {real.parent}; make it first")
+        mode = real.stat().st_mode if real.exists() else stat.S_IFREG
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written: {error.strerror or error}") from error
+    if stat.S_ISDIR(mode):
+        raise FileError(f"{path}: is a folder; name a file in it")
+    if not stat.S_ISREG(mode) or real.is_symlink():
+        raise FileError(f"{path}: is not a file but a device, a pipe or a broken link, which stays; name a file")
+    for file in inputs:
+        if file in (None, "-") or not os.path.exists(file) or not real.exists():
+            continue
+        if os.path.samefile(file, real) or Path(os.path.realpath(file)) in real.parents:
+            raise FileError(f"{path}: is an input of this run, which would be lost; name another file")
+    return real
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for writing that replaces the file of its name only when it is complete.
+
+    After an error nothing stays. After SIGKILL a hidden file that ends in .part may stay.
+
+    Args:
+        path: name of the file; the permissions of an older one stay.
+    """
+    temporary = path.with_name(TEMPORARY.format(secrets.token_hex(8)))
+    try:
+        with open(temporary, "xb") as raw:
+            yield raw
+            raw.flush()
+            if path.exists():
+                os.chmod(raw.fileno() if os.chmod in os.supports_fd else temporary, stat.S_IMODE(path.stat().st_mode))
+            os.fsync(raw.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def type_of(values: Sequence[object]) -> str:
+    """Return the type of a column of any values, see `Writer`; None has every type.
+
+    >>> type_of([1, None, 2.5]), type_of([True]), type_of(["a", 1]), type_of([2**70]), type_of([None])
+    ('number', 'truth', 'any', 'any', 'any')
+    """
+    given = {type(value) for value in values if value is not None}
+    if given == {int} and all(value is None or -(2**63) <= value < 2**63 for value in values):  # type: ignore[operator]
+        return "integer"
+    known = (({bool}, "truth"), ({float}, "number"), ({int, float}, "number"))
+    return next((name for types, name in known if given == types), "any")
+
+
+def arrow_schema(columns: Mapping[str, str], metadata: Mapping[str, str] | None = None):
+    """Return the Arrow schema of columns.
+
+    Args:
+        columns: the columns and their types, see `Writer`.
+        metadata: facts about the whole table.
+    """
+    import pyarrow
+
+    types = {"text": pyarrow.string(), "integer": pyarrow.int64(), "number": pyarrow.float64()}
+    types |= {"any": types["text"], "truth": pyarrow.bool_()}
+    types |= {"texts": pyarrow.list_(types["text"]), "numbers": pyarrow.list_(types["number"])}
+    return pyarrow.schema([(name, types[kind]) for name, kind in columns.items()], metadata=metadata)
+
+
+def arrow_table(rows: Mapping[str, Sequence], columns: Mapping[str, str], schema):
+    """Return rows as an Arrow table.
+
+    Args:
+        rows: one list of equal length per column.
+        columns: the columns and their types, see `Writer`.
+        schema: see `arrow_schema`.
+    """
+    import pyarrow
+
+    values = {name: list(map(_text, rows[name])) if kind == "any" else rows[name] for name, kind in columns.items()}
+    arrays = [pyarrow.array(values[field.name], field.type) for field in schema]
+    return pyarrow.Table.from_arrays(arrays, schema=schema)
+
+
+class _UnixLines:
+    """Takes the lines of `csv.writer`, and writes them with a line feed at the end."""
+
+    def __init__(self, text: io.TextIOBase):
+        self._text = text
+
+    def write(self, line: str) -> None:
+        self._text.write(line.removesuffix("\r\n") + "\n")
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, str):
+        return marked(value)
+    if isinstance(value, bool | dict):
+        return marked(json.dumps(value, ensure_ascii=False))
+    return marked_list(value) if isinstance(value, list) else value
+
+
+def _text(value: object) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+class Writer:
+    """One output file, which appears under its name when it is complete and not at all after a failure.
+
+    Args:
+        path: name of the file; its ending says the format and the compression.
+        columns: the columns and their types: "text", "integer", "number", "truth", "texts" or "numbers" (lists), or
+            "any": JSON in Parquet and CSV where it is no text.
+        metadata: facts about the whole file; only Parquet has a place for them.
+        inputs: files that are read, see `output_path`.
+
+    Raises:
+        FileError: if the ending is unknown, or see `output_path`.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike,
+        columns: Mapping[str, str],
+        metadata: Mapping[str, str],
+        inputs: Iterable[str | os.PathLike | None] = (),
+    ):
+        self.path = output_path(path, inputs)  # through a link, so that the rename replaces the file and not the link
+        self.format, self.compression = format_of(path)
+        self.columns = dict(columns)
+        self.metadata = dict(metadata)
+
+    def _failure(self, error: OSError) -> FileError:
+        return FileError(f"{self.path}: cannot be written: {error.strerror or error}")
+
+    def __enter__(self) -> "Writer":
+        try:
+            self._file = new_file(self.path)
+            self._raw = self._file.__enter__()
+        except OSError as error:
+            raise self._failure(error) from error
+        if self.format == "Parquet":
+            self._open_parquet()
+        else:
+            self._open_text()
+        return self
+
+    def _open_parquet(self) -> None:
+        import pyarrow.parquet
+
+        self._schema = arrow_schema(self.columns, self.metadata)
+        self._pending, self._pending_rows, self._pending_bytes = [], 0, 0
+        self._parquet = pyarrow.parquet.ParquetWriter(
+            self._raw, self._schema, compression="zstd", write_page_checksum=True
+        )
+
+    def _open_text(self) -> None:
+        if self.compression == ".gz":
+            self._packed = gzip.GzipFile("", "wb", fileobj=self._raw, mtime=0)
+        elif self.compression == ".bz2":
+            self._packed = bz2.BZ2File(self._raw, "wb")
+        elif self.compression == ".xz":
+            self._packed = lzma.LZMAFile(self._raw, "wb")
+        elif self.compression == ".zst":
+            import pyarrow
+
+            raw = os.fdopen(os.dup(self._raw.fileno()), "wb")  # which pyarrow closes
+            self._packed = io.BufferedWriter(pyarrow.CompressedOutputStream(raw, "zstd"))
+        else:
+            self._packed = self._raw
+        self._text = io.TextIOWrapper(self._packed, encoding="utf-8", newline="")
+        if self.format != "JSON lines":
+            delimiter = "\t" if self.format == "TSV" else ","
+            # Cells with any character of the line's end are quoted; so a carriage return must be one of them.
+            self._csv = csv.writer(_UnixLines(self._text), delimiter=delimiter, lineterminator="\r\n")
+            self._csv.writerow(self.columns)
+
+    def write(self, rows: Mapping[str, Sequence]) -> None:
+        """Write rows.
+
+        Args:
+            rows: one list of equal length per column.
+
+        Raises:
+            FileError: if the file cannot be written, for example because the disk is full.
+        """
+        try:
+            self._write(rows)
+        except OSError as error:
+            raise self._failure(error) from error
+
+    def note(self, facts: Mapping[str, str]) -> None:
+        """Add facts about the whole file that are known at its end; only Parquet has a place for them."""
+        if self.format == "Parquet":
+            self._parquet.add_key_value_metadata(dict(facts))
+
+    def _write(self, rows: Mapping[str, Sequence]) -> None:
+        if self.format == "Parquet":
+            table = arrow_table(rows, self.columns, self._schema)
+            self._pending.append(table)
+            self._pending_rows += len(table)
+            self._pending_bytes += table.nbytes
+            if self._pending_rows >= ROW_GROUP_ROWS or self._pending_bytes >= ROW_GROUP_BYTES:
+                self._flush()
+            return
+        for values in zip(*(rows[name] for name in self.columns), strict=True):
+            if self.format == "JSON lines":
+                row = dict(zip(self.columns, values, strict=True))
+                self._text.write(json.dumps(row, ensure_ascii=False) + "\n")
+            else:
+                self._csv.writerow(map(_cell, values))
+
+    def _flush(self) -> None:
+        import pyarrow
+
+        if self._pending:
+            self._parquet.write_table(pyarrow.concat_tables(self._pending))
+            self._pending, self._pending_rows, self._pending_bytes = [], 0, 0
+
+    def _close(self, complete: bool) -> None:
+        if self.format == "Parquet":
+            if complete:
+                self._flush()
+            self._parquet.close()
+        elif self._packed is self._raw:
+            self._text.flush()
+        else:
+            self._text.close()
+
+    def __exit__(self, kind, error, trace) -> None:
+        failed = error
+        try:
+            self._close(complete=error is None)
+        except OSError as problem:
+            failed = failed or problem
+        try:
+            self._file.__exit__(failed and type(failed), failed, None)
+        except OSError as problem:
+            failed = failed or problem
+        if failed is not error:
+            raise self._failure(failed) from failed
+
+
+def lock_folder(folder: Path, wait: bool = True) -> int | None:
+    """Lock a folder against other processes; the lock ends with `os.close`, or with the process.
+
+    Args:
+        folder: the folder, which stays as it is.
+        wait: for another process that has the lock.
+
+    Returns:
+        An open file descriptor; None on systems without such locks.
+
+    Raises:
+        BlockingIOError: if another process has the lock, and it is not to be waited for.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return None
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        os.close(lock)
+        raise
+    return lock
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file; through a link, so that the file is replaced and not the link.
+
+    Args:
+        path: name of the file.
+        text: its content.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    with new_file(Path(os.path.realpath(path))) as file:
+        file.write(text.encode())

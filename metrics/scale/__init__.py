@@ -1,0 +1,1 @@
+"""Scores rows of any number: windows, threads, parts that resume, Ray."""

@@ -1,0 +1,333 @@
+"""A folder of Parquet parts that a run fills and, killed at any moment, resumes to fill.
+
+A part and what a later run must know of it (sums, and the row where the next part begins) are one file that appears in
+one step, so they never disagree. `_manifest.json` records the input and the settings of the parts.
+Its name begins with an underscore, because readers of folders of Parquet files pass over such names. It has the
+SHA-256 of every finished part and its own: a run that is resumed, and `verify`, see every change. A part that is not
+in it yet, because the run was killed in between, is made again.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ..rows.files import Source, check_regular, digest
+from ..rows.row import FileError
+from ..rows.writing import TEMPORARY, Writer, lock_folder, new_file
+
+MANIFEST = "_manifest.json"
+PART_ROWS = 20_000
+STATE = "genqa_metrics_state"
+_FORMAT = 3
+
+
+def is_folder(output: str) -> bool:
+    """Return whether an output is a folder of parts: its name ends in a slash, or a folder of that name is there.
+
+    >>> is_folder("scores/"), is_folder("scores.parquet")
+    (True, False)
+    """
+    return output.endswith(("/", os.sep)) or os.path.isdir(output)
+
+
+def part_name(part: int) -> str:
+    """Return the name of a part's file.
+
+    >>> part_name(3)
+    'part-000003.parquet'
+    """
+    return f"part-{part:06}.parquet"
+
+
+def fingerprint(source: Source) -> dict:
+    """Return name, size and SHA-256 of an input file.
+
+    Raises:
+        FileError: if it cannot be read.
+    """
+    return {"name": source.name, "size": source.size, "sha256": source.digest}
+
+
+def manifest(settings: Mapping, inputs: Sequence[Mapping], facts: Mapping) -> bytes:
+    """Return the content of a manifest.
+
+    Args:
+        settings: everything that the numbers depend on.
+        inputs: per file "name", "size" and, where it was computed, "sha256".
+        facts: facts about the run.
+    """
+    content = {"format": _FORMAT, "settings": settings, "inputs": inputs, **facts}
+    return (json.dumps({**content, "sha256": _digest_of(content)}, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _digest_of(content: object) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def read_manifest(folder: Path) -> dict:
+    """Return what the manifest of a folder says, which is checked as far as it is used.
+
+    Raises:
+        FileError: if it cannot be read, is damaged, or is of another version.
+    """
+    path = folder / MANIFEST
+    damaged = "restore it, or score into another folder"
+    check_regular(path)
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise FileError(
+            f"{path}: cannot be read, there is none; name a folder that score --output FOLDER/ wrote"
+        ) from None
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise FileError(f"{path}: is damaged, not JSON ({error}); {damaged}") from error
+    form = content.get("format") if isinstance(content, dict) else None
+    if isinstance(form, int) and form != _FORMAT:
+        raise FileError(f"{folder}: was written by another version; name another folder")
+    wanted = {"format": int, "settings": dict, "inputs": list, "complete": bool}
+    bad = [name for name, kind in wanted.items() if form is None or not isinstance(content.get(name), kind)]
+    if bad:
+        raise FileError(f"{path}: is damaged, it has no {bad[0]!r}; {damaged}")
+    if content.pop("sha256", None) != _digest_of(content):
+        raise FileError(f"{path}: is damaged, or was edited: its content has another SHA-256; {damaged}")
+    return content
+
+
+def verify(folder: str) -> dict[str, int]:
+    """Return the number of parts and rows of a folder that is complete: just the parts that its run wrote, unchanged.
+
+    Args:
+        folder: output of a run.
+
+    Raises:
+        FileError: if it is not; names every part that is missing, is not of the run, or has changed.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    place = Path(folder)
+    if not place.is_dir():
+        raise FileError(f"{folder}: is no folder; name one that score --output FOLDER/ wrote")
+    content = read_manifest(place)
+    parts = content.get("parts")
+    if not content["complete"]:
+        raise FileError(f"{folder}: is not complete; run the command that began it again, with --resume")
+    if not isinstance(parts, dict):
+        raise FileError(
+            f"{place / MANIFEST}: has no digests of parts; an older version wrote it, and nothing can be verified"
+        )
+    there = {path.name for path in place.iterdir() if path.name != MANIFEST}
+    problems = [f"{name} is missing" for name in sorted(set(parts) - there)]
+    problems += [f"{name} is not of this run" for name in sorted(there - set(parts))]
+    rows = 0
+    for name in sorted(there & set(parts)):
+        if not (place / name).is_file():
+            problems.append(f"{name} is not a file")
+            continue
+        if digest(place / name) != parts[name]:
+            problems.append(f"{name} has changed")
+            continue
+        try:
+            rows += pyarrow.parquet.read_metadata(place / name).num_rows
+        except (pyarrow.ArrowException, OSError) as error:
+            problems.append(f"{name} cannot be read: {error}")
+    if problems:
+        more = f"; and {len(problems) - 10:,} more" if len(problems) > 10 else ""
+        raise FileError(f"{folder}: is not what its run wrote: {'; '.join(problems[:10])}{more}")
+    return {"parts": len(parts), "rows": rows}
+
+
+class Parts:
+    """The parts of one run.
+
+    Args:
+        folder: the folder; it is made if its parent is there.
+        settings: everything that the numbers depend on, by name, as JSON.
+        sources: the input files.
+        resume: whether parts that an earlier run has finished are to be kept.
+
+    Attributes:
+        finished: number of each part that is there -> what was noted at its end.
+
+    Raises:
+        FileError: if the folder cannot be used, holds parts and `resume` is not asked for, or holds parts of other
+            settings or other input. Nothing has been written yet.
+    """
+
+    def __init__(self, folder: str, settings: Mapping, sources: Sequence[Source], resume: bool):
+        if "://" in str(folder):
+            raise FileError(f"{folder}: only --engine ray writes to an address; name a folder here")
+        self.folder = Path(folder).resolve()
+        self.settings = json.loads(json.dumps(settings))
+        self._sources = sources
+        self.inputs = [fingerprint(source) for source in sources]
+        self.finished: dict[int, dict] = {}
+        self._digests: dict[str, str] = {}
+        self._resume, self._name = resume, folder
+        self._writer: Writer | None = None
+        self._lock: int | None = None
+        self._begun = self._made = False
+        if self.folder.exists() and not self.folder.is_dir():
+            raise FileError(f"{folder}: is a file; name a folder")
+        if not self.folder.parent.is_dir():
+            raise FileError(f"{folder}: there is no folder {self.folder.parent}; make it first")
+        self._look()
+
+    def _look(self) -> None:
+        """Find out what is in the folder, and whether this run may write there."""
+        self.finished.clear()
+        self._digests.clear()
+        if not (self.folder / MANIFEST).exists():
+            if self.folder.is_dir() and any(self.folder.glob("*.parquet")):
+                raise FileError(f"{self._name}: holds Parquet files that are not of such a run; name an empty folder")
+        elif self._resume:
+            self._check(read_manifest(self.folder))
+        else:
+            raise FileError(
+                f"{self._name}: holds the parts of an earlier run; resume it with --resume, or name another folder"
+            )
+
+    def _check(self, manifest: dict) -> None:
+        if manifest["settings"] != self.settings:
+            old, new = manifest["settings"], self.settings
+            name = next(name for name in {**old, **new} if old.get(name) != new.get(name))
+            raise FileError(
+                f"{self.folder}: holds parts made with other settings: {name} was {json.dumps(old.get(name))}, now it "
+                f"is {json.dumps(new.get(name))}; repeat the command that began it, or name another folder"
+            )
+        old, new = manifest["inputs"], self.inputs
+        for path in sorted(self.folder.glob("*.parquet")):
+            number = path.stem.removeprefix("part-")
+            part = int(number) if number.isascii() and number.isdigit() else -1
+            state = self._state(path, part, old, manifest.get("parts", {}).get(path.name))
+            if path.name in manifest.get("parts", {}):
+                self.finished[part], self._digests[path.name] = state, manifest["parts"][path.name]
+        for number, name in enumerate(file["name"] for file in old):
+            if new[number : number + 1] != old[number : number + 1]:
+                made = [part for part, state in self.finished.items() if state["place"][0] >= number]
+                if made:
+                    raise FileError(
+                        f"{self.folder}: {part_name(min(made))} and later parts were made with another {name} than "
+                        "this run's input; give the same files in the same order, remove these parts, or name "
+                        "another folder"
+                    )
+        if len(new) > len(old) and any(state["last"] for state in self.finished.values()):
+            raise FileError(
+                f"{self.folder}: is complete for {len(old)} files, {new[len(old)]['name']} is new; score the new "
+                "files into another folder"
+            )
+
+    def _origin(self, part: int, state: Mapping, inputs: Sequence[Mapping]) -> str:
+        """Return one digest of what was noted of a part, its number, and the settings and input it was made of."""
+        return _digest_of([part, {**state, "origin": None}, self.settings, inputs[: state["place"][0] + 1]])
+
+    def _state(self, path: Path, part: int, inputs: Sequence[Mapping], written: str | None) -> dict:
+        import pyarrow
+        import pyarrow.parquet
+
+        check_regular(path)
+        try:
+            if written not in (None, digest(path)):
+                raise ValueError("its SHA-256 is not the one that was written down")
+            state = json.loads(pyarrow.parquet.read_metadata(path).metadata[STATE.encode()])
+            if part_name(part) != path.name or state["origin"] != self._origin(part, state, inputs):
+                raise ValueError("it was made of other input or settings, or as another part")
+            return state
+        except (pyarrow.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+            raise FileError(
+                f"{path}: is damaged, or not a part of this run: {error}; remove it, and --resume makes it again"
+            ) from error
+
+    def __enter__(self) -> "Parts":
+        try:
+            self._made = not self.folder.exists()
+            self.folder.mkdir(exist_ok=True)
+            self._take_lock()
+            self._look()  # again: another run may have written there in between
+            for left in self.folder.glob(TEMPORARY.format("?" * 16)):  # begun by a run that was killed
+                left.unlink()
+        except OSError as error:
+            raise self._failure(error) from error
+        except FileError:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def _failure(self, error: OSError) -> FileError:
+        return FileError(f"{self.folder}: cannot be written: {error.strerror or error}")
+
+    def _take_lock(self) -> None:
+        try:
+            self._lock = lock_folder(self.folder, wait=False)
+        except BlockingIOError:
+            raise FileError(f"{self.folder}: another run is writing to it; wait for it, or name another") from None
+
+    def _write_manifest(self, facts: Mapping) -> None:
+        try:
+            with new_file(self.folder / MANIFEST) as file:
+                file.write(manifest(self.settings, self.inputs, facts))
+        except OSError as error:
+            raise self._failure(error) from error
+
+    def write(self, part: int, columns: Mapping[str, str], metadata: Mapping[str, str], rows: Mapping) -> None:
+        """Write rows of a part.
+
+        Args:
+            part: its number.
+            columns: see `writing.Writer`.
+            metadata: facts about the file.
+            rows: one list per column.
+
+        Raises:
+            FileError: if it cannot be written.
+        """
+        if not self._begun:
+            self._write_manifest({"complete": False, "parts": self._digests})
+            self._begun = True
+        if self._writer is None:
+            self._writer = Writer(self.folder / part_name(part), columns, metadata).__enter__()
+        self._writer.write(rows)
+
+    def end(self, part: int, state: Mapping) -> None:
+        """Finish a part: from now on it is there, with what a later run must know.
+
+        Raises:
+            FileError: if an input has changed, so that the part might not be of the input that the manifest names; or
+                the part cannot be written.
+        """
+        for source in self._sources:
+            source.check_unchanged()
+        state = {**state, "origin": self._origin(part, json.loads(json.dumps(state)), self.inputs)}
+        writer, self._writer = self._writer, None
+        writer.note({STATE: json.dumps(state)})
+        writer.__exit__(None, None, None)
+        self.finished[part] = dict(state)
+        self._digests[part_name(part)] = digest(self.folder / part_name(part))
+        self._write_manifest({"complete": False, "parts": self._digests})
+
+    def complete(self, facts: Mapping) -> None:
+        """Write down that all input was scored, with the digests of the parts, and facts about the whole run.
+
+        Raises:
+            FileError: if the input is not what it was when the run began.
+        """
+        for source, before in zip(self._sources, self.inputs, strict=True):
+            if source.digest != before["sha256"]:
+                raise FileError(
+                    f"{source.name}: has changed while it was read; remove the parts made of it, or score it into "
+                    "another folder when it is complete"
+                )
+        self._write_manifest({"complete": True, **facts, "parts": dict(sorted(self._digests.items()))})
+
+    def __exit__(self, kind, error, trace) -> None:
+        if self._writer is not None:
+            self._writer.__exit__(kind, error, trace)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+        if self._made and not any(self.folder.iterdir()):  # nothing came of it
+            self.folder.rmdir()

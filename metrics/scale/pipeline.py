@@ -1,0 +1,426 @@
+"""The loop from items to statistics, with threads: what every verb scores with."""
+
+import sys
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from ..core.batching import listening
+from ..core.scorer import Scorer
+from ..rows.callbacks import Progress, ignore
+from ..rows.items import DIGEST, Item, RowKind
+from ..rows.reading import characters_of
+from ..rows.row import FileError
+from .cells import TOGETHER, cell_counts
+from .confusion import LABELLED, counts_of_rows
+from .questions import QuestionTotals, totals_by_system
+from .reasons import row_reasons
+from .recorded import digests_of, recalled, warn_of_recorded
+from .to_read import AnswersToRead, answers_to_read
+
+# Predictions that are scored at once, by device: a model sorts them by length, and batches for a GPU are large. They
+# depend on the rows alone, never on the number of threads, so that every machine gives the same numbers.
+WINDOWS = {None: 1000, "cpu": 256, "cuda": 10_000, "mps": 10_000}
+WINDOW_CHARACTERS = 2**20
+
+
+def window_predictions(scorers: Iterable[Scorer]) -> int:
+    """Return the number of predictions of a window for scorers that work side by side."""
+    sizes = [WINDOWS[scorer.device] for scorer in scorers if scorer.device is not None]
+    return max(sizes, default=WINDOWS[None])
+
+
+def statistics_of_items(scorer: Scorer, items: Sequence[Item]) -> tuple[np.ndarray, Counter]:
+    """Return the statistics of items: one row per prediction, or per item if the metric takes sets.
+
+    Equal rows are scored once, and rows not at all that the same scorer has judged before, see `recorded`.
+    """
+    return explained_statistics(scorer, items, explain=False)[:2]
+
+
+def explained_statistics(
+    scorer: Scorer, items: Sequence[Item], explain: bool = True
+) -> tuple[np.ndarray, Counter, list[str], list[str]]:
+    """Return the same, and for every row one sentence that says why, and its digest, see `recorded`.
+
+    There are no sentences unless `explain`, for which rows are judged again, and no digests of a metric without.
+    """
+    rows: list[tuple] = []
+    records: list[Mapping | None] = []
+    for item in items:
+        if scorer.needs_question and item.text is None:
+            raise FileError(
+                f"{item.file}, line {item.line}: question: expected a string for {scorer.name}, got null; drop the "
+                "row, or leave the metric out"
+            )
+        reads = scorer.needs_question or "questions" in scorer.optional
+        asked, evidence = item.text if reads else None, tuple(getattr(item, scorer.evidence))
+        if not evidence and scorer.evidence == "references":
+            raise FileError(
+                f"{item.file}, line {item.line}: {scorer.evidence}: expected at least one text for {scorer.name}, got "
+                "none; drop the row, or leave the metric out"
+            )
+        predictions = [tuple(item.predictions)] if scorer.takes_sets else item.predictions
+        rows += [(asked, texts, evidence) for texts in predictions]
+        records += [None if explain else item.recorded.get(scorer.name)] * len(predictions)
+    known, counts = recalled(scorer, rows, records)
+    distinct = dict.fromkeys(rows)
+    new = [row for row in distinct if row not in known]
+    parts, counts_of_row, reasons = [], [], []
+    if new:
+        columns = _columns(scorer, new)
+        checked = scorer.checked(columns) if explain else columns
+        statistics, found_counts, details, counts_of_row = scorer.statistics_with_counts(checked, explain)
+        parts.append(np.asarray(statistics))
+        counts.update(found_counts)
+        reasons = row_reasons(scorer, columns, parts[0], details) if explain else []
+    if known:
+        values = np.array([scores for scores, _ in known.values()])
+        scores = dict(zip(scorer.row_names, values.T, strict=True))
+        statistics, found_counts = scorer.recalled(_columns(scorer, known), scores)
+        parts.append(statistics)
+        counts_of_row = [*counts_of_row, *(counted for _, counted in known.values())]
+        for counted in (found_counts, *counts_of_row[len(new) :]):
+            counts.update(counted)
+    places = {row: place for place, row in enumerate((*new, *known))}
+    order = [places[row] for row in rows]
+    statistics = np.concatenate(parts)
+    digests = digests_of(scorer, [*places], statistics, counts_of_row) if scorer.recalls else []
+    found = statistics[order]
+    counts = counts + label_counts(items, found[:, 0]) if scorer.verdict else counts
+    whole = ([column[place] for place in order] if column else [] for column in (reasons, digests))
+    return found, counts, *whole
+
+
+def _columns(scorer: Scorer, rows: Iterable[tuple]) -> dict[str, list]:
+    """Return what a scorer reads of rows, (question, answer or set of answers, evidence), as its columns."""
+    asked, predictions, evidence = zip(*rows, strict=True)
+    columns: dict[str, list] = {
+        "predictions": list(map(list, predictions)) if scorer.takes_sets else list(predictions),
+        scorer.evidence: list(map(list, evidence)),
+    }
+    if scorer.needs_question or "questions" in scorer.optional:
+        columns["questions"] = [question or "" for question in asked]
+    return columns
+
+
+def label_counts(items: Sequence[Item], verdicts: np.ndarray) -> Counter:
+    """Return how often a judge is right about answers that the rows have labels for, for `judge_errors.Counts`.
+
+    Args:
+        items: the answers; a label is 0 or 1. That of a set is of none of its predictions.
+        verdicts: (predictions,) 0 or 1.
+    """
+    found: Counter = Counter()
+    if any(len(item.predictions) != 1 for item in items):
+        return found
+    for item, verdict in zip(items, verdicts, strict=True):
+        label = item.human[1]
+        if label in (0, 1):
+            whole, hit = ("correct", "accepted") if label else ("incorrect", "rejected")
+            found[f"labelled {whole}"] += 1
+            found[f"labelled {hit}"] += int(verdict == label)
+    return found
+
+
+def item_statistics(
+    items: Sequence[Item], scorers: Mapping[str, Scorer], progress: Progress = ignore
+) -> tuple[dict[str, np.ndarray], dict[str, Counter]]:
+    """Return the statistics of items, with threads.
+
+    Args:
+        items: the items.
+        scorers: {metric: what computes it}.
+        progress: called with the metric, and the number of items that are done and of all, from any thread.
+
+    Returns:
+        {metric: (items, k + 1) sums over the predictions of an item, the last column their number, 1 for a metric that
+        scores an item as one}, and {metric: counts of what to warn of}.
+    """
+    sums, counts = {}, {}
+    for metric, scorer in scorers.items():
+        parts, counts[metric] = [], Counter()
+        windows = _cut(items, window_predictions([scorer]), WINDOW_CHARACTERS)
+        progress(metric, 0, len(items))
+        run = counted(
+            partial(statistics_of_items, scorer), lambda done, m=metric: progress(m, done, len(items)), scorer.passes
+        )
+        for window, (found, counts_of_window) in map_in_order(run, windows, worker_count([scorer])):
+            lengths = [1 if scorer.takes_sets else len(item.predictions) for item in window]
+            total = np.zeros((len(window), found.shape[1] + 1))
+            np.add.at(total[:, :-1], np.repeat(np.arange(len(window)), lengths), found)
+            total[:, -1] = lengths
+            parts.append(total)
+            counts[metric].update(counts_of_window)
+        sums[metric] = np.concatenate(parts)
+    warn_of_recorded(counts)
+    return sums, counts
+
+
+def counted(
+    function: Callable, tell: Callable[[int], object], passes: int = 1, size: Callable[[Any], int] = len
+) -> Callable:
+    """Return a function that tells, while windows are scored in any threads, how many rows are done.
+
+    Args:
+        function: called with a window.
+        tell: called with the number of rows that are done, which never falls, after every batch and every window.
+        passes: how often models read a row.
+        size: the rows of a window.
+    """
+    lock, running, finished = Lock(), {}, 0
+
+    def run(window: Any) -> Any:
+        nonlocal finished
+        rows, share = size(window), 0.0
+
+        def batch(part: float) -> None:
+            nonlocal share
+            with lock:
+                share = min(1.0, share + part / passes)
+                running[id(window)] = int(rows * share + 1e-6)
+                tell(finished + sum(running.values()))
+
+        with listening(batch):
+            result = function(window)
+        with lock:
+            running.pop(id(window), None)
+            finished += rows
+            tell(finished + sum(running.values()))
+        return result
+
+    return run
+
+
+def _cut(items: Iterable[Item], predictions: int, characters: int) -> Iterator[list[Item]]:
+    window, held, texts = [], 0, 0
+    for item in items:
+        window.append(item)
+        held += max(len(item.predictions), 1)
+        texts += characters_of(item)
+        if held >= predictions or texts >= characters:
+            yield window
+            window, held, texts = [], 0, 0
+    if window:
+        yield window
+
+
+class Tally:
+    """What is summed over rows: all that the score of a corpus needs. Tallies can be added, and written as JSON.
+
+    Attributes:
+        rows: {system: rows that were scored}.
+        predictions: {system: predictions that were scored}.
+        sums: {metric: {system: (k + 1,) sums of its statistics, the last one their number}}; for `cells.TOGETHER`
+            and `confusion.LABELLED` {system: (4,) numbers of answers}.
+        warning_counts: {metric: counts of what to warn of, see `Scorer.statistics`}.
+        questions: with ava, {system: sums of its answers by question}.
+        to_read: the answers that a person should read first.
+    """
+
+    def __init__(self, rows=None, predictions=None, sums=None, warning_counts=None, questions=None, to_read=None):
+        self.rows = Counter(rows)
+        self.predictions = Counter(predictions)
+        self.sums = {
+            metric: {system: np.array(values, dtype=float) for system, values in by_system.items()}
+            for metric, by_system in (sums or {}).items()
+        }
+        self.warning_counts = {metric: Counter(counts) for metric, counts in (warning_counts or {}).items()}
+        self.to_read = AnswersToRead(**(to_read or {"number": 0}))
+        self.questions = {system: QuestionTotals(**totals) for system, totals in (questions or {}).items()}
+
+    def add(self, other: "Tally") -> None:
+        """Add the sums of other rows."""
+        self.rows.update(other.rows)
+        self.predictions.update(other.predictions)
+        for metric, counts in other.warning_counts.items():
+            self.warning_counts.setdefault(metric, Counter()).update(counts)
+        for metric, by_system in other.sums.items():
+            mine = self.sums.setdefault(metric, {})
+            for system, values in by_system.items():
+                mine[system] = mine[system] + values if system in mine else values
+        self.to_read += other.to_read
+        for system, totals in other.questions.items():
+            self.questions[system] = self.questions[system] + totals if system in self.questions else totals
+
+    def as_json(self) -> dict:
+        """Return the arguments of an equal tally, in types that JSON has."""
+        sums = {
+            metric: {system: values.tolist() for system, values in by_system.items()}
+            for metric, by_system in self.sums.items()
+        }
+        return {
+            "rows": dict(self.rows),
+            "predictions": dict(self.predictions),
+            "sums": sums,
+            "warning_counts": {metric: dict(counts) for metric, counts in self.warning_counts.items()},
+            "questions": {system: totals.as_json() for system, totals in self.questions.items()},
+            "to_read": self.to_read.as_json(),
+        }
+
+
+def scored(
+    items: Sequence[Item],
+    row_kind: RowKind,
+    scorers: Mapping[str, Scorer],
+    worst: int = 10,
+    explain: bool = False,
+) -> tuple[dict[str, list], Tally]:
+    """Score items.
+
+    Args:
+        items: at least one.
+        row_kind: what they are.
+        scorers: {metric: what computes it}.
+        worst: number of answers to read first that are kept.
+        explain: whether to say why, in columns METRIC_reason.
+
+    Returns:
+        The columns of the output, with one value per item, and the sums.
+    """
+    columns = _output_rows(items, row_kind)
+    tally = Tally(Counter(columns["system"]))
+    lengths = [len(item.predictions) for item in items]
+    systems = list(tally.rows)
+    index = {system: i for i, system in enumerate(systems)}
+    owners = np.array([index[item.system] for item in items])
+    for item in items:
+        tally.predictions[item.system] += len(item.predictions)
+    for metric, scorer in scorers.items():
+        why = explain and has_reasons(row_kind, scorer)
+        statistics, tally.warning_counts[metric], reasons, digests = explained_statistics(scorer, items, why)
+        counted = np.column_stack([statistics, np.ones(len(statistics))])
+        of_system = np.repeat(owners, lengths) if not scorer.takes_sets else owners
+        tally.sums[metric] = {system: counted[of_system == i].sum(axis=0) for i, system in enumerate(systems)}
+        if scorer.thresholds and scorer.evidence == "references" and not row_kind.sets:  # a judge of answers
+            tally.questions = dict(totals_by_system(items, statistics[:, 1], statistics[:, 0]))
+        scores = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()}
+        if row_kind.sets and not scorer.takes_sets:  # lists of scores, one per prediction
+            starts = np.cumsum([0, *lengths]).tolist()
+            scores = {name: [values[a:b] for a, b in pairwise(starts)] for name, values in scores.items()}
+        columns |= scores | ({f"{metric}_reason": reasons} if why else {})
+        columns |= {metric + DIGEST: digests} if has_digest(row_kind, scorer) else {}
+    judge = next((scorer for scorer in scorers.values() if scorer.verdict), None)
+    if worst and not row_kind.sets:
+        if judge:
+            (name, threshold), *_ = judge.thresholds.items()
+            tally.to_read = answers_to_read(columns, worst, name, judge.verdict, threshold)
+        else:
+            tally.to_read = answers_to_read(columns, worst, next(iter(scorers.values())).main)
+    cells = cell_counts(columns)
+    if cells is not None:
+        tally.sums[TOGETHER] = {system: cells[owners == i].sum(axis=0) for i, system in enumerate(systems)}
+    cases = counts_of_rows(columns)
+    if cases is not None:
+        tally.sums[LABELLED] = {system: cases[owners == i].sum(axis=0) for i, system in enumerate(systems)}
+    return columns, tally
+
+
+def worker_count(scorers: Iterable[Scorer]) -> int:
+    """Return how many windows are best scored at once; 0 for one at a time, without a thread of its own.
+
+    A model on a CPU gets a thread for every core that this process may use (its affinity and the limit of its
+    container count, and OMP_NUM_THREADS): small batches on one core each are quicker than one batch on all of them.
+    Beside a model on a GPU, a second thread makes the next batch. Without a model more threads are of no use.
+    """
+    devices = {scorer.device for scorer in scorers} - {None}
+    if devices != {"cpu"}:
+        return 2 if devices else 0
+    from ..core.onnx_backend import cores
+
+    torch = sys.modules.get("torch")
+    return min(torch.get_num_threads(), cores()) if torch else cores()
+
+
+def map_in_order(function: Callable, windows: Iterable, workers: int) -> Iterator[tuple]:
+    """Yield every window and what a function makes of it, in order, while workers are busy with the next ones.
+
+    Args:
+        function: called with a window; torch uses one core in it.
+        windows: read as far ahead as the workers need. When reading fails, what was read before still comes out.
+        workers: number of threads; 0 to work in the calling one, where torch uses what cores it likes.
+
+    Yields:
+        (window, result).
+    """
+    if not workers:
+        yield from ((window, function(window)) for window in windows)
+        return
+    torch, windows, failure = sys.modules.get("torch"), iter(windows), None
+    threads = torch.get_num_threads() if torch else 1
+    one_core = {"initializer": torch.set_num_threads, "initargs": (1,)} if torch else {}
+    pool = ThreadPoolExecutor(workers, "score", **one_core)
+    pending: deque = deque()
+    try:
+        while failure is None:
+            try:
+                window = next(windows)
+            except (FileError, StopIteration) as end:
+                failure = end
+            else:
+                pending.append((window, pool.submit(function, window)))
+            while pending and (failure or len(pending) > workers + 1):
+                window, result = pending.popleft()
+                yield window, result.result()
+        if not isinstance(failure, StopIteration):
+            raise failure
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        if torch:
+            torch.set_num_threads(threads)
+
+
+def has_reasons(row_kind: RowKind, scorer: Scorer) -> bool:
+    """Return whether a row has one score by a metric, and not one for each question of a set."""
+    return scorer.takes_sets or not row_kind.sets
+
+
+def has_digest(row_kind: RowKind, scorer: Scorer) -> bool:
+    """Return whether the output says by which judge a row was scored, so that it need not be judged again."""
+    return scorer.recalls and not row_kind.sets
+
+
+def output_columns(
+    row_kind: RowKind, scorers: Mapping[str, Scorer], explain: bool = False, extra: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Return the columns of the output and their types, see `writing.Writer`.
+
+    Args:
+        row_kind: what the rows are.
+        scorers: {metric: what computes it}.
+        explain: see `scored`.
+        extra: other columns of the input; one that is named as a column of the output is left out.
+    """
+    columns = {"file": "text", "line": "integer", "id": "text", "system": "text"}
+    columns |= {row_kind.text: "text", **({"predictions": "texts"} if row_kind.sets else {"prediction": "text"})}
+    columns |= {"references": "texts", **({"contexts": "texts"} if row_kind.has_contexts else {})}
+    columns |= {"score": "number", "label": "number"}
+    for scorer in scorers.values():
+        lists = row_kind.sets and not scorer.takes_sets
+        columns |= dict.fromkeys(scorer.row_names, "numbers" if lists else "number")
+        columns |= {f"{scorer.name}_reason": "text"} if explain and has_reasons(row_kind, scorer) else {}
+        columns |= {scorer.name + DIGEST: "text"} if has_digest(row_kind, scorer) else {}
+    stale = {f"{metric}_reason" for metric in scorers}
+    kept = {name: kind for name, kind in (extra or {}).items() if name not in {*columns, *stale}}
+    place = list(columns).index("label") + 1
+    return dict([*columns.items()][:place]) | kept | columns
+
+
+def _output_rows(items: Sequence[Item], row_kind: RowKind) -> dict[str, list]:
+    rows = {name: [item.extra[name] for item in items] for name in items[0].extra}
+    rows |= {name: [getattr(item, name) for item in items] for name in ("file", "line", "id", "system", "references")}
+    rows[row_kind.text] = [item.text for item in items]
+    if row_kind.sets:
+        rows["predictions"] = [item.predictions for item in items]
+    else:
+        rows["prediction"] = [item.predictions[0] for item in items]
+    if row_kind.has_contexts:
+        rows["contexts"] = [item.contexts for item in items]
+    rows["score"], rows["label"] = (list(values) for values in zip(*(item.human for item in items), strict=True))
+    return rows

@@ -1,0 +1,319 @@
+"""Agreement of metric scores with human judgments: arrays in, numbers out. No input or output.
+
+Answers to one question are alike, so what is drawn and swapped at random is whole questions ("clusters" of rows), not
+rows. A number that is not defined is NaN: a correlation with scores that are all equal.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+from scipy import stats
+
+from .resampling import bootstrap_counts, swaps
+
+_MAX_SIGNS = 2000  # rows up to which all pairs of rows are compared at once, in 32 MiB
+
+
+def pearson(x: np.ndarray, y: np.ndarray) -> float:
+    """Return Pearson's r, NaN where one side is constant.
+
+    >>> round(pearson(np.array([1.0, 2, 3]), np.array([1.0, 3, 2])), 3), pearson(np.ones(3), np.arange(3.0))
+    (0.5, nan)
+    """
+    return float(stats.pearsonr(x, y).statistic) if _varies(x) and _varies(y) else float("nan")
+
+
+def spearman(x: np.ndarray, y: np.ndarray) -> float:
+    """Return Spearman's rho, equal values with their mean rank; NaN where one side is constant."""
+    return pearson(stats.rankdata(x), stats.rankdata(y))
+
+
+def kendall(x: np.ndarray, y: np.ndarray) -> float:
+    """Return Kendall's tau-b, which corrects for equal values; NaN where one side is constant."""
+    return float(stats.kendalltau(x, y, method="asymptotic").statistic) if _varies(x) and _varies(y) else float("nan")
+
+
+def _varies(values: np.ndarray) -> bool:
+    return len(values) > 1 and bool(np.ptp(values) > 0)
+
+
+def resampled_pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return Pearson's r of every resample.
+
+    Args:
+        x: (rows,) scores, or (samples, rows) where they differ by resample, as ranks do.
+        y: the same for the other side.
+        counts: (samples, rows), see `resampling.bootstrap_counts`.
+
+    Returns:
+        (samples,) correlations, NaN where one side is constant.
+    """
+    total = counts.sum(axis=1, keepdims=True)
+    sides, defined = [], True
+    for side in (x, y):
+        centred = side - (counts * side).sum(axis=1, keepdims=True) / total
+        squares = (counts * centred**2).sum(axis=1)
+        # Rounding errors of equal values are not variation.
+        defined = defined & (squares > total[:, 0] * (1e-12 * np.abs(side).max()) ** 2)
+        sides.append((centred, squares))
+    (x, xx), (y, yy) = sides
+    return np.divide((counts * x * y).sum(axis=1), np.sqrt(xx * yy), out=np.full(len(counts), np.nan), where=defined)
+
+
+def pearson_limits(
+    x: np.ndarray, y: np.ndarray, clusters: np.ndarray, samples: int, seed: int, confidence: float = 0.95
+) -> tuple[float, float]:
+    """Return the limits of Pearson's r by a studentized bootstrap of Fisher's z; NaN where they are not defined.
+
+    Scores of a judge are mostly near 0 or 1: there percentiles and Fisher's own error are too narrow.
+
+    Args:
+        x: (rows,) scores.
+        y: (rows,) scores of the other side.
+        clusters: (rows,) number of every row's question: 0, 1, ... without gaps.
+        samples: number of bootstrap samples.
+        seed: the same seed gives the same samples.
+        confidence: share of such intervals that hold the truth.
+    """
+    order = np.argsort(clusters, kind="stable")
+    x, y, starts = x[order], y[order], np.searchsorted(clusters[order], np.arange(clusters.max() + 1))
+
+    def transformed(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (samples,) Fisher's z of samples and its standard error, from the influence of each question."""
+        number = counts.sum(axis=1, keepdims=True)
+        sides = []
+        for side in (x, y):
+            centred = side - (counts * side).sum(axis=1, keepdims=True) / number
+            sides.append(centred / np.sqrt((counts * centred**2).sum(axis=1, keepdims=True) / number))
+        product = sides[0] * sides[1]
+        r = (counts * product).sum(axis=1, keepdims=True) / number
+        influence = product - r / 2 * (sides[0] ** 2 + sides[1] ** 2)
+        of_question = np.add.reduceat(influence, starts, axis=1)
+        error = np.sqrt((counts[:, starts] * of_question**2).sum(axis=1)) / number[:, 0]
+        return np.arctanh(r[:, 0]), error / (1 - r[:, 0] ** 2)
+
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        (z,), (error,) = transformed(np.ones((1, len(x))))
+        if not (np.isfinite(z) and np.isfinite(error) and error > 0):
+            return float("nan"), float("nan")
+        studentized = []
+        for counts in bootstrap_counts(clusters[order], samples, seed):
+            values, errors = transformed(counts)
+            studentized.append((values - z) / errors)
+    moved = np.concatenate(studentized)
+    moved = moved[~np.isnan(moved)]
+    if len(moved) < samples / 2:
+        return float("nan"), float("nan")
+    tail = (1 - confidence) / 2
+    least, most = np.quantile(moved, [tail, 1 - tail], method="inverted_cdf")
+    return float(np.tanh(z - most * error)), float(np.tanh(z - least * error))
+
+
+def resampled_ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return every row's rank in every resample, equal values with their mean rank.
+
+    Args:
+        values: (rows,) scores.
+        counts: (samples, rows), see `resampling.bootstrap_counts`.
+
+    Returns:
+        (samples, rows) ranks from 1; those of rows that are not in a sample mean nothing.
+
+    >>> resampled_ranks(np.array([5.0, 7.0, 7.0]), np.array([[1.0, 1, 1], [2, 0, 1]]))
+    array([[1. , 2.5, 2.5],
+           [1.5, 3. , 3. ]])
+    """
+    equal, place = _equal(values, counts)
+    rank = np.cumsum(equal, axis=1) - (equal - 1) / 2
+    return rank[:, place]
+
+
+def _equal(values: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return how often every distinct value is in every resample, in rising order, and every row's place there."""
+    distinct, place = np.unique(values, return_inverse=True)
+    order = np.argsort(place, kind="stable")
+    first = np.searchsorted(place[order], np.arange(len(distinct)))
+    return np.add.reduceat(counts[:, order], first, axis=1), place
+
+
+def resampled_spearman(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return Spearman's rho of every resample, ranked anew; see `resampled_pearson`."""
+    return resampled_pearson(resampled_ranks(x, counts), resampled_ranks(y, counts), counts)
+
+
+def resampled_kendall(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return Kendall's tau-b of every resample; see `resampled_pearson`."""
+    if len(x) > _MAX_SIGNS:
+        rows = np.arange(len(x))
+        drawn = (np.repeat(rows, sample.astype(int)) for sample in counts)
+        return np.array([kendall(x[picks], y[picks]) for picks in drawn])
+    # All pairs of rows at once: many small calls of scipy take longer.
+    signs = np.sign(x[:, None] - x) * np.sign(y[:, None] - y)
+    concordant = ((counts @ signs) * counts).sum(axis=1)
+    total = counts.sum(axis=1) ** 2
+    untied = [total - (_equal(side, counts)[0] ** 2).sum(axis=1) for side in (x, y)]
+    scale = np.sqrt(untied[0] * untied[1])
+    return np.divide(concordant, scale, out=np.full(len(counts), np.nan), where=scale > 0)
+
+
+def resampled_auc(scores: np.ndarray, positive: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the area under the ROC curve of every resample, NaN where one class is missing.
+
+    Args:
+        scores: (rows,) scores of a metric.
+        positive: (rows,) booleans, which answers humans accept.
+        counts: (samples, rows), see `resampling.bootstrap_counts`.
+    """
+    right = (counts * positive).sum(axis=1)
+    wrong = counts.sum(axis=1) - right
+    above = (counts * positive * resampled_ranks(scores, counts)).sum(axis=1) - right * (right + 1) / 2
+    return np.divide(above, right * wrong, out=np.full(len(counts), np.nan), where=right * wrong > 0)
+
+
+def williams(r1: float, r2: float, r12: float, rows: int) -> tuple[float, float]:
+    """Return Williams' t and its two-sided p for two correlations that share the human side.
+
+    Williams 1959 ("The comparison of regression variables"), equation 7 of Steiger 1980 ("Tests for comparing elements
+    of a correlation matrix"). It takes rows for independent and scores for normal.
+
+    Args:
+        r1: correlation of the first metric with the humans.
+        r2: correlation of the second metric with the humans.
+        r12: correlation of the two metrics with each other.
+        rows: number of rows, at least 4.
+
+    Returns:
+        t with rows - 3 degrees of freedom, and p; NaN where not defined.
+
+    >>> tuple(round(value, 4) for value in williams(0.3, 0.4, 0.5, 100))  # Silver, Hittner & May 2006
+    (-1.0767, 0.2843)
+    """
+    if rows < 4 or not np.all(np.isfinite([r1, r2, r12])) or r12 > 1 - 1e-12:
+        return float("nan"), float("nan")
+    determinant = max(0.0, 1 - r1**2 - r2**2 - r12**2 + 2 * r1 * r2 * r12)
+    below = 2 * (rows - 1) / (rows - 3) * determinant + ((r1 + r2) / 2) ** 2 * (1 - r12) ** 3
+    t = (r1 - r2) * np.sqrt((rows - 1) * (1 + r12) / below)
+    return float(t), float(2 * stats.t.sf(abs(t), rows - 3))
+
+
+def steiger(r1: float, r2: float, r12: float, rows: int) -> tuple[float, float]:
+    """Return Steiger's Z and its two-sided p for two correlations that share the human side.
+
+    Steiger 1980, equation 14: the test of Dunn and Clark (1969) with the mean correlation in the covariance.
+
+    Args:
+        r1: correlation of the first metric with the humans.
+        r2: correlation of the second metric with the humans.
+        r12: correlation of the two metrics with each other.
+        rows: number of rows, at least 4.
+
+    Returns:
+        Z and p; NaN where not defined.
+
+    >>> tuple(round(value, 4) for value in steiger(0.3, 0.4, 0.5, 100))  # Silver, Hittner & May 2006
+    (-1.0718, 0.2838)
+    """
+    nan = float("nan"), float("nan")
+    if rows < 4 or not np.all(np.isfinite([r1, r2, r12])) or max(abs(r1), abs(r2)) > 1 - 1e-12 or r12 > 1 - 1e-12:
+        return nan
+    square = ((r1 + r2) / 2) ** 2
+    covariance = (r12 * (1 - 2 * square) - square * (1 - 2 * square - r12**2) / 2) / (1 - square) ** 2
+    if covariance > 1 - 1e-12:
+        return nan
+    z = (np.arctanh(r1) - np.arctanh(r2)) * np.sqrt((rows - 3) / (2 - 2 * covariance))
+    return float(z), float(2 * stats.norm.sf(abs(z)))
+
+
+def permutation_p(
+    x: np.ndarray, y: np.ndarray, human: np.ndarray, clusters: np.ndarray, number: int, seed: int
+) -> np.ndarray:
+    """Return the two-sided p of the difference of two metrics' Pearson correlations with the humans, by permutation.
+
+    Both metrics are brought to mean 0 and deviation 1; under the null hypothesis it does not matter which of the two
+    scored a question, so in every permutation they are swapped in about half of the questions, drawn at random (like
+    the permutation tests of Deutsch, Dror & Roth 2021). For Spearman's correlation pass ranks.
+
+    Args:
+        x: (pairs, rows) scores of the first metric of every pair of metrics.
+        y: (pairs, rows) scores of the second.
+        human: (rows,) human scores.
+        clusters: (rows,) number of every row's question: 0, 1, ... without gaps.
+        number: number of permutations, the same for all pairs.
+        seed: the same seed gives the same permutations.
+
+    Returns:
+        (pairs,) (1 + permutations with at least such a difference) / (1 + permutations); NaN where a side is constant.
+    """
+    out = np.full(len(x), np.nan)
+    defined = (np.ptp(x, axis=1) > 0) & (np.ptp(y, axis=1) > 0)
+    if not defined.any() or not _varies(human):
+        return out
+    x, y, human = (
+        (side - side.mean(axis=-1, keepdims=True)) / side.std(axis=-1, keepdims=True)
+        for side in (x[defined], y[defined], human)
+    )
+    size, rows = int(clusters.max()) + 1, len(human)
+    # A swap moves these sums over rows from one side to the other: of the scores, their squares, and their products.
+    moved = []
+    for values in (y - x, y**2 - x**2, (y - x) * human):
+        sums = np.zeros((size, len(x)))
+        np.add.at(sums, clusters, values.T)
+        moved.append(sums)
+    first, second = x @ human, y @ human
+    observed, extreme = np.abs(first - second) / rows, np.zeros(len(x), dtype=int)
+    for swapped in swaps(size, number, seed):
+        total, squares, products = (swapped @ sums for sums in moved)
+        one = (first + products) / np.sqrt(np.maximum(rows * (rows + squares) - total**2, 1e-12))
+        other = (second - products) / np.sqrt(np.maximum(rows * (rows - squares) - total**2, 1e-12))
+        extreme += (np.abs(one - other) >= observed - 1e-12).sum(axis=0)
+    out[defined] = (1 + extreme) / (1 + number)
+    return out
+
+
+def answer_pairs(
+    questions: Sequence[object], systems: Sequence[object] | None, human: np.ndarray, gap: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the pairs of answers to one question between which humans see a clear difference (Lee et al., Table 7).
+
+    Args:
+        questions: (rows,) what makes two rows answers to the same question.
+        systems: (rows,) names of systems: only answers of two different ones are paired; None pairs all.
+        human: (rows,) human scores.
+        gap: only pairs whose human scores differ by more than this count.
+
+    Returns:
+        (pairs,) row numbers of the better and of the worse answer.
+
+    >>> answer_pairs(["a", "a", "b", "a"], None, np.array([0.1, 0.9, 0.5, 0.8]), gap=0.5)
+    (array([1, 3]), array([0, 0]))
+    """
+    groups: dict[object, list[int]] = {}
+    for row, question in enumerate(questions):
+        groups.setdefault(question, []).append(row)
+    pairs = [
+        (i, j) if human[i] > human[j] else (j, i)
+        for rows in groups.values()
+        for i, j in combinations(rows, 2)
+        if abs(human[i] - human[j]) > gap and (systems is None or systems[i] != systems[j])
+    ]
+    better, worse = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return better, worse
+
+
+def system_pairs(human: np.ndarray, metric: np.ndarray) -> tuple[int, int]:
+    """Return for how many pairs of systems a metric has the sign of the humans' difference (Kocmi et al. 2021).
+
+    Args:
+        human: (systems,) human scores.
+        metric: (systems,) scores of a metric.
+
+    Returns:
+        Pairs with the right sign, and pairs; those that humans score equally are left out.
+
+    >>> system_pairs(np.array([0.1, 0.5, 0.9]), np.array([1.0, 3.0, 2.0]))
+    (2, 3)
+    """
+    i, j = np.triu_indices(len(human), 1)
+    truth, guess = np.sign(human[i] - human[j]), np.sign(metric[i] - metric[j])
+    return int(((truth == guess) & (truth != 0)).sum()), int((truth != 0).sum())

@@ -1,1 +1,0 @@
-"""From items to statistics to scores, on one machine or many."""

@@ -1,0 +1,1 @@
+"""The verbs: score, compare, agree, accuracy, calibrate, label, raters, explain, doctor and their commands."""

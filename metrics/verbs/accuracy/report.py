@@ -1,0 +1,245 @@
+"""The accuracy of systems with intervals that count the judge's errors: what `genqa-metrics accuracy` prints."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...reports.charts import accuracy_chart
+from ...reports.glossary import short_names
+from ...reports.report import Report, highest_accuracy
+from ...reports.slices import accuracy_table
+from ...reports.table import Table, accuracy_cell, estimate, number
+from ...rows.callbacks import Message, Progress, ignore
+from ...scale.confusion import CONFUSION
+from ...scale.options import OnError, Settings, bad_usage, errors_of_python
+from ..judge_errors import measured_fact
+from ..labels import agreement_fact
+from .run import AccuracyRun
+
+SYSTEMS = "Accuracy of the systems"  # a table
+
+
+class AccuracyReport(Report):
+    """The accuracy of every system.
+
+    Args:
+        report: what `analysis.accuracy_run.AccuracyRun.report` returns.
+
+    Attributes:
+        systems: {system: {"judged", "accuracy", "low", "high", "method", "rows", "questions", "labelled", ...}};
+            where AVA judged, "ava_accuracy" is "judged".
+        slices: {slice: systems} with `by`, else None.
+        differences: [{"first", "second", "difference": {"value", "low", "high"}}] of every pair of systems.
+        judge: signature of the judge.
+        worst: the rows that are most surely wrong.
+        notes: what a reader must know before the numbers.
+    """
+
+    title = "Accuracy"
+    styles = ("forest.css",)
+
+    def __init__(self, report: Mapping):
+        self._report = report
+        self.systems, self.differences = report["systems"], report["differences"]
+        self.slices = report["slices"] and report["slices"]["values"]
+        self.judge, self.notes, self.worst = report["judge"], report["notes"], report["worst"]
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{system} {accuracy_cell(values)}" for system, values in self.systems.items())
+        return f"AccuracyReport({found})"
+
+    def to_pandas(self):
+        """Return a `pandas.DataFrame` with one row per system."""
+        import pandas
+
+        flat = {
+            system: {name: value for name, value in found.items() if not isinstance(value, Mapping)}
+            for system, found in self.systems.items()
+        }
+        return pandas.DataFrame.from_dict(flat, orient="index").rename_axis("system")
+
+    def tables(self) -> list[Table]:
+        """Return the tables."""
+        found = [self._systems()]
+        if any("confusion" in values for values in self.systems.values()):
+            found.append(self._agreement())
+        found += [table] if (table := accuracy_table(self._report)) else []
+        if any("needed" in values for values in self.systems.values()):
+            found.append(self._needed())
+        if self.differences:
+            found.append(self._differences())
+        return found
+
+    @property
+    def findings(self) -> list[str]:
+        """Which system has the highest accuracy, and which others may be as good."""
+        told = [system for system, found in self.systems.items() if found["low"] is not None]
+        first = max(told, key=lambda system: self.systems[system]["accuracy"], default=None)
+        as_good = [
+            system
+            for pair in self.differences
+            if first in (pair["first"], pair["second"]) and not _is_clear(pair["difference"])
+            for system in (pair["first"], pair["second"])
+        ]
+        return [highest_accuracy(self.systems, as_good)]
+
+    def charts(self) -> dict:
+        """Return a chart of the accuracy, for the table of the systems."""
+        chart = accuracy_chart(self.systems, (), self._percent())
+        return {SYSTEMS: chart} if chart else {}
+
+    def _percent(self) -> str:
+        return f"{self._report['settings']['confidence']:.0%}"
+
+    def _systems(self) -> Table:
+        order = sorted(self.systems, key=lambda system: -(self.systems[system]["accuracy"] or 0))
+        ava = all("ava_accuracy" in found for found in self.systems.values())
+        labelled = any(found["labelled"] for found in self.systems.values())
+        header = ["system", "accuracy", "wrong", "declined", "accuracy_given_attempted", "answers"]
+        header += ["ava_accuracy" if ava else "judged", *["labelled", "effective rows"] * labelled]
+        rows = []
+        for system in order:
+            found = self.systems[system]
+            cells = [system, accuracy_cell(found), number(found["wrong"]), number(found["declined"])]
+            cells += [estimate(found["accuracy_given_attempted"]), f"{found['rows']:,}", number(found["judged"])]
+            if labelled:
+                cells += [
+                    f"{found['labelled']:,}",
+                    f"{found['effective_sample_size']:,.0f}" if "effective_sample_size" in found else "-",
+                ]
+            rows.append(cells)
+        methods = dict.fromkeys(found["method"] for found in self.systems.values())
+        said = f"Accuracy with its {self._percent()} interval; {'; '.join(methods)}. "
+        said += f"The interval is of {self._report['settings']['truth']}."
+        said += " Declined: gives no answer, such as 'I don't know'; attempted: the other answers."
+        if labelled:
+            said += " Effective rows: this many random labels would give as narrow an interval without the judge."
+        return Table(SYSTEMS, header, rows, said, short=short_names(header))
+
+    def _agreement(self) -> Table:
+        rows = []
+        for system, found in self.systems.items():
+            if "confusion" in found:
+                counts = [f"{found['confusion'][name]:,}" for name in CONFUSION]
+                rows.append(
+                    [system, f"{found['labelled']:,}", number(found["agreement"]), number(found["kappa"]), *counts]
+                )
+        said = (
+            "Verdicts of the judge beside the labels; agreement and Cohen's kappa are weighted by the probability of "
+            "being drawn. Missed: correct but rejected; let through: wrong but accepted."
+        )
+        return Table("Judge and people", ["system", "labelled", "agreement", "kappa", *CONFUSION], rows, said)
+
+    def _needed(self) -> Table:
+        points = next(found["needed"] for found in self.systems.values() if "needed" in found)
+        header = ["system", *(f"+-{float(point) * 100:g} points" for point in points)]
+        rows = [
+            [
+                system,
+                *("more questions" if count is None else f"{count:,}" for count in found["needed"].values()),
+            ]
+            for system, found in self.systems.items()
+            if "needed" in found
+        ]
+        said = "About how many more rows, drawn by chance, to label for such an interval. "
+        said += "'more questions': even with every row labelled the questions are too few, or too many labels wrong."
+        return Table("How many more labels", header, rows, said)
+
+    def _differences(self) -> Table:
+        rows, marked = [], set()
+        for place, pair in enumerate(self.differences):
+            found = pair["difference"]
+            marked |= {place} if _is_clear(found) else set()
+            rows.append([f"{pair['first']} - {pair['second']}", estimate(found), f"{pair['shared_questions']:,}"])
+        said = (
+            f"With {self._percent()} intervals, paired by question where labels are there; where people labelled the "
+        )
+        said += "same questions for both, of the differences of their answers. Bold: leaves out 0."
+        return Table(
+            "Differences of systems", ["pair", "difference of accuracy", "questions in common"], rows, said, marked
+        )
+
+    def facts(self) -> list[str]:
+        """Return what the numbers rest on, one sentence or line each."""
+        report = self._report
+        facts = [*self._inputs(), f"judge: {self.judge}"]
+        if report["raters"]:
+            facts.append(agreement_fact(report["raters"]))
+            if error := report["settings"]["rater_error"]:
+                facts.append(f"wrong labels: {error:.1%}, added to the intervals on both sides")
+        if report["measured"]:
+            facts.append(measured_fact(report["measured"]))
+        if report["bad_rows"]:
+            facts.append(f"left out: {report['bad_rows']:,} bad rows")
+        return [*facts, f"genqa-metrics {report['genqa_metrics']}"]
+
+
+def _is_clear(difference: Mapping) -> bool:
+    """Return whether a difference has an interval without 0."""
+    return difference["low"] is not None and not difference["low"] <= 0 <= difference["high"]
+
+
+def accuracy(
+    rows: Any,
+    labels: Any = None,
+    columns: Mapping[str, str] | None = None,
+    settings: Settings | None = None,
+    *,
+    finite_population: bool = False,
+    by: str | None = None,
+    rater_error: float | None = None,
+    confidence: float = 0.95,
+    ignore_judge_errors: bool = False,
+    calibration: str | None = None,
+    on_error: OnError = "fail",
+    problem: Message = ignore,
+    progress: Progress = ignore,
+) -> AccuracyReport:
+    """Estimate how many answers of each system are correct, as `genqa-metrics accuracy` does.
+
+    Args:
+        rows: as for `score`, one answer a row.
+        labels: labels of people for some of the rows, as `label` writes them: label with question and prediction, or
+            with id; system; the probability of being drawn. Default: those in a column label of the rows.
+        columns: where a column has another name; {"judge": column} takes the verdicts or probabilities of another
+            judge from a column.
+        settings: settings of ava, such as threshold or checkpoint.
+        finite_population: intervals of these very rows, not of questions like them: narrower, for a fixed test set.
+            Needs labels.
+        by: also report results for each value of this column, such as a topic; COLUMN.KEY goes into objects.
+        rater_error: share of the labels that are wrong, 0.05 for 5%: intervals are wider by it on both sides. Default:
+            what the disagreement of several raters shows; 0 where every row has one label.
+        confidence: probability that an interval holds the truth.
+        ignore_judge_errors: with ava, without labels: intervals of the accuracy that ignore the errors of the judge.
+        calibration: with ava: file of `calibrate`. Default: calibration.json in the folder of the checkpoint, if there
+            is one.
+        on_error: "fail" at the first bad row, or "skip" and count bad rows.
+        problem: called with each row that is left out.
+        progress: called with what is scored, rows that are done, and all rows.
+
+    Returns:
+        `.systems` {system: {"judged", "accuracy", "low", "high", "method", ...}}, `.differences`, `.to_pandas()`.
+
+    Raises:
+        ValueError: if an argument or a row is bad.
+
+    >>> answers = [{"question": f"{n}?", "prediction": "a", "references": "a", "by": n % 2} for n in range(200)]
+    >>> labels = [{"question": f"{n}?", "prediction": "a", "system": "rows", "label": n % 2} for n in range(60)]
+    >>> accuracy(answers, labels, columns={"judge": "by"})
+    AccuracyReport(rows 0.500 [0.427, 0.573])
+    """
+    with errors_of_python(rows):
+        with bad_usage():
+            run = AccuracyRun(
+                rows,
+                labels,
+                columns,
+                settings,
+                finite_population=finite_population,
+                by=by,
+                rater_error=rater_error,
+                confidence=confidence,
+                ignore_judge_errors=ignore_judge_errors,
+                calibration=calibration,
+                on_error=on_error,
+            )
+        return AccuracyReport(run.report(problem, progress))

@@ -1,0 +1,65 @@
+"""The command `agree`: how well metrics agree with human scores."""
+
+from typing import Annotated
+
+import typer
+
+from ...terminal import options
+from ...terminal.running import carry_out
+
+_GROUP = "A column to group by, beside question type, system, data set (source) and length of the answer."
+_CORRECT = (
+    "Human scores from here on count as correct. Default: column label where every row has 0 or 1, else the middle of "
+    "the range of the human scores."
+)
+_GAP = "Two answers count as ranked by humans where their scores differ by more. Default: half the range."
+_WORST = "Number of rows to list on which a judge and the humans differ, worst first."
+
+
+def agree(
+    inputs: options.inputs("FILE", "Files as for `score`, with a human score in every row."),
+    metric: options.MetricsOrColumns = None,
+    set_: options.Set = None,
+    settings_file: options.SettingsFile = None,
+    column: options.ScoresOrColumn = None,
+    from_: options.From = None,
+    systems: options.Systems = None,
+    encoding: options.Encoding = None,
+    rows_at: options.RowsAt = None,
+    sheet: options.Sheet = None,
+    split_references: options.SplitReferences = None,
+    on_error: options.SkipOrFail = "fail",
+    json: options.Json = None,
+    markdown: options.Markdown = None,
+    latex: options.Latex = None,
+    html: options.Html = None,
+    form: options.PrintAs = "table",
+    seed: options.Seed = 0,
+    group_columns: Annotated[
+        list[str] | None, typer.Option("--group", "-g", metavar="COLUMN", help=_GROUP, show_default=False)
+    ] = None,
+    correct: Annotated[
+        float | None, typer.Option("--correct", metavar="SCORE", help=_CORRECT, show_default=False)
+    ] = None,
+    gap: Annotated[float | None, typer.Option("--gap", metavar="SCORE", help=_GAP, show_default=False)] = None,
+    resamples: options.resamples("Number of bootstrap samples; there are 10 times as many permutations.") = 1000,
+    worst: Annotated[int, typer.Option("--worst", metavar="N", help=_WORST)] = 10,
+) -> None:
+    """Measure how well metrics agree with the human scores in files, with 95% intervals and tests.
+
+    Rows are those of `score`, one answer each, with a human `score` (or `label`) as a number.
+
+    **Correlations** (Pearson, Spearman, Kendall) with bootstrap intervals, and tests of their differences: by
+    permutation, Williams' t, Steiger's Z. Answers to one question are alike, so whole questions are resampled.
+
+    **Pairs**: the share of pairs of answers, and of systems, that a metric ranks as humans do.
+
+    **Groups**: by question type (column `question_type`, else by a rule on its wording), system, source, length.
+
+    **Correct or not**: best thresholds, area under the ROC curve, calibration.
+
+    **Judges** (ava): accuracy and confusion at their own threshold, and the rows on which they and the humans differ.
+
+    **Exit status**: 0 done, 1 failed, 2 bad usage.
+    """
+    carry_out("agree", locals(), scores=True)

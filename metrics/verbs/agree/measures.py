@@ -1,0 +1,339 @@
+"""How well metrics agree with human judgments: arrays in, all the numbers that `genqa-metrics agree` reports out."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+import numpy as np
+
+from ...scale.confusion import CONFUSION, agreement
+from ...statistics import correlation, thresholds
+from ...statistics.jackknife import FEW, Resampler
+from ...statistics.resampling import adjust_p_values
+from ..inputs import question_numbers, rounded
+
+LENGTHS = ((3, "1 to 3 words"), (10, "4 to 10 words"), (25, "11 to 25 words"), (math.inf, "26 words or more"))
+MIN_ROWS = 10  # of a group, below which no correlation is given
+MIN_QUESTIONS = 10  # below which no interval is given: of 5 questions 81% of them hold at worst
+FEW_INTERVALS = "intervals by jackknife and Student's t"
+NO_INTERVALS = f"too few for intervals, which need {MIN_QUESTIONS}"
+MAX_GROUPS = 50
+CURVE_POINTS = 100
+PERMUTATIONS = 10  # per resample: many pairs of metrics, corrected for their number, need small p-values
+
+
+def _numbered(values: Sequence) -> np.ndarray:
+    numbers: dict = {}
+    return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)
+
+
+@dataclass
+class Judgments:
+    """Answers with human scores and metric scores, row by row.
+
+    Attributes:
+        human: (rows,) human scores, all finite.
+        correct: (rows,) booleans, which answers humans accept.
+        scores: name -> (rows,) scores of a metric, all finite.
+        questions: (rows,) what makes rows answers to the same question with the same references.
+        texts: (rows,) text of the question, None where there is none: rows with the same text are resampled together;
+            None: as `questions` says.
+        systems: (rows,) names of systems; None where rows have none.
+        groups: name of a grouping -> (rows,) group of every row.
+        system_scores: name -> system -> score of all its answers, for metrics where that is not the mean of its rows.
+        thresholds: name -> score from which a metric calls an answer correct, for metrics that do.
+    """
+
+    human: np.ndarray
+    correct: np.ndarray
+    scores: dict[str, np.ndarray]
+    questions: list
+    texts: list[str | None] | None = None
+    systems: list[str] | None = None
+    groups: dict[str, list[str]] = field(default_factory=dict)
+    system_scores: dict[str, dict[str, float]] = field(default_factory=dict)
+    thresholds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def clusters(self) -> np.ndarray:
+        """(rows,) number of every row's question."""
+        return _numbered(self.questions) if self.texts is None else question_numbers(self.texts)
+
+
+def _estimate(kind: str, value: float, samples: np.ndarray, draw: Resampler) -> dict[str, float | None]:
+    if not math.isfinite(value):
+        return {"value": value, "low": None, "high": None}
+    low, high = draw.limits(kind, value, samples)
+    return {"value": value, "low": float(low), "high": float(high)}
+
+
+def _correlations(
+    scores: Mapping[str, np.ndarray],
+    human: np.ndarray,
+    kinds: Sequence[str],
+    draw: Resampler,
+) -> tuple[dict[str, dict], dict[str, np.ndarray]]:
+    """Return metric -> kind -> estimate, and the samples behind the intervals by "kind metric"."""
+
+    def sampled(kind: str, values: np.ndarray) -> Callable:
+        return lambda counts: getattr(correlation, f"resampled_{kind}")(values, human, counts)
+
+    wanted = {f"{kind} {name}": sampled(kind, values) for name, values in scores.items() for kind in kinds}
+    samples = draw.values(wanted)
+    estimates = {
+        name: {
+            kind: _estimate("correlation", getattr(correlation, kind)(values, human), samples[f"{kind} {name}"], draw)
+            for kind in kinds
+        }
+        for name, values in scores.items()
+    }
+    if "pearson" in kinds and draw.number >= draw.least:
+        for name, values in scores.items():
+            low, high = correlation.pearson_limits(values, human, draw.questions, draw.samples, draw.seed)
+            estimates[name]["pearson"] |= {"low": low, "high": high}
+    return estimates, samples
+
+
+def _thinned(*columns: np.ndarray) -> list[list[float]]:
+    """Return the points of a curve, evenly thinned to `CURVE_POINTS`; the first and the last stay."""
+    points = np.stack(columns, axis=1)
+    kept = np.unique(np.linspace(0, len(points) - 1, min(len(points), CURVE_POINTS)).round().astype(int))
+    return points[kept].tolist()
+
+
+def _as_classifier(scores: np.ndarray, correct: np.ndarray, draw: Resampler) -> dict[str, object]:
+    """Return how well a score tells answers that humans accept from the others; both kinds must be there."""
+    from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
+
+    samples = draw.values({"auc": lambda counts: correlation.resampled_auc(scores, correct, counts)})["auc"]
+    false, hits, _ = roc_curve(correct, scores)
+    precision, recall, _ = precision_recall_curve(correct, scores)
+    chosen = {}
+    for criterion in thresholds.CRITERIA:
+        threshold, value = thresholds.best_threshold(scores, correct, criterion)
+        chosen[criterion] = {
+            "threshold": threshold if math.isfinite(threshold) else None,
+            "value": value,
+            "held_out": thresholds.held_out(scores, correct, draw.questions, criterion, draw.seed),
+        }
+    in_range = scores.min() >= -1e-6 and scores.max() <= 1 + 1e-6  # a cosine of 1 may come out a little above it
+    return {
+        "auc": _estimate("share", float(roc_auc_score(correct, scores)), samples, draw),
+        "average_precision": float(average_precision_score(correct, scores)),
+        "thresholds": chosen,
+        "calibration": thresholds.calibration(np.clip(scores, 0, 1), correct) if in_range else None,
+        "roc": _thinned(false, hits),
+        "precision_recall": _thinned(recall[::-1], precision[::-1]),
+    }
+
+
+def _verdicts(scores: np.ndarray, correct: np.ndarray, threshold: float, draw: Resampler) -> dict[str, object]:
+    """Return how good a judge's own verdicts are: threshold, agreement, kappa, the counts of `confusion`, shares."""
+    right = ((scores >= threshold) == correct).astype(float)
+    means = draw.values({"agreement": lambda counts: counts @ right / counts.sum(axis=1)})
+    found = thresholds.confusion(scores, correct, threshold)
+    return {
+        "threshold": threshold,
+        **agreement([found[name] for name in CONFUSION]),
+        "agreement": _estimate("share", float(right.mean()), means["agreement"], draw),
+        **found,
+    }
+
+
+def differing(judgments: Judgments, name: str, count: int) -> list[int]:
+    """Return the rows on which a metric and the humans differ most, worst first.
+
+    Args:
+        judgments: the rows.
+        name: a metric that calls answers correct from a score on; its scores are within 0 to 1.
+        count: number of rows at most; rows whose verdict the humans share are not among them.
+    """
+    human = (judgments.human - judgments.human.min()) / (np.ptp(judgments.human) or 1.0)
+    scores = judgments.scores[name]
+    wrong = np.flatnonzero((scores >= judgments.thresholds[name]) != judgments.correct)
+    return wrong[np.argsort(-np.abs(scores - human)[wrong], kind="stable")][:count].tolist()
+
+
+def _differences(judgments: Judgments, estimates: Mapping, samples: Mapping, draw: Resampler) -> list[dict]:
+    """Return the tests of every pair of metrics, for Pearson's and for Spearman's correlation."""
+    from scipy.stats import rankdata
+
+    names = [name for name in judgments.scores if math.isfinite(estimates[name]["pearson"]["value"])]
+    rows = len(judgments.human)
+    sides = {
+        "pearson": (judgments.scores, judgments.human),
+        "spearman": (
+            {name: rankdata(judgments.scores[name]) for name in names},
+            rankdata(judgments.human),
+        ),
+    }
+    pairs = list(combinations(names, 2))
+    found: list[dict] = [{"first": first, "second": second} for first, second in pairs]
+    for kind, (scores, human) in sides.items():
+        if not pairs:
+            continue
+        x, y = (np.stack([scores[pair[side]] for pair in pairs]) for side in (0, 1))
+        p_values = correlation.permutation_p(x, y, human, draw.questions, PERMUTATIONS * draw.samples, draw.seed)
+        holm = adjust_p_values(p_values, "holm")
+        for place, (entry, (first, second)) in enumerate(zip(found, pairs, strict=True)):
+            r1, r2 = (estimates[name][kind]["value"] for name in (first, second))
+            r12 = correlation.pearson(x[place], y[place])
+            apart = samples[f"{kind} {first}"] - samples[f"{kind} {second}"]
+            entry[kind] = _estimate("difference", r1 - r2, apart, draw)
+            entry[kind]["williams_t"], entry[kind]["williams_p"] = correlation.williams(r1, r2, r12, rows)
+            entry[kind]["steiger_z"], entry[kind]["steiger_p"] = correlation.steiger(r1, r2, r12, rows)
+            entry[kind]["permutation_p"] = float(p_values[place])
+            entry[kind]["permutation_p_holm"] = float(holm[place])
+    return found
+
+
+def _rank_pairs(judgments: Judgments, gap: float, draw: Resampler) -> dict:
+    """Return the share of answer pairs that each metric ranks as humans do; None where there are no pairs."""
+    better, worse = correlation.answer_pairs(judgments.questions, judgments.systems, judgments.human, gap)
+    shares: dict[str, dict | None] = {}
+    rows = len(judgments.human)
+    for name, scores in judgments.scores.items():
+        if not len(better):
+            shares[name] = None
+            continue
+        right = (scores[better] > scores[worse]).astype(float)
+        of_row, all_of_row = np.bincount(better, right, rows), np.bincount(better, minlength=rows)
+
+        def share(counts: np.ndarray, of_row=of_row, all_of_row=all_of_row) -> np.ndarray:
+            pairs = counts @ all_of_row
+            return np.divide(counts @ of_row, pairs, out=np.full(len(counts), np.nan), where=pairs > 0)
+
+        shares[name] = _estimate("share", float(right.mean()), draw.values({"share": share})["share"], draw)
+    return {"gap": gap, "pairs": len(better), "metrics": shares}
+
+
+def _systems(judgments: Judgments, draw: Resampler) -> dict | None:
+    """Return the scores of systems, and for how many pairs each metric has the order of the humans."""
+    if judgments.systems is None or len(set(judgments.systems)) < 2:
+        return None
+    names = sorted(set(judgments.systems))
+    masks = np.array([[system == name for system in judgments.systems] for name in names], dtype=float)
+
+    def means(values: np.ndarray) -> np.ndarray:
+        return masks @ values / masks.sum(axis=1)
+
+    human = means(judgments.human)
+    scores = {
+        metric: np.array([judgments.system_scores[metric][name] for name in names])
+        if metric in judgments.system_scores
+        else means(values)
+        for metric, values in judgments.scores.items()
+    }
+
+    def human_means(counts: np.ndarray) -> np.ndarray:
+        rows = counts @ masks.T
+        return np.divide(counts @ (masks * judgments.human).T, rows, out=np.full(rows.shape, np.nan), where=rows > 0)
+
+    samples = draw.values({"human": human_means})["human"]
+    clear = []
+    for i, j in zip(*np.triu_indices(len(names), 1), strict=True):
+        low, high = draw.limits("difference", human[i] - human[j], samples[:, i] - samples[:, j])
+        if low > 0 or high < 0:
+            clear.append((i, j))
+    pairs = {}
+    for metric, values in scores.items():
+        right, all_pairs = correlation.system_pairs(human, values)
+        clearly = sum(bool((human[i] - human[j]) * (values[i] - values[j]) > 0) for i, j in clear)
+        pairs[metric] = {"right": right, "pairs": all_pairs, "clear_right": clearly, "clear_pairs": len(clear)}
+    return {
+        "human": dict(zip(names, human.tolist(), strict=True)),
+        "rows": dict(zip(names, masks.sum(axis=1).astype(int).tolist(), strict=True)),
+        "metrics": {metric: dict(zip(names, values.tolist(), strict=True)) for metric, values in scores.items()},
+        "pairs": pairs,
+    }
+
+
+def _groups(judgments: Judgments, draw: Resampler) -> tuple[dict, list[str]]:
+    """Return the correlations within groups, and notes about them."""
+    found: dict[str, dict] = {}
+    notes = []
+    for grouping, labels in judgments.groups.items():
+        order = dict.fromkeys(sorted(labels))
+        if grouping == "length":
+            order = dict.fromkeys(name for _, name in LENGTHS if name in order)
+        if len(order) < 2:
+            continue
+        if len(order) > MAX_GROUPS:
+            notes.append(f"{grouping}: {len(order):,} groups are too many to report; at most {MAX_GROUPS} are")
+            continue
+        found[grouping] = {}
+        for label in order:
+            rows = np.flatnonzero([other == label for other in labels])
+            questions = np.unique(draw.questions[rows], return_inverse=True)[1]
+            entry: dict = {"rows": len(rows), "questions": int(questions.max()) + 1, "metrics": None}
+            if len(rows) >= MIN_ROWS:
+                scores = {name: values[rows] for name, values in judgments.scores.items()}
+                kinds = ("pearson", "spearman")
+                own = replace(draw, questions=questions)
+                entry["metrics"], _ = _correlations(scores, judgments.human[rows], kinds, own)
+            found[grouping][label] = entry
+    return found, notes
+
+
+def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, seed: int = 0) -> dict[str, object]:
+    """Return how well metrics agree with the humans.
+
+    Args:
+        judgments: the rows, at least 3 of them.
+        gap: for the share of answer pairs ranked as humans do, pairs whose human scores differ by more than this
+            count; None for half of the range of the human scores (the paper: more than 2 on a scale from 1 to 5).
+        number: bootstrap samples; there are ten times as many permutations.
+        seed: of both.
+
+    Returns:
+        "interval": the name of the method; "metrics": by metric "pearson", "spearman", "kendall" (value, low, high),
+        with both correct and wrong answers "classifier" (auc, average_precision, thresholds, calibration, roc,
+        precision_recall), and of a judge "verdicts" (see `_verdicts`); "differences": of every pair of metrics;
+        "rank_pairs"; "systems"; "groups"; "notes". Numbers have six significant digits; what is not defined is None,
+        and a note says why.
+    """
+    human, correct = judgments.human, judgments.correct
+    notes = []
+    draw = Resampler(judgments.clusters, number, seed, MIN_QUESTIONS)
+    questions = int(draw.questions.max()) + 1
+    if draw.number < FEW:
+        said = f"only {questions} questions"
+        if draw.number < questions - 1:
+            said = f"some questions have many rows: all count as {draw.number:.0f} equal questions"
+        rough = draw.number >= MIN_QUESTIONS
+        notes.append(f"{said}: {FEW_INTERVALS if rough else NO_INTERVALS}")
+    if questions < len(human):
+        notes.append(
+            "answers to one question are alike: intervals and permutations draw whole questions; Williams' t and "
+            "Steiger's Z take rows for independent and find differences too easily here"
+        )
+    if not np.ptp(human):
+        notes.append("all human scores are equal: no correlation is defined")
+    for name, values in judgments.scores.items():
+        if not np.ptp(values):
+            notes.append(f"{name}: all its scores are equal: no correlation is defined")
+    estimates, samples = _correlations(judgments.scores, human, ("pearson", "spearman", "kendall"), draw)
+    metrics: dict[str, dict] = {name: dict(found) for name, found in estimates.items()}
+    if correct.any() and not correct.all():
+        for name, values in judgments.scores.items():
+            metrics[name]["classifier"] = _as_classifier(values, correct, draw)
+            if metrics[name]["classifier"]["calibration"] is None:
+                notes.append(f"{name}: has scores outside 0 to 1: no calibration")
+    else:
+        notes.append("humans accept all or none of the answers: no thresholds and no ROC")
+    for name, limit in judgments.thresholds.items():
+        metrics[name]["verdicts"] = _verdicts(judgments.scores[name], correct, limit, draw)
+    if gap is None:
+        gap = float(np.ptp(human)) / 2
+    groups, group_notes = _groups(judgments, draw)
+    report = {
+        "interval": draw.interval,
+        "metrics": metrics,
+        "differences": _differences(judgments, estimates, samples, draw),
+        "rank_pairs": _rank_pairs(judgments, gap, draw),
+        "systems": _systems(judgments, draw),
+        "groups": groups,
+        "notes": [*notes, *group_notes],
+    }
+    return rounded(report)

@@ -1,0 +1,142 @@
+"""A judge's scale, threshold and errors on a user's own data, from 50 to 100 labels; arrays in, numbers out.
+
+The judge's log-odds are scaled by the logistic regression of the labels on them (Platt 1999), with a prior that keeps
+the judge's own scale where labels are few. An answer counts as correct from a scaled probability of 0.5 on. The errors
+at this threshold are cross-fitted: the verdict on an answer is by a scale that was fitted on other questions.
+"""
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from ...ava.calibration import log_odds, scaled
+from ...statistics.intervals import effective_size
+from ...statistics.judge_errors import COUNTS, Counts, pooled
+from ..labelling import hash_uniform
+
+THRESHOLD = 0.5  # of the scaled probability
+FOLDS = 10
+LEAST_LABELS, LEAST_EACH = 20, 4  # answers with a label in all; correct and incorrect ones
+SLOPE_SPREAD, INTERCEPT_SPREAD = 1.0, 2.0  # of the prior: of the slope's logarithm around 0, of the intercept around 0
+
+
+def fitted_scale(probabilities: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """Return the slope and the intercept that scale the judge's log-odds to the labels.
+
+    Args:
+        probabilities: (answers,) the judge's; 0 is of an answer without any word, which is never scaled.
+        labels: (answers,) labels, 0 to 1.
+        weights: (answers,) of the answers.
+
+    >>> probabilities = np.array([0.1, 0.3, 0.5, 0.7, 0.9, 0.95] * 20)
+    >>> labels = np.array([0.0, 0, 0, 0, 1, 1] * 20)  # the judge accepts too much
+    >>> slope, intercept = fitted_scale(probabilities, labels, np.ones(120))
+    >>> bool(slope > 1), bool(0.7 < 1 / (1 + np.exp(intercept / slope)) < 0.9)
+    (True, True)
+    """
+    from scipy.optimize import minimize
+
+    kept = probabilities > 0
+    odds, labels, weights = log_odds(probabilities[kept]), labels[kept], weights[kept]
+
+    def loss(parameters):
+        slope, intercept = np.exp(parameters[0]), parameters[1]
+        scaled = slope * odds + intercept
+        gap = weights * (1 / (1 + np.exp(-np.clip(scaled, -500, 500))) - labels)
+        prior = parameters / np.array([SLOPE_SPREAD, INTERCEPT_SPREAD]) ** 2
+        value = (weights * (np.logaddexp(0, scaled) - labels * scaled)).sum() + (prior * parameters).sum() / 2
+        return value, np.array([(gap * odds).sum() * slope, gap.sum()]) + prior
+
+    found = minimize(loss, np.zeros(2), jac=True, method="L-BFGS-B", bounds=[(-5, 5), (-20, 20)]).x
+    return float(np.exp(found[0])), float(found[1])
+
+
+def folds_of(groups: Sequence[str], number: int = FOLDS) -> np.ndarray:
+    """Return (answers,) the fold of each; answers to one question are in one fold, and folds have as many questions.
+
+    >>> folds_of(["a", "b", "a", "c"], 2).tolist()
+    [1, 0, 1, 0]
+    """
+    names = list(dict.fromkeys(groups))
+    order = np.argsort(hash_uniform(names, 0), kind="stable")
+    fold = {names[place]: rank % number for rank, place in enumerate(order)}
+    return np.array([fold[name] for name in groups])
+
+
+def cross_fitted(
+    probabilities: np.ndarray, labels: np.ndarray, weights: np.ndarray, groups: Sequence[str]
+) -> np.ndarray:
+    """Return (answers,) the scaled probability of each, by a scale that was fitted on other questions.
+
+    Args:
+        probabilities: (answers,) the judge's.
+        labels: (answers,) labels, 0 to 1.
+        weights: (answers,) of the answers.
+        groups: (answers,) questions.
+    """
+    folds, found = folds_of(groups), np.zeros(len(probabilities))
+    for fold in np.unique(folds):
+        rest = folds != fold
+        scale = fitted_scale(probabilities[rest], labels[rest], weights[rest])
+        found[~rest] = scaled(probabilities[~rest], *scale)
+    return found
+
+
+def error_counts(verdicts: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    """Return how many correct and incorrect answers the judge was right about; labels between 0 and 1 count in part.
+
+    >>> error_counts(np.array([1, 0, 0]), np.array([1, 1, 0]))
+    {'accepted': 1.0, 'correct': 2.0, 'rejected': 1.0, 'incorrect': 1.0}
+    """
+    wrong = 1 - labels
+    sums = (labels * verdicts).sum(), labels.sum(), (wrong * (1 - verdicts)).sum(), wrong.sum()
+    return dict(zip(COUNTS, map(float, sums), strict=True))
+
+
+def effective_counts(
+    verdicts: np.ndarray,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    groups: Sequence[Hashable],
+    systems: Sequence[Hashable],
+) -> dict[str, float]:
+    """Return the same with weights, as the counts of fewer answers that are independent and weigh alike.
+
+    Both shares are those of the weighted answers. Their sample sizes are what the weights leave (Kish), fewer where
+    questions have several answers (`intervals.effective_size`), and where systems differ by more than chance
+    (`judge_errors.pooled`).
+
+    Args:
+        verdicts: (answers,) 0 or 1.
+        labels: (answers,) 0 to 1.
+        weights: (answers,) of the answers.
+        groups: (answers,) questions.
+        systems: (answers,) systems.
+
+    >>> same = effective_counts(np.ones(4), np.ones(4), np.array([1, 1, 1, 3]), "abcd", "xxxx")
+    >>> same["accepted"] == same["correct"] == 3.0
+    True
+    """
+    cluster = np.unique(np.array([str(group) for group in groups]), return_inverse=True)[1]
+    found = {}
+    for (hit, whole), right, share in (
+        (COUNTS[:2], labels, verdicts),
+        (COUNTS[2:], 1 - labels, 1 - verdicts),
+    ):
+        own = weights * right
+        total = own.sum()
+        rate = float((own * share).sum() / total) if total else 0.0
+        size = total**2 / (own**2).sum() if total else 0.0
+        if total:
+            moves, sizes = np.bincount(cluster, own * (share - rate)) / total, np.bincount(cluster, own)
+            size = min(size, float(effective_size(rate, moves, sizes)))
+        found |= {hit: rate * size, whole: float(size)}
+    names = np.array([str(system) for system in systems])
+    parts = [error_counts(verdicts[names == name], labels[names == name]) for name in dict.fromkeys(names)]
+    parts = [Counts(**part) for part in parts if min(part["correct"], part["incorrect"]) >= LEAST_EACH]
+    if len(parts) > 1:
+        _, correct, _, incorrect = pooled(parts)
+        for hit, whole, most in ((*COUNTS[:2], correct), (*COUNTS[2:], incorrect)):
+            shrunk = min(1.0, most / max(found[whole], 1e-12))
+            found |= {hit: found[hit] * shrunk, whole: found[whole] * shrunk}
+    return {name: round(value, 4) for name, value in found.items()}

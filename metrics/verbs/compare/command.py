@@ -1,0 +1,62 @@
+"""The command `compare`: systems on the same questions."""
+
+from typing import Annotated
+
+import typer
+
+from ...terminal import options
+from ...terminal.running import carry_out
+
+_CORRECTION = "Correction for the number of tests: holm, bonferroni, fdr (Benjamini-Hochberg) or none."
+_RUNS = (
+    "The two inputs are an old and a new run of one system: say what got better and what got worse, row by row. "
+    "Two folders are always read so."
+)
+
+
+def compare(
+    inputs: options.inputs("FILE", "Files as for `score`: one for every system, or one with a column 'system'."),
+    metric: options.MetricsOrColumns = None,
+    set_: options.Set = None,
+    settings_file: options.SettingsFile = None,
+    column: options.ScoresOrColumn = None,
+    from_: options.From = None,
+    systems: options.Systems = None,
+    encoding: options.Encoding = None,
+    rows_at: options.RowsAt = None,
+    sheet: options.Sheet = None,
+    split_references: options.SplitReferences = None,
+    on_error: options.SkipOrFailAll = "fail",
+    json: options.Json = None,
+    markdown: options.Markdown = None,
+    latex: options.Latex = None,
+    html: options.Html = None,
+    form: options.PrintAs = "table",
+    seed: options.Seed = 0,
+    resamples: options.resamples("Number of bootstrap samples.") = 10_000,
+    correction: Annotated[str, typer.Option("--correction", metavar="NAME", help=_CORRECTION)] = "holm",
+    rows: Annotated[
+        int, typer.Option("--rows", metavar="N", help="Number of rows to show on which the systems differ most.")
+    ] = 6,
+    by: options.By = None,
+    runs: Annotated[bool, typer.Option("--runs", help=_RUNS, show_default=False)] = False,
+    verbose: options.Verbose = False,
+    ignore_judge_errors: options.IgnoreJudgeErrors = False,
+    calibration: options.Calibration = None,
+) -> None:
+    """Compare systems on the same questions: which one is better, and could it be chance?
+
+    Rows are those of `score`. They are matched by `id` if systems share ids, else by question and references.
+
+    **Scores** with 95% intervals by question.
+
+    **With ava** the accuracy of every system: by the labels in the rows where there are some, else by the judge and
+    its measured errors; or that it cannot be told.
+
+    **Tests** of every pair of systems, corrected for their number; an interval leaves out 0 where p is below 5%.
+
+    **Ranks** with ties, clusters as in WMT, wins and losses by question, and the rows that differ most.
+
+    **Exit status**: 0 done, 1 failed, 2 bad usage.
+    """
+    carry_out("compare", locals(), scores=True)

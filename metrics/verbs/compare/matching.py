@@ -1,0 +1,164 @@
+"""Rows of several systems that answer the same questions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...rows.files import Source
+from ...rows.items import Item
+from ...rows.row import FileError
+
+
+@dataclass(slots=True)
+class SystemRow:
+    """A row of one system, where it stands, and what its file gives beside the texts.
+
+    Attributes:
+        item: the row.
+        source: its file.
+        given: scores in columns.
+        slice: what `--by` sorts it by.
+        recorded: scores that an earlier run wrote into the file, by name.
+    """
+
+    item: Item
+    source: Source
+    given: tuple[float, ...]
+    slice: str = ""
+    recorded: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def where(self) -> str:
+        """File and line, for messages."""
+        return f"{self.source.name}, {self.source.unit} {self.item.line}"
+
+
+@dataclass(frozen=True)
+class Matched:
+    """Rows of several systems, question by question.
+
+    Attributes:
+        systems: names of the systems.
+        rows: for every question one row per system, in their order.
+        matched_by: what showed which rows belong together.
+        left_out: number of questions that not all systems have.
+    """
+
+    systems: list[str]
+    rows: list[list[SystemRow]]
+    matched_by: str
+    left_out: int
+
+
+def _normal(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _content(item: Item) -> tuple:
+    """What makes two rows the same question; the order of references and blanks do not matter."""
+    text = None if item.text is None else _normal(item.text)
+    return text, tuple(sorted({_normal(reference) for reference in item.references}))
+
+
+def _shown(item: Item) -> str:
+    known = [f"id {item.id!r}"] * (item.id is not None) + [f"{item.text!r:.60}"] * (item.text is not None)
+    return " ".join(known) or f"references {item.references!r:.60}"
+
+
+def _counted(contents: Sequence[tuple]) -> list[tuple]:
+    """Number repetitions, so that the k-th row with some content is matched with the k-th of another system."""
+    seen: dict[tuple, int] = {}
+    keys = []
+    for content in contents:
+        seen[content] = seen.get(content, 0) + 1
+        keys.append((*content, seen[content]))
+    return keys
+
+
+def _keys(by_system: Mapping[str, list[SystemRow]]) -> tuple[str, dict[str, list]]:
+    """Return what shows which rows belong together, and every row's key by it."""
+    items = {system: [row.item for row in rows] for system, rows in by_system.items()}
+    ids = {system: {item.id for item in rows} for system, rows in items.items()}
+    systems = list(items)
+    shared = any(ids[system] & set().union(*(ids[other] for other in systems[:i])) for i, system in enumerate(systems))
+    if shared and not any(None in found for found in ids.values()):
+        for system, rows in by_system.items():
+            first: dict[str, SystemRow] = {}
+            for row in rows:
+                if row.item.id in first:
+                    raise FileError(
+                        f"{row.where}: id {row.item.id!r} of system {system!r} was there before, in "
+                        f"{first[row.item.id].where}; give every row of a system an id of its own, or leave the ids "
+                        "unread with --column id="
+                    )
+                first[row.item.id] = row
+        return "id", {system: [item.id for item in rows] for system, rows in items.items()}
+    contents = {system: [_content(item) for item in rows] for system, rows in items.items()}
+    if not any(text is None for rows in contents.values() for text, _ in rows):
+        return "question and references", {system: _counted(rows) for system, rows in contents.items()}
+    if not all(references for rows in contents.values() for _, references in rows):
+        raise FileError(
+            "rows cannot be matched: they need an 'id' that the systems share, or a question with references; say "
+            "which column it is with --column id=NAME"
+        )
+    # Without questions equal references ('yes') say little: only the order can show what belongs together.
+    return "order of the rows and references", {system: list(range(len(rows))) for system, rows in items.items()}
+
+
+def match(by_system: Mapping[str, list[SystemRow]], skip: bool, problem: Callable[[str], None]) -> Matched:
+    """Find the rows of several systems that answer the same question.
+
+    By id if all rows have one and systems share them; else by question (or context) and references; without
+    questions by the order of the rows. However found, questions and references must be the same.
+
+    Args:
+        by_system: rows of every system.
+        skip: leave out questions that not all systems answer, instead of raising.
+        problem: called with each question that is left out.
+
+    Raises:
+        FileError: if the systems have different questions, naming file and row.
+    """
+    matched_by, keys = _keys(by_system)
+    systems = list(by_system)
+    first = systems[0]
+    places = {system: {key: i for i, key in enumerate(keys[system])} for system in systems}
+    bad: dict[object, None] = {}
+
+    def report(key: object, message: str) -> None:
+        if not skip:
+            raise FileError(
+                f"{message}; systems are compared on the same questions: add what is missing, or compare on the "
+                "questions that all of them have with --on-error skip",
+            )
+        if key not in bad:
+            bad[key] = None
+            problem(message)
+
+    names = {system: f"system {system!r} ({by_system[system][0].source.name})" for system in systems}
+    for system in systems[1:]:
+        for key, row in zip(keys[system], by_system[system], strict=True):
+            place = places[first].get(key)
+            if place is None:
+                report(key, f"{row.where}: {_shown(row.item)} is not among the rows of {names[first]}")
+                continue
+            other = by_system[first][place]
+            if matched_by != "question and references":
+                text, references = _content(row.item)
+                other_text, other_references = _content(other.item)
+                both = text is not None and other_text is not None
+                if both and text != other_text:
+                    report(key, f"{row.where}: is about {text!r:.60}, but {other.where}, about {other_text!r:.60}")
+                elif references and other_references and references != other_references:
+                    report(
+                        key,
+                        f"{row.where}: has the references {row.item.references!r:.60}, but {other.where}, the "
+                        f"references {other.item.references!r:.60}",
+                    )
+        for key, row in zip(keys[first], by_system[first], strict=True):
+            if key not in places[system]:
+                report(key, f"{row.where}: {_shown(row.item)} is not among the rows of {names[system]}")
+    kept = [key for key in keys[first] if key not in bad]
+    if not kept:
+        raise FileError("no question is answered by every system; are these files about the same questions?")
+    rows = [[by_system[system][places[system][key]] for system in systems] for key in kept]
+    return Matched(systems, rows, matched_by, len(bad))

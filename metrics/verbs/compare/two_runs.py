@@ -1,0 +1,150 @@
+"""Two runs of one system over the same questions: what got better, what got worse, and what changed: answers or judge.
+
+Both runs are scored by the same judge, so every difference of these scores comes from an answer that changed. Where
+the files hold the scores of an earlier `score --output`, those tell whether the judge changed between the runs.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.scorer import Scorer
+from ...rows.items import RowError
+from ...rows.row import FileError
+from ...rows.runs import recorded_signatures
+from ...rows.sources import AnySource
+from ...scale.recorded import differing_parts
+from .matching import Matched
+from .system_comparison import row_scores
+
+TOLERANCE = 1e-6  # smaller differences of scores are rounding, also those of recorded scores, which are floats
+
+
+def recorded_scores(values: Mapping[str, object], names: Sequence[str]) -> dict[str, float]:
+    """Return the scores that an earlier run wrote into a row.
+
+    >>> recorded_scores({"ava_label": 1, "ava_score": "0.9", "aev": None}, ["ava_label", "ava_score", "aev"])
+    {'ava_label': 1.0, 'ava_score': 0.9}
+    """
+    found = {}
+    for name in names:
+        try:
+            found[name] = float(values[name])  # type: ignore[arg-type]
+        except (KeyError, TypeError, ValueError):
+            continue
+    return found
+
+
+def check_one_system(run: str, system: str | None, first: dict[str, str | None]) -> None:
+    """Refuse a run with the answers of several systems.
+
+    Args:
+        run: its name.
+        system: the system that a row names.
+        first: run -> system of its first row; changed in place.
+
+    Raises:
+        RowError: if it is another one.
+    """
+    if system != first.setdefault(run, system):
+        raise RowError(
+            f"run {run!r} holds several systems, {first[run]!r} and {system!r}; two runs are of one system: keep the "
+            "rows of one, or compare systems without --runs"
+        )
+
+
+def changes(
+    matched: Matched,
+    scorers: Mapping[str, Scorer],
+    statistics: Mapping[str, np.ndarray],
+    sources: Mapping[str, Sequence[AnySource]],
+) -> dict[str, Any]:
+    """Return what changed between two runs.
+
+    Args:
+        matched: the rows of both, the old run first.
+        scorers: {metric: what scores it}.
+        statistics: see `system_comparison.analyse`.
+        sources: {run: its files}.
+
+    Returns:
+        "runs" (old, new), "answers_changed" (number of questions), "judge" (see `_judges`), and "metrics": metric ->
+        "score", "better" and "worse" (rows, the largest change first), "same" (number), and "recorded", the rows whose
+        recorded score changed though the answer did not.
+
+    Raises:
+        FileError: if there are not two runs.
+    """
+    if len(matched.systems) != 2:
+        raise FileError(
+            f"runs: expected an old and a new run, got {len(matched.systems)}: {', '.join(matched.systems)}"
+        )
+    changed = np.array([old.item.predictions != new.item.predictions for old, new in matched.rows])
+    found: dict[str, Any] = {}
+    for metric, scorer in scorers.items():
+        name = scorer.significance_scores[0]
+        by_row = row_scores(scorer, statistics[metric], name)
+        difference = by_row[:, 1] - by_row[:, 0]
+        order = np.argsort(-np.abs(difference), kind="stable")
+        moved = [place for place in order.tolist() if abs(difference[place]) > TOLERANCE]
+        found[metric] = {
+            "score": name,
+            "better": [_change(matched, place, by_row[place]) for place in moved if difference[place] > 0],
+            "worse": [_change(matched, place, by_row[place]) for place in moved if difference[place] < 0],
+            "same": len(by_row) - len(moved),
+            "recorded": _recorded(matched, changed, scorer.row_names[scorer.names.index(name)]),
+        }
+    return {
+        "runs": matched.systems,
+        "answers_changed": int(changed.sum()),
+        "judge": _judges(sources, scorers),
+        "metrics": found,
+    }
+
+
+def _change(matched: Matched, place: int, scores: Sequence[float]) -> dict[str, Any]:
+    """Return what is reported of a question."""
+    rows = matched.rows[place]
+    asked = rows[0].item
+    return {
+        "row": place + 1,
+        "id": asked.id,
+        "text": asked.text,
+        "references": asked.references,
+        "slice": rows[0].slice or None,
+        **{
+            run: {"predictions": row.item.predictions, "score": float(score)}
+            for run, row, score in zip(("old", "new"), rows, scores, strict=True)
+        },
+    }
+
+
+def _recorded(matched: Matched, changed: np.ndarray, name: str) -> list[dict[str, Any]] | None:
+    """Return the questions with the same answer whose recorded score changed; None where a row has no such score."""
+    if not all(name in row.recorded for question in matched.rows for row in question):
+        return None
+    found = []
+    for place, (old, new) in enumerate(matched.rows):
+        scores = old.recorded[name], new.recorded[name]
+        if not changed[place] and abs(scores[1] - scores[0]) > TOLERANCE:
+            found.append(_change(matched, place, scores))
+    return found
+
+
+def _judges(sources: Mapping[str, Sequence[AnySource]], scorers: Mapping[str, Scorer]) -> dict[str, dict[str, Any]]:
+    """Return of every metric the signatures in the files of each run, and the parts that differ, as "old -> new"."""
+    found = {}
+    for metric, scorer in scorers.items():
+        recorded = [
+            sorted({text for source in of_run if (text := recorded_signatures(source).get(metric))})
+            for of_run in sources.values()
+        ]
+        old, new = (signatures[0] if len(signatures) == 1 else None for signatures in recorded)
+        found[metric] = {
+            "old": recorded[0],
+            "new": recorded[1],
+            "now": scorer.signature,
+            "differs": differing_parts(old, new) if old and new else None,
+        }
+    return found

@@ -1,0 +1,36 @@
+"""The command `download`: a checkpoint and its encoder, so that later runs need no network."""
+
+from typing import Annotated
+
+import typer
+
+from ..terminal import console, options
+
+
+def download(
+    metric: Annotated[options.ModelMetric, typer.Option("--metric", "-m", help="The metric whose checkpoint it is.")],
+    checkpoint: Annotated[
+        str,
+        typer.Option("--checkpoint", metavar="SIZE|HUB_ID", help="'small', 'base', 'large', or 'org/name@revision'."),
+    ] = "small",
+) -> None:
+    """Download a checkpoint and the encoder that it stands on, with progress; a broken download is resumed.
+
+    What is already there is verified and kept. Afterwards the checkpoint loads offline.
+
+    **Exit status**: 0 done, 1 failed, 2 bad usage.
+    """
+    from importlib import import_module
+
+    from ..core.checkpoint_validation import CheckpointError
+    from ..core.encoders import encoder_source
+
+    loading = import_module(f"{__name__.removesuffix('.verbs.download')}.{metric}.loading")
+    try:
+        folder = loading.checkpoint_folder(checkpoint)
+        source = encoder_source(folder)
+    except CheckpointError as error:
+        raise console.stop(str(error), 2) from error
+    except (ValueError, OSError) as error:
+        raise console.stop(str(error), 1) from error
+    typer.echo(console.visible(f"checkpoint: {folder}\nencoder: {source}\nBoth are complete."))

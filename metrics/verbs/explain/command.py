@@ -1,0 +1,296 @@
+"""The command `explain`: show in the terminal, or on a page, why a metric scored an answer as it did."""
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from ...terminal import console, options
+
+WORST = 5  # answers of files that are shown
+
+
+def explain(
+    texts: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="QUESTION", help="The question of one answer; or files of rows as for score.", show_default=False
+        ),
+    ],
+    prediction: Annotated[
+        str | None,
+        typer.Option("--prediction", metavar="TEXT", help="The answer to be explained.", show_default=False),
+    ] = None,
+    reference: Annotated[
+        list[str] | None,
+        typer.Option("--reference", metavar="TEXT", help="A reference answer, once for each.", show_default=False),
+    ] = None,
+    context: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--context", metavar="TEXT", help="grounding: a retrieved passage, once for each.", show_default=False
+        ),
+    ] = None,
+    metric: Annotated[
+        Literal["kpqa", "ava", "grounding"] | None,
+        typer.Option(
+            "--metric",
+            "-m",
+            help="ava: which words count for and against the answer. kpqa: what it weighs and matches. grounding: "
+            "which sentences no passage supports. Default: ava, as for score; kpqa with --idf; grounding with "
+            "--context.",
+            show_default=False,
+        ),
+    ] = None,
+    idf: Annotated[
+        Path | None,
+        typer.Option(
+            "--idf",
+            metavar="FILE",
+            help="kpqa: show beside the weights how rare each word piece is in the references of this file of rows.",
+            show_default=False,
+        ),
+    ] = None,
+    html: options.SamePage = None,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            "--checkpoint",
+            metavar="FOLDER_OR_ID",
+            help="Checkpoint of the metric: a folder, or its name on the Hub. Default: the one of the package.",
+        ),
+    ] = None,
+    set_: options.SetOfGrounding = None,
+    worst: Annotated[
+        int | None,
+        typer.Option(
+            "--worst", metavar="N", min=1, help="Files: answers to show, worst first. Default: 5.", show_default=False
+        ),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Files: write every sentence that no passage supports, one a line, to FILE (.csv, .tsv, .jsonl or "
+            ".parquet).",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = None,
+    column: options.Column = None,
+    from_: options.From = None,
+    systems: options.Systems = None,
+    encoding: options.Encoding = None,
+    rows_at: options.RowsAt = None,
+    sheet: options.Sheet = None,
+    split_references: options.SplitReferences = None,
+    on_error: options.SkipOrFailOrNone = None,
+) -> None:
+    """Show why a metric scored an answer as it did; of files, the answers that a person should read first.
+
+    **ava** prints the verdict, the reference that decided, the words of the answer that count for it and against it,
+    by what the probability is without them, and a sentence.
+
+    **kpqa** prints the prediction and every reference with the keyphrase weight of each word piece: as a heat map, or
+    as numbers where there are no colours (a pipe, a file, NO_COLOR). Marked are the pieces that match. Below stand the
+    weighted scores beside the unweighted ones and, with several references, which one gave each score.
+
+    **grounding** prints the sentences of one answer, each with its probability and the evidence. Of files it prints
+    the worst answers: the sentences that no passage supports, with the nearest sentence of a passage.
+
+    **Examples**
+
+    - `genqa-metrics explain "Who won?" --prediction "It was Ann." --reference Ann`
+
+    - `genqa-metrics explain answers.jsonl --worst 3`
+
+    - `genqa-metrics explain rag.jsonl -m grounding --worst 10 -o unsupported.csv`
+
+    An empty prediction is explained (it scores 0); an empty question or reference is bad usage.
+
+    **Exit status**: 0 done, 1 failed, 2 bad usage.
+    """
+    given = dict(locals())  # the arguments, by name
+    from ...registry import scorer_class
+
+    reading = [given[name] for name in options.READING]
+    of_files = {name: given[name] for name in ("worst", "output", "column", "on_error", *options.READING)}
+    with console.usage("explain"):
+        if checkpoint == "":
+            raise ValueError("--checkpoint: expected a folder or a name, got an empty one; is a shell variable unset?")
+        metric = metric or ("kpqa" if idf else "grounding" if context else "ava")
+        by_passages = scorer_class(metric).evidence == "contexts"
+        judges = bool(scorer_class(metric).verdict)
+        if idf and (judges or by_passages):
+            raise ValueError("--idf: only kpqa weighs word pieces; leave it out, or take --metric kpqa")
+        settings = options.read_settings_of("grounding", set_)
+        if settings and not by_passages:
+            raise ValueError("--set: only grounding has settings here; leave it out, or add --metric grounding")
+        if checkpoint and settings.setdefault("checkpoint", checkpoint) != checkpoint:
+            raise ValueError("--checkpoint: given twice, as an option and as a setting; drop one of the two")
+        of_rows = prediction is None and context is None and reference is None
+        if of_rows and by_passages:
+            files = {"--html": html, "--output": None if output is None else Path(output)}
+            console.check_outputs(files, texts)
+            run = _run(texts, of_files, reading, settings)
+        elif of_rows and all(map(os.path.exists, texts)):
+            for option, value in (("--html", html), ("--output", output), ("--idf", idf)):
+                if value:
+                    raise ValueError(f"{option}: of files only with --metric grounding; `score --html` has a page")
+            run = _scoring(texts, of_files, reading, metric, checkpoint)
+        else:
+            _check_one_answer(texts, metric, by_passages, prediction, reference, context, of_files)
+            console.check_outputs({"--html": html}, [idf])
+            run = None
+    if run and not by_passages:
+        _explain_rows(run, judges, checkpoint)
+        return
+    if by_passages:
+        from .unsupported import one_answer
+        from .unsupported_report import print_unsupported as show
+        from .unsupported_report import unsupported_html as as_html
+
+        with console.failures("explain"):
+            explained = _found(run) if run else one_answer(texts[0], prediction, context, settings)
+    elif judges:
+        from .verdict import verdict
+        from .verdict_report import print_verdict as show
+        from .verdict_report import verdict_html as as_html
+
+        with console.failures():
+            explained = verdict(texts[0], prediction, reference, {"checkpoint": checkpoint} if checkpoint else None)
+    else:
+        from .kpqa import explanation
+        from .kpqa_report import explanation_html as as_html
+        from .kpqa_report import print_explanation as show
+
+        with console.failures():
+            from ...kpqa.loading import load_models
+
+            corpus = _references_of(idf) if idf else None
+            explained = explanation(texts[0], prediction, reference, load_models(checkpoint), corpus=corpus)
+    console.write_outputs({"--html": (html, lambda: as_html(explained))})
+    show(explained, console.output_console(width=100))
+
+
+def _run(paths: list[str], given: Mapping[str, Any], reading: Sequence[Any], settings: Mapping[str, Any]):
+    """Return the run over files; a ValueError if an option is bad."""
+    from .unsupported import UnsupportedRun
+
+    sources = options.read_inputs(paths, *reading)
+    columns = options.name_values("--column", given["column"])
+    return UnsupportedRun(
+        sources, columns, settings, given["worst"] or WORST, given["output"], given["on_error"] == "skip"
+    )
+
+
+def _scoring(paths: list[str], given: Mapping[str, Any], reading: Sequence[Any], metric: str, checkpoint: str | None):
+    """Return the run that scores files, to find the answers that should be read first."""
+    from ...scale.run import Run
+
+    return Run(
+        options.read_inputs(paths, *reading),
+        [metric],
+        {metric: {"checkpoint": checkpoint}} if checkpoint else None,
+        columns=options.name_values("--column", given["column"]),
+        on_error=given["on_error"] or "fail",
+        worst=given["worst"] or WORST,
+    )
+
+
+def _explain_rows(run, judges: bool, checkpoint: str | None) -> None:
+    """Print why the answers of files that should be read first were scored as they were."""
+    from rich.text import Text
+
+    from ...reports.table import visible
+    from ..score.first_screen import why_to_read
+
+    with console.failures("explain"), console.noted_warnings():
+        with console.skipped_rows() as problem, console.progress_bars() as progress:
+            answers = run.score(console.say, problem, partial(progress, "scoring")).to_read.first
+    out = console.output_console(width=100)
+    for answer in answers:
+        name = f"{answer.id or f'line {answer.line}'}, {answer.system}: {why_to_read(answer)}"
+        out.print(Text(visible(name), style="bold"))
+        if judges:
+            from .verdict import verdict
+            from .verdict_report import print_verdict
+
+            settings = {"checkpoint": checkpoint} if checkpoint else None
+            found = verdict(answer.question or "", answer.prediction, answer.references, settings)
+            print_verdict(found, out, legend=answer is answers[-1])
+        else:
+            from ...kpqa.loading import load_models
+            from .kpqa import explanation
+            from .kpqa_report import print_explanation
+
+            models = load_models(checkpoint)
+            print_explanation(
+                explanation(answer.question or "", answer.prediction, answer.references, models, corpus=None), out
+            )
+        out.print()
+
+
+def _found(run):
+    """Return what a run over files finds; messages go to standard error."""
+    with console.noted_warnings(), console.skipped_rows() as problem, console.progress_bars() as progress:
+        found = run.found(console.say, problem, progress)
+    console.say_forms(run.sources)
+    if found.skipped:
+        console.warn(f"skipped {found.skipped:,} bad rows; {sum(found.read.values()):,} were read")
+    return found
+
+
+def _check_one_answer(
+    texts: list[str],
+    metric: str,
+    by_passages: bool,
+    prediction: str | None,
+    reference: list[str] | None,
+    context: list[str] | None,
+    of_files: Mapping[str, Any],
+) -> None:
+    """Raise a ValueError if the texts of one answer are missing or bad, or an option of files is given with them."""
+    evidence, wrong = ("--context", "--reference") if by_passages else ("--reference", "--context")
+    wanted, other = (context, reference) if by_passages else (reference, context)
+    if other:
+        raise ValueError(f"{wrong}: {metric} reads no such text; give {evidence}, or another --metric")
+    for option, value in (("--prediction", prediction), (evidence, wanted)):
+        if value is None:
+            raise ValueError(
+                f"{option}: missing; {metric} explains one answer with --prediction and {evidence}. Files of rows are "
+                "named alone; there is none of this name"
+            )
+    if len(texts) > 1:
+        raise ValueError(f"QUESTION: expected one text, got {len(texts)}; put it into quotation marks")
+    for option, value in of_files.items():
+        if value:
+            flag = "--" + option.rstrip("_").replace("_", "-")
+            raise ValueError(f"{flag}: only for files of rows; leave it out")
+    _check_texts({"QUESTION": texts, "--prediction": [prediction], evidence: wanted}, by_passages)
+
+
+def _references_of(path: Path) -> list[str]:
+    """Return the references of all rows of a file."""
+    from ...rows.files import Source
+
+    texts: list[str] = []
+    for row in Source(str(path)).rows():
+        found = row.values.get("references", row.values.get("reference")) or []
+        texts += [found] if isinstance(found, str) else [text for text in found if isinstance(text, str)]
+    if not texts:
+        raise ValueError(f"--idf: {path} has no references; give a file of rows with a column references")
+    return texts
+
+
+def _check_texts(texts: Mapping[str, list[str]], optional_question: bool) -> None:
+    for option, values in texts.items():
+        if any("\ud800" <= letter <= "\udfff" for value in values for letter in value):
+            raise ValueError(f"{option}: expected valid Unicode text, got bytes that are not UTF-8")
+        may_be_empty = option == "--prediction" or (option == "QUESTION" and optional_question)
+        if not may_be_empty and not all(value.strip() for value in values):
+            raise ValueError(f"{option}: expected a text, got an empty one; is a shell variable unset?")

@@ -1,0 +1,292 @@
+"""Reads how often a judge errs, and says what the accuracy of systems rests on.
+
+`measured.json` beside the weights of a judge says how often it was right about the answers of several systems, and
+under which weights, threshold and way with references. `python -m training.studies.accuracy.measure --measured` writes
+it. It changes no score; the signature has its digest, for intervals depend on it. A calibration of the user's own
+(`genqa-metrics calibrate`) takes its place where there is one.
+
+Both say what the data were like (`ava.row_profile`). Between four kinds of data the judge's shares differ as those of
+samples of 1 correct and 7 incorrect answers do. So where rows are unlike the measured ones, or too few to see that,
+the judge alone tells nothing.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..core.scorer import Scorer
+from ..statistics.estimation import (
+    IGNORED,
+    LABELS,
+    MEASURED,
+    NOTHING,
+    TOGETHER,
+    AccuracyEstimate,
+    QuestionSums,
+    estimate_accuracy,
+)
+from ..statistics.judge_errors import COUNTS, Calibration, Counts, pooled
+from .likeness import differences, disagreements
+
+MEASURED_FILE = "measured.json"
+MUST_BE_EQUAL = ("checkpoint", "threshold", "references")  # parts of a signature that the judge's errors depend on
+METHODS = {
+    "labels": "people's labels (Wilson's interval, by question)",
+    "labels and judge": "people's labels and the judge (prediction-powered)",
+    "measured": "judge corrected by its measured errors (Rogan-Gladen, Lang-Reiczigel)",
+    "calibrated": "judge calibrated on {labels} labels of yours, corrected by its errors there (Rogan-Gladen, "
+    "Lang-Reiczigel)",
+    "judge": "the judge's rate alone (Wilson): its errors are ignored",
+    "nothing": "cannot tell",
+}
+NOTES = {
+    "calibrated": "the interval assumes that the judge errs about as often as on your labels; for other questions or "
+    "very different systems calibrate it anew",
+    "measured": "without labels the interval assumes that the judge errs about as often as in our tests; on other "
+    "questions or answers it can err more. Labels settle it: genqa-metrics label",
+    "judge": "the judge's errors are ignored: the interval is of the share judged correct and can miss the accuracy; "
+    "labels correct that: genqa-metrics label",
+}
+WHAT_TO_DO = "label 50 answers or more, drawn by chance: genqa-metrics label, then genqa-metrics accuracy --labels"
+UNMEASURED = "how often this judge errs was not measured for these weights, threshold and references"
+UNMEASURED_PAIR = "how often this pair of judges errs was not measured (escalate)"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How often a judge was right.
+
+    Attributes:
+        groups: counts of the answers of one system each.
+        facts: what stands in the file: "data", "command" and so on.
+        unlike: in what the rows differ from those that it was measured on, in words.
+    """
+
+    groups: Sequence[Counts]
+    facts: Mapping[str, Any]
+    unlike: Sequence[str] = ()
+
+    @property
+    def pooled(self) -> tuple[float, float, float, float]:
+        """Accepted, correct, rejected and incorrect as in `judge_errors.pooled`."""
+        return pooled(self.groups)
+
+    @property
+    def method(self) -> str:
+        """Key of `METHODS`."""
+        return "calibrated" if "labels" in self.facts else "measured"
+
+    def on(self, rows: Mapping[str, float]) -> "Measured":
+        """Return the same for rows of which the counts of `ava.row_profile`, and of labels in them, are known."""
+        totals = {name: sum(getattr(group, name) for group in self.groups) for name in COUNTS}
+        return replace(self, unlike=[*disagreements(totals, rows), *differences(_profile(self.facts), rows)])
+
+
+def measured_for(scorer: Scorer) -> Measured | None:
+    """Return what was measured of a judge, or None if nothing was for its weights, threshold and references.
+
+    Args:
+        scorer: an `AvaScorer`. The errors of the 8-bit model of `export` were not measured. With a calibration of the
+            user's own they are the errors that it found.
+
+    Raises:
+        ValueError: if the file is not of its form.
+    """
+    if scorer.calibration is not None:
+        return _calibrated(scorer)
+    path = scorer.loaded.folder / MEASURED_FILE
+    if not path.is_file():
+        return None
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        if "errors" in facts:  # counts with weights, see `calibration.effective_counts`
+            groups = [_errors(facts)]
+        else:
+            groups = [Calibration(*(group[name] for name in COUNTS)) for group in facts["systems"]]
+        of = {name: str(facts[name]) for name in MUST_BE_EQUAL}
+        list(facts["data"])
+        sum(_profile(facts).values())
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{path}: expected {', '.join(MUST_BE_EQUAL)}, data, and systems with {', '.join(COUNTS)}: "
+            f"{type(error).__name__}: {error}; delete it, or write it with "
+            "training.studies.accuracy.measure --measured"
+        ) from error
+    same = (
+        "dtype" in scorer.facts
+        and "escalate" not in scorer.facts
+        and all(scorer.facts.get(name) == value for name, value in of.items())
+    )
+    return Measured(groups, facts) if same and groups else None
+
+
+def _calibrated(scorer: Scorer) -> Measured | None:
+    facts = scorer.calibration.content
+    try:
+        errors = _errors(facts)
+        sum(_profile(facts).values())
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ValueError(
+            f"calibration: expected labels, data, systems, and errors with {', '.join(COUNTS)}: "
+            f"{type(error).__name__}: {error}; write it again with genqa-metrics calibrate"
+        ) from error
+    return Measured([errors], facts) if scorer.threshold == scorer.calibration.threshold else None
+
+
+def _profile(facts: Mapping[str, Any]) -> dict[str, float]:
+    """Return what the measured rows are like; nothing where the file does not say it."""
+    return {str(name): float(count) for name, count in dict(facts.get("profile", {})).items()}
+
+
+def _errors(facts: Mapping[str, Any]) -> Counts:
+    """Return the counts of labels of the user's own.
+
+    Raises:
+        ValueError: if they are out of range, or what else the file says is not of its form.
+    """
+    found = Counts(*(float(facts["errors"][name]) for name in COUNTS))
+    shares = (found.accepted, found.correct), (found.rejected, found.incorrect)
+    if not all(0 <= hit <= whole and whole > 0 for hit, whole in shares):
+        raise ValueError("counts out of range")
+    if not isinstance(facts["labels"], int) or facts["labels"] < 1:
+        raise ValueError("labels: expected a whole number above 0")
+    measured_fact(facts)
+    return found
+
+
+@dataclass(frozen=True)
+class JudgeErrors:
+    """What is known of the errors of a judge on some rows.
+
+    Attributes:
+        measured: how often it was right, None where that is not known.
+        unknown: why that is not known, or not for these rows; "" where it is.
+        ignored: the errors are to be ignored.
+    """
+
+    measured: Measured | None
+    unknown: str = ""
+    ignored: bool = False
+
+    @classmethod
+    def of(cls, scorer: Scorer, rows: Mapping[str, float], ignored: bool = False) -> "JudgeErrors":
+        """Return what is known of a judge on rows with these counts of `ava.row_profile` and of labels."""
+        if ignored:
+            return cls(None, "the judge's errors are ignored", True)
+        measured = measured_for(scorer)
+        if measured is None:
+            return cls(None, UNMEASURED_PAIR if "escalate" in scorer.facts else UNMEASURED)
+        measured = measured.on(rows)
+        reasons = "; ".join(measured.unlike)
+        unlike = f"these rows may be unlike those that the judge's errors were measured on ({reasons})"
+        return cls(measured, unlike if reasons else "")
+
+    def accuracy(self, sums: QuestionSums, **options: Any) -> tuple[dict[str, Any], AccuracyEstimate]:
+        """Return the accuracy of a system, as all reports have it, and the estimate.
+
+        Args:
+            sums: of its answers.
+            **options: of `estimation.estimate_accuracy`.
+
+        Returns:
+            "judged" (share that the judge accepts), "accuracy", "low", "high" (None where they cannot be told),
+            "basis", "method" (how, in words), "reason" (why there is no interval, else ""), "labelled" (rows), and
+            with labels "labels_alone" ("low", "high") and "effective_sample_size".
+        """
+        errors = self.measured.pooled if self.measured and not self.unknown else None
+        result = estimate_accuracy(sums, errors, self.unknown, ignore_errors=self.ignored, **options)
+        values: dict[str, Any] = {
+            "judged": float(sums.accepted.sum() / sums.rows.sum()),
+            "accuracy": result.value,
+            "low": result.low,
+            "high": result.high,
+            "basis": result.basis,
+            "method": self.method(result.basis),
+            "reason": result.reason,
+            "labelled": int(sums.labelled.sum()),
+        }
+        if result.labels_alone:
+            values["labels_alone"] = dict(zip(("low", "high"), result.labels_alone, strict=True))
+            values["effective_sample_size"] = result.size
+        return values, result
+
+    def _key(self, basis: str) -> str:
+        """Return the key of `METHODS` of a basis of an estimate."""
+        names = {LABELS: "labels", TOGETHER: "labels and judge", IGNORED: "judge", NOTHING: "nothing"}
+        return names.get(basis) or (self.measured.method if self.measured else "judge")
+
+    def method(self, basis: str) -> str:
+        """Return in words how an estimate was made."""
+        labels = self.measured.facts.get("labels") if self.measured else None
+        return METHODS[self._key(basis)].format(labels=labels)
+
+    def notes(self, systems: Mapping[str, Mapping[str, Any]]) -> list[str]:
+        """Return what a reader must know of the estimates of systems, one sentence each."""
+        by_key: dict[str, list[str]] = {}
+        for system, values in systems.items():
+            by_key.setdefault(self._key(values["basis"]), []).append(system)
+        notes = [note for key, note in NOTES.items() if key in by_key]
+        by_reason: dict[str, list[str]] = {}
+        for system in by_key.get("nothing", ()):
+            by_reason.setdefault(systems[system]["reason"], []).append(system)
+        for reason, names in by_reason.items():
+            of = "the accuracy" if len(names) == len(systems) else f"the accuracy of {', '.join(names)}"
+            fix = "more questions are needed" if "too few questions" in reason else WHAT_TO_DO
+            notes.append(f"{of} cannot be told from these rows: {reason}; {fix}")
+        if "nothing" in by_key and self.measured:
+            notes.append(measured_fact(self.measured.facts))
+        return notes
+
+
+def judged_systems(
+    sums: Mapping[str, QuestionSums],
+    scorer: Scorer,
+    ignore_judge_errors: bool,
+    rows: Mapping[str, float] | None = None,
+) -> dict[str, Any]:
+    """Return the accuracy of systems, for the reports of `score` and `compare`.
+
+    Args:
+        sums: {system: sums of its answers by question}.
+        scorer: the judge.
+        ignore_judge_errors: ignore its errors where there are no labels.
+        rows: counts of `ava.row_profile` of the rows, which show whether they are like those of the measurement.
+
+    Returns:
+        "method" in words, "errors_counted", "confidence", "measured" in one line or None, "unlike", "notes", and
+        "systems": {system: what `JudgeErrors.accuracy` returns}.
+    """
+    errors = JudgeErrors.of(scorer, rows or {}, ignore_judge_errors)
+    systems = {system: errors.accuracy(of_system)[0] for system, of_system in sums.items()}
+    bases, measured = {values["basis"] for values in systems.values()}, errors.measured
+    return {
+        "method": "; ".join(dict.fromkeys(values["method"] for values in systems.values())),
+        "errors_counted": IGNORED not in bases,
+        "confidence": 0.95,
+        "measured": measured_fact(measured.facts) if measured and {MEASURED, NOTHING} & bases else None,
+        "unlike": list(measured.unlike) if measured else [],
+        "notes": errors.notes(systems),
+        "systems": systems,
+    }
+
+
+def measured_fact(measured: Mapping[str, Any]) -> str:
+    """Return in one line what was measured of the judge."""
+    counts = [sum(group[name] for group in measured["systems"]) for name in COUNTS]
+    how = f"calibrated on {measured['labels']:,} labels of yours," if "labels" in measured else "measured on"
+    on = " (cross-fitted)" if "labels" in measured else ""
+    accepted, correct, rejected, incorrect = map(_count, counts)
+    return (
+        f"the judge was {how} {', '.join(measured['data'])}: {accepted} of {correct} correct answers accepted, "
+        f"{rejected} of {incorrect} incorrect ones rejected{on}"
+    )
+
+
+def _count(number: float) -> str:
+    """Return a count with one digit behind the point where it has a fraction.
+
+    >>> _count(1250), _count(2.25)
+    ('1,250', '2.2')
+    """
+    return f"{number:,.0f}" if number == int(number) else f"{number:,.1f}"

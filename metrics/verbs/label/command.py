@@ -1,0 +1,186 @@
+"""The command `label`: people say which answers are correct, in a terminal or on a page."""
+
+import getpass
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from ...terminal import console, options
+from .guard import only_here
+
+UNDO, SKIP, QUIT = "u", "s", "q"
+VERDICTS = {"y": 1, "n": 0, "1": 1, "0": 0}
+
+
+_FORM = (
+    "verdict: correct or not. grade: how correct, 1 to 5 (several raters; `raters` reads it). questions: relevance, "
+    "fluency and variety of a set of generated questions, 1 to 5; questions-3: 1 to 3."
+)
+_SHARE = "Share of the rows drawn at random; the others are drawn by how unsure the judge is."
+_RATER = "Who labels. Default: your user name. With --web several names with commas between them."
+_WEB = (
+    "A page in the browser instead of the terminal, where raters enter their names. For raters on other machines set "
+    "GRADIO_SERVER_NAME=0.0.0.0 and name them with --rater: each gets a link, and no name works without it."
+)
+
+
+def label(
+    inputs: options.inputs("ROWS", "Files as for `score`."),
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE.jsonl",
+            help="File for the labels. If it exists, labelling continues.",
+            show_default=False,
+        ),
+    ],
+    set_: options.SetOfAva = None,
+    column: options.Column = None,
+    from_: options.From = None,
+    systems: options.Systems = None,
+    encoding: options.Encoding = None,
+    rows_at: options.RowsAt = None,
+    sheet: options.Sheet = None,
+    split_references: options.SplitReferences = None,
+    on_error: options.SkipOrFail = "fail",
+    form: Annotated[
+        Literal["verdict", "grade", "questions", "questions-3"], typer.Option("--form", help=_FORM)
+    ] = "verdict",
+    number: Annotated[
+        int, typer.Option("--number", "-n", metavar="N", min=2, help="Rows of every system to label.")
+    ] = 100,
+    seed: options.Seed = 0,
+    uniform_share: Annotated[
+        float, typer.Option("--uniform-share", metavar="SHARE", min=0.05, max=1.0, help=_SHARE)
+    ] = 0.5,
+    rater: Annotated[str | None, typer.Option("--rater", metavar="NAME", help=_RATER, show_default=False)] = None,
+    web: Annotated[bool, typer.Option("--web", help=_WEB, show_default=False)] = False,
+    port: Annotated[
+        int | None, typer.Option("--port", metavar="N", help="Port of the page.", show_default=False)
+    ] = None,
+) -> None:
+    """Select rows to label, and collect people's verdicts.
+
+    One part is drawn at random, the other by how unsure the judge is. The file has the probability of each row to be
+    drawn, and `genqa-metrics accuracy ROWS --labels FILE` weighs labels by it. Raters see neither the system nor the
+    judge's verdict. Every label is saved at once: run the same command again to resume, with a larger --number for
+    more.
+
+    **Keys** in the terminal: y or 1 correct, n or 0 wrong (1 to 5 for grades), u undo, s skip for now, q quit.
+
+    `agree` and `raters` read the file.
+
+    **Exit status**: 0 done, 1 failed, 2 bad usage.
+    """
+    from ..labelling import Session
+    from .tasks import tasks_of
+
+    with console.usage("label"):
+        if output.suffix not in (".jsonl", ".json", ".ndjson"):
+            raise ValueError(f"--output: expected a name that ends in .jsonl, got {output}; labels are JSON lines")
+        console.check_outputs({"--output": output}, inputs)
+        sources = options.read_inputs(inputs, from_, systems, encoding, rows_at, sheet, split_references)
+        settings = options.read_settings_of("ava", set_)
+        columns = options.name_values("--column", column)
+        names = [name.strip() for name in (rater or "").split(",") if name.strip()]
+        if web and not names and not only_here():
+            raise ValueError("--rater: name the raters, --rater ann,bob: each gets a link of their own")
+        if not web and not rater:
+            rater = getpass.getuser()
+    with console.failures():
+        with console.noted_warnings(), console.skipped_rows() as problem, console.progress_bars() as progress:
+            tasks = tasks_of(
+                sources,
+                form,
+                number,
+                seed,
+                uniform_share,
+                columns=columns,
+                settings=settings,
+                on_error=on_error,
+                problem=problem,
+                progress=progress,
+            )
+        if web:
+            from .page import serve
+
+            try:
+                serve(output, tasks, form, port, sys.stdout.isatty(), names)
+            except OSError as error:
+                raise ValueError(f"--port: {error}") from error
+            return
+        session = Session(output, tasks, rater or "", form)
+        if session.left_out:
+            console.warn(f"{session.left_out:,} labels in {output} are of rows that are not drawn; they do not count")
+        ask(session, key_reader(), console.output_console(width=100))
+    done = len(session.done)
+    console.say(f"{done:,} of {len(tasks):,} rows labelled, in {output}")
+
+
+def key_reader() -> Callable[[], str]:
+    """Return what reads one key: without Enter in a terminal, a line each otherwise."""
+    return typer.getchar if sys.stdin.isatty() else lambda: (sys.stdin.readline() or QUIT).strip()[:1]
+
+
+def ask(session, read: Callable[[], str], out) -> None:
+    """Ask about one row after the other until all are labelled or the rater quits.
+
+    Args:
+        session: an `analysis.labelling.Session`.
+        read: returns one key.
+        out: a `rich.console.Console`.
+    """
+    from rich.text import Text
+
+    skipped: list[str] = []
+    again = None
+    while (task := again or session.next(skipped)) is not None:
+        again = None
+        show(task, session, out)
+        values: dict[str, int] = {}
+        key = ""
+        for name, (asked, low, high) in session.fields.items():
+            out.print(Text(f"{name}: {asked}  [u undo, s skip, q quit] ", style="bold"), end="")
+            while True:
+                key = read().lower()
+                value = VERDICTS.get(key) if (low, high) == (0, 1) else int(key) if key.isdecimal() else None
+                if key in (UNDO, SKIP, QUIT, "\x03", "\x04") or (value is not None and low <= value <= high):
+                    break
+            out.print(Text(key if key.isprintable() else QUIT))
+            if value is None:
+                break
+            values[name] = value
+        if len(values) == len(session.fields):
+            session.label(task, **values)
+            skipped = [one for one in skipped if one != task.key]
+        elif key == UNDO:
+            again = session.undo() or task
+        elif key == SKIP:
+            skipped = [*(one for one in skipped if one != task.key), task.key]
+            if all(one.key in skipped for one in session.tasks if one.key not in session.done):
+                skipped = [task.key]
+        else:
+            return
+
+
+def show(task, session, out) -> None:
+    """Print a task: question, references, and the answer with what is not in a reference marked."""
+    from rich.text import Text
+
+    from ...reports.table import visible
+    from ..labelling import marked_words
+
+    done = len(session.done)
+    out.print(Text(f"\n{done + 1} of {len(session.tasks)}", style="dim"))
+    out.print(Text("question   ", style="dim") + Text(visible(task.question)))
+    for reference in task.references:
+        out.print(Text("reference  ", style="dim") + Text(visible(reference), style="green"))
+    for answer in task.answers:
+        pieces = marked_words(answer, task.references) if len(task.answers) == 1 else [(answer, True)]
+        shown = Text.assemble(*((visible(text), "" if same else "bold yellow") for text, same in pieces))
+        out.print(Text("answer     ", style="dim") + shown)

@@ -1,0 +1,326 @@
+"""The page of `genqa-metrics label --web`: guidelines, keys, comments, and a second pass over disagreements."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...reports.table import render
+from ..labelling import FORMS, OF_SETS, Session, Task, marked_words
+from .guard import Guard, only_here
+from .rater_links import RaterLinks
+
+MOST_BROWSERS = 1_000  # whose places are kept; of more the one that came first writes its name again
+MOST_COMMENT = 1_000  # characters
+
+
+def card(task: Task, sets: bool, others: Sequence[dict] = (), rater: str = "") -> str:
+    """Return a task as HTML; words of the answer that are not in the nearest reference are underlined.
+
+    Args:
+        task: what is labelled.
+        sets: whether it is a set of questions.
+        others: rows of all raters, for the second pass.
+        rater: who reads it.
+    """
+    pieces = [[(text, True)] if sets else marked_words(text, task.references) for text in task.answers]
+    names = ["you" if row["rater"] == rater else row["rater"] for row in others]
+    said = [(name, _said(row), row.get("comment", "")) for name, row in zip(names, others, strict=True)]
+    return str(render("label_card.html", task=task, answers=pieces, sets=sets, said=said))
+
+
+def _said(row: dict) -> str:
+    """Return a label in words."""
+    if "label" in row:
+        return "correct" if row["label"] else "wrong"
+    names = dict.fromkeys(name for form in FORMS.values() for name in form)
+    return ", ".join(f"{name} {row[name]}" for name in names if name in row)
+
+
+class State:
+    """Where a rater is; one of each browser.
+
+    Args:
+        output: the file of labels.
+        tasks: what to label.
+        form: a key of `FORMS`.
+        links: the links of raters, where a name needs its link.
+
+    Attributes:
+        query: what the link has behind its question mark.
+    """
+
+    def __init__(self, output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | None = None):
+        self.output, self.tasks, self.form, self.links = output, tasks, form, links
+        self.query: dict[str, str] = {}
+        self.session: Session | None = None
+        self.skipped: list[str] = []
+        self.values: dict[str, int] = {}
+        self.task: Task | None = None
+        self.others: list[dict] = []
+        self.second_pass, self.left = False, 0  # and the disagreements that are left in it
+
+    def start(self, rater: str) -> tuple[str, str]:
+        """Begin or resume the labels of a rater."""
+        if not rater.strip():
+            raise ValueError("Name: write who labels, so that the labels of several people are kept apart")
+        if self.links is not None:
+            self.links.check(rater.strip(), self.query)
+        self.session = Session(self.output, self.tasks, rater.strip(), self.form)
+        self.skipped, self.values, self.second_pass = [], {}, False
+        return self.advance()
+
+    def settle(self) -> tuple[str, str]:
+        """Begin the second pass: rows that another rater labels differently, with everybody's labels."""
+        self.skipped, self.values, self.second_pass = [], {}, True
+        return self.advance()
+
+    def advance(self, task: Task | None = None) -> tuple[str, str]:
+        """Go to a task, or to the next one; return the card and what is asked."""
+        assert self.session is not None
+        self.others = []
+        if self.second_pass:
+            left = self.session.disagreements()
+            left = sorted(left, key=lambda found: found[0].key in self.skipped)
+            self.left = len(left)
+            self.task, self.others = left[0] if left else (None, [])
+        else:
+            self.task = task or self.session.next(self.skipped)
+        return self.shown()
+
+    def shown(self) -> tuple[str, str]:
+        """Return the card and what is asked of it."""
+        if self.session is None:
+            return "", "Write your name to begin."
+        done, total = len(self.session.done), len(self.tasks)
+        if self.task is None and self.second_pass:
+            return "", "You have looked at all disagreements. Thank you: you can close this page."
+        if self.task is None:
+            return "", f"All {total:,} rows are labelled. Thank you: you can close this page."
+        name = self.waiting()
+        asked = self.session.fields[name][0].removesuffix(" y yes, n no")
+        where = f"{done + 1:,} of {total:,}"
+        if self.second_pass:
+            where = f"Second pass, {self.left:,} left: keep your label or change it"
+        asked = asked if len(FORMS[self.form]) == 1 else f"{name}: {asked}"
+        shown = card(self.task, self.form in OF_SETS, self.others, self.session.rater)
+        return shown, f"**{where}** · {asked}"
+
+    def waiting(self) -> str:
+        """Return the name of the value that is asked for next."""
+        return next(name for name in FORMS[self.form] if name not in self.values)
+
+    def press(self, value: int, comment: str = "") -> tuple[str, str]:
+        """Take a value; with the last one of a task the label is written."""
+        if self.session is None or self.task is None:
+            return self.shown()
+        if len(comment) > MOST_COMMENT:
+            raise ValueError(f"Comment: {len(comment):,} characters are too many; the limit is {MOST_COMMENT:,}")
+        self.values[self.waiting()] = value
+        if len(self.values) < len(FORMS[self.form]):
+            return self.shown()
+        self.session.label(self.task, comment=comment, second_pass=self.second_pass, **self.values)
+        self.values = {}
+        return self.advance()
+
+    def skip(self) -> tuple[str, str]:
+        """Leave a task for later."""
+        if self.session is None or self.task is None:
+            return self.shown()
+        self.skipped, self.values = [*self.skipped, self.task.key], {}
+        return self.advance()
+
+    def undo(self) -> tuple[str, str]:
+        """Take back the last value or label; in the second pass only a value, so that no label is lost."""
+        if self.session is None:
+            return self.shown()
+        if self.values:
+            self.values.popitem()
+            return self.shown()
+        if self.second_pass:
+            return self.shown()
+        return self.advance(self.session.undo() or self.task)
+
+    def undone(self) -> str:
+        """Return what `undo` takes back, in words."""
+        if self.values:
+            name, value = list(self.values.items())[-1]
+            return f"{name} {value}"
+        done = self.session.done if self.session is not None else {}
+        return f"the last label ({_said(list(done.values())[-1])})" if done else "the last label"
+
+    def progress(self) -> str:
+        """Return how far the rater is and how far raters agree, as HTML; empty before the name is known."""
+        if self.session is None:
+            return ""
+        agreed, several = self.session.compared()
+        return str(
+            render(
+                "label_progress.html",
+                done=len(self.session.done),
+                total=len(self.tasks),
+                agreed=agreed,
+                several=several,
+            )
+        )
+
+    def disagreements(self) -> int:
+        """Return the number of rows for the second pass; 0 until all rows are labelled."""
+        if self.session is None or len(self.session.done) < len(self.tasks) or (self.second_pass and self.task):
+            return 0
+        return len(self.session.disagreements())
+
+
+def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | None = None):
+    """Return the page (`gradio.Blocks`).
+
+    Args:
+        output: the file of labels.
+        tasks: what to label.
+        form: a key of `FORMS`.
+        links: the links of raters, where a name needs its link.
+
+    Raises:
+        ImportError: if gradio is not installed.
+    """
+    import os
+
+    os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+    try:
+        import gradio as gr
+    except ImportError as error:
+        raise ImportError("--web needs gradio; run pip install 'genqa-metrics[spaces]'") from error
+    Session(output, tasks, "", form)  # a file that cannot be resumed is reported before anybody labels
+    states: dict[str, State] = {}
+
+    def of(request) -> State:
+        state = states.setdefault(request.session_hash or "", State(output, tasks, form, links))
+        state.query = dict(request.query_params)
+        if len(states) > MOST_BROWSERS:
+            del states[next(iter(states))]
+        return state
+
+    def named(request: gr.Request):
+        """Return the name in the link; without one, what somebody has typed by now stays."""
+        return dict(request.query_params).get("rater") or gr.skip()
+
+    low, high = next(iter(FORMS[form].values()))[1:]
+    names = {1: "y · correct", 0: "n · wrong"} if (low, high) == (0, 1) else {n: str(n) for n in range(low, high + 1)}
+    title = "Label generated questions" if form in OF_SETS else "Label answers"
+    with gr.Blocks(title=title, analytics_enabled=False) as blocks:
+        gr.Markdown(f"# {title}")
+        with gr.Accordion("Guidelines", open=True) as guidelines:
+            gr.Markdown(str(render(f"label_{form}.md")))
+        with gr.Row() as naming:
+            rater = gr.Textbox(label="Name", info="Labels of several people are kept apart by it.", scale=4)
+            begin = gr.Button("Begin or resume", variant="primary", scale=1)
+        progress = gr.HTML()
+        asked = gr.Markdown("Write your name to begin.", elem_id="asked")
+        shown = gr.HTML(elem_id="task")
+        with gr.Column(visible=False) as answering:
+            with gr.Row():
+                values = [(gr.Button(name, elem_classes="key"), value) for value, name in names.items()]
+            comment = gr.Textbox(
+                label="Comment (c)", info="Optional; saved with the label.", elem_id="comment", max_lines=3
+            )
+        settle = gr.Button("", variant="primary", visible=False)
+        with gr.Row():
+            skip = gr.Button("s · skip for now", elem_classes="key", size="sm", visible=False)
+            undo = gr.Button("u · undo the last label", elem_classes="key", size="sm", visible=False)
+        outputs = [shown, asked, progress, answering, skip, undo, settle, comment, naming, guidelines]
+
+        def view(state: State, found: tuple[str, str], starts: bool, keep_comment: bool) -> list:
+            """Return the values of all outputs; from the start on guidelines are open when a rater opens them."""
+            begun, differ = state.session is not None, state.disagreements()
+            more = f"{differ:,} rows are labelled differently by another rater: look at them again"
+            return [
+                *found,
+                state.progress(),
+                *[gr.update(visible=state.task is not None)] * 2,
+                gr.update(visible=begun and not state.second_pass, value=f"u · undo {state.undone()}"),
+                gr.update(visible=differ > 0, value=more if differ != 1 else more.replace("rows are", "row is")),
+                gr.skip() if keep_comment else "",
+                gr.update(visible=not begun),
+                gr.update(open=False) if starts else gr.skip(),
+            ]
+
+        def connect(event, change, inputs=None) -> None:
+            """Run a change of a rater's state at an event; a ValueError is a message on the page."""
+
+            def run(*given):
+                *given, request = given
+                state = of(request)
+                try:
+                    found = change(state, *given)
+                except ValueError as error:
+                    raise gr.Error(str(error)) from error
+                return view(state, found, starts=change is State.start, keep_comment=bool(state.values))
+
+            def without_input(request: gr.Request):
+                return run(request)
+
+            def with_input(given: str, request: gr.Request):
+                return run(given, request)
+
+            # "multiple": or gradio drops clicks that come before it has closed the last event; label_keys.html guards.
+            run_now = with_input if inputs else without_input
+            event(run_now, inputs, outputs, api_name=False, trigger_mode="multiple")
+
+        for event in (begin.click, rater.submit):
+            connect(event, State.start, rater)
+        for button, value in values:
+            connect(button.click, lambda state, said, value=value: state.press(value, said or ""), comment)
+        connect(undo.click, State.undo)
+        connect(skip.click, State.skip)
+        connect(settle.click, State.settle)
+        blocks.load(named, None, rater, api_name=False)
+    return blocks
+
+
+def serve(
+    output: Path, tasks: Sequence[Task], form: str, port: int | None, open_browser: bool, raters: Sequence[str] = ()
+) -> None:
+    """Serve the page until it is stopped, to this machine alone unless GRADIO_SERVER_NAME says otherwise.
+
+    Where other machines can reach it, every rater has a link, which is printed, and no name can be used without it.
+
+    Args:
+        output: the file of labels.
+        tasks: what to label.
+        form: a key of `FORMS`.
+        port: of the page; None for a free one from 7860 on.
+        open_browser: open it in a browser.
+        raters: names of the raters, for their links.
+
+    Raises:
+        ImportError: if gradio is not installed.
+        OSError: if the port is taken.
+    """
+    links = None if only_here() else RaterLinks(raters)
+    blocks = page(output, tasks, form, links)
+    import gradio as gr
+    from starlette.middleware import Middleware
+
+    fonts = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]  # gradio's own come from the network
+    blocks.launch(
+        server_port=port,
+        inbrowser=open_browser,
+        theme=gr.themes.Default(primary_hue="blue", font=fonts, font_mono=["ui-monospace", "monospace"]).set(
+            body_text_color_subdued="*neutral_600",  # gradio's greys are too pale to read
+            body_text_color_subdued_dark="*neutral_300",
+            block_info_text_color="*neutral_600",
+            block_info_text_color_dark="*neutral_300",
+            block_title_text_color="*neutral_700",
+            button_primary_background_fill="*primary_700",
+            button_primary_background_fill_hover="*primary_800",
+            button_primary_background_fill_dark="*primary_700",
+        ),
+        css=str(render("label.css")),
+        head=str(render("label_keys.html")),
+        share=False,
+        ssr_mode=False,
+        footer_links=[],
+        app_kwargs={"middleware": [Middleware(Guard, uploads=0)]},
+        prevent_thread_lock=True,
+    )
+    for link in [] if links is None else links.links(blocks.server_name, blocks.server_port):
+        print(link, flush=True)
+    blocks.block_thread()

@@ -1,0 +1,376 @@
+"""Select rows to label, and read and write the file of labels.
+
+One part is drawn at random from all rows. The rest is drawn by how unsure the judge is: in proportion to the standard
+deviation of a verdict that is right with the judge's probability, which minimises the variance of the estimate (Neyman
+1934). Every row can be drawn. The label's row has the probability of being drawn, by which `estimation` weighs it.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from ..rows.files import check_regular
+from ..rows.row import FileError
+from ..rows.writing import lock_folder, write_text
+
+_WRITING = Lock()  # raters of one page write into one file
+MOST_COMPARED = 400  # words and gaps of an answer that are compared with a reference; the time grows with their square
+UNIFORM_SHARE = 0.5  # share of the labels that are drawn from all rows alike
+FORMS = {
+    "verdict": {"label": ("Is this answer correct? y yes, n no", 0, 1)},
+    "grade": {"score": ("How correct is this answer, from 1 (not at all) to 5 (fully)?", 1, 5)},
+    "questions": {
+        "relevance": ("Are the questions about the context, from 1 (none) to 5 (all)?", 1, 5),
+        "fluency": ("Are they well written, from 1 (none) to 5 (all)?", 1, 5),
+        "variety": ("Do they ask about different things, from 1 (all the same) to 5 (all different)?", 1, 5),
+    },
+    "questions-3": {  # the scale of Schlichtkrull & Cheng (2020), table 2
+        "relevance": ("Are the questions about the context? 1 no, 2 almost, 3 yes", 1, 3),
+        "fluency": ("Are they well written? 1 not fluent, 2 almost fluent, 3 fluent", 1, 3),
+        "variety": ("Do they ask about different things? 1 no, 2 partly, 3 yes", 1, 3),
+    },
+}
+OF_SETS = ("questions", "questions-3")  # forms whose tasks are sets of questions
+
+
+def probabilities(judged: np.ndarray, number: int, uniform_share: float = UNIFORM_SHARE) -> np.ndarray:
+    """Return the probability of each row to be drawn.
+
+    Args:
+        judged: (rows,) the judge's probabilities, 0 to 1.
+        number: rows to draw.
+        uniform_share: share of them that are drawn from all rows alike.
+
+    Returns:
+        (rows,) probabilities above 0 that sum to `number`, or 1 for all where there are no more rows than that.
+
+    >>> probabilities(np.array([0.5, 1.0, 1.0, 0.0]), 2).round(3)
+    array([1.   , 0.333, 0.333, 0.333])
+    """
+    judged = np.asarray(judged, dtype=float)
+    rows = len(judged)
+    if number >= rows:
+        return np.ones(rows)
+    unsure = np.sqrt(judged * (1 - judged))
+    sizes = uniform_share / rows + (1 - uniform_share) * (unsure / unsure.sum() if unsure.sum() > 0 else 1 / rows)
+    sure = np.zeros(rows, dtype=bool)  # rows drawn with probability 1
+    while True:
+        odds = np.where(sure, 1.0, 0.0)
+        odds[~sure] = (number - sure.sum()) * sizes[~sure] / sizes[~sure].sum()
+        more = ~sure & (odds > 1)
+        if not more.any():
+            return odds
+        sure |= more
+
+
+def pareto_sample(odds: np.ndarray, luck: np.ndarray, number: int) -> np.ndarray:
+    """Return which rows are drawn: Pareto sampling (Rosen 1997), a fixed number with very nearly these probabilities.
+
+    Rows with the same luck are drawn together where they can be: systems that answer the same questions share labelled
+    questions, which makes their difference sharper, and more labels keep those that were drawn before.
+
+    Args:
+        odds: (rows,) probabilities that sum to `number`.
+        luck: (rows,) numbers drawn evenly from 0 to 1.
+        number: rows to draw.
+
+    Returns:
+        (rows,) booleans.
+    """
+    odds, luck = np.clip(odds, 1e-12, 1), np.clip(luck, 1e-12, 1 - 1e-12)
+    with np.errstate(divide="ignore"):
+        rank = luck / (1 - luck) * (1 - odds) / odds
+    chosen = np.zeros(len(odds), dtype=bool)
+    chosen[np.argsort(rank, kind="stable")[:number]] = True
+    return chosen
+
+
+def hash_uniform(texts: Iterable[str], seed: int) -> np.ndarray:
+    """Return a number from 0 to 1 for each text, the same for the same text and seed.
+
+    >>> hash_uniform(["a", "b", "a"], 0).round(3)
+    array([0.372, 0.659, 0.372])
+    """
+    digests = (hashlib.sha256(f"{seed}\0{text}".encode("utf-8", "surrogatepass")).digest() for text in texts)
+    return np.array([(int.from_bytes(found[:6], "big") + 0.5) / 2**48 for found in digests])
+
+
+def item_key(system: str, question: str | None, answer: str | Sequence[str]) -> str:
+    """Return the key by which a row and its label are matched."""
+    text = json.dumps([system, question or "", answer], ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One row to label. Raters see neither the system nor the judge's verdict.
+
+    Attributes:
+        key: see `item_key`.
+        probability: with which it was drawn.
+        question: the question, or the context of a set of questions.
+        references: what is right.
+        answers: the answer, or the questions of a set.
+        values: what else goes into the file: system, id.
+        planned: rows of its system that are to be labelled; with fewer labels, each was drawn less often.
+    """
+
+    key: str
+    probability: float
+    question: str
+    references: list[str]
+    answers: list[str]
+    values: Mapping[str, Any] = field(default_factory=dict)
+    planned: int | None = None
+
+
+def plan(
+    items: Sequence, judged: np.ndarray | None, number: int, seed: int, uniform_share: float = UNIFORM_SHARE
+) -> list:
+    """Draw the rows to label.
+
+    Args:
+        items: `rows.items.Item`, those of all systems.
+        judged: (items,) the judge's probabilities; None to draw by chance alone.
+        number: rows of every system.
+        seed: the same seed draws the same rows.
+        uniform_share: see `probabilities`.
+
+    Returns:
+        Tasks in an order that is mixed over systems, the same for all raters. Rows that say the same are one task.
+    """
+    odds, chosen = np.zeros(len(items)), np.zeros(len(items), dtype=bool)
+    keys = [key_of(item) for item in items]
+    first = {key: place for place, key in reversed(list(enumerate(keys)))}
+    for system in dict.fromkeys(item.system for item in items):
+        mine = np.array([place for place in sorted(first.values()) if items[place].system == system])
+        own = np.full(len(mine), 0.5) if judged is None else np.asarray(judged, dtype=float)[mine]
+        odds[mine] = probabilities(own, number, uniform_share)
+        luck = hash_uniform((items[place].text or keys[place] for place in mine), seed)
+        chosen[mine] = pareto_sample(odds[mine], luck, number)
+    planned = Counter(items[place].system for place in np.flatnonzero(chosen))
+    order = np.flatnonzero(chosen)
+    order = order[np.argsort(hash_uniform((keys[place] for place in order), seed + 1), kind="stable")]
+    return [
+        Task(
+            keys[place],
+            float(odds[place]),
+            items[place].text or "",
+            items[place].references,
+            items[place].predictions,
+            {"system": items[place].system} | ({"id": items[place].id} if items[place].id is not None else {}),
+            planned[items[place].system],
+        )
+        for place in order
+    ]
+
+
+def key_of(item) -> str:
+    """Return the key of a `rows.items.Item`."""
+    answer = item.predictions[0] if len(item.predictions) == 1 else item.predictions
+    return item_key(item.system, item.text, answer)
+
+
+class Session:
+    """One rater's session; every label is on disk before the next task is shown.
+
+    Args:
+        path: the file of labels, JSON lines, of all raters; it is made, or resumed.
+        tasks: what to label.
+        rater: who labels.
+        form: a key of `FORMS`.
+
+    Attributes:
+        left_out: labels in the file whose rows are not among the tasks; they have no probability.
+
+    Raises:
+        FileError: if the file is not one of labels, or of another form.
+    """
+
+    def __init__(self, path: str | Path, tasks: Sequence[Task], rater: str, form: str = "verdict"):
+        self.path, self.tasks, self.rater, self.form = Path(path), list(tasks), rater, form
+        self.fields = FORMS[form]
+        self.left_out = 0
+        self._update_plan()
+
+    def _rows(self) -> list[dict]:
+        try:
+            check_regular(self.path)
+            # Not splitlines(): JSON may hold the other line separators of Unicode unescaped.
+            lines = self.path.read_text(encoding="utf-8").removesuffix("\n").split("\n") if self.path.exists() else []
+        except (OSError, ValueError) as error:
+            raise FileError(f"{self.path}: cannot be read: {error}; name another file") from error
+        rows = []
+        for number, line in enumerate(lines if lines != [""] else [], 1):
+            try:
+                row = json.loads(line)
+                row["item"], row["rater"], [row[name] for name in self.fields]
+                if row.get("form", self.form) != self.form:
+                    raise KeyError("form")
+            except (ValueError, KeyError, TypeError) as error:
+                if number == len(lines) and not isinstance(error, KeyError):
+                    break  # cut off while it was written
+                raise FileError(
+                    f"{self.path}, line {number}: expected a label with item, rater and {', '.join(self.fields)}; "
+                    "name a new file, or take the --form that it was made with"
+                ) from error
+            rows.append(row)
+        return rows
+
+    def _write(self, rows: Sequence[Mapping]) -> None:
+        try:
+            write_text(self.path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+        except OSError as error:
+            raise FileError(f"{self.path}: cannot be written: {error.strerror or error}") from error
+
+    def _update_plan(self) -> None:
+        """Give labels of an earlier plan the probabilities of this one, and none to those that it does not have."""
+        plans = {task.key: (task.probability, task.planned) for task in self.tasks}
+        with self._locked():
+            rows, changed = self._rows(), False
+            for row in rows:
+                plan = plans.get(row["item"], (None, None))
+                self.left_out += plan[0] is None
+                changed |= (row.get("probability"), row.get("planned")) != plan
+                row["probability"], row["planned"] = plan
+            if changed:
+                self._write(rows)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Keep other threads and processes from changing the file."""
+        with _WRITING:
+            try:
+                lock = lock_folder(self.path.resolve().parent)
+            except OSError as error:
+                raise FileError(f"{self.path}: cannot be written: {error.strerror or error}") from error
+            try:
+                yield
+            finally:
+                if lock is not None:
+                    os.close(lock)
+
+    @property
+    def done(self) -> dict[str, dict]:
+        """{key: row} of this rater's labels, in the order in which they were given."""
+        known = {task.key for task in self.tasks}
+        return {row["item"]: row for row in self._rows() if row["rater"] == self.rater and row["item"] in known}
+
+    def next(self, skipped: Sequence[str] = ()) -> Task | None:
+        """Return the next task without a label of this rater; skipped ones last; None when all are done."""
+        done, behind = self.done, set(skipped)
+        waiting = [task for task in self.tasks if task.key not in done]
+        return next((task for task in waiting if task.key not in behind), waiting[0] if waiting else None)
+
+    def compared(self) -> tuple[int, int]:
+        """Return the number of rows on which several raters agree, and of all rows that several have labelled."""
+        by_item: dict[str, list[tuple]] = {}
+        for row in self._rows():
+            by_item.setdefault(row["item"], []).append(tuple(row[name] for name in self.fields))
+        several = [values for values in by_item.values() if len(values) > 1]
+        return sum(len(set(values)) == 1 for values in several), len(several)
+
+    def disagreements(self) -> list[tuple[Task, list[dict]]]:
+        """Return tasks that another rater labels differently, with the rows of all raters, this one's first.
+
+        Without those that this rater has looked at in a second pass.
+        """
+        by_item: dict[str, list[dict]] = {}
+        for row in self._rows():
+            by_item.setdefault(row["item"], []).append(row)
+        found = []
+        for task in self.tasks:
+            rows = sorted(by_item.get(task.key, []), key=lambda row: row["rater"] != self.rater)
+            differ = len({tuple(row[name] for name in self.fields) for row in rows}) > 1
+            if differ and rows[0]["rater"] == self.rater and not rows[0].get("second_pass"):
+                found.append((task, rows))
+        return found
+
+    def label(self, task: Task, *, comment: str = "", second_pass: bool = False, **values: int) -> None:
+        """Write the rater's label of a task; it replaces an earlier one.
+
+        Args:
+            task: the task.
+            comment: what the rater says about it.
+            second_pass: whether the rater has seen the labels of others.
+            **values: one for every field of the form.
+
+        Raises:
+            ValueError: if a value is missing or out of range.
+        """
+        for name, (_, low, high) in self.fields.items():
+            if values.get(name) not in range(low, high + 1):
+                raise ValueError(f"{name}: expected {low} to {high}, got {values.get(name)!r}")
+        answers = task.answers if self.form in OF_SETS else task.answers[0]
+        row = {
+            "item": task.key,
+            **task.values,
+            ("context" if self.form in OF_SETS else "question"): task.question,
+            "references": task.references,
+            ("predictions" if self.form in OF_SETS else "prediction"): answers,
+            "rater": self.rater,
+            **{name: int(values[name]) for name in self.fields},
+            "probability": task.probability,
+            "planned": task.planned,
+            **({"comment": comment.strip()} if comment.strip() else {}),
+            **({"second_pass": True} if second_pass else {}),
+        }
+        if self.form in OF_SETS:
+            row["form"] = self.form
+        if self.form == "verdict":
+            row["score"] = row["label"]  # what `agree` and `raters` read
+        with self._locked():
+            rows = self._rows()
+            kept = [old for old in rows if (old["item"], old["rater"]) != (task.key, self.rater)]
+            self._write([*kept, row])
+
+    def undo(self) -> Task | None:
+        """Remove this rater's last label; return its task, or None."""
+        with self._locked():
+            rows = self._rows()
+            mine = [place for place, row in enumerate(rows) if row["rater"] == self.rater]
+            if not mine:
+                return None
+            row = rows.pop(mine[-1])
+            self._write(rows)
+        return next((task for task in self.tasks if task.key == row["item"]), None)
+
+
+def marked_words(answer: str, references: Sequence[str]) -> list[tuple[str, bool]]:
+    """Cut an answer into pieces that are in the nearest reference, and pieces that are not.
+
+    >>> marked_words("It has two legs.", ["two legs", "four"])
+    [('It has ', False), ('two legs', True), ('.', False)]
+    """
+
+    def words(text: str) -> list[str]:
+        return re.findall(r"\w+|\W+", text)[:MOST_COMPARED]
+
+    mine, best = words(answer), []
+    rest = answer[sum(map(len, mine)) :]
+    for reference in references:
+        other = [word.lower() for word in words(reference)]
+        matcher = SequenceMatcher(None, [word.lower() for word in mine], other, autojunk=False)
+        blocks = [block for block in matcher.get_matching_blocks() if block.size]
+        shared = sum(len(word) for block in blocks for word in mine[block.a : block.a + block.size])
+        if shared > sum(len(word) for block in best for word in mine[block.a : block.a + block.size]):
+            best = blocks
+    inside = {place for block in best for place in range(block.a, block.a + block.size)}
+    pieces: list[tuple[str, bool]] = []
+    for place, word in enumerate(mine):
+        if pieces and pieces[-1][1] == (place in inside):
+            pieces[-1] = (pieces[-1][0] + word, pieces[-1][1])
+        else:
+            pieces.append((word, place in inside))
+    return [*pieces, (rest, False)] if rest else pieces

@@ -1,0 +1,375 @@
+"""Labels of people for some rows: read, matched with the rows, and checked. Several raters of a row are averaged."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+
+from ..rows.items import Item, RowError, RowReader
+from ..rows.reading import Skips, good_rows
+from ..rows.row import FileError, Row
+from ..rows.sources import AnySource
+from ..statistics.estimation import cluster_sums
+from .labelling import item_key, key_of
+from .raters.run import COLUMNS
+
+COMPLETE = 0.9  # 1 / probability of the labels sums to at least this share of the rows when labelling was finished
+SELECTED = 3.5  # standard errors from the judge's mean of all rows, above which labels look selected
+DIFFERENT_ROWS = 4.0  # standard errors of the sum of 1 / probability, above which labels are of other rows
+MIN_CHECKED = 10  # labels below which these two are not checked
+
+
+@dataclass
+class Labels:
+    """Labels, row by row; NaN where a row has none.
+
+    Attributes:
+        mean: (rows,) mean label over raters.
+        probability: (rows,) probability with which the row was drawn.
+        number: (rows,) number of labels.
+        raters: what `rater_agreement` returns.
+        error: share of labels that are taken to be wrong.
+    """
+
+    mean: np.ndarray
+    probability: np.ndarray
+    number: np.ndarray
+    raters: dict[str, float | int | None]
+    error: float = 0.0
+
+
+def share_of(name: str, value: object) -> float:
+    """Return a number from 0 to 1.
+
+    Raises:
+        RowError: if it is none.
+    """
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = math.nan
+    if not 0 <= number <= 1:
+        raise RowError(f"{name}: expected a number from 0 to 1, got {value!r:.40}; scale it, or name another column")
+    return number
+
+
+def plan_of(values: Mapping) -> tuple[float | None, float | None]:
+    """Return the probability with which a labelled row was drawn, and the planned number of labels of its system.
+
+    `genqa-metrics label` writes both; each is None where the row has none.
+
+    Args:
+        values: the row.
+
+    Raises:
+        RowError: if one is no number, or out of range.
+    """
+    found: list[float | None] = []
+    for name in ("probability", "planned"):
+        value = values.get(name)
+        try:
+            found.append(None if value in (None, "") else float(value))
+        except (TypeError, ValueError):
+            raise RowError(f"{name}: expected a number, got {value!r:.40}; label with genqa-metrics label") from None
+    probability, planned = found
+    if probability is not None and not 0 < probability <= 1:
+        raise RowError(f"probability: expected a number above 0, at most 1, got {probability:g}; leave it out")
+    if planned is not None and not planned >= 1:
+        raise RowError(f"planned: expected a number of rows, at least 1, got {planned:g}; leave it out")
+    return probability, planned
+
+
+def read_labels(
+    sources: Sequence[AnySource] | None,
+    items: Sequence[Item],
+    plans_of_rows: Sequence[tuple[float | None, float | None]],
+    columns: Mapping[str, str],
+    skips: Skips,
+    notes: list[str],
+    error: float | None = None,
+) -> Labels | None:
+    """Return the labels of files, and without such files those in the rows; None where there are none.
+
+    Args:
+        sources: files of labels.
+        items: the rows.
+        plans_of_rows: for each row its probability of being drawn and the planned number of labels, None if not given.
+        columns: where a column has another name.
+        skips: what to do about bad rows.
+        notes: what a reader must know is added to it.
+        error: share of wrong labels; None to estimate it from rows with several raters.
+
+    Raises:
+        FileError: if a file cannot be read, a row is bad or a rater's second label of a row, or no label is of a row.
+    """
+    found = _Found()
+    if sources:
+        _read_files(sources, items, columns, skips, notes, found)
+    else:
+        _read_rows(items, plans_of_rows, notes, found)
+    labels_of, odds = found.labels, found.odds
+    if not labels_of:
+        return None
+    drawn = [place for place, probability in odds.items() if probability is not None]
+    if drawn and len(drawn) < len(odds):
+        notes.append(f"{len(odds) - len(drawn):,} labels have no probability of being drawn; they were left out")
+    elif not drawn:
+        if len(odds) < len(items):
+            notes.append(
+                "the labels have no column 'probability': they are taken to be drawn by chance from all rows of a "
+                "system; if they were chosen otherwise, the interval can miss the truth"
+            )
+        systems = Counter(item.system for item in items)
+        labelled = Counter(items[place].system for place in odds)
+        odds = {place: labelled[items[place].system] / systems[items[place].system] for place in odds}
+        drawn = list(odds)
+    else:
+        _scale_early_stop(odds, items, found.plans, notes)
+    mean, share, number = np.full(len(items), np.nan), np.full(len(items), np.nan), np.zeros(len(items))
+    for place in drawn:
+        mean[place], share[place], number[place] = np.mean(labels_of[place]), odds[place], len(labels_of[place])
+    agreement = rater_agreement([labels_of[place] for place in drawn], [1 / odds[place] for place in drawn])
+    agreement = {"raters": len({rater for rater, _ in found.seen}) or 1, **agreement}
+    return Labels(mean, share, number, agreement, _error(error, agreement, notes))
+
+
+@dataclass
+class _Found:
+    """Labels by place of a row.
+
+    Attributes:
+        labels: the labels of its raters.
+        odds: its probability of being drawn.
+        plans: system -> key of a row -> planned number of labels.
+        seen: (rater, place) -> where the label stands.
+    """
+
+    labels: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
+    odds: dict[int, float | None] = field(default_factory=dict)
+    plans: dict[str, dict[str, float | None]] = field(default_factory=lambda: defaultdict(dict))
+    seen: dict[tuple[str, int], str] = field(default_factory=dict)
+
+
+def _read_rows(items: Sequence[Item], plans_of_rows: Sequence[tuple], notes: list[str], found: _Found) -> None:
+    """Add the labels that stand in the rows."""
+    given = {place: item.human[1] for place, item in enumerate(items) if item.human[1] is not None}
+    outside = {place: label for place, label in given.items() if not 0 <= label <= 1}
+    if outside and len(outside) >= len(given) / 2:
+        notes.append("the column label has values outside 0 to 1, which are no labels of people; they were not used")
+        return
+    if outside:
+        place, label = next(iter(outside.items()))
+        where = f"{items[place].file}, line {items[place].line}"
+        notes.append(f"{len(outside):,} labels outside 0 to 1 were not used; the first is {label:g} in {where}")
+    given = {place: label for place, label in given.items() if place not in outside}
+    if not given:
+        return
+    notes.append(f"{len(given):,} of {len(items):,} rows have a label in the file, which were used")
+    for place, label in given.items():
+        found.labels[place].append(label)
+        found.odds[place], found.plans[items[place].system][str(place)] = plans_of_rows[place]
+
+
+def _read_files(
+    sources: Sequence[AnySource],
+    items: Sequence[Item],
+    columns: Mapping[str, str],
+    skips: Skips,
+    notes: list[str],
+    collected: _Found,
+) -> None:
+    """Add the labels of files, matched by question, prediction and system, or by id."""
+    place_of: dict[str, list[int]] = defaultdict(list)
+    by_id: dict[str, list[int]] = defaultdict(list)
+    for place, item in enumerate(items):
+        place_of[key_of(item)].append(place)
+        place_of[item_key("", item.text, item.predictions[0])].append(place)
+        if item.id is not None:
+            by_id[item.id].append(place)
+    readers: dict = {}
+    label_skips = Skips(skips.skip, skips.problem)
+    lost = 0
+
+    def with_id(ident: object, system: object) -> list[int]:
+        places = by_id.get(str(ident), [])
+        if system is not None:
+            return [place for place in places if items[place].system == str(system)]
+        systems = {items[place].system: None for place in places}
+        if len(systems) > 1:
+            raise RowError(
+                f"id: {str(ident)!r:.40} is that of answers of {len(systems)} systems, such as "
+                f"{', '.join(list(systems)[:2])}; add a column 'system'"
+            )
+        return places
+
+    def convert(source: AnySource, row: Row) -> tuple[list[int], float, float | None]:
+        if source.name not in readers:  # columns of other names, where the labels have them too
+            own = {name: column for name, column in columns.items() if column.split(".")[0] in row.values}
+            readers[source.name] = RowReader(source, own)
+        reader = readers[source.name]
+        texts = {name: reader.optional(row.values, name) for name in ("question", "prediction", "system")}
+        given = (reader.optional(row.values, name) for name in ("label", "score"))
+        value = next((label for label in given if label is not None), None)
+        ident = reader.optional(row.values, "id")
+        if value is None or (texts["prediction"] is None and ident is None):
+            raise RowError("expected a label: label 0 or 1 (or score from 0 to 1), and id, or question and prediction")
+        if texts["prediction"] is None:
+            places, key = with_id(ident, texts["system"]), str(ident)
+        else:
+            key = item_key(str(texts["system"] or ""), texts["question"], texts["prediction"])
+            places = place_of.get(key, [])
+        probability, planned = plan_of(row.values)
+        word = reader.verdicts.read("label", value)
+        label = share_of("label", value) if word is None else word
+        rater = next((str(row.values[name]) for name in COLUMNS["rater"] if row.values.get(name)), "")
+        for place in places:
+            if (rater, place) in collected.seen:
+                who = f"rater {rater!r} has" if rater else "somebody has, and the labels name no rater,"
+                fix = "keep one of the two" + ("" if rater else ", or say who labelled in a column 'rater'")
+                raise RowError(f"{who} labelled this row before, at {collected.seen[rater, place]}; {fix}")
+        here = f"{source.name}, {source.unit} {row.number}"
+        collected.seen.update({(rater, place): here for place in places})
+        if places:
+            collected.plans[items[places[0]].system][key] = planned
+        return places, label, probability
+
+    for _, _, (found, value, probability) in good_rows(sources, convert, label_skips):
+        lost += not found
+        for place in found:
+            collected.labels[place].append(value)
+            collected.odds[place] = probability
+    notes += [f"{source.name}: {notice}" for source in sources for notice in source.notices if "labels" in notice]
+    skips.counts.skipped += label_skips.skipped
+    skips.good.update(label_skips.good)
+    names = ", ".join(source.name for source in sources)
+    if not collected.labels:
+        raise FileError(
+            f"{names}: none of the {label_skips.counts.good:,} labels is of one of the rows; id, or question "
+            "and prediction, and system must be those of the rows"
+        )
+    if lost:
+        notes.append(f"{lost:,} labels are of answers that are not among the rows; they were left out")
+
+
+def _error(given: float | None, agreement: Mapping, notes: list[str]) -> float:
+    """Return the share of wrong labels, and note what it rests on."""
+    seen = agreement["error"]
+    if agreement["rows"]:
+        notes.append(agreement_fact(agreement))
+    if given is not None:
+        if seen is not None and seen > given:
+            notes.append(
+                f"rater_error is {given:.1%}, but raters disagree as if {seen:.1%} of their labels were wrong; the "
+                "intervals can be too narrow"
+            )
+        return given
+    if seen:
+        notes.append(
+            f"the intervals are {seen:.1%} wider on both sides: so many labels are wrong if raters err independently"
+        )
+    return seen or 0.0
+
+
+def agreement_fact(raters: Mapping) -> str:
+    """Return in one line how far raters agree.
+
+    Args:
+        raters: what `rater_agreement` returns.
+    """
+    if not raters["rows"]:
+        return "labels: one of every row; wrong labels are not in the intervals, see --rater-error"
+    kappa = "" if raters["kappa"] is None else f", kappa {raters['kappa']:.2f}"
+    return f"{raters['rows']:,} rows have labels of several raters, who agree in {raters['agreement']:.0%}{kappa}"
+
+
+def rater_agreement(labels: Sequence[Sequence[float]], weights: Sequence[float]) -> dict[str, float | int | None]:
+    """Return how far raters agree on the rows that several of them labelled; 0.5 or more counts as correct.
+
+    Args:
+        labels: for each row the labels of its raters.
+        weights: for each row the number of rows that it stands for.
+
+    Returns:
+        "rows" with several labels; "agreement", the share of pairs of raters that agree; "kappa", Fleiss' (1971),
+        which corrects it for chance; "error", the share of wrong labels e with which two independent raters disagree
+        as often: 1 - agreement = 2 e (1 - e). None where there is nothing to compare.
+
+    Two raters on four rows, 1 1, 0 0, 1 1 and 1 0: they agree in 3 of 4; by chance in (5/8)^2 + (3/8)^2 = .53.
+
+    >>> found = rater_agreement([[1, 1], [0, 0], [1, 1], [1, 0]], [1, 1, 1, 1])
+    >>> found["agreement"], round(found["kappa"], 3), round(found["error"], 3)
+    (0.75, 0.467, 0.146)
+    """
+    several = [
+        ([one >= 0.5 for one in row], weight) for row, weight in zip(labels, weights, strict=True) if len(row) > 1
+    ]
+    if not several:
+        return {"rows": 0, "agreement": None, "kappa": None, "error": None}
+    each = np.array([np.mean([a == b for a, b in combinations(row, 2)]) for row, _ in several])
+    weight = np.array([weight for _, weight in several])
+    agreement = float((weight * each).sum() / weight.sum())
+    correct = float((weight * [np.mean(row) for row, _ in several]).sum() / weight.sum())
+    chance = correct**2 + (1 - correct) ** 2
+    kappa = (agreement - chance) / (1 - chance) if chance < 1 else None
+    error = (1 - math.sqrt(max(0.0, 2 * agreement - 1))) / 2
+    return {"rows": len(several), "agreement": agreement, "kappa": kappa, "error": error}
+
+
+def _scale_early_stop(odds: dict, items: Sequence[Item], plans: Mapping, notes: list[str]) -> None:
+    """Scale the probabilities of systems with fewer labels than planned, in place.
+
+    Labels come in random order, so a row was labelled with its probability times labelled / planned. Files without
+    "planned" show it, too: 1 / probability sums to about the number of rows when all planned labels are there.
+    """
+    for system, by_key in plans.items():
+        mine = [place for place, p in odds.items() if p is not None and items[place].system == system]
+        if planned := max((number for number in by_key.values() if number is not None), default=0):
+            share = len(by_key) / planned
+        else:
+            rows = sum(item.system == system for item in items)
+            share = sum(1 / odds[place] for place in mine) / rows
+            share = 1.0 if share >= COMPLETE else share
+        if mine and share < 1:
+            odds.update({place: odds[place] * share for place in mine})
+            notes.append(
+                f"{system}: labelling stopped early, at {share:.0%} of the planned labels; probabilities are "
+                "scaled down, which makes intervals of these rows wider"
+            )
+
+
+def selection_notes(system: str, judged: np.ndarray, probability: np.ndarray, clusters: np.ndarray) -> list[str]:
+    """Return notes where labels cannot be a random sample of the rows.
+
+    Labels that stand for the rows have about the judge's mean of all rows, and their 1 / probability sum to the number
+    of rows.
+
+    Args:
+        system: its name.
+        judged: (rows,) the judge's numbers.
+        probability: (rows,) with which each row was drawn; NaN where it has no label.
+        clusters: (rows,) number of every row's question.
+    """
+    known = ~np.isnan(probability)
+    if known.sum() < MIN_CHECKED or known.all():
+        return []
+    odds = np.where(known, probability, 1.0)
+    weights, rows, notes = known / odds, len(judged), []
+    total = weights.sum()
+    chance = np.sqrt(((1 - odds) * weights**2).sum())
+    if abs(total - rows) > DIFFERENT_ROWS * chance + 0.01 * rows:
+        notes.append(
+            f"{system}: the labels stand for {total:,.0f} rows, the sum of 1 / probability, but there are {rows:,}; "
+            "give the rows that they were drawn from, or the interval can miss the truth"
+        )
+    labelled, everywhere = (weights * judged).sum() / total, judged.mean()
+    error = np.sqrt((cluster_sums(weights * np.sqrt(1 - odds) * (judged - labelled), clusters) ** 2).sum()) / total
+    if abs(labelled - everywhere) > SELECTED * error + 0.01:
+        notes.append(
+            f"{system}: the labels look selected: the judge gives the labelled rows {labelled:.2f} in the mean, all "
+            f"rows {everywhere:.2f}, more than chance explains; the interval can miss the truth. Keep all labels of "
+            "the rows that genqa-metrics label draws"
+        )
+    return notes

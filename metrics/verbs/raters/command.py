@@ -1,0 +1,59 @@
+"""The command `raters`: one score per item of the ratings of several people."""
+
+from typing import Annotated
+
+import typer
+
+from ...terminal import console, options
+
+
+def raters(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE", help="Files as for `score`, one row per item and rater.", show_default=False),
+    ],
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write one row per item to FILE, with its score: .jsonl, .csv, .parquet ... `agree` reads it when "
+            "the rows have question, prediction and references too.",
+        ),
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            "-c",
+            metavar="NAME=COLUMN",
+            help="Where a column has another name, once for each; NAME is item, rater or score.",
+            show_default=False,
+        ),
+    ] = None,
+    limit: Annotated[
+        float, typer.Option("--limit", metavar="Z", help="Ratings whose z-score is larger are noise; inf keeps all.")
+    ] = 1.0,
+    drop: Annotated[int, typer.Option("--drop", metavar="N", help="Drop at most N ratings of an item.")] = 5,
+    on_error: options.SkipOrFail = "fail",
+    format_: options.PrintAs = "table",
+) -> None:
+    """Make one score per item of the ratings of several people, without the noisy ones; say how far they agree.
+
+    Rows have `item` (or `id`), `rater` (`annotator`, `worker`) and `score` (`rating`), a number.
+
+    Within an item, ratings whose z-score is above 1 in size are dropped, at most five, the largest first; the mean of
+    the rest is the score (Lee et al. 2021). Krippendorff's alpha is given before and after: 1 is full agreement, 0
+    that of chance. After filtering it is higher in any case, because what disagrees was dropped.
+
+    **Exit status**: 0 done, 1 failed, 2 bad usage.
+    """
+    from .report import RatersReport
+    from .run import RatersRun
+
+    with console.usage("raters"):
+        run = RatersRun(inputs, options.name_values("--column", column), limit, drop, output)
+    with console.failures(), console.skipped_rows() as problem:
+        report = RatersReport(run.report(on_error == "skip", problem))
+    console.print_result(format_, report.to_json, report.to_markdown, report.show)

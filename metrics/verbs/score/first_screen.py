@@ -1,0 +1,207 @@
+"""Prints what a person sees first of scores: which system is better, how many answers are right, which to read."""
+
+from collections.abc import Mapping
+from itertools import takewhile
+from typing import Any
+
+from ...registry import scorer_class
+from ...reports.glossary import short_names
+from ...reports.report import Report, briefly
+from ...reports.table import Table, accuracy_cell, listed, number, print_table, visible
+from ...scale.to_read import DISAGREE, LOWEST, AnswersToRead, AnswerToRead
+from ...statistics.intervals import newcombe
+
+WIDTH = 100  # columns at most
+LONG = 300  # characters of an answer in a table
+READ = "Read these first"
+
+
+def first_screen(report: Report, console: Any) -> None:
+    """Print the finding, one line a system, and the answers to read first.
+
+    Args:
+        report: the scores.
+        console: a `rich.console.Console`.
+    """
+    from rich.text import Text
+
+    width = min(console.width, WIDTH)
+
+    def say(text: str, style: str = "", indent: str = "") -> None:
+        for line in Text(visible(text)).wrap(console, width - len(indent)):
+            console.print(Text.assemble(indent, (line.plain.rstrip(), style)))
+
+    found, accuracy = report.found, report.accuracy or {"notes": [], "measured": None}
+    say(headline(report), "bold")
+    console.print()
+    print_table(systems_table(report), console)
+    for finding in findings(report):
+        say(f"-> {finding}", "bold")
+    for note in dict.fromkeys([*accuracy["notes"], *found.notes]):
+        if note != accuracy["measured"]:
+            say(f"{note[:1].upper()}{note[1:]}.", "dim", "   ")
+    print_reading(found.to_read, console)
+    console.print()
+    say(f"{'Why: genqa-metrics explain FILE. ' * bool(report.accuracy)}All tables and signatures: --verbose", "dim")
+
+
+def print_reading(to_read: AnswersToRead, console: Any) -> None:
+    """Print the answers to read first; nothing if there is none."""
+    from rich.text import Text
+
+    if to_read.first:
+        every = sum(to_read.counts.values())
+        more = f" ({len(to_read.first)} of {every:,}; --worst {every} lists all)" * (every > len(to_read.first))
+        console.print()
+        console.print(Text(f"{READ}{more}", style="bold"))
+        for line in _reading_lines(to_read, min(console.width, WIDTH)):
+            console.print(Text(line), no_wrap=True, overflow="crop")
+
+
+def headline(report: Report) -> str:
+    """Return what was scored by what, in one line."""
+    found = report.found
+    systems = [system for system in found.rows if system != found.total]
+    answers = sum(found.predictions[system] for system in systems)
+    what = "question" if found.sets else "answer"
+    of = f"{answers:,} {what}{'s' * (answers != 1)} of {len(systems)} system{'s' * (len(systems) != 1)}"
+    asked = {key for system in found.questions for key in found.questions[system].keys.tolist()}
+    to = f" to {len(asked):,} questions" if asked else ""
+    return f"{of}{to}, scored by {listed([found.titles.get(metric) or metric for metric in found.scores])}"
+
+
+def systems_table(report: Report) -> Table:
+    """Return one line a system: its accuracy where there is a judge, and the main score of every other metric."""
+    found, judged = report.found, report.accuracy["systems"] if report.accuracy else {}
+    columns = {metric: scorer_class(metric).main for metric in found.scores if metric != report.judge}
+    rows = []
+    for system in found.rows:
+        row = [system]
+        if judged:
+            row.append(_right(judged.get(system)))
+            declined = found.scores[report.judge][system][f"{report.judge}_declined"]
+            row.append(f"{round(declined * found.predictions[system]):,} of {found.predictions[system]:,}")
+        rows.append([*row, *(f"{found.scores[metric][system][main]:.3f}" for metric, main in columns.items())])
+    header = ["system", *(["right", "declined"] if judged else []), *columns.values()]
+    marked = {place for place, row in enumerate(rows) if row[0] in report.best}
+    return Table("", header, rows, "", marked, short=short_names(header))
+
+
+def findings(report: Report) -> list[str]:
+    """Return which system is better and whether that may be chance, and what the accuracy rests on."""
+    if not report.accuracy:
+        return report.findings
+    systems = report.accuracy["systems"]
+    ends = {
+        system: (values["accuracy"], values["low"], values["high"])
+        for system, values in systems.items()
+        if values["low"] is not None
+    }
+    if len(ends) < len(systems):
+        return []  # a note says that it cannot be told
+    rests_on = f"right: {report.accuracy['method']}, {report.accuracy['confidence']:.0%} interval"
+    if len(ends) < 2:
+        return [rests_on]
+    first = max(ends, key=lambda system: ends[system][0])
+    chance, behind = [], []
+    for system in ends:
+        if system != first:
+            value, low, high = (100 * float(end) for end in newcombe(ends[first], ends[system]))
+            (chance if low <= 0 else behind).append(system)
+    if len(ends) == 2:
+        leads = f"{first} leads {(chance or behind)[0]} by {value:.0f} points [{low:+.0f}, {high:+.0f}]"
+        return [f"{leads}: {'this could be chance' if chance else 'chance is unlikely to explain it'}", rests_on]
+    near = f"; {briefly(chance)} may be as good" if chance else ""
+    return [f"{first} is first{near}{f'; {briefly(behind)} clearly behind' if behind else ''}", rests_on]
+
+
+def reading_table(to_read: AnswersToRead) -> Table:
+    """Return the answers to read first as a table for pages and Markdown."""
+    rows = []
+    for answer in to_read.first:
+        texts = [answer.question or "", answer.prediction, "; ".join(answer.references)]
+        texts = [text if len(text) <= LONG else f"{text[:LONG]}..." for text in texts]
+        rows.append([answer.id or str(answer.line), answer.system, why_to_read(answer), *texts])
+    every = sum(to_read.counts.values())
+    said = (
+        f"{len(rows)} of {every:,}: answers on which a label and the judge disagree, answers judged wrong, and answers"
+    )
+    header = ["row", "system", "why", "question", "answer", "accepted"]
+    return Table(READ, header, rows, f"{said} of which the judge is unsure.", texts=(3, 4, 5))
+
+
+def _right(values: Mapping[str, Any] | None) -> str:
+    """Return the accuracy with its interval, or what the judge says where it cannot be told."""
+    if values is None:
+        return "-"
+    if values["accuracy"] is None:
+        return f"cannot tell (judged {number(values['judged'], 2)})"
+    return accuracy_cell(values)
+
+
+def _reading_lines(to_read: AnswersToRead, width: int) -> list[str]:
+    """Return the answers to read first below the reason to read them, each line in so many columns."""
+    answers = to_read.first
+    names = {answer: visible(answer.id or f"line {answer.line}") for answer in answers}
+    systems = {answer: visible(answer.system) for answer in answers}
+    if all(system in names[answer] for answer, system in systems.items()):
+        systems = dict.fromkeys(answers, "")
+    of_name, of_system = (min(max(map(len, texts.values())), 12) for texts in (names, systems))
+    lines, kind = [], ""
+    for answer in answers:
+        if answer.kind != kind:
+            kind = answer.kind
+            lines.append(f" {kind} ({to_read.counts[kind]:,})" * (kind != LOWEST))
+        line = f"  {names[answer][:of_name]:<{of_name}}  "
+        line += f"{systems[answer][:of_system]:<{of_system}}  " * bool(of_system)
+        line += f"{'right' if answer.label else 'wrong'}, " * (kind == DISAGREE) + f"{answer.score:.2f}  "
+        lines.append(line + _excerpt(answer, max(width - len(line), 30)))
+    return [line for line in lines if line]
+
+
+def why_to_read(answer: AnswerToRead) -> str:
+    """Return in a few words why an answer should be read.
+
+    >>> from types import SimpleNamespace
+    >>> why_to_read(SimpleNamespace(kind=DISAGREE, label=1.0, score=0.2))
+    'label right, judged 0.20'
+    """
+    if answer.kind == DISAGREE:
+        return f"label {'right' if answer.label else 'wrong'}, judged {answer.score:.2f}"
+    return f"{'score' if answer.kind == LOWEST else answer.kind} {answer.score:.2f}"
+
+
+def _excerpt(answer: AnswerToRead, room: int) -> str:
+    """Return an answer beside what is accepted, in so many characters."""
+    if not answer.references:
+        return _quoted(answer.prediction, room)
+    said, accepted = answer.prediction, answer.references[0]
+    if len(said) + len(accepted) + len("; accepted ") + 4 > room:
+        said, accepted = _from_difference(said, accepted)
+    shown = f"; accepted {_quoted(accepted, max(room * 2 // 5, 12))}"
+    return _quoted(said, room - len(shown)) + shown
+
+
+def _from_difference(first: str, second: str) -> tuple[str, str]:
+    """Return two texts from the word on before they differ.
+
+    >>> _from_difference("An insect has eight legs.", "An insect has six legs.")
+    ('...has eight legs.', '...has six legs.')
+    """
+    words = first.split(), second.split()
+    same = sum(1 for _ in takewhile(lambda pair: pair[0].casefold() == pair[1].casefold(), zip(*words, strict=False)))
+    if same < 2 or same == min(map(len, words)):
+        return first, second
+    return tuple("..." + " ".join(of_text[same - 1 :]) for of_text in words)
+
+
+def _quoted(text: str, room: int) -> str:
+    """Return a text in quotes in so many characters, on one line.
+
+    >>> _quoted("one  two three", 12), _quoted(" ", 12)
+    ('"one two..."', '(empty)')
+    """
+    text = visible(" ".join(text.split()))
+    if not text:
+        return "(empty)"
+    return f'"{text}"' if len(text) + 2 <= room else f'"{text[: max(room - 5, 1)].rstrip()}..."'

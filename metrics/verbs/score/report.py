@@ -1,0 +1,382 @@
+"""Scores of systems: what `genqa-metrics score` prints and `genqa_metrics.score` returns."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal
+
+from ...registry import judge_among, scorer_class
+from ...reports.charts import accuracy_chart
+from ...reports.glossary import short_names
+from ...reports.report import Report, highest, highest_accuracy, say
+from ...reports.table import (
+    Table,
+    accuracy_cell,
+    markdown,
+    markdown_code,
+    markdown_table,
+    number,
+    print_table,
+    visible,
+)
+from ...rows.callbacks import Message, ignore
+from ...rows.row import FileError
+from ...scale.cells import CELLS, TOGETHER
+from ...scale.confusion import CONFUSION, LABELLED, agreement
+from ...scale.options import OnError, ScoreOptions, Settings, bad_usage, errors_of_python
+from ...scale.parts import PART_ROWS
+from ...scale.run import Run, Scores
+from .first_screen import READ, first_screen, print_reading, reading_table
+
+if TYPE_CHECKING:
+    import pandas
+
+_SHORT = 5  # systems in the short form
+_WIDTH = 80  # letters, above which the names of columns go over several lines
+
+
+def score(
+    rows: Any,
+    metrics: str | Sequence[str] | None = None,
+    settings: Settings | None = None,
+    *,
+    columns: Mapping[str, str] | None = None,
+    output: str | None = None,
+    resume: bool = False,
+    part_rows: int = PART_ROWS,
+    engine: Literal["local", "ray"] = "local",
+    address: str | None = None,
+    total: bool = False,
+    worst: int = 10,
+    ignore_judge_errors: bool = False,
+    calibration: str | None = None,
+    on_error: OnError = "fail",
+    keep: bool = True,
+    explain: bool = False,
+    notify: Message = ignore,
+    problem: Message = ignore,
+    progress: Callable[[str, int, int | None], None] = ignore,
+) -> "ScoreReport":
+    """Score rows; the numbers are those of `genqa-metrics score`.
+
+    Without metrics and settings rows with a question are scored by "ava", sets of questions by "f_meta" and "aev", and
+    others by "aev"; "grounding", for rows with contexts, the retrieved passages, only where it is named.
+
+    Args:
+        rows: a list of dicts, a `pandas.DataFrame`, a `datasets.Dataset`, a path or a list of paths. A row has
+            "prediction" and "references", and where it has them "question", "system", "id", "score" and "label"; or
+            "context", "predictions" and "references".
+        metrics: names of metrics; None for the default ones of such rows, if no column holds scores.
+        settings: {metric: {setting: value}}, or {setting: value} of the only metric.
+        columns: where a column has another name: {"prediction": "answer_text"}.
+        output: write every row with its scores to this file (.parquet, .jsonl, .csv, .tsv), or as Parquet parts to a
+            folder ("scores/"). It has all columns, and every verb reads it without judging again.
+        resume: keep the finished parts in the output folder and continue after them.
+        part_rows: rows of a part of an output folder.
+        engine: "local" for this machine; "ray" for a Ray cluster, where rows may be a folder or a URI, output too.
+        address: the Ray cluster, or "auto". Default: that of RAY_ADDRESS, or a new one here.
+        total: add a row "all": all systems' rows as one corpus.
+        worst: number of answers to list that a person should read first.
+        ignore_judge_errors: with ava, without labels: intervals of the accuracy that ignore the errors of the judge.
+        calibration: with ava: file of `calibrate`. Default: calibration.json in the folder of the checkpoint, if there
+            is one.
+        on_error: "fail" at the first bad row, or "skip" and count bad rows.
+        keep: keep the rows with their scores in memory, for `to_pandas`.
+        explain: say of every row why, in columns METRIC_reason; costs `ava` a pass for every word of an answer.
+        notify: called with what a user must know about the input.
+        problem: called with each bad row that is skipped.
+        progress: called with "scoring", the number of rows that are done, and of all rows: an estimate until all are
+            read, None where it is unknown. It is called from any thread.
+
+    Raises:
+        ValueError: if an argument or a row is bad, or there is nothing to score.
+
+    >>> score([{"prediction": "four steps", "references": ["four steps"]}], "aev").systems["rows"]["aev"]
+    1.0
+    """
+    with errors_of_python(rows):
+        with bad_usage():
+            options = ScoreOptions(
+                metrics,
+                settings,
+                columns=columns,
+                output=output,
+                resume=resume,
+                part_rows=part_rows,
+                engine=engine,
+                address=address,
+                total=total,
+                worst=worst,
+                ignore_judge_errors=ignore_judge_errors,
+                calibration=calibration,
+                on_error=on_error,
+                keep=keep,
+                explain=explain,
+            )
+            run = _run(rows, options)
+        try:
+            return ScoreReport.of(run, run.score(notify, problem, partial(progress, "scoring")))
+        except FileError as error:
+            error.finished_parts = run.finished_parts
+            raise
+
+
+def _run(rows: Any, options: ScoreOptions) -> Run:
+    if options.engine == "ray":
+        if find_spec("ray") is None:
+            raise ValueError("engine: ray is not installed; run pip install 'genqa-metrics[ray]'")
+        rows = [rows] if isinstance(rows, str) else list(rows)
+        if not all(isinstance(path, str) for path in rows):
+            raise ValueError(
+                "engine: ray reads paths and URIs as they are, without --from, --systems and --encoding; convert the "
+                "files first"
+            )
+        from ...scale.ray_run import RayRun
+
+        return RayRun(rows, **vars(options))
+    if options.address is not None:
+        raise ValueError("address: only with the engine ray")
+    return Run(rows, **vars(options))
+
+
+class ScoreReport(Report):
+    """Scores of systems and rows.
+
+    Attributes:
+        systems: {system: {score: value}}, of all metrics; with ava also "accuracy", and "low" and "high", the ends of
+            its interval.
+        judge: the metric whose verdicts the accuracy corrects; None without one.
+        signatures: {metric: what its numbers depend on}.
+        rows: {system: rows that were scored}.
+        predictions: {system: predictions that were scored}.
+        skipped: {system: bad rows that were left out}; what is known of no system is only in `found.skipped`.
+        notes: what must be read with the scores, one sentence each.
+        warnings: scores that mean less than they seem to, one sentence each.
+        accuracy: with ava, the accuracy of every system with its interval, see `judge_errors.judged_systems`.
+        found: everything, see `Scores`.
+    """
+
+    title = "Scores"
+    styles = ("forest.css",)
+
+    def __init__(self, found: Scores, accuracy: Mapping[str, Any] | None = None):
+        self.found, self.accuracy = found, accuracy
+        self.systems = found.systems
+        for system, ends in (accuracy or {"systems": {}})["systems"].items():
+            self.systems[system] |= {name: ends[name] for name in ("accuracy", "low", "high")}
+        self.judge = judge_among(found.scores) if accuracy else None
+        self.signatures = found.signatures
+        self.rows, self.predictions = found.rows, found.predictions
+        self.skipped = {system: found.skipped_of.get(system, 0) for system in (*found.rows, *found.skipped_of)}
+        if found.total:
+            self.skipped[found.total] = found.skipped
+        self.notes, self.warnings = found.notes, found.warnings
+
+    @classmethod
+    def of(cls, run: Run, found: Scores) -> "ScoreReport":
+        """Return the report of a run.
+
+        Args:
+            run: what was run.
+            found: what it returned.
+        """
+        judge = judge_among(found.scores)
+        if judge is None or found.sets:
+            return cls(found)
+        from ..judge_errors import judged_systems
+
+        sums = {system: totals.question_sums for system, totals in found.questions.items()}
+        counts = found.counts.get(judge)
+        return cls(found, judged_systems(sums, run.scorers[judge], run.options.ignore_judge_errors, counts))
+
+    def __repr__(self) -> str:
+        shown = []
+        for metric, systems in self.found.scores.items():
+            main = scorer_class(metric).main
+            some = [f"{system} {scores[main]:.4f}" for system, scores in list(systems.items())[:_SHORT]]
+            shown.append(f"{main}: {', '.join(some)}{', ...' if len(systems) > _SHORT else ''}")
+        return visible(f"ScoreReport({'; '.join(shown)})")
+
+    def tables(self) -> list[Table]:
+        """Return one table per metric; of ava the best systems are marked, see `best`."""
+        tables = [self._table(metric) for metric in self.found.scores]
+        if self.found.labelled:
+            tables.append(self._labels())
+        if self.found.to_read.first:
+            tables.append(reading_table(self.found.to_read))
+        if self.found.cells:
+            rows = [
+                [system, *(f"{share:.4f}" for share in shares.values())] for system, shares in self.found.cells.items()
+            ]
+            tables.append(Table(TOGETHER, ["system", *CELLS], rows, "shares of the answers that state something"))
+        return tables
+
+    def _table(self, metric: str) -> Table:
+        counts = {"questions" if self.found.sets else "answers": self.predictions}
+        if self.found.sets and scorer_class(metric).takes_sets:
+            counts = {"contexts": self.rows, **counts}
+        if self.found.skipped:
+            counts["skipped"] = self.skipped
+        main = scorer_class(metric).main
+        rows, best = [], self.best if metric == self.judge else []
+        for system, scores in self.found.scores[metric].items():
+            shown = _shown_scores(metric, scores)
+            rows.append(
+                [system, *(f"{count[system]:,}" for count in counts.values()), *(f"{v:.4f}" for v in shown.values())]
+            )
+        header = ["system", *counts, *shown]
+        if metric == self.judge:
+            header.append("accuracy")
+            for row in rows:
+                row.append(accuracy_cell(self.accuracy["systems"].get(row[0])))
+        marked = {place for place, row in enumerate(rows) if row[0] in best}
+        short = short_names(header)
+        return Table(metric, header, rows, self.signatures[metric], marked, header.index(main), short=short)
+
+    def charts(self) -> dict:
+        """Return a chart of the accuracy, for the table of ava."""
+        systems = self.accuracy["systems"] if self.accuracy else {}
+        chart = accuracy_chart(systems, self.best, "95%")
+        return {self.judge: chart} if chart else {}
+
+    @property
+    def findings(self) -> list[str]:
+        """Which system each metric puts first; of ava also which others may be as good."""
+        return [found for metric in self.found.scores if (found := self._finding(metric))]
+
+    def _finding(self, metric: str) -> str:
+        if metric == self.judge:
+            return highest_accuracy(self.accuracy["systems"], self.best or None)
+        main = scorer_class(metric).main
+        values = {system: scores[main] for system, scores in self.found.scores[metric].items()}
+        values.pop(self.found.total, None)
+        return highest(main, {system: (value, number(value)) for system, value in values.items()})
+
+    @property
+    def best(self) -> list[str]:
+        """The system with the highest accuracy, and those that may be as good.
+
+        Their difference from it has an interval that holds 0; the answers count as unpaired. None without ava, of one
+        system, or where no system is clearly worse.
+        """
+        systems = self.accuracy["systems"] if self.accuracy else {}
+        if len(systems) < 2 or any(values["low"] is None for values in systems.values()):
+            return []
+        from ...statistics.intervals import newcombe
+
+        ends = {system: tuple(found[end] for end in ("accuracy", "low", "high")) for system, found in systems.items()}
+        first = max(ends, key=lambda system: ends[system][0])
+        found = [system for system in ends if newcombe(ends[first], ends[system])[1] <= 0 or system == first]
+        return found if len(found) < len(ends) else []
+
+    @property
+    def labels(self) -> dict[str, dict]:
+        """{system: how AVA's verdicts agree with the labels in its rows}, see `confusion.agreement`."""
+        return {
+            system: {**dict(zip(CONFUSION, map(int, counts), strict=True)), **agreement(counts)}
+            for system, counts in self.found.labelled.items()
+        }
+
+    def _labels(self) -> Table:
+        header = ["system", "labelled", "agreement", "kappa", *CONFUSION]
+        rows = []
+        for system, found in self.labels.items():
+            counts = [found[name] for name in CONFUSION]
+            shares = [number(found["agreement"]), number(found["kappa"])]
+            rows.append([system, f"{sum(counts):,}", *shares, *(f"{count:,}" for count in counts)])
+        said = (
+            "AVA's verdicts beside the labels in the rows. Missed: correct but rejected; let through: wrong but "
+            "accepted."
+        )
+        return Table(LABELLED, header, rows, said)
+
+    def facts(self) -> list[str]:
+        """Return the signatures, and how the intervals of the accuracy were made."""
+        return [*self.signatures.values(), *self._remarks()]
+
+    def _remarks(self) -> list[str]:
+        marked = (
+            "bold: the highest accuracy, and those not clearly below it; `compare` tests systems on the same questions"
+        )
+        if not self.accuracy:
+            return []
+        told = any(values["low"] is not None for values in self.accuracy["systems"].values())
+        rests_on = [f"accuracy: 95% interval, {self.accuracy['method']}"] * told
+        return [*rests_on, *self.accuracy["notes"], *([marked] if self.best else [])]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the rows, with all digits."""
+        systems = {
+            system: {
+                "rows": self.rows[system],
+                "predictions": self.predictions[system],
+                "skipped": self.skipped[system],
+                **scores,
+            }
+            for system, scores in self.systems.items()
+        }
+        return {
+            "systems": systems,
+            "signatures": self.signatures,
+            "skipped_rows": self.found.skipped,
+            "contexts_without_a_second_reference": self.found.single,
+            "notes": self.notes,
+            "to_read": [asdict(answer) for answer in self.found.to_read.first],
+            **({"labels": self.labels} if self.found.labelled else {}),
+            **({"accuracy": self.accuracy} if self.accuracy else {}),
+        }
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return one line a row, with all its scores.
+
+        Raises:
+            ValueError: if the rows were not kept, as by the command line.
+        """
+        import pandas
+
+        if self.found.columns is None:
+            raise ValueError("rows: were not kept; genqa_metrics.score keeps them, and --output writes them")
+        return pandas.DataFrame(self.found.columns).astype({"score": float, "label": float})  # None is NaN
+
+    def to_markdown(self) -> str:
+        """Return the notes, and one table per metric with its signature."""
+        parts = [f"**Note:** {markdown(note)}" for note in self.notes]
+        for table in self.tables():
+            parts += [f"**{markdown(table.title)}**", markdown_table(table), markdown_code(table.explanation)]
+        return "\n\n".join([*parts, *map(markdown, self._remarks())])
+
+    def show(self, console: Any) -> None:
+        """Print the finding, one line a system, and the answers to read first; `show_all` prints all tables.
+
+        Args:
+            console: a `rich.console.Console`.
+        """
+        first_screen(self, console)
+
+    def show_all(self, console: Any) -> None:
+        """Print the notes, one table per metric with its signature, and the answers to read first.
+
+        Args:
+            console: a `rich.console.Console`.
+        """
+        say(console, [f"note: {note}" for note in self.notes], "bold yellow")
+        for table in self.tables():
+            if table.title == READ:
+                continue
+            table.title = ""
+            wide = sum(len(name) + 3 for name in table.headings) > _WIDTH
+            broken = [name for place, name in enumerate(table.header) if wide and place != table.bold]
+            print_table(table, console, broken)
+        print_reading(self.found.to_read, console)
+        say(console, self._remarks())
+
+
+def _shown_scores(metric: str, scores: Mapping[str, float]) -> dict[str, float]:
+    """Show one quotient for the two lengths, and only what fits a table."""
+    hidden = scorer_class(metric).only_in_files
+    shown = {name: value for name, value in scores.items() if name not in hidden}
+    if "prediction_length" in shown:
+        length = shown.pop("prediction_length")
+        shown["length_ratio"] = length / max(shown.pop("reference_length"), 1)
+    return shown

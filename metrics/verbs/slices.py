@@ -1,0 +1,127 @@
+"""Slices of rows by the value of a column: what `--by` reads, and comparisons of systems within each slice."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from ..core.scorer import Scorer
+from ..rows.columns import MAX_NAMES
+from ..rows.row import FileError, RowError
+from .compare.system_comparison import corrected, measured, tested_pairs
+
+NONE = "(none)"  # the slice of rows without a value
+MAX_SLICES = 100
+FEW = 30  # rows of a slice, below which its intervals are rough
+
+
+def slice_of(column: str, values: Mapping[str, object]) -> str:
+    """Return the slice that a row belongs to.
+
+    Args:
+        column: a column, or with dots what is in its objects: "meta.topic".
+        values: the row.
+
+    Raises:
+        RowError: if there is no such column, or it holds no single value.
+
+    >>> slice_of("topic", {"topic": "law"}), slice_of("meta.hops", {"meta": {"hops": 2}}), slice_of("a", {"a": None})
+    ('law', '2', '(none)')
+    """
+    found: object = values
+    for part in [column] if column in values else column.split("."):
+        if not isinstance(found, Mapping) or part not in found:
+            known = ", ".join(list(values)[:MAX_NAMES]) or "none"
+            raise RowError(f"no column {column!r}, which --by names; columns found: {known}")
+        found = found[part]
+    if isinstance(found, list | Mapping):
+        raise RowError(f"{column}: expected one value for --by, got {found!r:.40}; name a column with one value a row")
+    return NONE if found is None or found == "" else str(found)
+
+
+def places_of(column: str, slices: Iterable[str]) -> dict[str, np.ndarray]:
+    """Return the places of the rows of each slice, in the order of their names.
+
+    Args:
+        column: its name, for the message.
+        slices: the slice of every row.
+
+    Raises:
+        FileError: if there are too many slices.
+
+    >>> places_of("topic", ["law", "art", "law"])
+    {'art': array([1]), 'law': array([0, 2])}
+    """
+    found: dict[str, list[int]] = {}
+    for place, name in enumerate(slices):
+        found.setdefault(name, []).append(place)
+    if len(found) > MAX_SLICES:
+        raise FileError(
+            f"by: column {column!r} has {len(found):,} values, more than {MAX_SLICES}; name a column with few values, "
+            "such as a topic"
+        )
+    return {name: np.array(found[name]) for name in sorted(found)}
+
+
+def sliced_comparison(
+    systems: Sequence[str],
+    scorers: Mapping[str, Scorer],
+    statistics: Mapping[str, np.ndarray],
+    places: Mapping[str, np.ndarray],
+    samples: int,
+    seed: int,
+    correction: str,
+    questions: np.ndarray | None = None,
+) -> dict[str, dict]:
+    """Return the scores of systems in every slice, and tests corrected over all pairs in all slices.
+
+    Args:
+        systems: names of the systems.
+        scorers: see `system_comparison.analyse`.
+        statistics: see `system_comparison.analyse`.
+        places: slice -> places of its rows.
+        samples: number of bootstrap samples.
+        seed: the same seed gives the same numbers.
+        correction: one of `resampling.CORRECTIONS`; the family is all pairs in all slices, of one score.
+        questions: (rows,) number of every row's question, see `system_comparison.analyse`.
+
+    Returns:
+        metric -> slice -> "questions", "scores" (system -> value, low, high) and "pairs" as `analyse` returns them, of
+        the score that ranks systems.
+    """
+    questions = np.arange(len(next(iter(statistics.values())))) if questions is None else questions
+    results, asked = {}, {}
+    for slice_name, mine in places.items():
+        asked[slice_name] = np.unique(questions[mine], return_inverse=True)[1]
+        part = {metric: values[mine] for metric, values in statistics.items()}
+        results[slice_name] = measured(systems, scorers, part, samples, seed, asked[slice_name])
+    report: dict[str, dict] = {metric: {} for metric in scorers}
+    for metric, scorer in scorers.items():
+        score = scorer.significance_scores[0]
+        family = corrected([result.tests[metric][score] for result in results.values()], correction)
+        for (slice_name, result), outcome in zip(results.items(), family, strict=True):
+            pairs = tested_pairs(systems, result.tests[metric][score], result.by_row[metric][score], outcome)
+            number = int(asked[slice_name].max()) + 1
+            report[metric][slice_name] = {
+                "questions": number,
+                "scores": result.scores[metric][score],
+                "pairs": pairs,
+            }
+    return report
+
+
+def slice_notes(column: str, rows: Mapping[str, int], what: str) -> list[str]:
+    """Return notes on slices: that some are small, and that some rows have no value.
+
+    Args:
+        column: its name.
+        rows: slice -> number of its rows.
+        what: what they are, "questions" or "answers".
+    """
+    few = [name for name, number in rows.items() if number < FEW]
+    notes = []
+    if few:
+        more = f" and {len(few) - 3:,} more" if len(few) > 3 else ""
+        notes.append(f"by {column}: fewer than {FEW} {what} in {', '.join(few[:3])}{more}: their intervals are rough")
+    if NONE in rows:
+        notes.append(f"by {column}: {rows[NONE]:,} {what} have no value, see {NONE}")
+    return notes

@@ -1,0 +1,36 @@
+"""The command `verify`: is a folder of parts just what its run wrote?"""
+
+from typing import Annotated
+
+import typer
+
+from ..terminal import console
+
+
+def verify(
+    folders: Annotated[
+        list[str],
+        typer.Argument(metavar="FOLDER", help="Output of score --output FOLDER/.", show_default=False),
+    ],
+) -> None:
+    """Check that folders of parts are complete and unchanged.
+
+    Each must be marked complete, and hold just the parts of its run, each with the SHA-256 that the run wrote down.
+
+    **Exit status**: 0 complete and unchanged, 1 not, 2 bad usage.
+    """
+    from ..scale.parts import verify as verified
+
+    failed = False
+    for folder in folders:
+        try:
+            found = verified(folder)
+        except (ValueError, OSError) as error:
+            failed = True
+            console.say(f"error: {error}", "red")
+        else:
+            typer.echo(
+                console.visible(f"{folder}: complete, {found['parts']:,} parts with {found['rows']:,} rows, unchanged")
+            )
+    if failed:
+        raise typer.Exit(1)
