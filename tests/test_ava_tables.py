@@ -2,16 +2,13 @@
 
 import json
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.factories.answer_sentences import ROWS
 from training.studies.ava_configurations import data_statistics
-from training.studies.judges import choose, compare_judges
-
-ROOT = Path(__file__).parent.parent
+from training.studies.judges import compare_judges
 
 
 def test_statistics_by_hand():
@@ -79,56 +76,3 @@ def test_what_cannot_be_kept_is_said(keep):
         keep()
     with pytest.raises(ValueError, match=r"--keep: beetle\.dev is not the file that"):
         keep({"command": "earlier", "data": {"beetle.dev": "1"}, "results": {}})
-
-
-@pytest.fixture
-def chosen(tmp_path, monkeypatch):
-    """Run choose.py with the bundled judge on four answers of written.dev alone."""
-    rows = [
-        {"question": question, "references": references, "candidate": said, "label": label}
-        for question, references, right in (
-            ("Who wrote Hamlet?", ["William Shakespeare", "Shakespeare"], "It was Shakespeare."),
-            ("Where is the Colosseum?", ["Rome"], "It is in Rome."),
-        )
-        for said, label in ((right, 1), ("Nobody knows.", 0))
-    ]
-    lines = [json.dumps({"source": "own", "system": "s", "score": None} | row) for row in rows]
-    (tmp_path / "written.dev.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    for name in ("SETS", "COLUMNS"):
-        monkeypatch.setattr(choose, name, {"written.dev": getattr(choose, name)["written.dev"]})
-
-    def run(*more):
-        command = ["x", "--judgments", tmp_path, "--judges", f"a={ROOT / 'metrics/ava/checkpoint'}", *more]
-        monkeypatch.setattr(sys, "argv", [*map(str, command), "--json", str(tmp_path / "choices.json")])
-        choose.STUDY.main()
-        return json.loads((tmp_path / "choices.json").read_text(encoding="utf-8"))
-
-    return run
-
-
-def test_judges_made_of_judges(chosen, capsys):
-    found = chosen("--weights", "same=a*0.5,a*0.5", "--turned", "back=a", "--logits", "both=a,back")["results"]
-    assert list(found) == ["a", "same", "back", "both"]
-    assert found["same"]["sets"] == found["a"]["sets"]
-    assert found["a"]["sets"]["written.dev"]["right above wrong"] == 1
-    assert "| a | 1.000 | 1.000 | " in capsys.readouterr().out
-
-
-def test_more_judges_are_added_to_the_table(chosen):
-    chosen()
-    found = chosen("--keep", "--logits", "alone=a")
-    assert list(found["results"]) == ["a", "alone"]
-    assert found["command"].count("training.studies.judges.choose") == 2
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (("--keep",), "--keep: no result file"),
-        (("--logits", "both=a,b"), "both: no judge 'b' among a"),
-        (("--weights", "half=a*0.5"), "half: expected weights that sum to 1, got 0.5"),
-    ],
-)
-def test_parts_that_make_no_judge_are_said(chosen, given, message):
-    with pytest.raises(ValueError, match=message):
-        chosen(*given)

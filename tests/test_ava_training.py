@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 import torch
 from genqa_metrics.ava import loading
-from genqa_metrics.ava.judging import Judge
 from genqa_metrics.core import checkpoints, judge_loading
 from genqa_metrics.core.judge_model import CONFIGURATIONS
 from safetensors.torch import load_file
@@ -20,7 +19,6 @@ from safetensors.torch import load_file
 from tests.factories.ava import load, random_rows
 from training.ava import (
     constructed,
-    depth,
     evaluate_ava,
     mix_judges,
     other_words,
@@ -531,32 +529,6 @@ def test_whole_matrices_are_folded_into_an_adapter(monkeypatch, files, tiny_enco
     monkeypatch.setattr(sys, "argv", ["mix", "--judges", f"{final}=0.5", f"{small}=0.2", "--output", str(mixed)])
     with pytest.raises(ValueError, match=r"judges: expected weights that sum to 1, got 0\.5, 0\.2"):
         mix_judges.main()
-
-
-def test_a_judge_of_another_depth_starts_a_training(monkeypatch, capsys, files, tiny_encoder, tmp_path):
-    judge = train(monkeypatch, files, tiny_encoder, tmp_path / "judge", "--marks", "asked")
-
-    def deep(*layers):
-        output = tmp_path / "-".join(layers)
-        arguments = ["depth", "--judge", str(judge), "--output", str(output), "--layers", *layers]
-        monkeypatch.setattr(sys, "argv", arguments)
-        depth.main()
-        return output
-
-    def probabilities(folder):
-        rows = random_rows(6)
-        texts = rows["questions"], rows["references"], rows["predictions"]
-        return list(Judge(loading.load_judge(folder)).probabilities(*texts))
-
-    assert probabilities(deep("0", "1")) == pytest.approx(probabilities(judge), abs=1e-6)
-    deeper = deep("1", "0", "1")
-    assert probabilities(deeper) != pytest.approx(probabilities(judge), abs=1e-6)
-    more = "--start", str(deeper), "--marks", "asked", "--fold_rank", "4"
-    trained = train(monkeypatch, files, deeper, tmp_path / "trained", *more)
-    assert loading.load_judge(trained).model.config.num_hidden_layers == 3
-    with pytest.raises(SystemExit):
-        deep("2")
-    assert "--layers: 2: the judge has layers 0 to 1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("score", ["f1", "auc"])

@@ -29,7 +29,7 @@ from training.kpqa import (
     runs,
     train_kpqa,
 )
-from training.studies.kpqa import ablations, keyphrase_f1, rank_errors, seeds, settings, wrong_answers
+from training.studies.kpqa import ablations, keyphrase_f1, rank_errors, seeds, settings
 
 FOLDER = Path(__file__).parent.parent / "training/kpqa"
 
@@ -476,26 +476,6 @@ def test_rank_gaps(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):
     assert [abs(case["gap"]) for case in found] == sorted((abs(case["gap"]) for case in found), reverse=True)
     assert "| NUMERIC | 40 | 10 | " in capsys.readouterr().out
     assert "steps" not in json.dumps(result)  # counts, no rows
-
-
-def test_written_answers(monkeypatch, tiny_checkpoint, tmp_path):
-    rows = [
-        {
-            "question": f"how many steps are in test {i} ?",
-            "references": ["four", "there are four"][: 1 + i % 2],
-            "candidate": said,
-            "label": int(said == "four steps"),
-            "extra": {"form": "short" if i < 4 else "long"},
-        }
-        for i in range(8)
-        for said in ("four steps", "seven")
-    ]
-    with gzip.open(tmp_path / "written.dev.jsonl.gz", "wt", encoding="utf-8") as file:
-        file.writelines(json.dumps(row) + "\n" for row in rows)
-    arguments = ("--judgments", tmp_path, "--checkpoint", tiny_checkpoint, "--resamples", 20)
-    result = run_study(monkeypatch, wrong_answers, tmp_path, *arguments)
-    assert result["rows"] == {"short, several references": 4, "short, one reference": 4, "long": 8}
-    assert result["auc"]["default"]["rougeL_kpqa"]["long"][0] == 1.0
 
 
 def test_keyphrases_of_a_checkpoint(monkeypatch, rows_folder, tiny_checkpoint, tmp_path):

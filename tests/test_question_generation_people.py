@@ -1,15 +1,14 @@
-"""F-meta against people, and appendix A: the judged sets by hand, the estimates, the whole command on made-up rows."""
+"""F-meta against people: the judged sets by hand, the estimates, the whole command on made-up rows."""
 
 import gzip
 import json
-import math
 import sys
 
 import numpy as np
 import pytest
 
 from training.studies.question_similarity import against_people as people
-from training.studies.question_similarity import appendix_a, coverage, question_bases
+from training.studies.question_similarity import coverage, question_bases
 
 
 def same(predictions, references):
@@ -245,28 +244,6 @@ def test_the_cross_encoder_learns_and_does_not_mind_the_order(tmp_path, monkeypa
     monkeypatch.setattr("transformers.Trainer.train", None)  # it is there: not trained again
     again, _ = question_bases.trained_cross_encoder(tmp_path, cache=tmp_path / "cache")
     np.testing.assert_array_equal(again(texts, texts[::-1]), there)
-
-
-def test_f_bleu_of_the_paper_by_hand():
-    """The reference is the candidate: p(1) 4/6, p(2) 3/5, p(3) 2/4, p(4) 1/3, and 6 words are scored against 7.
-
-    BLEU-4 of the first reference is (4/6 * 3/5 * 2/4 * 1/3) ** (1/4) * exp(1 - 7/6) = 0.4301, of the second, which
-    shares no four words with the prediction, 0. So u = 0.4301, v = 0.2151 and F = 2u/3 = 0.28675, printed 0.2867.
-    """
-    bleu = (4 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25 * math.exp(1 - 7 / 6)
-    found = {(row["smoothing"], row["mark"], row["order"]): row for row in appendix_a.readings()}
-    row = found["NLTK 0: none", "none", appendix_a.ORDERS[1]]
-    assert row["f"] == pytest.approx(2 / 3 * bleu, abs=1e-6)
-    printed = {
-        (row["smoothing"], row["order"])
-        for row in found.values()
-        if 0.5946 in appendix_a.as_printed(row["conventional"]) and 0.2867 in appendix_a.as_printed(row["f"])
-    }
-    assert printed == {
-        (name, appendix_a.ORDERS[1]) for name in ("NLTK 0: none", "COCO's constants (`metrics/f_meta`)")
-    }
-    text = appendix_a.table(list(found.values()))
-    assert text.count("**0.28") == 4
 
 
 def test_sets_of_the_study_of_coverage_ask_what_they_say():

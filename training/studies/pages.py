@@ -1,4 +1,4 @@
-"""Tables that pages outside the studies show: of the bundled checkpoints and of judges before and beside them."""
+"""Tables that pages outside the studies show: of the bundled checkpoints and of judges beside them."""
 
 from collections.abc import Mapping
 
@@ -7,19 +7,6 @@ from training.common import markdown_table
 from training.kpqa import evaluate_kpqa
 from training.studies.harness import Table
 
-PREDECESSORS = {  # result file of a judge -> its name and what it was made of
-    "first": ("first", "no marks, 1,700 steps"),
-    "second": ("second", "shared words marked, 3,550 steps"),
-    "third": ("third", "words of the question marked, constructed rows"),
-    "close_reading": ("fourth", "from the third, sentence pairs and written answers"),
-    "fifth": ("fifth", "from the fourth, 5,500 steps"),
-    "sixth": ("sixth", "from the fifth, parts of names"),
-    "seventh": ("seventh", "from the third, 3,500 steps, only pairs with a stated licence"),
-    "../../../ava/results/bundled": (
-        "bundled",
-        "with the rules: mean of the seventh and one that the base judge taught",
-    ),
-}
 KPQA_PAPER = ["paper", ".698 / .655", ".729 / .712", ".782 / .770", ".742 / .687", ".774 / .786"]  # Tables 3 and 6
 TAUGHT = (
     *("evouna together", "written.dev", "assistant.dev", "financebench.dev", "beetle.dev", "scientsbank.dev"),
@@ -62,22 +49,6 @@ def taught(result: Mapping) -> str:
     passed = [map(sum, zip(*found["minimal_pairs"].values(), strict=True)) for found in judges.values()]
     rows.append(["minimal pairs", *("{} of {}".format(*pair) for pair in passed)])
     return markdown_table(["dev set", *judges], rows)
-
-
-def predecessors(*results: Mapping) -> str:
-    """Return the bundled judge below its predecessors."""
-    rows = []
-    for (name, made_of), found in zip(PREDECESSORS.values(), results, strict=True):
-        scores, pairs = found["scores"], found["minimal_pairs"]
-        values = [scores["systems"]["evouna together"]["mean_absolute_error"]]
-        values += [scores["rows"][name]["accuracy"] for name in ("scientsbank.dev", "beetle.dev")]
-        values += [scores["graded"][name]["pearson"] for name in ("kpqa_marco.dev", "kpqa_avsd.dev")]
-        values += [pairs[kind][0] / pairs[kind][1] for kind in ("number", "negation", "flooding")]
-        digits = [3] * 5 + [2] * 3
-        cells = [f"{value:.{count}f}".removeprefix("0") for value, count in zip(values, digits, strict=True)]
-        rows.append([f"{name}: {made_of}", cell(scores["rows"]["evouna together"]), *cells])
-    header = ["judge", "EVOUNA accuracy / AUC", "error of system accuracies", "SciEntsBank", "Beetle", "MS MARCO"]
-    return markdown_table([*header, "AVSD", "pairs: number", "negation", "flooding"], rows)
 
 
 def keyphrases(result: Mapping) -> str:
@@ -124,14 +95,12 @@ def bundled(result: Mapping) -> str:
     return evaluate_ava.tables(result["settings"], result["scores"], result["minimal_pairs"])
 
 
-OF_PREDECESSORS = " ".join(f"studies/judges/results/{name}" for name in PREDECESSORS)
 TABLES = [
     Table("sizes", "ava/results/sizes", compare_sizes.tables, "metrics/ava/checkpoint_large/README.md"),
     Table("sizes", "ava/results/sizes", compare_sizes.tables, "spaces/docs/pages/explanation/3-judge-limits.md"),
     Table("scores", "ava/results/bundled", bundled),
     Table("scores", "ava/results/bundled", bundled, "metrics/ava/checkpoint/README.md"),
     Table("taught", "ava/results/taught", taught, "training/ava/README.md"),
-    Table("predecessors", OF_PREDECESSORS, predecessors, "training/studies/judges/README.md"),
     Table("best", "kpqa/results/agreement", keyphrases, "training/kpqa/README.md"),
     Table("grounders", " ".join(GROUNDERS), grounders, "training/grounding/README.md"),
     Table("base", "grounding/results/base", base_grounder, "training/grounding/README.md"),
