@@ -110,19 +110,18 @@ def test_estimates_with_the_difference_to_the_default():
     rng = np.random.default_rng(0)
     human = rng.random(60)
     task = people.Task("", "spearman", [], [], np.arange(60), human, np.arange(60) // 2)
-    found = people.estimates({"rouge": human + rng.random(60), "perfect": human}, task, 300, 0)
+    found = people.agreement({"rouge": human + rng.random(60), "perfect": human}, task, 300, 0)
     assert found["perfect"]["value"] == 1
     assert found["perfect"]["interval"] == [1.0, 1.0]
     assert "difference" not in found["rouge"]
     low, high = found["perfect"]["difference"]["interval"]
     assert 0 < low < 1 - found["rouge"]["value"] < high
     rows = people.Task("", "order", [], [], np.arange(60), np.tile([1.0, 0.0], 30), np.repeat(np.arange(15), 4))
-    assert people.estimates({"perfect": np.tile([0.3, 0.1], 30)}, rows, 50, 0)["perfect"]["value"] == 1
+    assert people.agreement({"perfect": np.tile([0.3, 0.1], 30)}, rows, 50, 0)["perfect"]["value"] == 1
 
 
 def test_the_whole_command(tmp_path, monkeypatch, capsys, tiny_encoder):
     (tmp_path / "question_generation").mkdir()
-    (tmp_path / "sentence_pairs").mkdir()
     words = "who won lost the cup in may june".split()
     rng = np.random.default_rng(1)
 
@@ -151,43 +150,21 @@ def test_the_whole_command(tmp_path, monkeypatch, capsys, tiny_encoder):
         for i in range(8)
     ]
     sets = {"simqg.dev": simqg, "qgeval.dev": qgeval, "quiz_design.dev": QUIZ, "qgstec2010.dev": ROWS}
-    pairs = [
-        {
-            "first": (a := text()),
-            "second": a if i % 2 else text(),
-            "label": "paraphrase" if i % 2 else "not_paraphrase",
-        }
-        for i in range(40)
-    ]
-    for folder, files in (
-        ("question_generation", sets),
-        ("sentence_pairs", dict.fromkeys(("quora.train", "quora.dev", "paws_wiki.train"), pairs)),
-    ):
-        for name, rows in files.items():
-            with gzip.open(tmp_path / folder / f"{name}.jsonl.gz", "wt") as file:
-                file.writelines(json.dumps(row) + "\n" for row in rows)
+    for name, rows in sets.items():
+        with gzip.open(tmp_path / "question_generation" / f"{name}.jsonl.gz", "wt") as file:
+            file.writelines(json.dumps(row) + "\n" for row in rows)
 
-    def vectors(texts):
-        found = np.array([[text.split().count(word) for word in words] for text in texts], float) + 0.01
-        return found / np.linalg.norm(found, axis=1, keepdims=True)
-
-    monkeypatch.setattr(question_bases, "sentence_vectors", vectors)
     output = tmp_path / "people.json"
     monkeypatch.setattr("genqa_metrics.core.encoders.base_encoder", lambda: tiny_encoder)
-    bases = ["rouge", "bleu", "cosine", "judge", "cross_encoder", "mean"]
+    monkeypatch.setattr(question_bases, "BERTSCORE_LAYER", 2)
+    bases = ["rouge", "bleu", "bertscore", "cosine", "mean"]
     arguments = ["--data_dir", str(tmp_path), "--bases", *bases]
     arguments += ["--resamples", "50", "--json", str(output)]
     monkeypatch.setattr(sys, "argv", ["against_people", *arguments])
     people.STUDY.main()
 
-    def numbers(found):
-        found = found if isinstance(found, dict) else json.loads(found.read_text())
-        return {name: value for name, value in found.items() if name != "command"}
-
     results = json.loads(output.read_text())
-    assert results["judges"]["judge"]["dev_accuracy"] > 0.9
-    assert results["judges"]["cross_encoder"]["pairs"] == 80
-    assert len(results["data"]) == 7
+    assert set(results["data"]) == set(people.SETS)
     assert set(results["pairs"]) >= {"SimQG: similarity of two questions", "Quiz design: accepted before rejected"}
     assert str(tmp_path) not in output.read_text()
     assert results["sets"]["two questions of one type"]["units"] == 30  # 12 by a, 18 by b
@@ -195,55 +172,24 @@ def test_the_whole_command(tmp_path, monkeypatch, capsys, tiny_encoder):
     assert parts["recall - precision"]["value"] == pytest.approx(
         parts["recall"]["value"] - parts["precision"]["value"], abs=2e-4
     )
-    text = capsys.readouterr().out
-    assert text.count("| paraphrase judge, frozen encoder |") == 4
-    assert text.count("| paraphrase judge, cross-encoder |") == 4
-    # Killed and begun again: nothing is computed twice.
-    monkeypatch.setattr(sys, "argv", ["against_people", *arguments, "--cache", str(tmp_path / "cache")])
-    people.STUDY.main()
-    assert numbers(output) == numbers(results)
-    question_bases._judge.cache_clear()
-    for name in ("features", "cosine", "sentence_vectors", "trained_judge", "trained_cross_encoder"):
-        monkeypatch.setattr(question_bases, name, None)
-    people.STUDY.main()
-    assert numbers(output) == numbers(results)
+    assert capsys.readouterr().out.count("| BERTScore |") == 4
 
 
-def test_an_unknown_base_is_refused(tmp_path):
+def test_an_unknown_base_is_refused():
     with pytest.raises(ValueError, match=r"bases: expected some of bleu, .*, got 'blue'"):
-        question_bases.functions(["blue"], tmp_path)
+        question_bases.base("blue")
 
 
-def test_the_judge_does_not_mind_the_order_of_two_questions(monkeypatch):
-    rng = np.random.default_rng(0)
-    known = {}
-    monkeypatch.setattr(
-        question_bases,
-        "sentence_vectors",
-        lambda texts: np.stack([known.setdefault(text, rng.normal(size=5)) for text in texts]),
-    )
-    left, right = ["who won it ?", "why ?"], ["who lost ?", "why was it ?"]
-    np.testing.assert_allclose(question_bases.features(left, right), question_bases.features(right, left))
-
-
-def test_the_cross_encoder_learns_and_does_not_mind_the_order(tmp_path, monkeypatch, tiny_encoder):
-    texts = ["who won the game ?", "where is the tower ?"]
-    rows = [
-        {"first": a, "second": b, "label": "paraphrase" if a == b else "not_paraphrase"} for a in texts for b in texts
-    ]
-    for name in ("quora.train", "quora.dev", "paws_wiki.train"):
-        with gzip.open(tmp_path / f"{name}.jsonl.gz", "wt") as file:
-            file.writelines(json.dumps(row) + "\n" for row in rows * (1 if name == "quora.dev" else 200))
-    monkeypatch.setattr("genqa_metrics.core.encoders.base_encoder", lambda: tiny_encoder)
-    judge, facts = question_bases.trained_cross_encoder(tmp_path, cache=tmp_path / "cache")
-    assert facts["dev_accuracy"] == 1
-    there, back = judge(texts, texts[::-1]), judge(texts[::-1], texts)
-    np.testing.assert_allclose(there, back, rtol=1e-5)
-    assert (there < 0.5).all()
-    assert (judge(texts, texts) > 0.5).all()
-    monkeypatch.setattr("transformers.Trainer.train", None)  # it is there: not trained again
-    again, _ = question_bases.trained_cross_encoder(tmp_path, cache=tmp_path / "cache")
-    np.testing.assert_array_equal(again(texts, texts[::-1]), there)
+def test_rated_questions_leave_out_the_copy_of_the_reference():
+    human = {"x": [{"fluency": 3.0, "clarity": 1.0}], "y": [{"fluency": 1.0, "clarity": 1.0}]}
+    human["reference"] = human["x"]
+    texts = {"x": ["Who won?"], "y": ["When was it?"], "reference": ["Who won?"]}
+    rows = [{"context": letter, "references": ["Who won?"], "predictions": texts, "human": human} for letter in "cd"]
+    task = people.qgeval(rows)
+    assert task.firsts == ["Who won?", "When was it?"] * 2
+    assert task.human.tolist() == [2, 1] * 2
+    assert task.clusters.tolist() == [0, 0, 1, 1]
+    assert people.qgeval(rows, "fluency").human.tolist() == [3, 1] * 2
 
 
 def test_sets_of_the_study_of_coverage_ask_what_they_say():

@@ -1,4 +1,4 @@
-"""The study of the question generators: scores by hand, intervals, findings, made-up sets; the human scales."""
+"""The study of the question generators: scores by hand, intervals, findings, made-up sets."""
 
 import json
 import os
@@ -13,7 +13,6 @@ from tests.factories.question_generation import TINY, WORDS, examples, generator
 from training.question_generation import contexts as data
 from training.studies import harness
 from training.studies.question_generation import appendix_d, differences, measures, study, tables
-from training.studies.question_similarity import check_bases
 
 FOLDER = Path(__file__).parent.parent / "training/question_generation"
 
@@ -400,72 +399,3 @@ def test_answers_are_the_words_that_the_question_asks_for():
     assert text.index("london") in found[pairs[0]]
     assert text.index("london") not in found[pairs[1]]
     assert text.index("ada") in found[pairs[1]]
-
-
-RATED = [
-    {
-        "context": "c",
-        "references": ["Who won?"],
-        "predictions": {"x": ["Who won?"], "y": ["When was it?"], "reference": ["Who won?"]},
-        "human": {name: [{"fluency": value}] for name, value in (("x", 3.0), ("y", 1.0), ("reference", 3.0))},
-    },
-    {
-        "context": "d",
-        "references": ["Where is the house?"],
-        "predictions": {"x": ["Where is a house?"], "y": ["Who is it?"], "reference": ["Where is the house?"]},
-        "human": {name: [{"fluency": value}] for name, value in (("x", 2.0), ("y", 1.0), ("reference", 3.0))},
-    },
-]
-
-
-def test_rated_questions_leave_out_the_copy_of_the_reference():
-    questions, references, contexts, systems, scales = check_bases.rated(RATED)
-    assert questions == ["Who won?", "When was it?", "Where is a house?", "Who is it?"]
-    assert references[2] == ["Where is the house?"]
-    assert (contexts.tolist(), systems.tolist()) == ([0, 0, 1, 1], [0, 1, 0, 1])
-    assert scales["fluency"].tolist() == [3, 1, 2, 1]
-
-
-def test_correlations_with_intervals():
-    rng = np.random.default_rng(0)
-    human = rng.normal(size=300)
-    found = check_bases.correlations(human, human, np.arange(300) // 5, np.arange(300) % 5, 100)
-    assert {name: entry["value"] for name, entry in found.items()} == {"pearson": 1, "spearman": 1, "systems": 1}
-    noisy = human + rng.normal(size=300)
-    found = check_bases.correlations(noisy, human, np.arange(300) // 5, np.arange(300) % 5, 200)
-    low, high = found["pearson"]["interval"]
-    assert found["pearson"]["value"] == pytest.approx(np.corrcoef(noisy, human)[0, 1], abs=1e-4)
-    assert 0.5 < low < found["pearson"]["value"] < high < 0.9
-
-
-def test_human_questions_against_bad_ones():
-    rows = [{"references": ["a ?", "b ?"], "predictions": {"bad": ["z"]}}, {"references": ["c ?"], "predictions": {}}]
-    questions, references, human, contexts = check_bases.pairs_of(rows, "bad")
-    assert questions == ["a ?", "z", "b ?", "z"]
-    assert references == [["b ?"], ["b ?"], ["a ?"], ["a ?"]]
-    assert (human.tolist(), contexts.tolist()) == ([True, False] * 2, [0] * 4)
-    found = check_bases.separation(np.array([0.9, 0.1, 0.8, 0.2]), human, contexts, 20)
-    assert found["auc"]["value"] == 1
-    assert found["human_mean"]["value"] == pytest.approx(0.85)
-    assert found["bad_mean"]["value"] == pytest.approx(0.15)
-
-
-def test_checking_the_bases(tmp_path, monkeypatch):
-    import gzip
-
-    naco = [
-        {"references": ["Who won?", "Who has won?"], "predictions": {"random_q": ["Where is it?"]}},
-        {"references": ["Where is she?", "Where was she?"], "predictions": {"random_q": ["When was it?"]}},
-    ]
-    for name, rows in (("qgeval.dev", RATED), ("naco_squad", naco), ("naco_hotpotqa.dev", naco)):
-        with gzip.open(tmp_path / f"{name}.jsonl.gz", "wt") as file:
-            file.writelines(json.dumps(row) + "\n" for row in rows)
-    words = ["check_bases.py", "--data_dir", str(tmp_path), "--bases", "rouge", "--resamples", "20"]
-    words += ["--json", str(tmp_path / "bases.json")]
-    monkeypatch.setattr(sys, "argv", words)
-    check_bases.STUDY.main()
-    results = json.loads((tmp_path / "bases.json").read_text())
-    assert results["questions"] == 4
-    assert results["systems"] == 2
-    assert results["qgeval"]["rouge"]["fluency"]["spearman"]["value"] > 0.8
-    assert results["naco"]["rouge"]["HotpotQA: random_q"]["auc"]["value"] == 1

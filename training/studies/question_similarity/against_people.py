@@ -9,46 +9,36 @@ precision, recall and F of a system's questions against the good questions of th
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from genqa_metrics.f_meta.bases import base_function
 from genqa_metrics.f_meta.scoring import statistics
 from genqa_metrics.statistics import correlation as a
-from genqa_metrics.statistics.resampling import bootstrap
+from genqa_metrics.statistics.resampling import bootstrap, interval
 
-from training.common import markdown_table, option
+from training.common import json_rows, markdown_table, option
 from training.studies.harness import Output, Study, digests
-from training.studies.question_similarity import check_bases
-from training.studies.question_similarity.check_bases import estimate, rated, read, shown
-from training.studies.question_similarity.question_bases import JUDGE_DATA, JUDGE_DEV, TITLES, functions
+from training.studies.question_similarity.question_bases import TITLES, base
 
 SETS = ("simqg.dev", "qgeval.dev", "quiz_design.dev", "qgstec2010.dev")
 GOOD = 2.0  # relevance and correctness, 1 to 4 and lower is better, up to which a question of QGSTEC is a reference
 PARTS = ("precision", "recall", "f", "conventional")  # in the order of f_meta.scoring.NAMES
 BASELINE = "rouge"  # that others are compared with
+COPY = "reference"  # the "system" of QGEval that repeats the reference; every base gives it the best score
 
 
 @dataclass
 class Arguments(Output):
     """What is checked."""
 
-    data_dir: str = option("folder with the folders question_generation and sentence_pairs")
-    bases: list[str] = option("bases of question_bases.py; default all", [])
+    data_dir: str = option("folder with the folder question_generation")
+    bases: list[str] = option("bases of question_bases.py", list(TITLES))
     resamples: int = option("bootstrap samples, of clusters", 2000)
-    seed: int = option("of the bootstrap and of the judges", 0)
-    cache: str | None = option("folder that a killed run continues from", None)
-
-
-def numbered(keys: Sequence) -> np.ndarray:
-    """Return the number of every key in the order of first appearance.
-
-    >>> numbered(["b", "a", "b"]).tolist()
-    [0, 1, 0]
-    """
-    places = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-    return np.array([places[key] for key in keys])
+    seed: int = option("of the bootstrap", 0)
 
 
 @dataclass
@@ -62,7 +52,7 @@ class Task:
         firsts, seconds: the pairs of texts; where a row has several, its score is that of the best one.
         rows: (pairs,) row of every pair.
         human: (rows,) what people say; higher is better, or more alike.
-        clusters: (rows,) what is drawn together in the bootstrap.
+        clusters: (rows,) what is drawn together in the bootstrap; numbered in the order of first appearance.
     """
 
     title: str
@@ -72,6 +62,9 @@ class Task:
     rows: np.ndarray
     human: np.ndarray
     clusters: np.ndarray
+
+    def __post_init__(self):
+        self.clusters = pd.factorize(np.asarray(self.clusters))[0]
 
     def scores(self, base: Callable) -> np.ndarray:
         """Return the score of every row."""
@@ -83,28 +76,40 @@ class Task:
 
 def simqg(rows: Sequence[Mapping]) -> Task:
     """Return the pairs of SimQG with their similarity, clusters are passages."""
-    firsts, seconds, human = [], [], []
-    for row in rows:
-        firsts.append(row["predictions"]["generated"][0])
-        seconds.append(row["references"][0])
-        human.append(row["human"]["generated"][0]["similarity"])
-    return Task(
-        "SimQG: similarity of two questions",
-        "spearman",
-        firsts,
-        seconds,
-        np.arange(len(firsts)),
-        np.array(human),
-        numbered([row["context"] for row in rows]),
+    human = np.array([row["human"]["generated"][0]["similarity"] for row in rows])
+    generated, references = (
+        [row["predictions"]["generated"][0] for row in rows],
+        [row["references"][0] for row in rows],
     )
+    clusters = [row["context"] for row in rows]
+    title = "SimQG: similarity of two questions"
+    return Task(title, "spearman", generated, references, np.arange(len(rows)), human, clusters)
 
 
 def qgeval(rows: Sequence[Mapping], scale: str | None = None) -> Task:
     """Return QGEval's questions against the reference, with one scale or the mean of all; clusters are passages."""
-    questions, references, contexts, _, scales = rated(rows)
-    human = np.mean(list(scales.values()), axis=0) if scale is None else scales[scale]
+    rated = [
+        (question, row["references"][0], i, np.mean(list(ratings.values())) if scale is None else ratings[scale])
+        for i, row in enumerate(rows)
+        for system in row["predictions"]
+        if system != COPY
+        for question, ratings in zip(row["predictions"][system], row["human"][system], strict=True)
+    ]
+    questions, references, clusters, human = map(list, zip(*rated, strict=True))
     title = f"QGEval: {'mean of the scales' if scale is None else scale.replace('_', ' ')}"
-    return Task(title, "spearman", questions, [r[0] for r in references], np.arange(len(questions)), human, contexts)
+    numbers = np.arange(len(rated))
+    return Task(title, "spearman", questions, references, numbers, np.array(human, float), np.array(clusters))
+
+
+def votes_of(rows: Sequence[Mapping]) -> dict[tuple[str, str], dict[str, list[int]]]:
+    """Return (passage, answer) -> question of the quiz design -> whether each teacher accepted it."""
+    votes: dict[tuple[str, str], dict[str, list[int]]] = {}
+    for row in rows:
+        asked = votes.setdefault((row["context"], row["answer"]), {})
+        for system, questions in row["predictions"].items():
+            for question, human in zip(questions, row["human"][system], strict=True):
+                asked.setdefault(question, []).append(human["accept"])
+    return votes
 
 
 def quiz(rows: Sequence[Mapping]) -> Task:
@@ -113,14 +118,8 @@ def quiz(rows: Sequence[Mapping]) -> Task:
     Both are compared with the same references: the accepted questions for that answer except the one of the pair.
     A question that teachers were divided about is neither.
     """
-    votes: dict[tuple, dict[str, list[int]]] = {}
-    for row in rows:
-        asked = votes.setdefault((row["context"], row["answer"]), {})
-        for system, questions in row["predictions"].items():
-            for question, human in zip(questions, row["human"][system], strict=True):
-                asked.setdefault(question, []).append(human["accept"])
     firsts, seconds, numbers, clusters, row = [], [], [], [], 0
-    for cluster, asked in enumerate(votes.values()):
+    for cluster, asked in enumerate(votes_of(rows).values()):
         good = [text for text, accepted in asked.items() if all(accepted)]
         bad = [text for text, accepted in asked.items() if not any(accepted)]
         for right in good:
@@ -134,7 +133,13 @@ def quiz(rows: Sequence[Mapping]) -> Task:
                     row += 1
     human = np.tile([1.0, 0.0], row // 2)
     return Task(
-        "Quiz design: accepted before rejected", "order", firsts, seconds, np.array(numbers), human, numbered(clusters)
+        "Quiz design: accepted before rejected",
+        "order",
+        firsts,
+        seconds,
+        np.array(numbers),
+        human,
+        clusters,
     )
 
 
@@ -165,7 +170,7 @@ def likeness(rows: Sequence[Mapping]) -> Task:
         [texts[1] for *_, texts, _ in found],
         np.arange(len(found)),
         np.array([value for *_, value in found]),
-        numbered([i for i, *_ in found]),
+        [i for i, *_ in found],
     )
 
 
@@ -184,11 +189,14 @@ class Sets:
     variety: np.ndarray
     clusters: np.ndarray
 
+    def __post_init__(self):
+        self.clusters = pd.factorize(np.asarray(self.clusters))[0]
+
     @classmethod
     def of(cls, units: Sequence[tuple]) -> "Sets":
         """Return the sets of (predictions, references, variety, number of the sentence)."""
         predictions, references, variety, contexts = zip(*units, strict=True)
-        return cls(list(predictions), list(references), np.array(variety), numbered(contexts))
+        return cls(list(predictions), list(references), np.array(variety), contexts)
 
 
 def good_ones(row: Mapping, system: str, kind: str | None = None) -> list[str]:
@@ -248,24 +256,37 @@ def order(scores: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return (weights @ right) / weights.sum(axis=1)
 
 
-def estimates(scores: Mapping[str, np.ndarray], task: Task, number: int, seed: int) -> dict[str, dict]:
-    """Return base -> its agreement with people, with the difference to the baseline, of the same resamples."""
+def estimate(value: float, samples: np.ndarray, clusters: int) -> dict:
+    """Return a number with its 95% interval."""
+    ends = [round(float(end), 4) for end in interval(samples, clusters)]
+    return {"value": round(float(value), 4), "interval": None if np.isnan(ends).any() else ends}
 
-    def function(values: np.ndarray) -> Callable:
-        if task.kind == "order":
-            return lambda counts: order(values, counts)
-        return lambda counts: a.resampled_spearman(values, task.human, counts)
 
-    made = {name: function(values) for name, values in scores.items()}
-    samples = bootstrap(made, task.clusters, number, seed)
-    once, clusters = np.ones((1, len(task.human))), int(task.clusters.max()) + 1
-    found = {}
-    for name, value in made.items():
-        found[name] = estimate(value(once)[0], samples[name], clusters)
-        if name != BASELINE and BASELINE in made:
-            change = value(once)[0] - made[BASELINE](once)[0]
-            found[name]["difference"] = estimate(change, samples[name] - samples[BASELINE], clusters)
+def estimates(
+    functions: Mapping[str, Callable], clusters: np.ndarray, number: int, seed: int, baseline: str = ""
+) -> dict[str, dict]:
+    """Return name -> value of a function of (samples, rows) counts, with its interval over clusters.
+
+    With a baseline also the difference to it, of the same resamples.
+    """
+    samples = bootstrap(functions, clusters, number, seed)
+    once = {name: function(np.ones((1, len(clusters))))[0] for name, function in functions.items()}
+    count, found = int(clusters.max()) + 1, {}
+    for name, value in once.items():
+        found[name] = estimate(value, samples[name], count)
+        if baseline in once and name != baseline:
+            change = value - once[baseline], samples[name] - samples[baseline]
+            found[name]["difference"] = estimate(*change, count)
     return found
+
+
+def agreement(scores: Mapping[str, np.ndarray], task: Task, number: int, seed: int) -> dict[str, dict]:
+    """Return base -> its agreement with people, with the difference to `BASELINE`."""
+    functions = {
+        name: partial(order, values) if task.kind == "order" else partial(a.resampled_spearman, values, task.human)
+        for name, values in scores.items()
+    }
+    return estimates(functions, task.clusters, number, seed, BASELINE)
 
 
 def of_sets(sets: Sets, name: str, base: Callable, number: int, seed: int) -> dict[str, dict]:
@@ -275,12 +296,17 @@ def of_sets(sets: Sets, name: str, base: Callable, number: int, seed: int) -> di
     else:
         used = base_function(lambda predictions, references: list(map(float, base(predictions, references))))
     columns = statistics(sets.predictions, sets.references, used)
-    made = {
-        part: (lambda counts, column=columns[:, i]: a.resampled_spearman(column, sets.variety, counts))
-        for i, part in enumerate(PARTS)
+    made: dict[str, Callable] = {
+        part: partial(a.resampled_spearman, columns[:, i], sets.variety) for i, part in enumerate(PARTS)
     }
     made["recall - precision"] = lambda counts: made["recall"](counts) - made["precision"](counts)
-    return check_bases.estimates(made, sets.clusters, number, seed)
+    return estimates(made, sets.clusters, number, seed)
+
+
+def shown(entry: Mapping) -> str:
+    """Return a number with its interval as text."""
+    value, *ends = (f"{number:.2f}" for number in (entry["value"], *(entry["interval"] or ())))
+    return f"{value} ({', '.join(ends)})" if ends else value
 
 
 def tables(results: Mapping) -> str:
@@ -289,7 +315,7 @@ def tables(results: Mapping) -> str:
     pairs = results["pairs"]
 
     def table(columns: Iterable[str], value: Callable, shown_bases: Sequence[str] = bases) -> str:
-        rows = [[TITLES[base], *(shown(value(base, column), 2) for column in columns)] for base in shown_bases]
+        rows = [[TITLES[base], *(shown(value(base, column)) for column in columns)] for base in shown_bases]
         return markdown_table(["base", *columns], rows, "---:")
 
     parts = [table(pairs, lambda base, task: pairs[task]["bases"][base])]
@@ -304,9 +330,9 @@ def tables(results: Mapping) -> str:
 
 def study(args: Arguments) -> dict:
     """Return how all bases agree with people."""
-    data, bases = Path(args.data_dir), args.bases or list(TITLES)
-    rows = {name: read(str(data / "question_generation"), name) for name in SETS}
-    made, judges = functions(bases, data / "sentence_pairs", args.seed, args.cache)
+    folder = Path(args.data_dir, "question_generation")
+    rows = {name: list(json_rows(folder / f"{name}.jsonl.gz")) for name in SETS}
+    made = {name: base(name) for name in args.bases}
     tasks = [
         simqg(rows["simqg.dev"]),
         likeness(rows["qgstec2010.dev"]),
@@ -321,15 +347,14 @@ def study(args: Arguments) -> dict:
     of_pairs, of_units = {}, {}
     for task in tasks:
         print(f"{task.title}: {len(task.human)} rows, {len(task.rows)} pairs", file=sys.stderr, flush=True)
-        scores = {name: task.scores(base) for name, base in made.items()}
+        scores = {name: task.scores(function) for name, function in made.items()}
         facts = {"rows": len(task.human), "clusters": int(task.clusters.max()) + 1, "kind": task.kind}
-        of_pairs[task.title] = facts | {"bases": estimates(scores, task, args.resamples, args.seed)}
+        of_pairs[task.title] = facts | {"bases": agreement(scores, task, args.resamples, args.seed)}
     for name, units in sets.items():
         print(f"{name}: {len(units.variety)} sets", file=sys.stderr, flush=True)
-        found = {base: of_sets(units, base, function, args.resamples, args.seed) for base, function in made.items()}
+        found = {of: of_sets(units, of, function, args.resamples, args.seed) for of, function in made.items()}
         of_units[name] = {"units": len(units.variety), "bases": found}
-    known = digests(SETS, data / "question_generation") | digests((*JUDGE_DATA, JUDGE_DEV), data / "sentence_pairs")
-    facts = {"bases": bases, "resamples": args.resamples, "seed": args.seed, "judges": judges(), "data": known}
+    facts = {"bases": args.bases, "resamples": args.resamples, "seed": args.seed, "data": digests(SETS, folder)}
     return facts | {"pairs": of_pairs, "sets": of_units}
 
 

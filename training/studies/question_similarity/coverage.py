@@ -18,6 +18,9 @@ import numpy as np
 
 from training.common import json_rows, markdown_table, option
 from training.studies.harness import Output, Study, digests
+from training.studies.question_similarity.against_people import votes_of
+from training.studies.question_similarity.question_bases import TITLES as BASES
+from training.studies.question_similarity.question_bases import base
 
 FILES = ("naco_squad", "fairytaleqa.train", "quiz_design.dev")
 LEARNED = 500  # rows of NACo, its first two thirds, that weights and thresholds are learned from
@@ -25,13 +28,8 @@ SECTIONS = 350  # of FairytaleQA, whose questions with different answers are fur
 NEIGHBOURS = 4  # later rows of NACo that a row is paired with
 SETS = 250  # of each part
 SHARPNESS = 2  # factor of the logits, 1 to 4 were tried on the sets that are learned from: more gains little
-TITLES = {
-    "same_question": "whether two questions ask the same (default)",
-    "rouge": "ROUGE-L",
-    "bleu": "BLEU-4",
-    "cosine": "encoder cosine",
-    "mean": "mean of ROUGE-L and cosine",
-}
+TITLES = {"same_question": "whether two questions ask the same (default)"}
+TITLES |= {name: BASES[name] for name in ("rouge", "bleu", "cosine", "mean")}
 COLUMNS = {  # what is measured: how tables call it
     "recall": "recall, rho",
     "recall_error": "error",
@@ -82,17 +80,11 @@ def pairs(naco: Sequence[Mapping], fairy: Sequence[Mapping], seed: int) -> list[
 
 def groups_of_quizzes(rows: Sequence[Mapping]) -> list[list[list[str]]]:
     """Return passage -> answer -> the questions for it that teachers accept, of answers with two of them."""
-    votes: dict[str, dict[str, dict[str, list[int]]]] = {}
-    for row in rows:
-        asked = votes.setdefault(row["context"], {}).setdefault(row["answer"], {})
-        for system, questions in row["predictions"].items():
-            for question, human in zip(questions, row["human"][system], strict=True):
-                asked.setdefault(question, []).append(human["accept"])
-    passages = []
-    for answers in votes.values():
-        accepted = [[text for text, votes in asked.items() if all(votes)] for asked in answers.values()]
-        passages.append([texts for texts in accepted if len(texts) > 1])
-    return passages
+    passages: dict[str, list[list[str]]] = {}
+    for (passage, _), asked in votes_of(rows).items():
+        accepted = [text for text, votes in asked.items() if all(votes)]
+        passages.setdefault(passage, []).extend([accepted] * (len(accepted) > 1))
+    return list(passages.values())
 
 
 def one_set(groups: Sequence[Sequence[str]], number: int, copies: float, draw: random.Random) -> Sets:
@@ -215,11 +207,9 @@ def measure(args: Arguments) -> dict:
     from genqa_metrics.f_meta.bases import same_question_scores
     from sklearn.linear_model import LogisticRegression
 
-    from training.studies.question_similarity.question_bases import functions
-
     data = {name: list(json_rows(Path(args.data_dir) / f"{name}.jsonl.gz")) for name in FILES}
     naco = data["naco_squad"]
-    bases, _ = functions([name for name in TITLES if name != "same_question"], "")
+    bases = {name: base(name) for name in TITLES if name != "same_question"}
     *texts, labels = zip(*pairs(naco[:LEARNED], data["fairytaleqa.train"], args.seed), strict=True)
     features = np.stack([bases[name](*map(list, texts)) for name in ("rouge", "cosine")], axis=1)
     model = LogisticRegression(C=100, class_weight="balanced").fit(features, labels)
