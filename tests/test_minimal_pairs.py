@@ -142,20 +142,3 @@ def test_lexical_matching_is_fooled():
 
     passed, items = map(sum, zip(*pass_rates(contains).values(), strict=True))
     assert passed / items < 0.5
-
-
-@pytest.mark.parametrize(
-    ("judge", "message"),
-    [
-        (lambda questions, references, answers: [1], "judge returned 1 verdicts for"),
-        (lambda questions, references, answers: [0.7] * len(answers), "judge returned 0.7 in row 0"),
-    ],
-)
-def test_bad_judges_are_named(judge, message):
-    with pytest.raises(ValueError, match=message):
-        pass_rates(judge)
-
-
-def test_an_unknown_kind_is_named():
-    with pytest.raises(ValueError, match="kinds holds 'spelling'"):
-        load(["spelling"])

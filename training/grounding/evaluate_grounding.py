@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from genqa_metrics.ava.loading import checkpoint_folder as judge_folder
 from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import checkpoint_digest
@@ -25,6 +26,7 @@ from sklearn.metrics import roc_auc_score
 
 from training.ava.evaluate_ava import best_threshold, calibration_error, half, platt
 from training.common import json_rows, markdown_table, put_between_markers, write_json
+from training.similarity import best_cosines
 
 JUDGED = ("condaqa.dev", "wice.dev", "factcheck_gpt.dev", "q_squared.dev")  # in DATA/grounding
 PAIRS = ("begin.dev", "summedits.dev")  # in DATA/sentence_pairs: the first text is the passage of the second
@@ -106,19 +108,8 @@ def rouge_l_precision(rows: Sequence[dict]) -> np.ndarray:
 
 def cosine(rows: Sequence[dict]) -> np.ndarray:
     """Return (rows,) cosines of the embeddings of a candidate and the nearest window of its passage."""
-    from genqa_metrics.core.encoders import base_encoder
-    from sentence_transformers import SentenceTransformer
-
-    model = SentenceTransformer(str(base_encoder()), device="cpu")
     windows = [[window.text for window in windows_of(row["context"])] or [row["context"]] for row in rows]
-    texts = list(dict.fromkeys([*(row["candidate"] for row in rows), *(text for given in windows for text in given)]))
-    vectors = dict(zip(texts, model.encode(texts, normalize_embeddings=True, batch_size=16), strict=True))
-    return np.array(
-        [
-            max(float(vectors[row["candidate"]] @ vectors[text]) for text in given)
-            for row, given in zip(rows, windows, strict=True)
-        ]
-    )
+    return best_cosines([row["candidate"] for row in rows], windows)
 
 
 def cross_fitted(scores: np.ndarray, labels: np.ndarray, halves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -143,11 +134,8 @@ def cross_fitted(scores: np.ndarray, labels: np.ndarray, halves: np.ndarray) -> 
 
 def groups_right(rows: Sequence[dict], verdicts: np.ndarray, labels: np.ndarray) -> float | None:
     """Return the share of questions over several edits of a passage of which all rows are judged right."""
-    right: dict[str, bool] = {}
-    for row, verdict, label in zip(rows, verdicts, labels, strict=True):
-        if row["group"]:
-            right[row["group"]] = right.get(row["group"], True) and bool(verdict == label)
-    return float(np.mean(list(right.values()))) if right else None
+    right = pd.Series(verdicts == labels).groupby(pd.Series([row["group"] for row in rows], dtype=object)).all()
+    return float(right.mean()) if len(right) else None
 
 
 def measured(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float | None]:

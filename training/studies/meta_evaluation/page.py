@@ -1,7 +1,7 @@
 """The page of `meta_evaluation`: its tables in Markdown, its heat map, and the words between them."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -38,84 +38,63 @@ def _families(names: Sequence[str]) -> dict[str, list[str]]:
     return {family: found for family, found in families.items() if found}
 
 
-def correlation_table(names: Sequence[str], sets: Mapping[str, dict]) -> str:
-    """Return Pearson with interval and Spearman of every metric on some sets; bold: not worse than the best."""
-    titles = list(next(iter(sets.values()))["metrics"])
-    lines = []
-    for title in titles:
-        line = [title]
-        for name in names:
-            found = sets[name]["metrics"][title]
-            shown = []
-            for kind in ("pearson", "spearman"):
-                value, tests = found[kind], sets[name]["best_and_rest"][kind]
-                text = number(value["value"])
-                p = tests["rest"].get(title, {}).get("permutation_p_holm")
-                if title == tests["best"] or (p is not None and p >= 0.05):
-                    text = f"**{text}**"
-                if kind == "pearson" and value["low"] is not None:
-                    text += f" ({number(value['low'], 2)}, {number(value['high'], 2)})"
-                shown.append(text)
-            line.append(" / ".join(shown))
-        lines.append(line)
-    header = ["metric", *(f"{named(name)} ({sets[name]['rows']:,})" for name in names)]
-    return table(header, lines)
+def by_metric(sets: Mapping[str, dict], columns: Mapping[str, Callable[[str], str]]) -> str:
+    """Return the table metric x columns: title of a column -> cell of a metric."""
+    titles = next(iter(sets.values()))["metrics"]
+    return table(["metric", *columns], [[title, *(cell(title) for cell in columns.values())] for title in titles])
 
 
-def best_table(sets: Mapping[str, dict]) -> str:
-    """Return the p of every metric against the one with the best Pearson r of each set, as a table with its text."""
-    names = [name for found in _families(list(sets)).values() for name in found]
-    lines = []
-    for title in next(iter(sets.values()))["metrics"]:
-        tests = [sets[name]["best_and_rest"]["pearson"] for name in names]
-        cells = [
-            "best" if title == t["best"] else p_value(t["rest"].get(title, {}).get("permutation_p_holm"))
-            for t in tests
-        ]
-        lines.append([title, *cells])
-    text = (
-        "p of the difference in Pearson's r, by permutation of whole questions, corrected (Holm) for the number of "
-        "metrics. Williams' t, which takes answers for independent, and Spearman's rho are in the JSON file."
-    )
-    return text + "\n\n" + table(["metric", *map(named, names)], lines)
+def _correlations(report: Mapping, title: str) -> str:
+    """Return Pearson with interval and Spearman of a metric on a set; bold: not worse than the best."""
+    shown = []
+    for kind in ("pearson", "spearman"):
+        value, tests = report["metrics"][title][kind], report["best_and_rest"][kind]
+        text = number(value["value"])
+        p = tests["rest"].get(title, {}).get("permutation_p_holm")
+        if title == tests["best"] or (p is not None and p >= 0.05):
+            text = f"**{text}**"
+        if kind == "pearson" and value["low"] is not None:
+            text += f" ({number(value['low'], 2)}, {number(value['high'], 2)})"
+        shown.append(text)
+    return " / ".join(shown)
 
 
-def group_table(grouping: str, places: Sequence[tuple[str, str]], sets: Mapping[str, dict]) -> str:
-    """Return Pearson / Spearman of every metric in some groups, each (set, label)."""
-    titles = list(next(iter(sets.values()))["metrics"])
-    groups = [sets[name]["groups"][grouping][label] for name, label in places]
-    lines = [
-        [
-            title,
-            *(
-                " / ".join(number(g["metrics"][title][kind]["value"]) for kind in ("pearson", "spearman"))
-                for g in groups
-            ),
-        ]
-        for title in titles
-    ]
-    header = [f"{named(name)}, {label} ({g['rows']})" for (name, label), g in zip(places, groups, strict=True)]
-    return table(["metric", *header], lines)
+def _against_best(report: Mapping, title: str) -> str:
+    """Return the p of a metric against the one with the best Pearson r."""
+    tests = report["best_and_rest"]["pearson"]
+    return "best" if title == tests["best"] else p_value(tests["rest"].get(title, {}).get("permutation_p_holm"))
 
 
-def _groups(grouping: str, names: Sequence[str], sets: Mapping[str, dict]) -> list[tuple[str, str]]:
-    return [
-        (name, label)
-        for name in names
-        for label, found in sets[name]["groups"].get(grouping, {}).items()
-        if found["metrics"]
-    ]
+def _system_pairs(report: Mapping, title: str) -> str:
+    found = report["systems"]["pairs"][title]
+    return f"{found['right']}/{found['pairs']} ({found['clear_right']}/{found['clear_pairs']})"
 
 
-def _types(report: Mapping) -> dict[str, dict]:
-    return {label: g for label, g in report["groups"].get("question type", {}).items() if g["metrics"]}
+def _classifier(report: Mapping, title: str) -> str:
+    found = report["metrics"][title]["classifier"]
+    ece = number(found["calibration"]["ece"], 2) if found["calibration"] else "-"
+    return f"{estimate(found['auc'])}; {number(found['thresholds']['accuracy']['held_out'], 2)}; {ece}"
+
+
+def group_table(grouping: str, names: Sequence[str], sets: Mapping[str, dict]) -> str:
+    """Return Pearson / Spearman of every metric in the groups of some sets."""
+
+    def cell(group: Mapping, title: str) -> str:
+        return " / ".join(number(group["metrics"][title][kind]["value"]) for kind in ("pearson", "spearman"))
+
+    places = [(name, label, group) for name in names for label, group in _groups(sets[name], grouping).items()]
+    return by_metric(sets, {f"{named(n)}, {label} ({g['rows']})": partial(cell, g) for n, label, g in places})
+
+
+def _groups(report: Mapping, grouping: str = "question type") -> dict[str, dict]:
+    return {label: group for label, group in report["groups"].get(grouping, {}).items() if group["metrics"]}
 
 
 def figures_of(sets: Mapping[str, dict]) -> dict[str, str]:
     """Return title -> file of the figures that the page shows."""
     found = {"heat map": "meta_heat_map.svg"}
     for file, name in FIGURES.items():
-        if name in sets and len(_types(sets[name])) > 1:
+        if name in sets and len(_groups(sets[name])) > 1:
             found[f"{named(name)} by question type"] = f"{file}.svg"
     return found | ({f"Curves of {named(CURVES)}": f"meta_curves_{CURVES}.svg"} if CURVES in sets else {})
 
@@ -147,7 +126,6 @@ def heat_map(sets: Mapping[str, dict]):
 def page(facts: Mapping) -> str:
     """Return results/tables.md from the content of the result file."""
     sets, figures = facts["sets"], figures_of(facts["sets"])
-    titles = list(next(iter(sets.values()))["metrics"])
     parts = [
         "# How well the metrics agree with human judgments",
         f"Written by `{facts['command']}`; all numbers are in "
@@ -159,7 +137,8 @@ def page(facts: Mapping) -> str:
         "the same rows, so its own number is a little too good.",
     ]
     for family, names in _families(list(sets)).items():
-        parts += [f"## {family}", correlation_table(names, sets)]
+        columns = {f"{named(n)} ({sets[n]['rows']:,})": partial(_correlations, sets[n]) for n in names}
+        parts += [f"## {family}", by_metric(sets, columns)]
         if family == next(iter(FAMILIES)):
             shown = list(FAMILIES[family])
             lines = [[title, *row.split()] for title, row in PAPER.items()]
@@ -171,61 +150,57 @@ def page(facts: Mapping) -> str:
         notes = {note for name in names for note in sets[name]["notes"] if note.startswith("only")}
         parts += [f"{named(name)}: {note}." for name in names for note in sets[name]["notes"] if note in notes]
     parts += ["## At a glance", f"![Pearson r of every metric on every set]({figures['heat map']})"]
-    parts += ["## The best of every set against the rest", best_table(sets)]
+    parts += [
+        "## The best of every set against the rest",
+        "p of the difference in Pearson's r, by permutation of whole questions, corrected (Holm) for the number of "
+        "metrics. Williams' t, which takes answers for independent, and Spearman's rho are in the JSON file.",
+        by_metric(
+            sets, {named(n): partial(_against_best, sets[n]) for ns in _families(list(sets)).values() for n in ns}
+        ),
+    ]
     paired = [name for name in sets if sets[name]["rank_pairs"]["pairs"] >= MIN_PAIRS]
     if paired:
-        lines = [[t, *(estimate(sets[n]["rank_pairs"]["metrics"][t]) for n in paired)] for t in titles]
-        header = ["metric", *(f"{named(name)} ({sets[name]['rank_pairs']['pairs']:,} pairs)" for name in paired)]
+        found = {name: sets[name]["rank_pairs"] for name in paired}
+        columns = {
+            f"{named(name)} ({pairs['pairs']:,} pairs)": lambda title, pairs=pairs: estimate(pairs["metrics"][title])
+            for name, pairs in found.items()
+        }
         parts += [
             "## Pairs of answers ranked as humans do (Table 7 of the paper)",
             f"Two answers to one question, of two systems where systems are known, whose human scores (0 to 1) differ "
             f"by more than {RANK_GAP}; share ranked as humans do, with 95% interval; equal scores are wrong.",
-            table(header, lines),
+            by_metric(sets, columns),
         ]
     ranked = [name for name in sets if sets[name]["systems"]]
     if ranked:
-        lines = []
-        for title in titles:
-            found = [sets[name]["systems"]["pairs"][title] for name in ranked]
-            lines.append(
-                [title, *(f"{f['right']}/{f['pairs']} ({f['clear_right']}/{f['clear_pairs']})" for f in found)]
-            )
         parts += [
             "## Pairs of systems ranked as humans do",
             "By the mean of the systems' answers; in brackets the pairs whose human scores differ clearly (the 95% "
             "interval of the difference leaves out 0).",
-            table(["metric", *map(named, ranked)], lines),
+            by_metric(sets, {named(name): partial(_system_pairs, sets[name]) for name in ranked}),
+            "## By system (Table 9 of the paper)",
+            group_table("system", ranked, sets),
         ]
-        places = _groups("system", ranked, sets)
-        parts += ["## By system (Table 9 of the paper)", group_table("system", places, sets)]
-    typed = [name for name in sets if len(_groups("question type", [name], sets)) > 1]
     parts += [
         "## By question type (Figure 4 of the paper)",
         "The files have no types: `genqa_metrics/question_types.py` reads them off the wording. Pearson / Spearman; "
         "types with fewer than 10 answers are left out.",
     ]
-    for name in typed:
+    for name in [name for name in sets if len(_groups(sets[name])) > 1]:
         title = f"{named(name)} by question type"
         parts += [f"### {named(name)}"]
         if title in figures:
             parts.append(f"![{title}]({figures[title]})")
-        parts.append(group_table("question type", _groups("question type", [name], sets), sets))
+        parts.append(group_table("question type", [name], sets))
     classified = [name for name in sets if all("classifier" in m for m in sets[name]["metrics"].values())]
-    lines = []
-    for title in titles:
-        line = [title]
-        for name in classified:
-            found = sets[name]["metrics"][title]["classifier"]
-            best = found["thresholds"]["accuracy"]
-            ece = number(found["calibration"]["ece"], 2) if found["calibration"] else "-"
-            line.append(f"{estimate(found['auc'])}; {number(best['held_out'], 2)}; {ece}")
-        lines.append(line)
-    header = ["metric", *(f"{named(name)} ({sets[name]['share_correct']:.0%} correct)" for name in classified)]
+    columns = {
+        f"{named(n)} ({sets[n]['share_correct']:.0%} correct)": partial(_classifier, sets[n]) for n in classified
+    }
     parts += [
         "## Telling correct answers from wrong ones",
         "Area under the ROC curve with 95% interval; accuracy with a threshold from other questions (5 folds); "
         "expected calibration error of the score as a probability. Correct: the label, or human scores from 0.5 on.",
-        table(header, lines),
+        by_metric(sets, columns),
     ]
     parts += [f"![{title}]({file})" for title, file in figures.items() if title.startswith("Curves")]
     parts += [
@@ -255,4 +230,4 @@ def drawn(name: str, result: Mapping) -> str:
         return svg_of(heat_map(sets))
     report = sets[FIGURES[name]]
     shown = [title for title in NAMES["in_figures"] if title in report["metrics"]]
-    return svg_of(group_figure(_types(report), shown))
+    return svg_of(group_figure(_groups(report), shown))
