@@ -50,7 +50,7 @@ def test_the_encoder_is_the_bidirectional_lstm_of_torch(layers):
     packed = torch.nn.utils.rnn.pack_padded_sequence(context, lengths, batch_first=True, enforce_sorted=False)
     states, (hidden, _) = plain(packed)
     states, _ = torch.nn.utils.rnn.pad_packed_sequence(states, batch_first=True)
-    encoded, state = model.encode(context, lengths, context)
+    encoded, state = model.encode(context, lengths)
     torch.testing.assert_close(encoded.states, states)
     for i in range(layers):
         torch.testing.assert_close(state.hidden[i], torch.cat([hidden[2 * i], hidden[2 * i + 1]], -1))
@@ -67,7 +67,7 @@ def test_padding_changes_nothing(latent):
             alone = batch_of(PAIRS)
             alone = {name: tensor[i : i + 1] for name, tensor in alone.items()}
             words, said = len(pair[0].split()), len(pair[1].split()) + 1
-            for name in ("context", "context_words", "copyable"):
+            for name in ("context", "copyable"):
                 alone[name] = alone[name][:, :words]
             alone["copies"] = alone["copies"][:, :said, :words]
             alone["previous"], alone["target"] = alone["previous"][:, :said], alone["target"][:, :said]
@@ -88,14 +88,14 @@ def test_scaled_attention_is_that_of_a_smaller_w_a():
 def test_padding_gets_no_attention():
     model = generator()
     batch = batch_of(PAIRS)
-    encoded, state = model.encode(batch["context"], batch["lengths"], batch["context_words"])
+    encoded, state = model.encode(batch["context"], batch["lengths"])
     _, attention = model.step(model.read(batch["previous"][:, 0], None), state, encoded)
     torch.testing.assert_close(attention.sum(1), torch.ones(3))
     assert not attention[~encoded.mask].any()
     assert not encoded.states[~encoded.mask].any()
     noisy = batch["context"].clone()
     noisy[~encoded.mask] = 9.0
-    again, last = model.encode(noisy, batch["lengths"], batch["context_words"])
+    again, last = model.encode(noisy, batch["lengths"])
     assert torch.equal(again.states, encoded.states)
     assert torch.equal(last.hidden[0], state.hidden[0])
 
@@ -131,7 +131,7 @@ def test_the_loss_is_the_negative_elbo():
     batch = batch_of([("ann won the cup", "who won ann ?")], maker)
     with torch.no_grad():
         found = model(**batch)
-        encoded, state = model.encode(batch["context"], batch["lengths"], batch["context_words"])
+        encoded, state = model.encode(batch["context"], batch["lengths"])
         both = torch.cat([encoded.states.mean(1), batch["question_mean"]], -1)
         mean, log_sigma = model.posterior(both)[0].chunk(2)
         prior_mean, prior_log_sigma = model.prior(encoded.states.mean(1))[0].chunk(2)
@@ -282,7 +282,7 @@ def test_the_latent_variable_is_drawn_from_the_prior_once_for_every_question():
     assert said == decoding.generate(model, maker, contexts, counts, seed=1, batch_size=2)
     assert said != decoding.generate(model, maker, contexts, counts, seed=2)
     batch = maker.collate(maker.of_contexts(["ann won ?"]))
-    encoded, _ = model.encode(batch["context"], batch["lengths"], batch["context_words"])
+    encoded, _ = model.encode(batch["context"], batch["lengths"])
     mean, log_sigma = model.prior_of(encoded)
     noise = torch.tensor([[1.0, -1.0, 0.0]])
     torch.testing.assert_close(decoding.draws_of_prior(model, batch, noise), mean + noise * log_sigma.exp())
@@ -389,11 +389,6 @@ def test_states_of_words_are_means_over_their_pieces(tiny_encoder, tmp_path):
     np.testing.assert_allclose(means[0] / means[1], found[0].mean(0) / found[1].mean(0), rtol=1e-3)
     assert len(list(tmp_path.iterdir())) == 1
     assert np.array_equal(data.mean_states(tiny_encoder, texts, tmp_path), means)
-    maker = data.Examples(WORDS, data.WordVectors(tiny_encoder), contextual=True)
-    batch = maker.collate(maker.of_contexts(texts))
-    np.testing.assert_allclose(batch["context"][0].numpy(), found[0], atol=1e-5)
-    assert not batch["context"][1, 1:].any()
-    assert not torch.equal(batch["context"], batch["context_words"])
 
 
 def test_batches_come_in_another_order_in_every_epoch():
@@ -436,12 +431,12 @@ def test_a_tiny_run_goes_on_where_it_was_killed(made_up, tiny_encoder, tmp_path)
     assert model.config.layers == 1
 
 
-def test_the_baseline_has_two_layers_and_reads_states_where_asked(made_up, tiny_encoder, tmp_path):
-    facts = run(made_up, tmp_path, tiny_encoder, "--contextual", "True", "--num_train_epochs", "1")
+def test_the_baseline_has_two_layers(made_up, tiny_encoder, tmp_path):
+    facts = run(made_up, tmp_path, tiny_encoder, "--num_train_epochs", "1")
     assert facts["kl_per_dimension"] == []
     assert facts["dev"]["kl"] == 0
     config = m.load(tmp_path / "final").config
-    assert (config.layers, config.latent, config.contextual, config.read, config.vector) == (2, 0, True, 32, 16)
+    assert (config.layers, config.latent, config.vector) == (2, 0, 16)
 
 
 def test_weights_begin_between_two_numbers_where_asked(made_up, tiny_encoder, tmp_path):

@@ -215,9 +215,9 @@ def test_the_context_states_as_printed():
     printed, here = generator(skip=False), generator()
     assert not hasattr(printed, "skips")
     batch = batch_of(PAIRS)
-    inputs = batch["context"], batch["lengths"], batch["context_words"]
+    inputs = batch["context"], batch["lengths"]
     here.load_state_dict({**here.state_dict(), **printed.state_dict()})
-    added = here.skips(batch["context_words"]) * here.encode(*inputs)[0].mask[..., None]
+    added = here.skips(batch["context"]) * here.encode(*inputs)[0].mask[..., None]
     torch.testing.assert_close(here.encode(*inputs)[0].states, printed.encode(*inputs)[0].states + added)
 
 
@@ -235,8 +235,8 @@ def test_without_copies_unknown_is_a_word_like_any_other():
         model.bias[unknown] = 50.0
     inputs = maker.collate(maker.of_contexts(["who won"]))
     beams = decoding.beam_search(model, inputs, width=1, max_words=1)
-    encoded, state = model.encode(inputs["context"], inputs["lengths"], inputs["context_words"])
-    start = inputs["context_words"].new_zeros(1, 6)
+    encoded, state = model.encode(inputs["context"], inputs["lengths"])
+    start = inputs["context"].new_zeros(1, 6)
     state, attention = model.step(model.read(start, None), state, encoded)
     assert beams.text(0, 0, WORDS, ["who", "won"]) == ["who", "won"][int(attention.argmax())]
     expected = model.speak(state.context).log_softmax(-1)[0, unknown]

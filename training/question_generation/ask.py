@@ -84,9 +84,7 @@ class QuestionGenerator:
 
         config = model.config
         self.model = model
-        self.examples = Examples(
-            config.words, vectors, config.max_context, config.max_question, config.contextual, config.copies
-        )
+        self.examples = Examples(config.words, vectors, config.max_context, config.max_question, config.copies)
 
     @property
     def is_diverse(self) -> bool:

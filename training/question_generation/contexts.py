@@ -249,7 +249,6 @@ class Examples:
         vectors: gives the vectors of words.
         max_context: words of a context that are read.
         max_question: words of a question that are learned.
-        contextual: read the encoder's states of the context in place of the vectors of its words.
         copies: UNKNOWN stands for a word of the context that is outside the vocabulary, and which one is learned
             (Gulcehre et al. 2016). Else it is a word like any other, learned wherever a question has a word outside
             the vocabulary, and replaced by the word of the context that gets most attention (Du et al. 2017).
@@ -261,24 +260,18 @@ class Examples:
         vectors: WordVectors,
         max_context: int = 60,
         max_question: int = 20,
-        contextual: bool = False,
         copies: bool = True,
     ):
         self.words, self.vectors, self.copies = list(words), vectors, copies
         self.number = {word: i for i, word in enumerate(self.words)}
-        self.max_context, self.max_question, self.contextual = max_context, max_question, contextual
+        self.max_context, self.max_question = max_context, max_question
 
     def of_contexts(self, texts: Sequence[str]) -> list[dict]:
-        """Return per text "input_ids", its words; "numbers" of their vectors; "states" of the encoder if read."""
+        """Return per text "input_ids", its words, and "numbers" of their vectors."""
         rows = [{"input_ids": text.split()[: self.max_context]} for text in texts]
         self.vectors.numbers([word for row in rows for word in row["input_ids"]])  # all new ones at once
         for row in rows:
             row["numbers"] = self.vectors.numbers(row["input_ids"])
-        if self.contextual:
-            known = dict.fromkeys(" ".join(row["input_ids"]) for row in rows)
-            known = dict(zip(known, encoder_states(self.vectors.folder, list(known)), strict=True))
-            for row in rows:
-                row["states"] = known[" ".join(row["input_ids"])]
         return rows
 
     def of_pairs(self, pairs: Sequence[tuple[str, str]], means: np.ndarray) -> list[dict]:
@@ -301,8 +294,7 @@ class Examples:
         """Return a padded batch of B rows with contexts of T words and questions of L words.
 
         Returns:
-            `context`: (B, T, read) what the encoder reads; `context_words`: (B, T, size) vectors of the words, which
-            the decoder reads when a word was copied; `lengths`: (B,); `copyable`: (B, T) whether UNKNOWN can stand
+            `context`: (B, T, size) vectors of the words; `lengths`: (B,); `copyable`: (B, T) whether UNKNOWN can stand
             for the word, which is outside the vocabulary or, without `copies`, any word; for training also
             `previous`: (B, L + 1, size) vectors of the question's words, the first 0 (the start), `target`: (B, L + 1)
             their numbers and END, UNKNOWN for a word that is outside the vocabulary and in the context, -100 for one
@@ -318,14 +310,8 @@ class Examples:
             words = row["input_ids"]
             static[i, : len(words)] = self.vectors.rows(row["numbers"])
             copyable[i, : len(words)] = [not self.copies or word not in self.number for word in words]
-        read = static
-        if self.contextual:
-            read = np.zeros((len(rows), longest, rows[0]["states"].shape[1]), np.float32)
-            for i, row in enumerate(rows):
-                read[i, : len(row["input_ids"])] = row["states"]
         batch = {
-            "context": torch.from_numpy(read),
-            "context_words": torch.from_numpy(static),
+            "context": torch.from_numpy(static),
             "lengths": torch.tensor([len(row["input_ids"]) for row in rows]),
             "copyable": torch.from_numpy(copyable),
         }

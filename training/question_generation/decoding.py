@@ -70,10 +70,10 @@ def beam_search(
         top: beams that are wanted. A row whose `top` best beams have ended is done, as the others can only become less
             likely; they are returned as they were then. None wants all.
     """
-    encoded, state = model.encode(batch["context"], batch["lengths"], batch["context_words"])
+    encoded, state = model.encode(batch["context"], batch["lengths"])
     rows, device = len(batch["context"]), batch["context"].device
     encoded, state = _repeated(encoded, width), _repeated(state, width)
-    words_of, copyable = (batch[name].repeat_interleave(width, 0) for name in ("context_words", "copyable"))
+    words_of, copyable = (batch[name].repeat_interleave(width, 0) for name in ("context", "copyable"))
     if latent is not None:
         latent = latent.repeat_interleave(width, 0)
     impossible = torch.zeros(rows * width, len(model.config.words), device=device)
@@ -123,7 +123,7 @@ def beam_search(
 @torch.inference_mode()
 def draws_of_prior(model: Generator, batch: dict, noise: torch.Tensor) -> torch.Tensor:
     """Return z = mean + sigma * noise of p(z|x): (B, d) standard normal noise -> (B, d)."""
-    encoded, _ = model.encode(batch["context"], batch["lengths"], batch["context_words"])
+    encoded, _ = model.encode(batch["context"], batch["lengths"])
     mean, log_sigma = model.prior_of(encoded)
     return mean + log_sigma.exp() * noise.to(mean.device)
 

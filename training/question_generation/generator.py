@@ -26,7 +26,6 @@ class Config:
         layers: LSTM layers of the encoder and of the decoder.
         hidden: H, the size of the encoder's two directions together and of the decoder.
         vector: size of a word's vector.
-        read: size of what the encoder reads of a word.
         mean: size of the mean state of a question, which the posterior reads.
         dropout: share of the numbers dropped between layers, and where the encoder reads and the decoder speaks.
         kl_rate: weight of the KL term that every iteration adds, from 0 to 1.
@@ -38,7 +37,7 @@ class Config:
         copies: learn which word of the context UNKNOWN stands for; see contexts.Examples.
         scaled: divide the scores of the attention by the root of H. Equation 9 does not, and W_a could learn it; but
             at first the softmax is then nearly all at one word and has next to no gradient.
-        max_context, max_question, contextual: see contexts.Examples.
+        max_context, max_question: see contexts.Examples.
         encoder, encoder_sha256: Hub id or folder of the encoder whose vectors are read, and the digest of its weights.
     """
 
@@ -47,7 +46,6 @@ class Config:
     layers: int = 1
     hidden: int = 600
     vector: int = 384
-    read: int = 384
     mean: int = 384
     dropout: float = 0.3
     kl_rate: float = 0.03
@@ -60,7 +58,6 @@ class Config:
     scaled: bool = False
     max_context: int = 60
     max_question: int = 20
-    contextual: bool = False
     encoder: str = "sentence-transformers/all-MiniLM-L6-v2"
     encoder_sha256: str = ""
 
@@ -129,7 +126,7 @@ class Generator(nn.Module):
             raise ValueError(f"output: expected one of {', '.join(OUTPUTS)}, got {config.output!r}")
         self.config = config
         size, hidden, latent = config.vector, config.hidden, config.latent
-        sizes = [config.read, *[hidden] * (config.layers - 1)]
+        sizes = [size, *[hidden] * (config.layers - 1)]
         self.forwards = nn.ModuleList(nn.LSTM(read, hidden // 2, batch_first=True) for read in sizes)
         self.backwards = nn.ModuleList(nn.LSTM(read, hidden // 2, batch_first=True) for read in sizes)
         if config.skip:
@@ -153,15 +150,12 @@ class Generator(nn.Module):
             )
             self.prior = nn.Sequential(nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 2 * latent))
 
-    def encode(
-        self, context: torch.Tensor, lengths: torch.Tensor, context_words: torch.Tensor
-    ) -> tuple[Encoded, State]:
+    def encode(self, context: torch.Tensor, lengths: torch.Tensor) -> tuple[Encoded, State]:
         """Return the encoded contexts and the decoder's first state.
 
         Args:
-            context: (B, T, read) vectors; behind a row's length they are ignored.
+            context: (B, T, size) vectors of the words; behind a row's length they are ignored.
             lengths: (B,) words of every row, at least 1.
-            context_words: (B, T, size) vectors of the words, likewise.
         """
         lengths = lengths.to(context.device)[:, None]
         places = torch.arange(context.shape[1], device=context.device)
@@ -180,7 +174,7 @@ class Generator(nn.Module):
             hidden.append(torch.cat([there.gather(1, last), back.gather(1, last)], -1)[:, 0])
             states = torch.cat([there, turn(back)], -1)
         if self.config.skip:
-            states = states + self.skips(context_words)
+            states = states + self.skips(context)
         states = states * mask[..., None]
         mean = states.sum(1) / lengths
         cell = tuple(torch.zeros_like(layer) for layer in hidden)
@@ -235,15 +229,12 @@ class Generator(nn.Module):
         """Return the weight of the KL term at the present step of training, from 0 to 1."""
         return min(1.0, self.config.kl_rate * (int(self.steps) // self.config.kl_steps))
 
-    def forward(
-        self, context, lengths, context_words, copyable, previous, target, copies, question_mean
-    ) -> dict[str, torch.Tensor]:
+    def forward(self, context, lengths, copyable, previous, target, copies, question_mean) -> dict[str, torch.Tensor]:
         """Return the loss of a batch, the negative ELBO of equation 10 per question but for free bits, and its parts.
 
         Args:
-            context: (B, T, read), see contexts.Examples.collate, as all others.
+            context: (B, T, size), see contexts.Examples.collate, as all others.
             lengths: (B,).
-            context_words: (B, T, size).
             copyable: (B, T).
             previous: (B, L + 1, size).
             target: (B, L + 1).
@@ -256,7 +247,7 @@ class Generator(nn.Module):
             from the posterior, is dropped whole for some examples, and the KL term is annealed; else z is the
             posterior's mean and the KL term whole. The free bits count in both, so dev measures what is trained.
         """
-        encoded, state = self.encode(context, lengths, context_words)
+        encoded, state = self.encode(context, lengths)
         latent, kl = None, context.new_zeros(len(context), 1)
         if self.config.latent:
             prior, posterior = self.prior_of(encoded), self.posterior_of(encoded, question_mean)

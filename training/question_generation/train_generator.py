@@ -12,7 +12,7 @@ ACTIVE = 0.01  # nat of mean KL above which a dimension of the latent variable i
 # Arguments that the model keeps.
 SHARED = (
     "latent hidden dropout kl_rate kl_steps latent_dropout free_bits output skip copies scaled max_context "
-    "max_question contextual encoder"
+    "max_question encoder"
 ).split()
 
 
@@ -26,7 +26,6 @@ class Arguments:
     dev_share: float = option("share of the contexts held out, by their hash", 0.1)
     dev_rows: int | None = option("pairs used of the held-out part, at random", None)
     encoder: str = option("folder or Hub id of the encoder", "sentence-transformers/all-MiniLM-L6-v2")
-    contextual: bool = option("read the encoder's states in place of its word-piece embeddings", False)
     latent: int = option("size of the latent variable; 0: the deterministic baseline", 0)
     layers: int | None = option("LSTM layers; default 2, with a latent variable 1", None)
     hidden: int = option("size of the encoder's two directions together", 600)
@@ -124,7 +123,7 @@ def train(args: Arguments, training) -> dict:
             means = data.mean_states(encoder, questions, args.cache)
     place = {text: i for i, text in enumerate(questions)}
     words = data.vocabulary((text for _, text in pairs), args.min_count)
-    examples = data.Examples(words, vectors, args.max_context, args.max_question, args.contextual, args.copies)
+    examples = data.Examples(words, vectors, args.max_context, args.max_question, args.copies)
     made = [
         examples.of_pairs(part, means[[place[text] for _, text in part]]) if part else None
         for part in (pairs, held_out)
@@ -136,7 +135,6 @@ def train(args: Arguments, training) -> dict:
         words=words,
         layers=args.layers or (1 if args.latent else 2),
         vector=vectors.size,
-        read=made[0][0]["states"].shape[1] if args.contextual else vectors.size,
         mean=means.shape[1],
         encoder_sha256=checkpoint_digest(encoder),
         **{name: getattr(args, name) for name in SHARED},

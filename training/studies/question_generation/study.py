@@ -104,9 +104,7 @@ def asked(args: Arguments, source: str, contexts: Sequence, seed: int) -> dict[s
         if vectors is None:
             facts = json.loads((folder / "train.json").read_text(encoding="utf-8"))
             vectors = WordVectors(encoder_folder(facts["arguments"]["encoder"]), config.vector)
-        examples = Examples(
-            config.words, vectors, config.max_context, config.max_question, config.contextual, config.copies
-        )
+        examples = Examples(config.words, vectors, config.max_context, config.max_question, config.copies)
         generated[system] = generate(model, examples, texts, counts, seed=seed, top=SYSTEMS[system][1])
     write_questions(path, contexts, generated)
     return generated
