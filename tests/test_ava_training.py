@@ -17,10 +17,10 @@ from genqa_metrics.core.judge_model import CONFIGURATIONS
 from safetensors.torch import load_file
 
 from tests.factories.ava import load, random_rows
+from training import mix
 from training.ava import (
     constructed,
     evaluate_ava,
-    mix_judges,
     other_words,
     relations,
     spans,
@@ -517,18 +517,18 @@ def test_whole_matrices_are_folded_into_an_adapter(monkeypatch, files, tiny_enco
     (final / "ava_config.json").write_text(json.dumps(settings))
     mixed = tmp_path / "mixed"
     judges = [f"{final}=0.75", f"{small}=0.25"]
-    monkeypatch.setattr(sys, "argv", ["mix", "--judges", *judges, "--fold_rank", "64", "--output", str(mixed)])
-    mix_judges.main()
+    monkeypatch.setattr(sys, "argv", ["mix", "--parts", *judges, "--fold_rank", "64", "--output", str(mixed)])
+    mix.main()
     parts = [
         judge_loading.load_model(folder, "a1-r_qt", "valued")[0].classifier.weight for folder in (final, small, mixed)
     ]
     assert torch.allclose(0.75 * parts[0] + 0.25 * parts[1], parts[2], atol=1e-3)
     assert json.loads((mixed / "ava_config.json").read_text()) == settings
-    assert "training.ava.mix_judges --judges" in (mixed / "README.md").read_text()
+    assert "training.mix --parts" in (mixed / "README.md").read_text()
     assert checkpoints.checkpoint_digest(mixed) in (mixed / "README.md").read_text()
-    monkeypatch.setattr(sys, "argv", ["mix", "--judges", f"{final}=0.5", f"{small}=0.2", "--output", str(mixed)])
-    with pytest.raises(ValueError, match=r"judges: expected weights that sum to 1, got 0\.5, 0\.2"):
-        mix_judges.main()
+    monkeypatch.setattr(sys, "argv", ["mix", "--parts", f"{final}=0.5", f"{small}=0.2", "--output", str(mixed)])
+    with pytest.raises(ValueError, match=r"parts: expected weights that sum to 1, got 0\.5, 0\.2"):
+        mix.main()
 
 
 @pytest.mark.parametrize("score", ["f1", "auc"])

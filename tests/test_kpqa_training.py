@@ -17,6 +17,7 @@ from genqa_metrics.kpqa.settings import PredictorSettings
 from safetensors.torch import load_file, save_file
 from transformers import AutoModel
 
+from training import mix
 from training.common import share
 from training.kpqa import (
     coreference,
@@ -25,7 +26,6 @@ from training.kpqa import (
     hub,
     judge_encoder,
     make_bundled,
-    mix_predictors,
     runs,
     train_kpqa,
 )
@@ -392,20 +392,20 @@ def test_predictors_are_mixed(monkeypatch, tiny_checkpoint, tiny_encoder, tmp_pa
         100,
         "--output",
         tmp_path / "mixed",
-        "--predictors",
+        "--parts",
     ]
-    run_script(monkeypatch, mix_predictors, *given, *(f"{folder}=0.5" for folder in folders))
+    run_script(monkeypatch, mix, *given, *(f"{folder}=0.5" for folder in folders))
     found = loading.load_token_classifier(tmp_path / "mixed")[0].state_dict()
     assert torch.allclose(found[name], 2 / 3 * weights[name], atol=1e-3)
     assert torch.allclose(found["classifier.weight"], weights["classifier.weight"], atol=1e-3)
     assert loading.checked_settings(tmp_path / "mixed").max_length == 100
     card = (tmp_path / "mixed/README.md").read_text(encoding="utf-8")
     assert all(checkpoints.checkpoint_digest(folder) in card for folder in folders)
-    with pytest.raises(ValueError, match=r"predictors: expected weights that sum to 1, got 0\.5, 0\.4"):
-        run_script(monkeypatch, mix_predictors, *given, f"{folders[0]}=0.5", f"{folders[1]}=0.4")
+    with pytest.raises(ValueError, match=r"parts: expected weights that sum to 1, got 0\.5, 0\.4"):
+        run_script(monkeypatch, mix, *given, f"{folders[0]}=0.5", f"{folders[1]}=0.4")
     (folders[1] / "kpqa_config.json").write_text(json.dumps({"max_length": 64}), encoding="utf-8")
-    with pytest.raises(ValueError, match=r"predictors: .*b: expected the settings of .*max_length=64"):
-        run_script(monkeypatch, mix_predictors, *given, *(f"{folder}=0.5" for folder in folders))
+    with pytest.raises(ValueError, match=r"parts: .*b: expected the settings of .*max_length=64"):
+        run_script(monkeypatch, mix, *given, *(f"{folder}=0.5" for folder in folders))
 
 
 def test_a_predictor_can_begin_as_a_judge(monkeypatch, tmp_path):
@@ -442,7 +442,7 @@ def test_the_bundled_predictor_is_made_by_one_command(monkeypatch, capsys, tmp_p
         "train_kpqa",
         "judge_encoder",
         "train_kpqa",
-        "mix_predictors",
+        "mix",
     ]
     assert ["--lora_rank", "128"] == commands[0][7:9]
     assert ["--encoder", str(tmp_path / "runs/encoder"), "--max_steps", "900"] == commands[2][7:11]

@@ -27,8 +27,8 @@ class Arguments:
 
 
 def script(module: str, *words: object) -> None:
-    """Run a script of this folder."""
-    subprocess.run([sys.executable, "-m", f"training.kpqa.{module}", *map(str, words)], check=True, stdout=sys.stderr)
+    """Run a script of training."""
+    subprocess.run([sys.executable, "-m", f"training.{module}", *map(str, words)], check=True, stdout=sys.stderr)
 
 
 def main() -> None:
@@ -43,12 +43,12 @@ def main() -> None:
     where = ["--config", str(RECIPE), "--licences", str(FOLDER / "licences.json"), "--data_dir", args.data_dir]
     train_once(work / "r128", where, ["--lora_rank", "128", *more], digest)
     if not (work / "encoder/tokenizer.json").is_file():
-        script("judge_encoder", "--judge", BUNDLED, "--output", work / "encoder")
+        script("kpqa.judge_encoder", "--judge", BUNDLED, "--output", work / "encoder")
     from_judge = ["--max_steps", "900", *more]
     train_once(work / "enc900", [*where, "--encoder", str(work / "encoder")], from_judge, digest)
     if not (work / "mixed/README.md").is_file():
         parts = [f"{work / name / 'final'}=0.5" for name in ("r128", "enc900")]
-        script("mix_predictors", "--predictors", *parts, "--max_length", MAX_LENGTH, "--output", work / "mixed")
+        script("mix", "--parts", *parts, "--max_length", MAX_LENGTH, "--output", work / "mixed")
     print(work / "mixed")
 
 

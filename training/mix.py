@@ -1,0 +1,102 @@
+"""Mix judges, or keyphrase predictors, into one: the mean of their weights, written as an adapter.
+
+    python -m training.mix --parts RUN/final=0.5 OTHER/final=0.5 --output MIXED
+
+See `training.folding` for why. The settings and the card are those of the first, and the card gets the command.
+"""
+
+import argparse
+import json
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+from training.folding import fold, mean_model, save_adapter, weighted_folders
+
+
+def mix_judges(parts: list[tuple[Path, float]], args: argparse.Namespace) -> None:
+    """Write the mean of judges of one configuration."""
+    from genqa_metrics.core import judge_loading
+
+    from training.ava import train_ava
+
+    settings = [judge_loading.read_settings(folder) for folder, _ in parts]
+    if len({one["configuration"] for one in settings}) > 1:
+        raise ValueError("parts: expected judges of one configuration")
+    models = [
+        judge_loading.load_model(folder, one["configuration"], one["marks"])[0]
+        for (folder, _), one in zip(parts, settings, strict=True)
+    ]
+    first = settings[0]
+    adapter = json.loads((parts[0][0] / "adapter_config.json").read_text(encoding="utf-8"))
+    arguments = train_ava.Arguments(
+        encoder=args.encoder or adapter["base_model_name_or_path"],
+        configuration=first["configuration"],
+        marks=first["marks"],
+        max_length=args.max_length or first["max_length"],
+        fold_rank=args.fold_rank,
+    )
+    args.output.mkdir(parents=True, exist_ok=True)
+    kept = {name: first[name] for name in train_ava.KEPT if name in first}
+    train_ava.write_checkpoint(mean_model(models, [w for _, w in parts]), None, arguments, args.output, **kept)
+
+
+def mix_predictors(parts: list[tuple[Path, float]], args: argparse.Namespace) -> None:
+    """Write the mean of keyphrase predictors that are used alike."""
+    from genqa_metrics.core import encoders
+    from genqa_metrics.kpqa import loading
+    from genqa_metrics.kpqa.settings import write_settings
+    from peft import LoraConfig, TaskType, get_peft_model
+
+    first = loading.checked_settings(parts[0][0])
+    for folder, _ in parts:
+        if (found := loading.checked_settings(folder)) != first:
+            raise ValueError(f"parts: {folder}: expected the settings of {parts[0][0]}, got {found}")
+    mean = mean_model([loading.load_token_classifier(folder)[0] for folder, _ in parts], [w for _, w in parts])
+    rank, encoder = args.fold_rank, args.encoder or encoders.BASE_MODEL
+    modules = ["query", "key", "value", "dense"]
+    config = LoraConfig(task_type=TaskType.TOKEN_CLS, r=rank, lora_alpha=rank, target_modules=modules)
+    folder = encoders.base_encoder() if encoder == encoders.BASE_MODEL else encoder
+    bare = get_peft_model(loading.token_classifier(folder, first.head), config)
+    fold(bare, mean)
+    save_adapter(bare, encoder, args.output)
+    write_settings(args.output, replace(first, max_length=args.max_length or first.max_length))
+
+
+def card(parts: list[tuple[Path, float]], args: argparse.Namespace) -> str:
+    """Return the card of the first, with the command after those that made it, or else with what was mixed."""
+    from genqa_metrics.core.checkpoints import checkpoint_digest
+
+    named = [("/".join(folder.parts[-2:]), f"{weight:g}", checkpoint_digest(folder)) for folder, weight in parts]
+    words = ["python", "-m", "training.mix", "--parts", *(f"{name}={weight}" for name, weight, _ in named)]
+    words += ["--fold_rank", str(args.fold_rank)]
+    command = shlex.join(words + (["--max_length", str(args.max_length)] if args.max_length else []))
+    text = (parts[0][0] / "README.md").read_text(encoding="utf-8")
+    text = text.replace(named[0][2], checkpoint_digest(args.output))
+    head, opening, rest = text.partition("```bash\n")
+    if opening:
+        commands, closing, rest = rest.partition("```")
+        return f"{head}{opening}{commands}{command}\n{closing}{rest}"
+    rows = "\n".join(f"| {name} | {weight} | `{digest}` |" for name, weight, digest in named)
+    table = f"| predictor | weight | SHA-256 of its weights |\n| --- | --- | --- |\n{rows}"
+    made = f"## Mixed\n\n```bash\n{command}\n```\n\n{table}\n\nWhat follows is what the card of the first says.\n\n"
+    head, title, rest = text.partition("## ")
+    return f"{head}{made}{title}{rest}"
+
+
+def main() -> None:
+    """Mix, and write the checkpoint with its card."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--parts", nargs="+", required=True, help="FOLDER=WEIGHT; settings are those of the first")
+    parser.add_argument("--encoder", help="folder or Hub id of the encoder; default: the first's, or the base one")
+    parser.add_argument("--fold_rank", type=int, default=128, help="rank of the adapter that is written")
+    parser.add_argument("--max_length", type=int, help="word pieces that are read; default: the first's")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the new checkpoint")
+    args = parser.parse_args()
+    parts = weighted_folders("parts", args.parts)
+    (mix_judges if (parts[0][0] / "ava_config.json").is_file() else mix_predictors)(parts, args)
+    (args.output / "README.md").write_text(card(parts, args), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
