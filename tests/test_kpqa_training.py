@@ -17,7 +17,7 @@ from genqa_metrics.kpqa.settings import PredictorSettings
 from safetensors.torch import load_file, save_file
 from transformers import AutoModel
 
-from training import mix
+from training import common, mix
 from training.common import share
 from training.kpqa import (
     coreference,
@@ -26,7 +26,6 @@ from training.kpqa import (
     hub,
     judge_encoder,
     make_bundled,
-    runs,
     train_kpqa,
 )
 from training.studies.kpqa import ablations, keyphrase_f1, rank_errors, seeds, settings
@@ -489,7 +488,7 @@ def test_five_seeds(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):
     """Every seed is trained once, into a folder of its own; equal runs have no deviation."""
     commands = []
 
-    def trained(output, where, settings, recipe):
+    def trained(module, output, where, settings, recipe):
         commands.append((output.name, settings))
         shutil.copytree(tiny_checkpoint, output / "final")
         (output / "eval_results.json").write_text('{"eval_made_span_f1": 0.5, "eval_made_f1": 0.7}', encoding="utf-8")
@@ -554,7 +553,7 @@ def test_ablations(monkeypatch, capsys, tiny_encoder, rows_folder, judgments, tm
         arguments += f" --output_dir {tmp_path}/runs --resamples 20"
         return run_study(monkeypatch, ablations, tmp_path, *arguments.split(), *more)
 
-    monkeypatch.setattr(runs.subprocess, "run", in_this_process)
+    monkeypatch.setattr(common.subprocess, "run", in_this_process)
     result = ablate_again()
     added = [command[command.index("2") + 1 : command.index("--output_dir")] for command in commands]
     assert added == [[], ["--no_question"], ["--yes_no", "0"], ["--exclude", "squad.train"]]

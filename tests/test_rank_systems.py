@@ -11,7 +11,7 @@ from scipy import stats
 
 from tests.factories.answer_sentences import ROWS, gold_judge, questions
 from training.ava import ranking
-from training.studies.answer_ranking import candidates, compare_aggregate, rank_systems, rankers, transfer
+from training.studies.answer_ranking import candidates, compare_aggregate, rank_systems, rankers
 from training.studies.answer_ranking.candidates import Question
 
 
@@ -31,11 +31,6 @@ def test_rows_become_questions_in_their_order():
 def test_equal_answers_are_one_and_correct_if_one_of_them_is():
     rows = [{"question": "q", "answer": "a b", "label": label} for label in (0, 1, 0)]
     assert candidates.questions_of(rows) == [Question("q", ("a b",), (1,))]
-
-
-def test_blanks_between_tokens_stay_if_asked():
-    row = {"question": "who ?", "answer": "It was n't he .", "label": 1}
-    assert candidates.questions_of([row], plain=False) == [Question("who ?", ("It was n't he .",), (1,))]
 
 
 @pytest.mark.parametrize("name", [*rankers.RANKERS])
@@ -100,7 +95,7 @@ def test_sentences_of_paragraphs_become_candidates():
     """The span stands in the second sentence; the third names the answer too and may be right, so it is left out."""
     context = "It was cold. Ann Lee won the cup. Ann Lee smiled. Nobody else came."
     row = {"question": "Who won?", "context": context, "answers": {"text": ["Ann Lee"], "answer_start": [13]}}
-    (found,) = transfer.sentence_questions([row], random.Random(0))
+    (found,) = rankers.sentence_questions([row], random.Random(0))
     assert dict(zip(found.candidates, found.labels, strict=True)) == {
         "Ann Lee won the cup.": 1,
         "It was cold.": 0,
@@ -212,7 +207,7 @@ def test_the_command_writes_tables_and_result(tmp_path, monkeypatch, capsys, jud
             (tmp_path / f"{corpus}.{split}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     context = "The tower is 90 meters high. A dog ran."
     row = {"question": "how high?", "context": context, "answers": {"text": ["90 meters"], "answer_start": [13]}}
-    for source in transfer.SOURCES:
+    for source in rankers.SOURCES:
         (tmp_path / f"{source}.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
     path = tmp_path / "own.json"
     words = ["--data_dir", str(tmp_path), "--spans_dir", str(tmp_path), "--output_dir", str(tmp_path / "runs")]
@@ -226,7 +221,7 @@ def test_the_command_writes_tables_and_result(tmp_path, monkeypatch, capsys, jud
     systems = set(result["judged"]["tiny"]["mean"]["WikiQA"]["test"]["systems"])
     assert systems == {*rankers.RANKERS, "compare_aggregate", "cross_encoder", "transferred", "tanda", "ensemble"}
     assert set(result["rankers"]) == {"compare_aggregate", "cross_encoder", "transferred", "tanda"}
-    assert len(result["data"]) == 6 + len(transfer.SOURCES)
+    assert len(result["data"]) == 6 + len(rankers.SOURCES)
     assert set(result["hours"]) == {"wall", "core"}
     assert str(tmp_path.parent) not in json.dumps(result)
 

@@ -6,6 +6,7 @@ import os
 import random
 import re
 import shlex
+import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -211,6 +212,31 @@ def command_line(module: str, given: Sequence[str]) -> str:
     'python -m training.x --data_dir as2/ --judges own=judge'
     """
     return shlex.join(["python", "-m", module, *(re.sub("(^|=)/.*/(?=[^/])", r"\1", word) for word in given)])
+
+
+def train_once(module: str, output: Path, where: Sequence[str], settings: Sequence[str], recipe: str) -> None:
+    """Train one run in a process of its own unless it is finished; an interrupted one is resumed.
+
+    Args:
+        module: the script, below `training`.
+        output: folder of the run; it is finished when it has final/README.md.
+        where: arguments of training that say where files are.
+        settings: all other arguments.
+        recipe: digest of the recipe.
+
+    Raises:
+        ValueError: if the folder holds a run with another recipe or other settings.
+    """
+    record = output / "settings.json"
+    if record.is_file() and json.loads(record.read_text(encoding="utf-8")) != [recipe, *settings]:
+        raise ValueError(f"output_dir: {output} holds a run with other settings; delete it or take another folder")
+    if (output / "final/README.md").is_file():
+        return
+    output.mkdir(parents=True, exist_ok=True)
+    record.write_text(json.dumps([recipe, *settings]), encoding="utf-8")
+    print(f"training in {output}", file=sys.stderr, flush=True)
+    command = [sys.executable, "-m", f"training.{module}", *where, *settings, "--output_dir", str(output)]
+    subprocess.run(command, check=True, stdout=sys.stderr)
 
 
 def clocks() -> dict[str, float]:

@@ -10,8 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.common import option
-from training.kpqa.runs import train_once
+from training.common import option, train_once
 
 FOLDER = Path(__file__).parent
 RECIPE = FOLDER / "bundled.args"
@@ -41,11 +40,11 @@ def main() -> None:
     args, more = HfArgumentParser(Arguments).parse_args_into_dataclasses(return_remaining_strings=True)
     work, digest = Path(args.work), file_digest(RECIPE)
     where = ["--config", str(RECIPE), "--licences", str(FOLDER / "licences.json"), "--data_dir", args.data_dir]
-    train_once(work / "r128", where, ["--lora_rank", "128", *more], digest)
+    train_once("kpqa.train_kpqa", work / "r128", where, ["--lora_rank", "128", *more], digest)
     if not (work / "encoder/tokenizer.json").is_file():
         script("kpqa.judge_encoder", "--judge", BUNDLED, "--output", work / "encoder")
     from_judge = ["--max_steps", "900", *more]
-    train_once(work / "enc900", [*where, "--encoder", str(work / "encoder")], from_judge, digest)
+    train_once("kpqa.train_kpqa", work / "enc900", [*where, "--encoder", str(work / "encoder")], from_judge, digest)
     if not (work / "mixed/README.md").is_file():
         parts = [f"{work / name / 'final'}=0.5" for name in ("r128", "enc900")]
         script("mix", "--parts", *parts, "--max_length", MAX_LENGTH, "--output", work / "mixed")

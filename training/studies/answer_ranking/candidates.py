@@ -17,18 +17,16 @@ class Question:
     labels: tuple[int, ...]
 
 
-def questions_of(rows: Iterable[dict], plain: bool = True) -> list[Question]:
+def questions_of(rows: Iterable[dict]) -> list[Question]:
     """Return the questions of an answer-sentence selection corpus, in its order.
 
     Args:
         rows: `question`, `answer` and `label` 0 or 1; rows of a question with the same answer become one, which is
             correct if one of them is.
-        plain: whether texts are freed of the blanks between tokens, see `detokenized`.
     """
-    clean = detokenized if plain else str.strip
     grouped = defaultdict(dict)
     for row in rows:
-        answers, answer = grouped[clean(row["question"])], clean(row["answer"])
+        answers, answer = grouped[detokenized(row["question"])], detokenized(row["answer"])
         answers[answer] = max(int(row["label"]), answers.get(answer, 0))
     return [Question(text, tuple(answers), tuple(answers.values())) for text, answers in grouped.items()]
 

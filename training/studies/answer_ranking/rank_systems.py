@@ -24,8 +24,7 @@ from training import common
 from training.ava.ranking import MEASURES, is_usable, rank_agreement, ranking_scores, resampled_agreement
 from training.ava.triples import as2_rows
 from training.studies.answer_ranking.candidates import Question, questions_of, words
-from training.studies.answer_ranking.rankers import all_rankers
-from training.studies.answer_ranking.transfer import SOURCES
+from training.studies.answer_ranking.rankers import SOURCES, all_rankers
 from training.studies.harness import Output, Study, digests, versions
 
 CORPORA = {"TREC-QA": "trecqa", "WikiQA": "wikiqa"}  # name -> NAME.train, NAME.dev, NAME.test in the folder of data
@@ -53,7 +52,6 @@ class Arguments(Output):
     )
     seed: int = common.option("of the rankers and of the samples of questions", 0)
     dtype: str | None = common.option("floating type of the judges; default float32", None)
-    plain: bool = common.option("--no_plain leaves the blanks between tokens as they are", True)
 
 
 def references_of(question: Question) -> list[list[str]] | None:
@@ -222,10 +220,10 @@ def probabilities_of(loaded) -> Probabilities:
     return judge
 
 
-def as2_questions(folder: str, *splits: str, plain: bool = True) -> list[Question]:
+def as2_questions(folder: str, *splits: str) -> list[Question]:
     """Return the questions of splits of all corpora."""
     names = [f"{corpus}.{split}" for corpus in CORPORA.values() for split in splits]
-    return [question for name in names for question in questions_of(as2_rows(name, folder, plain), plain)]
+    return [question for name in names for question in questions_of(as2_rows(name, folder))]
 
 
 def study(args: Arguments) -> dict:
@@ -235,10 +233,10 @@ def study(args: Arguments) -> dict:
         checkpoint = folder or (None if name == "bundled" else name)
         loaded[name] = load_judge(checkpoint, device="cpu", dtype=args.dtype)
     corpora = {
-        name: {s: questions_of(as2_rows(f"{corpus}.{s}", args.data_dir, args.plain), args.plain) for s in SPLITS}
+        name: {split: questions_of(as2_rows(f"{corpus}.{split}", args.data_dir)) for split in SPLITS}
         for name, corpus in CORPORA.items()
     }
-    training, dev = (as2_questions(args.data_dir, split, plain=args.plain) for split in ("train", "dev"))
+    training, dev = (as2_questions(args.data_dir, split) for split in ("train", "dev"))
     rankers = all_rankers(training, dev, args.spans_dir, args.output_dir, args.seed, args.adapted)
     judges = {name: probabilities_of(one) for name, one in loaded.items()}
     found = compared(corpora, rankers, judges, args.seed)

@@ -1,10 +1,14 @@
 """Rankers of different kinds over the candidate answers of questions, as the systems that a judge has to measure.
 
 Each takes questions and a seed and gives one score per candidate, the higher the better. All are systems that people
-use or used, none knows the labels of what it ranks.
+use or used, none knows the labels of what it ranks. One learns from answer sentences of extractive QA first, as in
+Garg, Vu & Moschitti, "TANDA: Transfer and Adapt Pre-Trained Transformer Models for Answer Sentence Selection", AAAI
+2020: there they are made of Natural Questions; here the sentence of a paragraph that holds the answer is right.
 """
 
-from collections.abc import Callable, Sequence
+import copy
+import random
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -14,8 +18,10 @@ from training.cross_encoder import probabilities, trained
 from training.similarity import cosines
 from training.studies.answer_ranking import compare_aggregate
 from training.studies.answer_ranking.candidates import Question, words
-from training.studies.answer_ranking.transfer import reading_encoder, transfer_questions
 
+SOURCES = ("squad.train", "nq_oracle", "squadshifts_new_wiki")  # questions about Wikipedia
+QUESTIONS = 3000  # of each source at most: about 28,000 pairs, ten minutes on one core
+LONGEST = 60  # words of a sentence
 NEGATIVES = 4  # incorrect answers of each correct one that the cross-encoder is trained on
 
 
@@ -108,6 +114,71 @@ def trained_cross_encoder(
 ) -> Path:
     """Train a cross-encoder on labelled answers, see `cross_encoder.trained`, and return its folder."""
     return trained(training_pairs(questions, seed), folder, seed, start, epochs)
+
+
+def sentence_questions(rows: Iterable[dict], rng: random.Random, sentences: int = 6) -> list[Question]:
+    """Return the sentences of the paragraphs of extractive QA (rows as SQuAD's) as candidate answers.
+
+    A sentence is right that holds the first answer's span, wrong if no answer's text is in it; others are left out,
+    and questions without both kinds. Of more than `sentences` candidates the wrong ones are drawn at random.
+
+    >>> answers = {"text": ["Ann"], "answer_start": [0]}
+    >>> rows = [{"question": "Who won?", "context": "Ann won. It rained.", "answers": answers}]
+    >>> sentence_questions(rows, random.Random(0))
+    [Question(text='Who won?', candidates=('Ann won.', 'It rained.'), labels=(1, 0))]
+    """
+    from sentencex import get_sentence_boundaries
+
+    found = []
+    for row in rows:
+        context, answers = row["context"], row["answers"]
+        start, right, wrong = answers["answer_start"][0], [], []
+        for bounds in get_sentence_boundaries("en", context):
+            begin, end = bounds["start_index"], bounds["end_index"]
+            text = " ".join(context[begin:end].split())
+            if not 0 < len(text.split()) <= LONGEST:
+                continue
+            if begin <= start < end:
+                right.append(text)
+            elif not any(answer.lower() in text.lower() for answer in answers["text"]):
+                wrong.append(text)
+        if right and wrong:
+            wrong = rng.sample(wrong, min(sentences - 1, len(wrong)))
+            texts = dict.fromkeys((*right, *wrong))
+            found.append(Question(row["question"], tuple(texts), tuple(int(text in right) for text in texts)))
+    return found
+
+
+def reading_encoder(folder: str | Path, checkpoint: str | None = None) -> Path:
+    """Write the encoder of KPQA's predictor, which has read questions beside sentences, and return its folder.
+
+    A MiniLM that was made for the vectors of single texts has to learn first to compare two; on few rows it does not.
+    """
+    folder = Path(folder)
+    if (folder / "model.safetensors").is_file():
+        return folder
+
+    from genqa_metrics.kpqa.loading import load_models
+    from transformers import AutoModel, set_seed
+
+    set_seed(0)  # of the pooler, which a predictor of words has not
+    models = load_models(checkpoint, device="cpu")
+    encoder = AutoModel.from_config(copy.deepcopy(models.predictor.config))
+    encoder.load_state_dict(models.predictor.base_model.state_dict(), strict=False)
+    encoder.save_pretrained(folder)
+    models.tokenizer.save_pretrained(folder)
+    return folder
+
+
+def transfer_questions(spans_dir: str | Path, seed: int) -> list[Question]:
+    """Return the answer sentences of `SOURCES` that a ranker learns from before those of WikiQA and TREC-QA."""
+    from training.kpqa.data import read_rows
+
+    rng, found = random.Random(seed), []
+    for source in SOURCES:
+        rows = list(read_rows(source, spans_dir))
+        found += sentence_questions(rng.sample(rows, min(QUESTIONS, len(rows))), rng)
+    return found
 
 
 def ensemble(questions: Sequence[Question], seed: int, members: Sequence[Ranker]) -> list[np.ndarray]:

@@ -10,22 +10,20 @@ questions and, where there are several, over seeds.
 """
 
 import json
-import os
 import random
-import subprocess
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
+from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import checkpoint_digest
 from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR
 
 from training.ava import triples as t
-from training.common import clocks, markdown_table, option
-from training.studies.answer_ranking.transfer import reading_encoder
+from training.common import markdown_table, option, train_once
+from training.studies.answer_ranking.rankers import reading_encoder
 from training.studies.ava_configurations.claims import best_threshold, resampled, summary, verdict
 from training.studies.harness import Output, Study, digests
 
@@ -79,23 +77,22 @@ def chosen(args: Arguments, block: str) -> list[str]:
 
 
 def train(args: Arguments, block: str, configuration: str, seed: int) -> None:
-    """Make a run unless it exists, and note how long it took on the clock and on cores."""
-    folder = run_folder(args, block, configuration, seed)
-    if (folder / "final/README.md").is_file():
-        return
-    command = [sys.executable, "-m", "training.ava.train_ava", "--config", args.config]
+    """Make a run unless it exists."""
     as2 = args.short_answers if block == SHORT else args.as2
-    command += ["--configuration", configuration, "--seed", seed, "--as2_dir", as2, "--output_dir", folder]
-    command += ["--judged_dir", args.judgments or ".", "--encoder", args.encoder, *BLOCKS[block], *args.more]
-    command += ["--start", args.transferred] if block == TWO_STEPS else []
-    before, noted = clocks(), folder / "seconds.json"
-    seconds = json.loads(noted.read_text(encoding="utf-8")) if noted.is_file() else {}
-    try:
-        subprocess.run([str(word) for word in command], check=True, env=dict(os.environ))
-    finally:
-        folder.mkdir(parents=True, exist_ok=True)
-        seconds = {name: seconds.get(name, 0.0) + value - before[name] for name, value in clocks().items()}
-        noted.write_text(json.dumps(seconds), encoding="utf-8")
+    where = [
+        "--config",
+        args.config,
+        "--as2_dir",
+        as2,
+        "--judged_dir",
+        args.judgments or ".",
+        "--encoder",
+        args.encoder,
+    ]
+    where += ["--start", args.transferred] if block == TWO_STEPS else []
+    settings = ["--configuration", configuration, "--seed", str(seed), *BLOCKS[block], *args.more]
+    folder, recipe = run_folder(args, block, configuration, seed), file_digest(Path(args.config))
+    train_once("ava.train_ava", folder, list(map(str, where)), settings, recipe)
 
 
 def measured_rows(as2: str) -> dict[str, list[t.Triple]]:
@@ -197,18 +194,16 @@ def tables(blocks: dict[str, dict]) -> str:
 
 
 def run_facts(folder: Path) -> dict:
-    """Return what is noted of a run: steps, dev scores over them, hours on the clock and on cores, digest."""
+    """Return what is noted of a run: steps, dev scores over them, digest."""
     states = sorted(folder.glob("checkpoint-*/trainer_state.json"), key=lambda path: int(path.parent.name[11:]))
     history = json.loads(states[-1].read_text(encoding="utf-8"))["log_history"] if states else []
     dev = {
         score: [[row["step"], value] for row in history for name, value in row.items() if name.endswith(f"_{score}")]
         for score in ("f1", "auc")
     }
-    seconds = json.loads((folder / "seconds.json").read_text(encoding="utf-8"))
     return {
         "steps": history[-1]["step"] if history else 0,
         "dev": dev,
-        "hours": {name: round(value / 3600, 3) for name, value in seconds.items()},
         "checkpoint": checkpoint_digest(folder / "final"),
     }
 

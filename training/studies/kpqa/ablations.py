@@ -9,9 +9,8 @@ not repeated, an interrupted one is resumed. Each is measured with evaluate_kpqa
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.common import option
+from training.common import option, train_once
 from training.kpqa import evaluate_kpqa
-from training.kpqa.runs import train_once
 from training.studies.harness import Output, Study, digests
 
 RECIPES = Path(__file__).parents[2] / "kpqa"
@@ -87,7 +86,7 @@ def study(args: Arguments, more: list[str]) -> dict:
     measured, signatures = {}, {}
     for name, added in chosen.items():
         output = Path(args.output_dir) / name.replace(",", "").replace("/", "_").replace(" ", "_")
-        train_once(output, where, [*settings, *added], digest)
+        train_once("kpqa.train_kpqa", output, where, [*settings, *added], digest)
         models = load_models(output / "final")
         encoder, signatures[name] = Encoder(models), models.signature
         measured[name] = {of: evaluate_kpqa.metric_scores(own.rows, encoder) for of, own in judgments.items()}

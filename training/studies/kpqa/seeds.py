@@ -12,9 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from training.common import markdown_table, option
+from training.common import markdown_table, option, train_once
 from training.kpqa import evaluate_kpqa
-from training.kpqa.runs import train_once
 from training.studies.harness import Output, Study
 from training.studies.kpqa import settings
 
@@ -102,7 +101,7 @@ def study(args: Arguments, more: list[str]) -> dict:
     judgments = evaluate_kpqa.read_judgments(args.judgments, evaluate_kpqa.SETS)
     for seed in args.seeds:
         output = Path(args.output_dir) / f"seed-{seed}"
-        train_once(output, ["--config", args.recipe], [*more, "--seed", str(seed)], digest)
+        train_once("kpqa.train_kpqa", output, ["--config", args.recipe], [*more, "--seed", str(seed)], digest)
         found, signatures[seed] = agreement(judgments, output / "final")
         runs.append(found)
         spans.append(span_f1(output))
