@@ -68,7 +68,7 @@ def measured():
 
 @pytest.mark.slow
 def test_minimal_pairs_are_passed_as_the_card_says(measured):
-    passed = evaluate_ava.minimal_pairs(CHECKPOINT)
+    passed = evaluate_ava.pairs_passed(Judge(load_judge(CHECKPOINT)))
     assert set(passed) == set(minimal_pairs.KINDS)
     for kind, (good, count) in passed.items():
         assert measured[kind][1] == count

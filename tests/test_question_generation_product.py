@@ -107,23 +107,6 @@ def test_generators_on_held_out_contexts(trained, made_up, tmp_path, monkeypatch
     assert middle == pytest.approx(varied["different"]["mean"] - plain["different"]["mean"], abs=1e-4)
     table = capsys.readouterr().out.strip()
     assert re.search(r"^\| plain \| 25.0 \|", table, flags=re.M)
-    # One more beside those that were measured before.
-    words[words.index("--models") + 2] = f"again={trained[3]}"
-    monkeypatch.setattr(sys, "argv", [*words, "--keep", "True"])
-    held_out.STUDY.main()
-    more = json.loads((tmp_path / "held_out.json").read_text())
-    assert list(more["runs"]) == list(more["models"]) == ["plain", "varied", "again"]
-    assert more["runs"]["again"] == more["runs"]["varied"] == varied
-    assert more["command"].startswith(results["command"])
-    for others, message in (
-        (["--models", f"other={trained[0]}"], "--keep: .*held_out.json compares with another first generator"),
-        (["--seed", "2"], "--keep: .*held_out.json has other seed: 1, here 2"),
-    ):
-        monkeypatch.setattr(sys, "argv", [*words, "--keep", "True", *others])
-        monkeypatch.setattr(held_out, "measured", None)  # it is said before any work
-        with pytest.raises(ValueError, match=message):
-            held_out.STUDY.main()
-        assert json.loads((tmp_path / "held_out.json").read_text()) == more
 
 
 def test_the_result_file_is_of_the_bundled_generators(repository):

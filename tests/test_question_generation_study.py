@@ -12,7 +12,7 @@ import pytest
 from tests.factories.question_generation import TINY, WORDS, examples, generator
 from training.question_generation import contexts as data
 from training.studies import harness
-from training.studies.question_generation import appendix_d, differences, measures, study, tables
+from training.studies.question_generation import appendix_d, held_out, measures, study, tables
 
 FOLDER = Path(__file__).parent.parent / "training/question_generation"
 
@@ -301,46 +301,11 @@ def test_appendix_d_asks_about_its_contexts(tmp_path, monkeypatch, capsys):
             appendix_d.STUDY.main()
 
 
-def test_each_difference_is_trained_and_measured_once(made_up, tiny_encoder, tmp_path, monkeypatch, capsys):
-    # Processors without bfloat16 refuse LSTMs in it; --bf16 is then left out, see training/common.py.
-    monkeypatch.setattr("genqa_metrics.core.devices.is_emulated", lambda dtype: True)
-    config = tmp_path / "tiny.args"
-    config.write_text(
-        f"{TINY} --encoder {tiny_encoder} --dev_sources squad_du2017.test --kl_steps 2 --bf16 True", encoding="utf-8"
-    )
-    words = ["differences.py", "--train_dir", str(made_up), "--work", str(tmp_path / "work"), "--config", str(config)]
-    words += ["--steps", "3", "--resamples", "30", "--use_cpu", "True"]
-    words += ["--json", str(tmp_path / "differences.json")]
-    monkeypatch.setattr(sys, "argv", words)
-    differences.STUDY.main()
-    shown = capsys.readouterr()
-    said = shown.err.count("this processor only emulates bfloat16: training in float32")
-    assert said == len(differences.RUNS)
-    results = json.loads((tmp_path / "differences.json").read_text())
-    assert list(results["runs"]) == list(differences.RUNS)
-    for name, run in results["runs"].items():
-        folder = tmp_path / "work" / name.replace(" ", "_").replace(",", "") / "final"
-        settings = json.loads((folder / "config.json").read_text())
-        printed = (settings["output"], settings["skip"], settings["copies"], settings["free_bits"], settings["scaled"])
-        trained = json.loads((folder / "train.json").read_text())["arguments"]
-        assert (trained["init"] == 0.1) == (name in ("first weights between -0.1 and 0.1", "all seven, as printed"))
-        assert (trained["kl_steps"] == 1) == (name in ("KL annealed by 0.03 a step", "all seven, as printed"))
-        if name == "all seven, as printed":
-            assert printed == ("free", False, False, 0, False)
-        else:  # one thing of the variant is gone, or nothing
-            changed = sum(x != y for x, y in zip(printed, ("vectors", True, True, 0.1, True), strict=True))
-            assert changed == (name in differences.PRINTED and trained["kl_steps"] > 1 and not trained["init"])
-        low, high = run["measured"]["recall"].get("difference", [0, 0, 0])[1:]
-        assert low <= high
-    assert "difference" not in results["runs"]["variant"]["measured"]["recall"]
-    assert all(f"| {name} | " in shown.out for name in differences.RUNS)
-
-
 def test_differences_are_of_the_same_contexts():
     """Contexts differ much, and the second run is 0.1 above the first on each: nothing is left to chance."""
     rng = np.random.default_rng(0)
-    first = rng.uniform(size=(60, 1, len(differences.COLUMNS)))
-    found = differences.report_of(np.concatenate([first, first + 0.1], axis=1), 100)
+    first = rng.uniform(size=(60, 1, len(held_out.COLUMNS)))
+    found = held_out.report_of(np.concatenate([first, first + 0.1], axis=1), 100)
     assert found[1]["recall"]["difference"] == pytest.approx([0.1] * 3, abs=1e-5)
     assert found[1]["recall"]["mean"] == pytest.approx(first[:, 0, 4].mean() + 0.1, abs=1e-5)
 

@@ -66,24 +66,26 @@ def prepared(arguments: type, words: Sequence[str] | None = None) -> tuple:
     return args, training
 
 
-def trained(training, dev: object, **given: Any):
-    """Return a transformers.Trainer after its training, from the last checkpoint if there is one, and its dev scores.
+def trained(training, dev: object, trainer_class: type | None = None, labels: str = "labels", **given: Any):
+    """Return a transformers.Trainer after its training, from the last checkpoint if there is one.
 
     Args:
         training: a transformers.TrainingArguments, which is changed.
         dev: rows that are evaluated; none are if empty.
+        trainer_class: default transformers.Trainer.
+        labels: name of the input that dev scores need.
         **given: other arguments of the Trainer.
     """
     from transformers import Trainer
     from transformers.trainer_utils import HubStrategy, get_last_checkpoint
 
     training.remove_unused_columns = False
-    training.label_names = ["labels"]
+    training.label_names = [labels]
     training.hub_strategy = HubStrategy.END  # with --push_to_hub: what is pushed is the finished checkpoint
-    trainer = Trainer(args=training, eval_dataset=dev or None, **given)
+    trainer = (trainer_class or Trainer)(args=training, eval_dataset=dev or None, **given)
     last = get_last_checkpoint(training.output_dir) if Path(training.output_dir).is_dir() else None
     trainer.train(resume_from_checkpoint=last)
-    return trainer, trainer.evaluate() if dev else {}
+    return trainer
 
 
 def published(trainer, training, folder: Path) -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 
+from training.common import prepared
 from training.question_generation import contexts as data
 from training.question_generation import generator as m
 from training.question_generation import train_generator
@@ -62,8 +63,5 @@ PAIRS = [("ann won the cup .", "who won cup ?"), ("bob lost", "who lost"), ("it 
 
 
 def run(folder, output, encoder, *more):
-    from transformers import HfArgumentParser, TrainingArguments
-
     words = [*TINY.split(), "--data_dir", str(folder), "--output_dir", str(output), "--encoder", str(encoder), *more]
-    parser = HfArgumentParser((train_generator.Arguments, TrainingArguments))
-    return train_generator.train(*parser.parse_args_into_dataclasses(words, look_for_args_file=False))
+    return train_generator.train(*prepared(train_generator.Arguments, words))

@@ -43,10 +43,7 @@ from training.common import command_line, json_rows, markdown_table, put_between
 BINARY = ("evouna_nq.dev", "evouna_tq.dev", "scientsbank.dev", "beetle.dev")
 _GRADED = "sas_nqopen sas_squad mohler squality kpqa_marco kpqa_avsd kpqa_narrativeqa kpqa_semeval kpqa_marcomulti"
 GRADED = tuple(f"{name}.dev" for name in _GRADED.split())
-CALIBRATION = (
-    "evouna_nq.dev",
-    "evouna_tq.dev",
-)  # the verdicts of people on answers of systems; they give the threshold
+CALIBRATION = ("evouna_nq.dev", "evouna_tq.dev")  # verdicts on answers of systems, which give the threshold
 BINS = 10
 CALIBRATED_HERE = (
     "These rows calibrated the judge. The scores of their verdicts are cross-fitted; on other rows measure again."
@@ -135,13 +132,12 @@ class Dev:
         return self._logits[how]
 
 
-def fitted(devs: dict[str, Dev], how: str, by: str, leave: int | None = None) -> dict:
+def fitted(devs: dict[str, Dev], how: str, leave: int | None = None) -> dict:
     """Return the settings fitted on dev files together.
 
     Args:
         devs: dev files, those of `CALIBRATION` among them, which give scaling and threshold.
         how: of `AGGREGATIONS`.
-        by: see `best_threshold`.
         leave: half of the questions that is left out.
     """
 
@@ -152,7 +148,7 @@ def fitted(devs: dict[str, Dev], how: str, by: str, leave: int | None = None) ->
     settings = dict(zip(("slope", "intercept"), platt(logits, labels), strict=True))
     probabilities = column(lambda d: scaled(d, how, settings))
     columns = labels, list(column(lambda d: d.systems))
-    return settings | {"threshold": best_threshold(probabilities, *columns, by), "reference_aggregation": how}
+    return settings | {"threshold": best_threshold(probabilities, *columns), "reference_aggregation": how}
 
 
 def scaled(dev: Dev, how: str, settings: dict) -> np.ndarray:
@@ -160,11 +156,11 @@ def scaled(dev: Dev, how: str, settings: dict) -> np.ndarray:
     return sigmoid(settings["slope"] * dev.logits(how) + settings["intercept"])
 
 
-def cross_fitted(devs: dict[str, Dev], how: str, by: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def cross_fitted(devs: dict[str, Dev], how: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return, by file, probabilities and verdicts of its rows, each by a fit on the other half of the questions."""
     found = {name: (np.zeros(len(dev.labels)), np.zeros(len(dev.labels))) for name, dev in devs.items()}
     for own in (0, 1):
-        settings = fitted(devs, how, by, leave=own)
+        settings = fitted(devs, how, leave=own)
         for name, dev in devs.items():
             use = dev.halves == own
             probabilities = scaled(dev, how, settings)[use]
@@ -193,13 +189,12 @@ def system_scores(verdicts: np.ndarray, labels: np.ndarray, systems: list) -> di
     return agreement | {"mean_absolute_error": float(np.abs(errors).mean()), "bias": float(errors.mean())}
 
 
-def report(folder: Path, judgments: Path, by: str, how: str | None = None) -> tuple[dict, dict]:
+def report(folder: Path, judgments: Path, how: str | None = None) -> tuple[dict, dict]:
     """Return the settings fitted on the dev files and all scores of a checkpoint.
 
     Args:
         folder: checkpoint.
         judgments: folder of the files of human verdicts.
-        by: see `best_threshold`.
         how: of `AGGREGATIONS`; None for the one with the most accuracy and AUC on EVOUNA.
     """
     judge = Judge(load_judge(folder))
@@ -211,10 +206,10 @@ def report(folder: Path, judgments: Path, by: str, how: str | None = None) -> tu
     def together(found):
         return (np.concatenate([found[name][i] for name in CALIBRATION]) for i in (0, 1))
 
-    fits = {how: cross_fitted(devs, how, by) for how in AGGREGATIONS}
+    fits = {how: cross_fitted(devs, how) for how in AGGREGATIONS}
     ways = {how: row_scores(*together(found), labels) for how, found in fits.items()}
     how = how or max(ways, key=lambda name: ways[name]["accuracy"] + ways[name]["auc"])
-    settings = fitted(devs, how, by)
+    settings = fitted(devs, how)
     scores = {"aggregation": ways, "rows": {"evouna together": ways[how]}, "systems": {}, "graded": {}}
     scores["systems"]["evouna together"] = system_scores(list(together(fits[how]))[1], labels, systems)
     for name, (probabilities, verdicts) in fits[how].items():
@@ -284,11 +279,6 @@ def write_calibration(folder: Path, settings: dict, measured: dict | None = None
         (folder / MEASURED_FILE).write_text(json.dumps(facts | measured, indent=1) + "\n", encoding="utf-8")
 
 
-def minimal_pairs(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return, by kind of the minimal pairs, how many are passed and how many there are."""
-    return pairs_passed(Judge(load_judge(folder)))
-
-
 def pairs_passed(judge: Judge) -> dict[str, tuple[int, int]]:
     """Return, by kind of the minimal pairs, how many a judge passes and how many there are."""
     from training.ava import minimal_pairs
@@ -332,9 +322,6 @@ def main() -> None:
     given.add_argument("--rows", nargs="+", help="labelled rows of your own that the judge was not trained on")
     parser.add_argument("--checkpoint", type=Path, required=True, help="folder of the judge")
     parser.add_argument(
-        "--threshold_by", choices=("rmse", "error"), default="rmse", help="what the threshold minimises"
-    )
-    parser.add_argument(
         "--references", choices=AGGREGATIONS, help="how several references are combined; default: by the rows"
     )
     parser.add_argument("--calibrate", action="store_true", help=f"write the fitted settings to its {SETTINGS_FILE}")
@@ -342,23 +329,23 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="result file")
     args = parser.parse_args()
 
-    measured = None
+    measured, command = None, command_line("training.ava.evaluate_ava", sys.argv[1:])
     if args.rows:
         if args.references not in (None, *OWN_WAYS):
             parser.error(f"--references: with --rows one of {', '.join(OWN_WAYS)}")
         settings, scores, measured = own_report(args.checkpoint, args.rows, args.references)
-        measured["command"] = command_line("training.ava.evaluate_ava", sys.argv[1:])
+        measured["command"] = command
     else:
-        settings, scores = report(args.checkpoint, args.judgments, args.threshold_by, args.references)
+        settings, scores = report(args.checkpoint, args.judgments, args.references)
     if args.calibrate:
         write_calibration(args.checkpoint, settings, measured)
-    passed = minimal_pairs(args.checkpoint)
+    passed = pairs_passed(Judge(load_judge(args.checkpoint)))
     text = tables(settings, scores, passed)
     if args.calibrate:
         text = f"{CALIBRATED_HERE}\n\n{text}"
     print(text)
     if args.json:
-        result = {"command": "python -m training.ava.evaluate_ava", "threshold_by": args.threshold_by}
+        result = {"command": command}
         result |= {"settings": settings, "scores": scores, "minimal_pairs": passed}
         args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     for path in args.write:

@@ -159,20 +159,16 @@ def collate(batch: list[dict]) -> dict:
 def scores(predictions) -> dict[str, float]:
     """Return what is logged of a dev set: accuracy, F1 and AUC of binary labels, Pearson's r of grades."""
     import numpy as np
-    from scipy.stats import pearsonr, rankdata
+    from scipy.stats import pearsonr
+    from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 
     logits, labels = predictions
     logits = np.asarray(logits).reshape(-1)
     result = {"pearson": float(pearsonr(logits, labels)[0]) if labels.std() else 0.0}
     if set(np.unique(labels)) <= {0.0, 1.0}:
         predicted, true = logits > 0, labels > 0.5
-        hits, n = float((predicted & true).sum()), float(true.sum())
-        area = (rankdata(logits)[true].sum() - n * (n + 1) / 2) / max(1.0, n * (len(true) - n))
-        result |= {
-            "accuracy": float((predicted == true).mean()),
-            "f1": 2 * hits / max(1.0, predicted.sum() + n),
-            "auc": float(area),
-        }
+        result |= {"accuracy": float(accuracy_score(true, predicted)), "f1": float(f1_score(true, predicted))}
+        result["auc"] = float(roc_auc_score(true, logits)) if len(np.unique(true)) > 1 else 0.0
     return result
 
 
@@ -368,7 +364,7 @@ def main() -> None:
 
     if args.stop_at:
         callbacks.append(StopAt())
-    trainer, results = trained(
+    trainer = trained(
         training,
         dev,
         model=model,
@@ -381,6 +377,7 @@ def main() -> None:
     )
 
     # 4. The checkpoint and its card.
+    results = trainer.evaluate() if dev else {}
     write_checkpoint(trainer.model, tokenizer, args, folder, **kept)
     cards.judge_card(folder, args, training, facts, results)
     published(trainer, training, folder)

@@ -210,7 +210,7 @@ def main() -> None:
         model.print_trainable_parameters()
 
     # 3. Training, from the last checkpoint if there is one.
-    trainer, scores = trained(
+    trainer = trained(
         training,
         dev,
         model=model,
@@ -221,6 +221,7 @@ def main() -> None:
         processing_class=tokenizer,
     )
 
+    scores = trainer.evaluate() if dev else {}
     if scores:
         trainer.save_metrics("eval", scores)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from training.common import option
+from training.common import option, prepared
 
 ACTIVE = 0.01  # nat of mean KL above which a dimension of the latent variable is in use
 # Arguments that the model keeps.
@@ -89,17 +89,14 @@ def train(args: Arguments, training) -> dict:
     import torch
     from genqa_metrics.core.checkpoints import checkpoint_digest
     from genqa_metrics.core.scorer import quiet
-    from transformers import EarlyStoppingCallback, set_seed
-    from transformers.trainer_utils import get_last_checkpoint
+    from transformers import EarlyStoppingCallback
 
+    from training import common
     from training.batches import LikeLengthTrainer
-    from training.common import float32_if_emulated
     from training.question_generation import contexts as data
     from training.question_generation.generator import Config, Generator, save
 
     check(args)
-    set_seed(training.seed)
-    float32_if_emulated(training)
 
     # 1. Pairs of context and question.
     share = 0 if args.dev_sources else args.dev_share
@@ -146,26 +143,24 @@ def train(args: Arguments, training) -> dict:
     model.vectors.copy_(torch.from_numpy(vectors(words)))
 
     # 4. Training.
-    training.remove_unused_columns = False
-    training.label_names = ["target"]
     if args.patience:
         training.load_best_model_at_end = True
         training.metric_for_best_model = "eval_loss"
         training.greater_is_better = False
 
-    trainer = LikeLengthTrainer(
+    trainer = common.trained(
+        training,
+        made[1],
+        LikeLengthTrainer,
+        "target",
         # A word more of the question costs more than one of the context: the decoder takes a step for it.
         length_of=lambda row: len(row["question"]) * (args.max_context + 1) + len(row["input_ids"]),
         model=model,
-        args=training,
         train_dataset=made[0],
-        eval_dataset=made[1],
         data_collator=examples.collate,
         compute_metrics=measures,
         callbacks=[EarlyStoppingCallback(early_stopping_patience=args.patience)] if args.patience else [],
     )
-    last = get_last_checkpoint(training.output_dir) if Path(training.output_dir).is_dir() else None
-    trainer.train(resume_from_checkpoint=last)
 
     # 5. The model and what was measured.
     facts = {"arguments": asdict(args), "seed": training.seed, "pairs": len(pairs), "held_out": len(held_out)}
@@ -196,12 +191,7 @@ def trained(folder: Path, words: Sequence[str]) -> Path:
     Raises:
         ValueError: if the existing training has other arguments.
     """
-    from transformers import HfArgumentParser, TrainingArguments
-
-    parser = HfArgumentParser((Arguments, TrainingArguments))
-    args, training = parser.parse_args_into_dataclasses(
-        [*words, "--output_dir", str(folder)], args_file_flag="--config"
-    )
+    args, training = prepared(Arguments, [*words, "--output_dir", str(folder)])
     path = folder / "final" / "train.json"
     if path.is_file():
         known = json.loads(path.read_text(encoding="utf-8"))["arguments"]
@@ -216,10 +206,7 @@ def trained(folder: Path, words: Sequence[str]) -> Path:
 
 def main() -> None:
     """Train one generator."""
-    from transformers import HfArgumentParser, TrainingArguments
-
-    parser = HfArgumentParser((Arguments, TrainingArguments))
-    train(*parser.parse_args_into_dataclasses(args_file_flag="--config"))
+    train(*prepared(Arguments))
 
 
 if __name__ == "__main__":

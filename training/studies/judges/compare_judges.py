@@ -160,7 +160,7 @@ def judged(folder: str, sets: dict[str, list[dict]], dtype: str | None) -> tuple
         start = time.perf_counter()
         devs[name] = e.Dev(rows, Judge(loaded), (how,))
         seconds[name] = time.perf_counter() - start
-    return loaded, devs, e.cross_fitted(devs, how, "rmse"), seconds
+    return loaded, devs, e.cross_fitted(devs, how), seconds
 
 
 def judge_scores(folder: str, sets: dict[str, list[dict]], dtype: str | None) -> dict:
@@ -181,7 +181,7 @@ def judge_scores(folder: str, sets: dict[str, list[dict]], dtype: str | None) ->
     systems = [system for name in e.CALIBRATION for system in devs[name].systems]
     error = e.system_scores(verdicts, labels, systems)["mean_absolute_error"]
     result["sets"]["evouna together"] = e.row_scores(probabilities, verdicts, labels) | {"system_error": error}
-    result["settings"] = e.fitted(devs, how, "rmse")
+    result["settings"] = e.fitted(devs, how)
     result["checkpoint"] = checkpoint_digest(Path(folder))
     result["minimal_pairs"] = e.pairs_passed(Judge(replace(loaded, **result["settings"])))
     return result

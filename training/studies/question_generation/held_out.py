@@ -1,20 +1,34 @@
 """How varied and how good the questions of finished generators are on held-out contexts."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 from genqa_metrics.core.checkpoint_validation import file_digest
+from genqa_metrics.f_meta.bases import PAPER, base_function
+from genqa_metrics.f_meta.scoring import statistics
+from genqa_metrics.statistics.resampling import bootstrap_counts, interval, resampled_sums
 
 from training.common import markdown_table, option
-from training.question_generation.ask import BUNDLED, find
+from training.question_generation.ask import BUNDLED, find, load
 from training.question_generation.contexts import read_contexts
-from training.studies.harness import ExtendableOutput, Study, digests
-from training.studies.question_generation.differences import COLUMNS, QUESTIONS, cells_of, measured
+from training.studies.harness import Output, Study, digests
+from training.studies.question_generation.measures import DIVERSITY, PARTS, diversity
+
+QUESTIONS = 4  # asked about every context
+COLUMNS = {  # measured for every context: name -> title
+    "different": "different questions",
+    "self_bleu": "self-BLEU",
+    "conventional": "ROUGE-L, conventional",
+    "precision": "precision",
+    "recall": "recall",
+}
 
 
 @dataclass
-class Arguments(ExtendableOutput):
-    """What is asked about what; with --keep, generators are added beside the same first one."""
+class Arguments(Output):
+    """What is asked about what."""
 
     data_dir: str = option("folder of the contexts: that of prepare_pairs.py")
     models: list[str] = option("bundled ones, or NAME=FOLDER; the others are compared with the first", list(BUNDLED))
@@ -23,26 +37,61 @@ class Arguments(ExtendableOutput):
     resamples: int = option("bootstrap samples", 1000)
 
 
+def rows_of(questions: list[list[str]], references: list[list[str]]) -> np.ndarray:
+    """Return what is measured of every context: (contexts, columns of `COLUMNS`)."""
+    found = dict(zip(DIVERSITY, diversity(questions).T, strict=True))
+    found |= dict(zip(PARTS, statistics(questions, references, base_function("rouge", PAPER)).T, strict=True))
+    return np.column_stack([found[name] for name in COLUMNS])
+
+
+def report_of(rows: np.ndarray, resamples: int) -> list[dict]:
+    """Return per model of (contexts, models, columns) the means and, against the first, differences with intervals."""
+    differences = rows - rows[:, :1]
+    low, high = interval(resampled_sums(bootstrap_counts(len(rows), resamples, 0), differences) / len(rows), len(rows))
+    means, middle = rows.mean(axis=0), differences.mean(axis=0)
+    return [
+        {
+            column: {"mean": round(float(means[model, j]), 5)}
+            | ({"difference": [round(float(x[model, j]), 5) for x in (middle, low, high)]} if model else {})
+            for j, column in enumerate(COLUMNS)
+        }
+        for model in range(rows.shape[1])
+    ]
+
+
 def table(reports: Mapping[str, Mapping]) -> str:
-    """Return reports by the generator's name as Markdown, in percent."""
-    rows = [[name, *cells_of(report)] for name, report in reports.items()]
+    """Return reports by the generator's name as Markdown, in percent.
+
+    >>> change = {"mean": 0.5, "difference": [0.1, 0.05, 0.15]}
+    >>> table({"x": {column: change for column in COLUMNS}}).splitlines()[2][:31]
+    '| x | 50.0; +10.0 (+5.0, +15.0)'
+    """
+    rows = []
+    for name, report in reports.items():
+        cells = [f"{100 * report[column]['mean']:.1f}" for column in COLUMNS]
+        changes = [[100 * x for x in report[column].get("difference", [])] for column in COLUMNS]
+        ends = ["; {:+.1f} ({:+.1f}, {:+.1f})".format(*change) if change else "" for change in changes]
+        rows.append([name, *map("".join, zip(cells, ends, strict=True))])
     return markdown_table(["", *COLUMNS.values()], rows, "---:")
 
 
 def study(args: Arguments) -> dict:
     """Return what was measured of all generators."""
     folders = dict(word.split("=", 1) if "=" in word else (word, word) for word in args.models)
-    contexts = read_contexts(args.source, args.data_dir)
-    models = {name: file_digest(find(folder) / "model.safetensors") for name, folder in folders.items()}
-    facts = {"seed": args.seed, "contexts": len(contexts), "questions": QUESTIONS}
-    data = digests([args.source], args.data_dir)
-    earlier = {"models": {}, "runs": {}} | args.earlier(data=data, **facts)
-    first = next(iter(models.items()))
-    if args.keep and next(iter(earlier["models"].items())) != first:
-        raise ValueError(f"--keep: {args.json} compares with another first generator than {first[0]}; leave it out")
-    reports = dict(zip(folders, measured(folders, contexts, args.seed, args.resamples), strict=True))
-    found = {"models": earlier["models"] | models, "data": data}
-    return found | facts | {"runs": earlier["runs"] | reports}
+    contexts, rows = read_contexts(args.source, args.data_dir), []
+    for name, folder in folders.items():
+        print(f"questions of {name}", file=sys.stderr, flush=True)
+        texts = [context.text for context in contexts]
+        asked = load(folder).ask(texts, QUESTIONS, args.seed, distinct=False, raw=False, no_repeat=0)
+        rows.append(rows_of(asked, [list(context.references) for context in contexts]))
+    return {
+        "models": {name: file_digest(find(folder) / "model.safetensors") for name, folder in folders.items()},
+        "data": digests([args.source], args.data_dir),
+        "seed": args.seed,
+        "contexts": len(contexts),
+        "questions": QUESTIONS,
+        "runs": dict(zip(folders, report_of(np.stack(rows, axis=1), args.resamples), strict=True)),
+    }
 
 
 STUDY = Study(__spec__.name, Arguments, study, lambda r: table(r["runs"]))

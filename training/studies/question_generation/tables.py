@@ -6,7 +6,7 @@ import numpy as np
 
 from training.common import markdown_table
 from training.studies.harness import Table
-from training.studies.question_generation import appendix_d, differences, held_out
+from training.studies.question_generation import appendix_d, held_out
 from training.studies.question_generation.measures import BASES, DIVERSITY, MODELS, SYSTEMS, pairs_of
 
 STUDIES = {  # result file of study.py -> title of the study
@@ -189,7 +189,7 @@ def study_section(title: str, results: Mapping) -> str:
     return "\n\n".join(parts)
 
 
-def page(drawn: Mapping, appendix: Mapping, parts_of_variant: Mapping, *studies: Mapping) -> str:
+def page(drawn: Mapping, appendix: Mapping, *studies: Mapping) -> str:
     """Return the page, without the parts of results that are missing."""
     found = {title: results for title, results in zip(STUDIES.values(), studies, strict=True) if results}
     parts = [
@@ -212,15 +212,11 @@ def page(drawn: Mapping, appendix: Mapping, parts_of_variant: Mapping, *studies:
         "as many questions as the context has references, the baseline asks one. These are the first draws (seed "
         f"{appendix['seed']}), none was chosen. Command: `{appendix['command']}`.",
         appendix_d.tables(appendix),
-        "## Each difference from the paper",
-        f"CVAE 100, {parts_of_variant['steps']} steps, one training each, with one part as the paper prints it; "
-        "differences are to the first row.",
-        differences.table(parts_of_variant["runs"]),
         *(study_section(title, results) for title, results in found.items()),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-OTHERS = ("held_out", "appendix_d", "differences")
+OTHERS = ("held_out", "appendix_d")
 FILES = " ".join(f"studies/question_generation/results/{name}" for name in (*OTHERS, *STUDIES))
 TABLES = [Table(None, FILES, page)]
