@@ -38,29 +38,14 @@ def test_the_judge_is_asked_about_unseen_answers_with_the_known_one_as_reference
     assert asked == [(unseen.text, known.candidates[0], text) for text in unseen.candidates]
 
 
-def test_kinds_of_answers_and_errors():
-    rows = [
-        {"question": "When?", "references": ["May 1850"], "candidate": candidate, "label": label}
-        for candidate, label in (("In May 1850.", 1), ("in 1850", 1), ("1851", 0), ("Never", 0))
-    ]
-    found = e.kinds(rows, np.array([0.9, 0.1, 0.8, 0.2]), 0.5)
-    assert {name: row["answers"] for name, row in found.items()} == dict(zip(found, (4, 1, 1, 2, 1, 0), strict=True))
-    assert found["all"] == {"answers": 4, "right": 2, "wrongly accepted": 1, "wrongly rejected": 1}
-    assert found["shares some words with a reference"]["wrongly rejected"] == 1
-    assert found["has a number that neither question nor reference has"]["wrongly accepted"] == 1
-
-
 def test_tables_have_every_count():
     cells = [{"ranker": r, "judge": j, "answers": 5, "right": 3} for r in (True, False) for j in (True, False)]
     right = {"both": 4, "judge alone": 3, "ranker alone": 2, "none": 1}
-    kinds = {"all": {"answers": 8, "right": 5, "wrongly accepted": 1, "wrongly rejected": 1}}
     text = e.tables(
         {
             "first answers": {"WikiQA": {"opinions": cells}},
             "choices": {"questions": 10, "right": right, "f1": {"judge": 0.25, "ranker": 0.5}},
-            "kinds": kinds,
         }
     )
     assert "| ranker says wrong, judge says right | 5 | 3 |" in text
     assert "| judge with the reference | 10 | 7 | 3 | 0.250 |" in text
-    assert "| all | 8 | 5 | 1 | 1 | 0.250 |" in text

@@ -1,6 +1,6 @@
-"""Where a judge errs: Tables 8 and 9 of Vu & Moschitti (2021) in numbers, and its errors by kind of answer.
+"""Where a judge errs: Tables 8 and 9 of Vu & Moschitti (2021) in numbers.
 
-    python -m training.studies.answer_ranking.error_tables --data_dir AS2 --output_dir RUNS --judgments JUDGMENTS
+    python -m training.studies.answer_ranking.error_tables --data_dir AS2 --output_dir RUNS
 
 `RUNS` is the folder of `rank_systems.py` and `overfitted.py`, whose rankers are used. The paper shows examples; here
 all are counted, and `--rows` of them are printed, but never written into the file.
@@ -10,54 +10,26 @@ all are counted, and `--rows` of them are printed, but never written into the fi
   the threshold is the one with the least RMSE of P@1 on dev.
 - Table 9: what the judge and the ranker that was fitted to one correct answer choose among the answers that neither
   has seen, and how many words that choice shares with the correct answer.
-- Verdicts on answers of systems, with the judge's own threshold: how often it errs on answers of each kind in `KINDS`.
 """
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.ava.judging import Judge
+import pandas as pd
 from genqa_metrics.ava.loading import load_judge
 
 from training import common
 from training.ava.triples import as2_rows
 from training.studies.answer_ranking import overfitted, rank_systems
-from training.studies.answer_ranking.candidates import Question, questions_of, words
+from training.studies.answer_ranking.candidates import Question, questions_of
 from training.studies.answer_ranking.rankers import cross_encoder
 from training.studies.harness import Output, Study, digests
-from training.studies.judges.compare_judges import columns, read, token_f1
+from training.studies.judges.compare_judges import token_f1
 
 SURE = 0.5  # probability from which the ranker takes its first answer for right
-VERDICTS = ("evouna_nq.dev", "evouna_tq.dev")
-LONG = 20  # words
-NUMBER = re.compile(r"\d+")
-
-
-def _holds(row: dict) -> bool:
-    candidate = f" {' '.join(words(row['candidate']))} "
-    return any(f" {' '.join(words(reference))} " in candidate for reference in row["references"])
-
-
-def _shares(row: dict) -> bool:
-    return any(set(words(row["candidate"])) & set(words(reference)) for reference in row["references"])
-
-
-def _other_number(row: dict) -> bool:
-    known = {number for text in (row["question"], *row["references"]) for number in NUMBER.findall(text)}
-    return bool(set(NUMBER.findall(row["candidate"])) - known)
-
-
-KINDS: dict[str, Callable[[dict], bool]] = {  # the first three leave no answer out and have none twice
-    "holds a reference word for word": _holds,
-    "shares some words with a reference": lambda row: _shares(row) and not _holds(row),
-    "shares no word with a reference": lambda row: not _shares(row),
-    "has a number that neither question nor reference has": _other_number,
-    f"has more than {LONG} words": lambda row: len(words(row["candidate"])) > LONG,
-}
 
 
 def first_answers(questions: Sequence[Question], scores: list[np.ndarray], judge: Callable) -> list[dict]:
@@ -75,14 +47,14 @@ def first_answers(questions: Sequence[Question], scores: list[np.ndarray], judge
 
 def opinions(rows: Sequence[dict], threshold: float) -> list[dict]:
     """Return how many first answers ranker and judge take for right or wrong, and how many of them are right."""
-    result = []
-    for ranker in (True, False):
-        for judge in (True, False):
-            own = [r for r in rows if (r["ranker"] >= SURE) == ranker and (r["judge"] >= threshold) == judge]
-            result.append(
-                {"ranker": ranker, "judge": judge, "answers": len(own), "right": sum(r["label"] for r in own)}
-            )
-    return result
+    answers = pd.DataFrame(rows)
+    sure, accepted = answers["ranker"] >= SURE, answers["judge"] >= threshold
+    return [
+        {"ranker": ranker, "judge": judge, "answers": int(own.sum()), "right": int(answers["label"][own].sum())}
+        for ranker in (True, False)
+        for judge in (True, False)
+        for own in [(sure == ranker) & (accepted == judge)]
+    ]
 
 
 def choices(halves: Sequence[tuple[Question, Question]], judge: list[np.ndarray], ranker: list) -> list[dict]:
@@ -106,18 +78,6 @@ def choice_counts(rows: Sequence[dict]) -> dict:
     return {"questions": len(rows), "right": {name: pairs.count(pair) for pair, name in names.items()}, "f1": near}
 
 
-def kinds(rows: Sequence[dict], probabilities: np.ndarray, threshold: float) -> dict[str, dict[str, int]]:
-    """Return, for all answers and by `KINDS`, how many there are and how many are wrongly accepted and rejected."""
-    accepted, true = probabilities >= threshold, np.array([row["label"] == 1 for row in rows])
-    found = {}
-    for name, holds in {"all": lambda row: True, **KINDS}.items():
-        of_kind = np.array([holds(row) for row in rows])
-        parts = {"right": true, "wrongly accepted": accepted & ~true, "wrongly rejected": ~accepted & true}
-        found[name] = {"answers": int(of_kind.sum())}
-        found[name] |= {part: int((of_kind & where).sum()) for part, where in parts.items()}
-    return found
-
-
 def tables(result: dict) -> str:
     """Return the counts as Markdown."""
     corpora = result["first answers"]
@@ -134,12 +94,7 @@ def tables(result: dict) -> str:
         rows.append([title, found["questions"], right["both"] + alone, alone, f"{found['f1'][name]:.3f}"])
     head = ["answer chosen", "questions", "right", "only this one right", "words shared with the reference, F1"]
     parts.append(common.markdown_table(head, rows))
-    rows = []
-    for name, row in result["kinds"].items():
-        wrong = (row["wrongly accepted"] + row["wrongly rejected"]) / max(1, row["answers"])
-        rows.append([name, *row.values(), f"{wrong:.3f}"])
-    head = ["answer of a system", "answers", "right", "wrongly accepted", "wrongly rejected", "errors"]
-    return "\n\n".join([*parts, common.markdown_table(head, rows)])
+    return "\n\n".join(parts)
 
 
 def show(title: str, rows: Sequence[dict]) -> None:
@@ -153,7 +108,6 @@ class Arguments(Output):
 
     data_dir: str = common.option("folder of the answer-sentence selection files")
     output_dir: str = common.option("folder of the rankers of rank_systems.py")
-    judgments: list[str] = common.option("folders of the files of human verdicts")
     judge: str | None = common.option("folder or Hub id of the judge; default: bundled", None)
     rows: int = common.option("example rows printed of each kind", 5)
     seed: int = common.option("of the halves of answers, as given to overfitted.py", 0)
@@ -186,19 +140,9 @@ def study(args: Arguments) -> dict:
     result["choices"] = choice_counts(chosen)
     differ = [row for row in chosen if row["judge"]["label"] != row["ranker"]["label"]]
     show("judge and fitted ranker: one of them right", differ[: args.rows])
-    rows = [row for name in VERDICTS for row in read(name, args.judgments)]
-    probabilities = Judge(loaded).probabilities(*columns(rows))
-    result["kinds"] = kinds(rows, probabilities, loaded.threshold)
-    wrong = [
-        {name: row[name] for name in ("question", "references", "candidate", "label")} | {"judge": float(value)}
-        for row, value in zip(rows, probabilities, strict=True)
-        if (value >= loaded.threshold) != row["label"]
-    ]
-    wrong.sort(key=lambda row: -abs(row["judge"] - row["label"]))
-    show("verdicts on answers of systems: errors", wrong[: args.rows])
     names = [f"{name}.{split}" for name in rank_systems.CORPORA.values() for split in rank_systems.SPLITS]
     facts = {"judge": loaded.signature, "seed": args.seed, "hours": common.hours_since(begun)}
-    return facts | {"data": digests(names, args.data_dir) | digests(VERDICTS, args.judgments)} | result
+    return facts | {"data": digests(names, args.data_dir)} | result
 
 
 STUDY = Study(__spec__.name, Arguments, study, tables, {"errors": "errors"})
