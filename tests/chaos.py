@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from genqa_metrics.rows.files import digest
+from genqa_metrics.rows.sources import digest
 
 from tests.factories.files import lines, made_rows
 

@@ -8,7 +8,7 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.cli import app
-from genqa_metrics.rows.row import FileError
+from genqa_metrics.rows.errors import FileError
 from genqa_metrics.verbs.agree.measures import Judgments, analyse
 from genqa_metrics.verbs.agree.question_types import question_type
 from genqa_metrics.verbs.agree.report import AgreeReport, against_best, ordered

@@ -12,12 +12,11 @@ from genqa_metrics.integrations.common import explained
 from genqa_metrics.kpqa.negation import denied_pieces
 from genqa_metrics.kpqa.scoring import UNKNOWN, Tokens, pair_statistics
 from genqa_metrics.rows.columns import recognized
+from genqa_metrics.rows.errors import InputWarning
+from genqa_metrics.rows.inputs import files, sources_of
 from genqa_metrics.rows.items import RowError, RowReader
 from genqa_metrics.rows.reading import Reading, Skips
-from genqa_metrics.rows.row import InputWarning
-from genqa_metrics.rows.sources import files, sources_of
-from genqa_metrics.rows.values import NO_ANSWER, answers_of
-from genqa_metrics.rows.verdicts import verdict_of
+from genqa_metrics.rows.values import NO_ANSWER, answers_of, verdict_of
 from genqa_metrics.verbs.calibrate.run import _area
 from genqa_metrics.verbs.doctor.run import diagnose
 

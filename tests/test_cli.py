@@ -12,7 +12,7 @@ import tracemalloc
 import genqa_metrics
 import pyarrow.parquet as pq
 import pytest
-from genqa_metrics.rows.row import FileError
+from genqa_metrics.rows.errors import FileError
 from genqa_metrics.scale.pipeline import WINDOWS
 from genqa_metrics.scale.run import Run
 

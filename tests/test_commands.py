@@ -120,7 +120,7 @@ def test_explain_and_score_have_the_same_default_metric():
     assert explained.exit_code == 0
     assert CliRunner().invoke(app, ["explain", *texts, "--metric", "ava"]).stdout == explained.stdout
     from genqa_metrics.rows.items import RowKind
-    from genqa_metrics.scale.selection import default_metrics
+    from genqa_metrics.scale.options import default_metrics
 
     assert default_metrics(RowKind(sets=False, ceiling=False, text="question")) == ("ava",)
 

@@ -17,8 +17,8 @@ from genqa_metrics.core.scorer import Scorer
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.reports import charts, table
+from genqa_metrics.rows.errors import FileError
 from genqa_metrics.rows.reading import Skips
-from genqa_metrics.rows.row import FileError
 from genqa_metrics.scale.pipeline import item_statistics
 from genqa_metrics.scale.run import Run
 from genqa_metrics.statistics import resampling

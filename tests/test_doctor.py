@@ -4,7 +4,7 @@ import json
 import shlex
 
 import pytest
-from genqa_metrics.rows.sources import MemorySource
+from genqa_metrics.rows.inputs import MemorySource
 from genqa_metrics.verbs.doctor.report import DoctorReport
 from genqa_metrics.verbs.doctor.run import diagnose
 

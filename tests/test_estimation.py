@@ -6,7 +6,7 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.cli import app
-from genqa_metrics.scale.questions import MOST, QuestionTotals
+from genqa_metrics.scale.tally import MOST, QuestionTotals
 from genqa_metrics.statistics.estimation import estimate_accuracy, prediction_powered, question_sums
 from genqa_metrics.statistics.intervals import share_interval, wilson
 from typer.testing import CliRunner

@@ -14,11 +14,12 @@ import pandas
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from genqa_metrics.rows.files import Source
+from genqa_metrics.rows.errors import FileError
+from genqa_metrics.rows.file_types import format_of
+from genqa_metrics.rows.inputs import MemorySource, sources_of
 from genqa_metrics.rows.items import RowError
 from genqa_metrics.rows.reading import Skips, good_rows
-from genqa_metrics.rows.row import FileError, format_of
-from genqa_metrics.rows.sources import MemorySource, sources_of
+from genqa_metrics.rows.sources import Source
 from genqa_metrics.rows.writing import Writer
 
 TEXT_ENDINGS = [

@@ -7,7 +7,7 @@ import genqa_metrics
 import pytest
 from genqa_metrics.cli import app
 from genqa_metrics.scale.run import Run
-from genqa_metrics.scale.to_read import DISAGREE, LOWEST, UNSURE, WRONG, AnswersToRead, answers_to_read
+from genqa_metrics.scale.tally import DISAGREE, LOWEST, UNSURE, WRONG, AnswersToRead, answers_to_read
 from typer.testing import CliRunner
 
 JUDGE = {"score": "p", "verdict": "v", "threshold": 0.5}

@@ -10,7 +10,7 @@ import pytest
 from genqa_metrics.ava import loading as ava_loading
 from genqa_metrics.grounding import judging, loading, sentences, windows
 from genqa_metrics.grounding.scorer import GroundingScorer
-from genqa_metrics.scale.cells import CELLS
+from genqa_metrics.scale.tally import CELLS
 
 PASSAGES = [
     "The old bridge has a length of 120 metres. It was built in 1889 by a firm from Lyon.",

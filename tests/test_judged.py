@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 from genqa_metrics.cli import app
 from genqa_metrics.core.judge_reading import JudgeReader
-from genqa_metrics.rows.row import RecordedScoresWarning
-from genqa_metrics.rows.sources import files
+from genqa_metrics.rows.errors import RecordedScoresWarning
+from genqa_metrics.rows.inputs import files
 from genqa_metrics.verbs.label.tasks import tasks_of
 from typer.testing import CliRunner
 

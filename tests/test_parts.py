@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 from genqa_metrics.core.batching import run_padded
 from genqa_metrics.registry import make_scorer
-from genqa_metrics.rows.files import Source
+from genqa_metrics.rows.errors import FileError
+from genqa_metrics.rows.inputs import sources_of
 from genqa_metrics.rows.items import Item
 from genqa_metrics.rows.reading import Reading
-from genqa_metrics.rows.row import FileError
-from genqa_metrics.rows.sources import sources_of
+from genqa_metrics.rows.sources import Source
 from genqa_metrics.rows.writing import Writer
 from genqa_metrics.scale import pipeline
 from genqa_metrics.scale import run as scoring_run

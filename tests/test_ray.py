@@ -12,8 +12,8 @@ import pyarrow
 import pyarrow.parquet as pq
 import pytest
 import ray
-from genqa_metrics.rows.files import digest
-from genqa_metrics.rows.row import FileError
+from genqa_metrics.rows.errors import FileError
+from genqa_metrics.rows.sources import digest
 from genqa_metrics.scale.parts import MANIFEST, verify
 from genqa_metrics.scale.ray_run import NOTE, PartsDatasink, RayRun
 from genqa_metrics.scale.run import Run

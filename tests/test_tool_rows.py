@@ -5,10 +5,10 @@ import json
 import pandas
 import pytest
 from genqa_metrics.rows.columns import recognized
-from genqa_metrics.rows.files import ReadOptions
+from genqa_metrics.rows.errors import FileError, InputWarning
+from genqa_metrics.rows.inputs import files, sources_of
 from genqa_metrics.rows.items import RowReader
-from genqa_metrics.rows.row import FileError, InputWarning
-from genqa_metrics.rows.sources import files, sources_of
+from genqa_metrics.rows.sources import ReadOptions
 from genqa_metrics.rows.values import printed_list
 
 from tests.factories.files import lines, run, save, scores, workbook

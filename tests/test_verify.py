@@ -6,7 +6,7 @@ import random
 import shutil
 
 import pytest
-from genqa_metrics.rows.row import FileError
+from genqa_metrics.rows.errors import FileError
 from genqa_metrics.scale import run as scoring_run
 from genqa_metrics.scale.parts import MANIFEST
 from genqa_metrics.scale.run import Run

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from .row import ColumnError, plain_name
-from .values import MISSING, is_path, value_at
+from .errors import ColumnError
+from .values import MISSING, is_path, plain_name, value_at
 
 MAX_NAMES = 30  # of columns in a message
 

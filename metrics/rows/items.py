@@ -9,13 +9,28 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from .checks import checked_text, is_given, json_list, kind_of, list_in_cell, passage_text, passages_in
 from .columns import COLUMNS, ColumnFinder
-from .csv_cells import PlainCell
-from .row import FileError, Row, RowError, plain_name
+from .errors import FileError, RowError
+from .file_types import Row
 from .sources import AnySource
-from .values import MISSING, NO_ANSWER, answers_of, chance_of, printed_list, text_of_number
-from .verdicts import Verdicts
+from .text_rows import PlainCell
+from .values import (
+    MISSING,
+    NO_ANSWER,
+    Verdicts,
+    answers_of,
+    chance_of,
+    checked_text,
+    is_given,
+    json_list,
+    kind_of,
+    list_in_cell,
+    passage_text,
+    passages_in,
+    plain_name,
+    printed_list,
+    text_of_number,
+)
 
 SPLIT_HALF = "human (split half)"
 MAX_SCORE = 1e10  # of what a person or another metric gave; sums of larger ones would lose their digits

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 from xml.parsers import expat
 
-from .row import FileError
+from .errors import FileError
 
 MAX_MEMBER = 2**26  # bytes of one JSON file of a log, which takes many times its size in memory
 MAX_UNPACKED = 2**28  # bytes of all files of a workbook

@@ -1,4 +1,4 @@
-"""The loop over rows, with its one policy for bad rows; and items cut into windows that are scored at once.
+"""Loops over rows, with one policy for bad rows; cuts items into windows that are scored at once.
 
 Where a window and a part end depends on the rows alone, never on the machine or on where an earlier run was killed: so
 a run that is resumed computes what an uninterrupted one does.
@@ -15,12 +15,20 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from .callbacks import Message, ignore
+from .errors import ColumnError, FileError, InputWarning, RowError
+from .file_types import Row
 from .items import SPLIT_HALF, Item, RowKind, RowReader
-from .row import ColumnError, FileError, InputWarning, Row, RowError
 from .sources import AnySource
 from .values import json_value
 from .writing import type_of
+
+Message = Callable[[str], None]  # called with one sentence
+Progress = Callable[[str, int, int], None]  # called with what is scored, and the numbers of rows done and of all rows
+
+
+def ignore(*given: object) -> None:
+    """Do nothing; the default of every callback."""
+
 
 _Converted = TypeVar("_Converted")
 FIRST_ROWS = 20  # that show whether a column is missing everywhere

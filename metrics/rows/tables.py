@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from . import packed
-from .row import FileError, Row, check_columns, plain_name
+from .errors import FileError
+from .file_types import Row, check_columns
+from .values import plain_name
 
 
 def parquet_rows(raw: BinaryIO, path: str, columns: Sequence[str] | None, after: int, progress: list) -> Iterator[Row]:

@@ -1,16 +1,19 @@
-"""Rows of texts: JSON (lines, or one document), CSV and TSV, a few at a time."""
+"""Rows of texts, which may be compressed: JSON (lines, or one document), CSV and TSV, a few at a time."""
 
+import bz2
 import csv
+import gzip
 import io
 import json
+import lzma
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import BinaryIO
 
-from .csv_cells import has_marks, without_mark
-from .row import MAX_COLUMNS, FileError, Row, check_columns
+from .errors import FileError
+from .file_types import COMPRESSIONS, MAX_COLUMNS, MAX_LINE, Row, check_columns
 
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 MAX_DOCUMENT = 2**28  # bytes of a JSON document, which is read as a whole
@@ -205,3 +208,143 @@ def csv_rows(
         else:
             cells = map(without_mark, cells) if written else cells
             yield Row(number, dict(zip(header, cells, strict=True)))
+
+
+# A spreadsheet runs a cell that begins so as a formula. Written cells get an apostrophe before it, as OWASP advises
+# against CSV injection; it is removed on reading, so that texts come back unchanged. A text that begins with a bracket
+# gets one too, for it would be read as a JSON list. Many spreadsheets split at other separators than the file's: where
+# a formula follows one of these, it gets an apostrophe there, and the cell one at its start.
+_FORMULA = re.compile(r"'*[=+\-@\t\r\[＝＋－＠]")
+_INSIDE = re.compile(r"""(?<=[,;|\t\r\n])(?=["']*[=+\-@＝＋－＠])""")
+_MARKED_INSIDE = re.compile(r"""(?<=[,;|\t\r\n])'(?=["']*[=+\-@＝＋－＠])""")
+_INSIDE_LIST = re.compile(r"""(?<=[,;|])(["'\\]*)([=+\-@＝＋－＠])""")
+
+
+class PlainCell(str):
+    """A cell of CSV that had a mark: a text, even if it begins with a bracket."""
+
+    __slots__ = ()
+
+
+def marked(cell: str) -> str:
+    """Return a cell of CSV that no spreadsheet runs as a formula, whatever separator it splits at.
+
+    >>> marked("=1+1"), marked("'=1+1"), marked("it's"), marked("a;=1+1")
+    ("'=1+1", "''=1+1", "it's", "'a;'=1+1")
+    """
+    if _INSIDE.search(cell):
+        return "'" + _INSIDE.sub("'", cell)
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def marked_list(values: list) -> str:
+    r"""Return a list as a cell of CSV: JSON, in which what a spreadsheet might run as a formula is escaped.
+
+    >>> marked_list(["a;=1+1", "-1"])
+    '["a;\\u003d1+1", "-1"]'
+    """
+    text = json.dumps(values, ensure_ascii=False)
+    return _INSIDE_LIST.sub(lambda found: f"{found[1]}\\u{ord(found[2]):04x}", text)
+
+
+# Columns of the files that we write and read. In other files an apostrophe is a part of the text.
+_WRITTEN = ({"file", "line"}, {"line", "id"}, {"id", "mean_of_all"})
+
+
+def has_marks(header: Sequence[str]) -> bool:
+    """Return whether the cells of a file of CSV have marks, because it has the columns of one that we write."""
+    return any(columns <= set(header) for columns in _WRITTEN)
+
+
+def without_mark(cell: str) -> str:
+    """Return what `marked` was called with.
+
+    >>> without_mark("'=1+1"), without_mark("''=1+1"), without_mark("'quoted'"), without_mark("'a;'=1+1")
+    ('=1+1', "'=1+1", "'quoted'", 'a;=1+1')
+    """
+    if cell[:1] == "'" and _MARKED_INSIDE.search(cell):
+        return PlainCell(_MARKED_INSIDE.sub("", cell[1:]))
+    return PlainCell(cell[1:]) if cell[:1] == "'" and _FORMULA.match(cell) else cell
+
+
+def decompressed(raw: BinaryIO) -> BinaryIO:
+    """Unpack by the first bytes, not by the name, so that wrong endings and compressed standard input work.
+
+    A line longer than `MAX_LINE` is an OSError.
+    """
+    return io.BufferedReader(_Bounded(_unpacked(raw)), 2**16)
+
+
+def _unpacked(raw: BinaryIO) -> BinaryIO:
+    start = raw.peek(8)
+    if start.startswith(COMPRESSIONS[".gz"]):
+        return io.BufferedReader(gzip.GzipFile(fileobj=raw))
+    if start.startswith(COMPRESSIONS[".bz2"]):
+        return io.BufferedReader(_Streams(raw, bz2.BZ2Decompressor))
+    if start.startswith(COMPRESSIONS[".xz"]):
+        return io.BufferedReader(_Streams(raw, lzma.LZMADecompressor))
+    if start.startswith(COMPRESSIONS[".zst"]):
+        import pyarrow
+
+        return io.BufferedReader(pyarrow.CompressedInputStream(raw, "zstd"))
+    return raw
+
+
+class _Streams(io.RawIOBase):
+    """Compressed streams one after the other; unlike bz2 and lzma it raises on corruption.
+
+    Args:
+        raw: the compressed file.
+        make: makes what unpacks one stream.
+    """
+
+    def __init__(self, raw: BinaryIO, make: Callable):
+        self._raw, self._make, self._stream = raw, make, make()
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer) -> int:
+        """Fill a buffer as far as there is something; 0 at the end."""
+        while True:
+            packed = b""
+            if self._stream.eof:
+                packed = self._stream.unused_data or self._raw.read(io.DEFAULT_BUFFER_SIZE)
+                packed = packed.lstrip(b"\0") if packed else b""  # xz may pad between streams
+                self._stream = self._make()
+                if not packed and not self._raw.peek(1):
+                    return 0
+            elif self._stream.needs_input:
+                packed = self._raw.read(io.DEFAULT_BUFFER_SIZE)
+                if not packed:
+                    raise EOFError("the compressed file ends before its end-of-stream marker was reached")
+            if data := self._stream.decompress(packed, len(buffer)):
+                buffer[: len(data)] = data
+                return len(data)
+
+
+class _Bounded(io.RawIOBase):
+    """A text whose lines are not too long: one is read as a whole, and takes many times its size in memory.
+
+    Args:
+        stream: the text.
+    """
+
+    def __init__(self, stream: BinaryIO):
+        self._stream, self._length, self._number = stream, 0, 1
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer) -> int:
+        """Fill a buffer as far as there is something; 0 at the end."""
+        data = self._stream.read1(len(buffer))
+        end = data.rfind(b"\n")
+        self._number += data.count(b"\n")
+        self._length = len(data) - 1 - end if end >= 0 else self._length + len(data)
+        if self._length > MAX_LINE:
+            raise OSError(f"line {self._number} is longer than {MAX_LINE:,} bytes; write one row a line")
+        buffer[: len(data)] = data
+        return len(data)

@@ -1,10 +1,24 @@
-"""Values inside rows: paths into objects and lists, and texts that hold a list."""
+"""Values inside rows: checks, paths into objects, texts that hold a list, labels that are words."""
 
 import json
 import math
 import re
 from ast import literal_eval
 from collections.abc import Mapping
+from typing import Any
+
+from .errors import RowError
+from .text_rows import PlainCell
+
+
+def plain_name(name: str) -> str:
+    """Return the name of a column without case, with underscores for blanks and hyphens.
+
+    >>> plain_name("Expected answer")
+    'expected_answer'
+    """
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
+
 
 MISSING = object()
 MAX_PRINTED = 2**16  # characters of a text that may hold a list
@@ -190,3 +204,142 @@ def printed_list(text: object) -> list[str] | None:
             return None
         place = separator.end()
     return found if found and (text[0] == "[" or len(found) > 1 or text[-2] == ",") else None
+
+
+# Where an object has the text of a passage.
+_PASSAGE = ("text", "content", "page_content", "passage_text", "passage", "contents", "snippet")
+
+
+def kind_of(value: object) -> str:
+    """Return what a value is, for a message."""
+    names = {type(None): "null", dict: "an object", list: "a list", str: "a string", bool: "a truth value"}
+    return names.get(type(value), f"{type(value).__name__} {value!r:.40}")
+
+
+def checked_text(column: str, value: object) -> str:
+    """Return a value that is a text.
+
+    Raises:
+        RowError: if it is none, or no valid Unicode.
+    """
+    if not isinstance(value, str):
+        fix = 'use "" for an empty text' if value is None else "put it into quotation marks"
+        raise RowError(f"{column}: expected a string, got {kind_of(value)}; {fix}")
+    if not value.isascii():
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            raise RowError(f"{column}: holds half of a surrogate pair (\\ud800 to \\udfff); write it whole") from None
+    return value
+
+
+def is_given(value: object) -> bool:
+    """Return whether a column has a value in a row: none is a null, NaN, an empty text or an empty list.
+
+    >>> [is_given(value) for value in (None, math.nan, " ", [], MISSING, "Ann", ["Ann"], 0)]
+    [False, False, False, False, False, True, True, True]
+    """
+    if value is MISSING or value is None or (isinstance(value, float) and math.isnan(value)):
+        return False
+    return bool(value.strip() if isinstance(value, str) else value) if isinstance(value, str | list) else True
+
+
+def json_list(text: str) -> object:
+    """Return the list of a text that is one in JSON; else the text."""
+    try:
+        found = json.loads(text) if text.startswith("[") else text
+    except (ValueError, RecursionError):
+        return text
+    return found
+
+
+def passages_in(value: object) -> list:
+    """Return the passages of a value: a list, one text or object, or an object with a list, as MS MARCO has them.
+
+    >>> passages_in({"passage_text": ["Ann won.", "Bo lost."], "is_selected": [1, 0]}), passages_in("Ann won.")
+    (['Ann won.', 'Bo lost.'], ['Ann won.'])
+    """
+    if isinstance(value, dict):
+        value = next((value[name] for name in _PASSAGE if isinstance(value.get(name), list)), value)
+    return value if isinstance(value, list) else [value]
+
+
+def passage_text(value: object) -> str:
+    """Return the text of a retrieved passage; what has none is shown as JSON.
+
+    >>> passage_text({"page_content": "Ann won.", "metadata": {"page": 2}}), passage_text(math.nan)
+    ('Ann won.', '')
+    """
+    if isinstance(value, dict):
+        value = next((value[name] for name in _PASSAGE if name in value), value)
+    if isinstance(value, str) or not is_given(value):
+        return value if isinstance(value, str) else ""
+    return json.dumps(value, default=str, ensure_ascii=False)
+
+
+def list_in_cell(value: object) -> object:
+    """Return the texts of a cell of CSV that is a list, as JSON or as pandas writes it; else the value."""
+    texts = None if isinstance(value, PlainCell) else printed_list(value)
+    return value if texts is None else texts
+
+
+_CORRECT = (
+    "correct, right, true, yes, y, t, c, pass, passed, accept, accepted, ok, correct answer, right answer, "
+    "\N{CHECK MARK}, \N{HEAVY CHECK MARK}, \N{WHITE HEAVY CHECK MARK}"
+)
+_WRONG = (
+    "incorrect, wrong, false, no, n, f, i, fail, failed, reject, rejected, not correct, incorrect answer, "
+    "wrong answer, not attempted, no attempt, no answer, failed to answer, did not answer, refused, refusal, "
+    "declined, abstained, \N{BALLOT X}, \N{HEAVY BALLOT X}, \N{CROSS MARK}, \N{MULTIPLICATION X}"
+)
+_VERDICTS = {word: verdict for words, verdict in ((_CORRECT, 1.0), (_WRONG, 0.0)) for word in words.split(", ")}
+
+
+def verdict_of(value: object) -> float | None:
+    """Return the label that a word stands for, 1 for correct and 0 for wrong; None for what is no such word.
+
+    An answer that was not attempted is not correct. C and I are those of Inspect.
+
+    >>> [verdict_of(word) for word in ("Correct answer", "FALSE", "NOT_ATTEMPTED", "I", "partly", 1)]
+    [1.0, 0.0, 0.0, 0.0, None, None]
+    """
+    if not isinstance(value, str):
+        return None
+    return _VERDICTS.get(value.replace("_", " ").replace("-", " ").replace("\ufe0f", "").strip(" .!").casefold())
+
+
+class Verdicts:
+    """Reads the labels of one source; notes which words it read.
+
+    Args:
+        source: the source, see `sources.AnySource`.
+    """
+
+    def __init__(self, source: Any):
+        self.source = source
+        self._words: dict[str, float] = {}
+        self._letters: set[str] = set()
+
+    def read(self, column: str, value: object) -> float | None:
+        """Return the label that a word stands for, see `verdict_of`; notes which words were read as what.
+
+        Raises:
+            RowError: if the words are the letters of SimpleQA, in which C is not correct.
+        """
+        word = value.strip() if isinstance(value, str) else ""
+        if word.upper() in ("A", "B", "C"):
+            self._letters.add(word.upper())
+            if "C" in self._letters and len(self._letters) > 1:
+                raise RowError(
+                    f"{column}: A, B and C are grades of SimpleQA, and C alone is correct elsewhere; write CORRECT, "
+                    "INCORRECT and NOT_ATTEMPTED, or 1 and 0"
+                )
+        label = verdict_of(word)
+        if label is not None and word not in self._words:
+            self._words[word] = label
+            read = (
+                f"{', '.join(repr(word) for word, of in self._words.items() if of == label)} as {label:g}"
+                for label in dict.fromkeys(sorted(self._words.values(), reverse=True))
+            )
+            self.source.note(f"{column}: words were read as labels: {' and '.join(read)}", f"words of {column}")
+        return label

@@ -14,8 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from .csv_cells import marked, marked_list
-from .row import FileError, format_of
+from .errors import FileError
+from .file_types import format_of
+from .text_rows import marked, marked_list
 
 TEMPORARY = ".genqa-metrics-{}.part"  # unique, beside the file
 ROW_GROUP_BYTES = 2**25  # of text in memory before a Parquet row group is written

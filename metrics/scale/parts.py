@@ -13,8 +13,8 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..rows.files import Source, check_regular, digest
-from ..rows.row import FileError
+from ..rows.errors import FileError
+from ..rows.sources import Source, check_regular, digest
 from ..rows.writing import TEMPORARY, Writer, lock_folder, new_file
 
 MANIFEST = "_manifest.json"

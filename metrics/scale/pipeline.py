@@ -1,4 +1,4 @@
-"""The loop from items to statistics, with threads: what every verb scores with."""
+"""Scores items in windows, with threads: what every verb scores with."""
 
 import sys
 from collections import Counter, deque
@@ -13,16 +13,20 @@ import numpy as np
 
 from ..core.batching import listening
 from ..core.scorer import Scorer
-from ..rows.callbacks import Progress, ignore
+from ..rows.errors import FileError
 from ..rows.items import DIGEST, Item, RowKind
-from ..rows.reading import characters_of
-from ..rows.row import FileError
-from .cells import TOGETHER, cell_counts
-from .confusion import LABELLED, counts_of_rows
-from .questions import QuestionTotals, totals_by_system
+from ..rows.reading import Progress, characters_of, ignore
 from .reasons import row_reasons
 from .recorded import digests_of, recalled, warn_of_recorded
-from .to_read import AnswersToRead, answers_to_read
+from .tally import (
+    LABELLED,
+    TOGETHER,
+    Tally,
+    answers_to_read,
+    cell_counts,
+    counts_of_rows,
+    totals_by_system,
+)
 
 # Predictions that are scored at once, by device: a model sorts them by length, and batches for a GPU are large. They
 # depend on the rows alone, never on the number of threads, so that every machine gives the same numbers.
@@ -209,60 +213,6 @@ def _cut(items: Iterable[Item], predictions: int, characters: int) -> Iterator[l
             window, held, texts = [], 0, 0
     if window:
         yield window
-
-
-class Tally:
-    """What is summed over rows: all that the score of a corpus needs. Tallies can be added, and written as JSON.
-
-    Attributes:
-        rows: {system: rows that were scored}.
-        predictions: {system: predictions that were scored}.
-        sums: {metric: {system: (k + 1,) sums of its statistics, the last one their number}}; for `cells.TOGETHER`
-            and `confusion.LABELLED` {system: (4,) numbers of answers}.
-        warning_counts: {metric: counts of what to warn of, see `Scorer.statistics`}.
-        questions: with ava, {system: sums of its answers by question}.
-        to_read: the answers that a person should read first.
-    """
-
-    def __init__(self, rows=None, predictions=None, sums=None, warning_counts=None, questions=None, to_read=None):
-        self.rows = Counter(rows)
-        self.predictions = Counter(predictions)
-        self.sums = {
-            metric: {system: np.array(values, dtype=float) for system, values in by_system.items()}
-            for metric, by_system in (sums or {}).items()
-        }
-        self.warning_counts = {metric: Counter(counts) for metric, counts in (warning_counts or {}).items()}
-        self.to_read = AnswersToRead(**(to_read or {"number": 0}))
-        self.questions = {system: QuestionTotals(**totals) for system, totals in (questions or {}).items()}
-
-    def add(self, other: "Tally") -> None:
-        """Add the sums of other rows."""
-        self.rows.update(other.rows)
-        self.predictions.update(other.predictions)
-        for metric, counts in other.warning_counts.items():
-            self.warning_counts.setdefault(metric, Counter()).update(counts)
-        for metric, by_system in other.sums.items():
-            mine = self.sums.setdefault(metric, {})
-            for system, values in by_system.items():
-                mine[system] = mine[system] + values if system in mine else values
-        self.to_read += other.to_read
-        for system, totals in other.questions.items():
-            self.questions[system] = self.questions[system] + totals if system in self.questions else totals
-
-    def as_json(self) -> dict:
-        """Return the arguments of an equal tally, in types that JSON has."""
-        sums = {
-            metric: {system: values.tolist() for system, values in by_system.items()}
-            for metric, by_system in self.sums.items()
-        }
-        return {
-            "rows": dict(self.rows),
-            "predictions": dict(self.predictions),
-            "sums": sums,
-            "warning_counts": {metric: dict(counts) for metric, counts in self.warning_counts.items()},
-            "questions": {system: totals.as_json() for system, totals in self.questions.items()},
-            "to_read": self.to_read.as_json(),
-        }
 
 
 def scored(

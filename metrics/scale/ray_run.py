@@ -24,15 +24,15 @@ from ray.data import ActorPoolStrategy, DataContext, Datasink, Datasource, ReadT
 from ray.data.block import BlockMetadata
 
 from ..registry import make_scorer
-from ..rows.callbacks import Message, ignore
+from ..rows.errors import FileError
 from ..rows.items import Item, RowKind
-from ..rows.reading import Reading, RowCounts, Skips
-from ..rows.row import FileError
+from ..rows.reading import Message, Reading, RowCounts, Skips, ignore
 from ..rows.writing import arrow_schema, arrow_table
 from .parts import MANIFEST, is_folder, manifest, part_name
-from .pipeline import WINDOW_CHARACTERS, WINDOWS, Tally, output_columns, scored
+from .pipeline import WINDOW_CHARACTERS, WINDOWS, output_columns, scored
 from .run import Run, Scores, facts_of, report_of
 from .storage import check_unchanged, check_unused, claimed, listed, source_of, stamps, write_file
+from .tally import Tally
 
 CORES_PER_READER = 16  # one task that reads, and one that writes, keep far more actors busy than that
 NOTE = "_note"

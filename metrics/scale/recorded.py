@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..core.scorer import Scorer
+from ..rows.errors import RecordedScoresWarning
 from ..rows.items import DIGEST
-from ..rows.row import RecordedScoresWarning
 
 FIRST, RECALLED, ANEW = "judged first", "recalled", "judged anew: "
 _ROW = "|row:"

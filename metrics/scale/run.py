@@ -12,20 +12,17 @@ from typing import Any, Literal
 from .. import __version__
 from ..core.scorer import Scorer
 from ..registry import SCORERS, scorer_class
-from ..rows.callbacks import Message, ignore
 from ..rows.columns import COLUMNS
+from ..rows.errors import FileError
+from ..rows.file_types import format_of
+from ..rows.inputs import sources_of
 from ..rows.items import DIGEST, RowKind
-from ..rows.reading import Reading, RowCounts, Skips, Window, check_columns
-from ..rows.row import FileError, format_of
-from ..rows.sources import sources_of
+from ..rows.reading import Message, Reading, RowCounts, Skips, Window, check_columns, ignore
 from ..rows.writing import Writer
-from .cells import TOGETHER, cell_shares
-from .confusion import LABELLED
-from .options import ScoreOptions
+from .options import ScoreOptions, checked_columns, default_metrics, length_note, make_scorers, needed_columns
 from .parts import Parts, is_folder
 from .pipeline import (
     WINDOW_CHARACTERS,
-    Tally,
     counted,
     map_in_order,
     output_columns,
@@ -33,10 +30,8 @@ from .pipeline import (
     window_predictions,
     worker_count,
 )
-from .questions import QuestionTotals
 from .recorded import warn_of_recorded
-from .selection import checked_columns, default_metrics, length_note, make_scorers, needed_columns
-from .to_read import AnswersToRead
+from .tally import LABELLED, TOGETHER, AnswersToRead, QuestionTotals, Tally, cell_shares
 
 MAX_SYSTEMS = 1000
 
@@ -59,9 +54,9 @@ class Scores:
         warnings: what the metrics say about scores that mean less than they seem to, one sentence each.
         notes: what must be read with the scores, one sentence each.
         columns: {column: values} of the rows with their scores, as they are written; None where they are not kept.
-        cells: with ava and grounding, {system: shares of its answers}, see `cells.cell_shares`.
+        cells: with ava and grounding, {system: shares of its answers}, see `tally.cell_shares`.
         counts: {metric: counts of its rows, see `Scorer.statistics`}.
-        labelled: with ava, {system: the four counts of its rows with labels of people, see `confusion.CONFUSION`}.
+        labelled: with ava, {system: the four counts of its rows with labels of people, see `tally.CONFUSION`}.
         questions: with ava, {system: sums of its answers by question}.
         to_read: the answers that a person should read first.
         titles: {metric: what people call it, with the judge's size}.
@@ -133,7 +128,7 @@ class Run:
     """Scores the rows of files, in memory that does not grow with them.
 
     Args:
-        inputs: names of files, or "-" for JSON lines on standard input; or rows in memory, see `sources.sources_of`.
+        inputs: names of files, or "-" for JSON lines on standard input; or rows in memory, see `inputs.sources_of`.
         *given, **options: see `ScoreOptions`; rows are not kept unless that is asked for.
 
     Raises:

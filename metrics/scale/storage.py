@@ -9,8 +9,9 @@ from contextlib import contextmanager
 import pyarrow
 from pyarrow import fs
 
-from ..rows.files import Source
-from ..rows.row import FORMATS, FileError, format_of
+from ..rows.errors import FileError
+from ..rows.file_types import FORMATS, format_of
+from ..rows.sources import Source
 from .parts import MANIFEST
 
 CLAIM = "_claim-"  # start of the name of a file by which a run claims its folder
@@ -147,7 +148,7 @@ def _is_input(name: str) -> bool:
 
 
 def source_of(file: Mapping, columns: Sequence[str] | None = None) -> Source:
-    """Return one of the `listed` files as rows; `columns` as in `files.Source`."""
+    """Return one of the `listed` files as rows; `columns` as in `sources.Source`."""
 
     def opened():
         system, inner = file_system(file["path"])

@@ -13,7 +13,7 @@ from pathlib import Path
 import typer
 
 from ..reports.table import visible
-from ..rows.row import FileError, InputWarning, RecordedScoresWarning, UsageError
+from ..rows.errors import FileError, InputWarning, RecordedScoresWarning, UsageError
 from ..rows.writing import output_path, write_text
 
 SHOWN_BAD_ROWS = 10

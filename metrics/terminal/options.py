@@ -223,7 +223,7 @@ def read_inputs(
     sheet: str | None = None,
     split_references: str | None = None,
 ) -> list:
-    """Return the sources of the paths, see `rows.sources.files`.
+    """Return the sources of the paths, see `rows.inputs.files`.
 
     Args:
         inputs: the paths.
@@ -237,8 +237,8 @@ def read_inputs(
     Raises:
         ValueError: if a value is bad, or a file does not exist.
     """
-    from ..rows.files import ReadOptions
-    from ..rows.sources import files
+    from ..rows.inputs import files
+    from ..rows.sources import ReadOptions
 
     names = [name.strip() for name in (systems or "").split(",") if name.strip()]
     if systems and len(set(names)) < max(len(names), 1):

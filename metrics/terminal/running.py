@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ..rows.runs import files_of_runs
+from ..rows.inputs import files_of_runs
 from . import console, options
 
 

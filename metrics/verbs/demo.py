@@ -110,7 +110,7 @@ def overview(answers, questions, passages) -> list[str]:
         questions: scores of questions.jsonl.
         passages: scores of rag.jsonl.
     """
-    from ..scale.confusion import CONFUSION
+    from ..scale.tally import CONFUSION
     from .score.first_screen import findings
 
     labels_of, judge_of = answers.labels, answers.found.scores["ava"]

@@ -6,15 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from ..core.scorer import Scorer
+from ..rows.inputs import sources_of
 from ..rows.items import MAX_SCORE, RowError, RowReader
-from ..rows.sources import AnySource, sources_of
+from ..rows.sources import AnySource
 
 
 def digested_sources(rows: object, name: str = "rows") -> list[AnySource]:
     """Return the sources of a report, which names their digests.
 
     Args:
-        rows: see `sources.sources_of`.
+        rows: see `inputs.sources_of`.
         name: of rows in memory.
 
     Raises:

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from ..rows.files import check_regular
-from ..rows.row import FileError
+from ..rows.errors import FileError
+from ..rows.sources import check_regular
 from ..rows.writing import lock_folder, write_text
 
 _WRITING = Lock()  # raters of one page write into one file

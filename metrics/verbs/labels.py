@@ -8,9 +8,10 @@ from itertools import combinations
 
 import numpy as np
 
+from ..rows.errors import FileError
+from ..rows.file_types import Row
 from ..rows.items import Item, RowError, RowReader
 from ..rows.reading import Skips, good_rows
-from ..rows.row import FileError, Row
 from ..rows.sources import AnySource
 from ..statistics.estimation import cluster_sums
 from .labelling import item_key, key_of

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..core.scorer import Scorer
 from ..rows.columns import MAX_NAMES
-from ..rows.row import FileError, RowError
+from ..rows.errors import FileError, RowError
 from .compare.system_comparison import corrected, measured, tested_pairs
 
 NONE = "(none)"  # the slice of rows without a value

@@ -10,8 +10,8 @@ import gradio as gr
 from common import checks, events, html, server, sharing, uploads, verdicts
 from genqa_metrics.ava.scorer import AvaScorer
 from genqa_metrics.reports.table import estimate, listed
-from genqa_metrics.rows import row as formats
-from genqa_metrics.scale.questions import totals_by_system
+from genqa_metrics.rows import errors
+from genqa_metrics.scale.tally import totals_by_system
 from genqa_metrics.verbs import judge_errors
 from genqa_metrics.verbs.compare import run as compare
 
@@ -94,7 +94,7 @@ def possible_ranks(items: Sequence, labels: Sequence[int]) -> tuple[dict[str, Ma
     ]
     try:
         report = compare.CompareRun(rows, score_columns=["ava"], on_error="skip").report()
-    except formats.FileError:
+    except errors.FileError:
         return {}, "The systems do not answer the same questions, so ranks are not tested."
     left_out = sum(report["left_out"].values())
     note = "Possible ranks, given chance (paired tests, Holm's correction, "

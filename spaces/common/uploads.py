@@ -15,10 +15,9 @@ from typing import NamedTuple
 
 import gradio as gr
 from genqa_metrics import registry
-from genqa_metrics.rows import files, items, packed, reading, writing
-from genqa_metrics.rows import row as formats
+from genqa_metrics.rows import errors, file_types, items, packed, reading, sources, writing
 from genqa_metrics.rows.columns import recognized
-from genqa_metrics.scale import pipeline, selection
+from genqa_metrics.scale import options, pipeline
 from gradio_client.utils import is_http_url_like
 from markupsafe import Markup
 
@@ -189,12 +188,12 @@ def checked_path(path: str | None) -> str:
             f"File: larger than {checks.MAX_FILE // 2**20} MB; upload a part, or use the command "
             "genqa-metrics on your machine."
         )
-    if any(start.startswith(magic) for magic in formats.COMPRESSIONS.values()):
+    if any(start.startswith(magic) for magic in file_types.COMPRESSIONS.values()):
         raise checks.Problem("File: it is compressed; unpack it first.")  # a small one can unpack to gigabytes
     if start.startswith(b"PK"):
         try:
             _check_unpacked(path)
-        except formats.FileError as error:
+        except errors.FileError as error:
             raise checks.Problem(_plain(error, path)) from error
     if start.startswith(b"PAR1") and not _parquet_fits(path):
         raise checks.Problem("File: it unpacks to too much; save the rows as CSV.")
@@ -205,7 +204,7 @@ def _check_unpacked(path: str) -> None:
     """Refuse a zip file that unpacks to too much, a workbook also for its empty cells.
 
     Raises:
-        formats.FileError: if it does, or is damaged.
+        errors.FileError: if it does, or is damaged.
     """
     with open(path, "rb") as raw:
         packed.check_size(raw, path, MAX_UNPACKED)
@@ -236,13 +235,13 @@ def peek(path: str | None) -> tuple[list[str], list[dict]]:
     problem = NO_ROWS
     rows = []
     try:
-        source = files.Source(path)
+        source = sources.Source(path)
         for row in islice(source.rows(), PEEK):
             if row.values is not None:
                 rows.append(row.values)
             elif not rows:
                 problem = _plain(f"{path}, {source.unit} {row.number}: {row.problem}", path)
-    except formats.FileError as error:
+    except errors.FileError as error:
         raise checks.Problem(_plain(error, path)) from error
     if not rows:
         raise checks.Problem(problem)
@@ -334,7 +333,7 @@ def read(path: str | None, columns: Mapping[str, object], reader: str = "", sets
     pairs = characters = 0
     wanted = {reader: registry.scorer_class(reader)} if reader else {}
     try:
-        source = files.Source(path, options=files.ReadOptions(systems=systems))
+        source = sources.Source(path, options=sources.ReadOptions(systems=systems))
         rows = items.RowReader(source, named | ({"system": ""} if systems else {}))
         row_kind = None
 
@@ -343,8 +342,8 @@ def read(path: str | None, columns: Mapping[str, object], reader: str = "", sets
             row_kind = row_kind or rows.row_kind(row.values)
             if row_kind.ceiling or row_kind.sets != sets:
                 expected = "a list of generated questions" if sets else "one answer"
-                raise items.RowError(f"expected {expected} in each row")
-            needs = selection.needed_columns(wanted, row_kind)
+                raise errors.RowError(f"expected {expected} in each row")
+            needs = options.needed_columns(wanted, row_kind)
             return rows.items(row.number, row.values, row_kind, needs)
 
         for *_, made in reading.good_rows([source], convert, skips):
@@ -352,7 +351,7 @@ def read(path: str | None, columns: Mapping[str, object], reader: str = "", sets
             pairs += sum(len(item.predictions) * (len(item.references) + len(item.contexts)) for item in made)
             characters += sum(map(_characters, made))
             check_budget("File", len(found), pairs, characters)
-    except formats.FileError as error:
+    except errors.FileError as error:
         raise checks.Problem(_plain(error, path)) from error
     if not found:
         raise checks.Problem(bad[0] if bad else NO_ROWS)

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 from genqa_metrics.aev.scoring import GRID_ALPHAS, GRID_ORDERS, Settings
-from genqa_metrics.rows.files import Source, digest
+from genqa_metrics.rows.sources import Source, digest
 
 from training.aev.counting import Counted, bleu_statistics
 from training.common import option, parsed

@@ -10,7 +10,7 @@ that a column can still be named by hand. A module of a format has:
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 
-from ..row import Row
+from ..file_types import Row
 from . import (
     azure,
     bioasq,
@@ -28,7 +28,7 @@ from . import (
 )
 from .shared import CONTEXTS, EXPECTED, ToolFormatError
 
-# The first that fits a row is taken. "squad" is of two files, see `data_sets.joined_rows`.
+# The first that fits a row is taken. "squad" is of two files, see `documents.joined_rows`.
 TOOL_FORMATS: dict[str, ModuleType | None] = {
     "ragas": ragas,
     "lm-eval": lm_eval,

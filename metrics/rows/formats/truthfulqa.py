@@ -1,6 +1,6 @@
 """Questions of TruthfulQA with a column of predictions."""
 
-from ..row import plain_name
+from ..values import plain_name
 
 NEEDED = (("Best Answer", "Correct Answers"), ("best_answer", "correct_answers"))
 

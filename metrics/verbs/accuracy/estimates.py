@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...scale.confusion import CONFUSION, agreement, confusion_counts
-from ...scale.questions import QuestionTotals
+from ...scale.tally import CONFUSION, QuestionTotals, agreement, confusion_counts
 from ...statistics.estimation import AccuracyEstimate, Powered, difference, labels_needed, paired_difference, wider
 from ...statistics.intervals import newcombe
 from ..judge_errors import JudgeErrors

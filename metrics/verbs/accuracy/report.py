@@ -8,9 +8,9 @@ from ...reports.glossary import short_names
 from ...reports.report import Report, highest_accuracy
 from ...reports.slices import accuracy_table
 from ...reports.table import Table, accuracy_cell, estimate, number
-from ...rows.callbacks import Message, Progress, ignore
-from ...scale.confusion import CONFUSION
+from ...rows.reading import Message, Progress, ignore
 from ...scale.options import OnError, Settings, bad_usage, errors_of_python
+from ...scale.tally import CONFUSION
 from ..judge_errors import measured_fact
 from ..labels import agreement_fact
 from .run import AccuracyRun

@@ -10,13 +10,12 @@ import numpy as np
 
 from ...core.answers import attempts
 from ...registry import make_scorer
-from ...rows.callbacks import Message, Progress, ignore
+from ...rows.errors import FileError
+from ...rows.file_types import Row
 from ...rows.items import Item, RowError, RowReader
-from ...rows.reading import Skips, good_rows, inputs_of
-from ...rows.row import FileError, Row
-from ...scale.options import AccuracyOptions
-from ...scale.questions import question_key
-from ...scale.selection import checked_columns
+from ...rows.reading import Message, Progress, Skips, good_rows, ignore, inputs_of
+from ...scale.options import AccuracyOptions, checked_columns
+from ...scale.tally import question_key
 from ...statistics.estimation import MIN_LABELS, row_sums
 from ..inputs import calibrated_on, digested_sources
 from ..judge_errors import JudgeErrors
@@ -33,7 +32,7 @@ class AccuracyRun:
     """Reads rows and labels, judges the rows, and estimates the accuracy of every system.
 
     Args:
-        rows: paths, a list of dicts, a DataFrame or a Dataset; see `sources.sources_of`.
+        rows: paths, a list of dicts, a DataFrame or a Dataset; see `inputs.sources_of`.
         *given, **options: see `AccuracyOptions`.
 
     Raises:

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ...scale.confusion import CONFUSION, agreement
+from ...scale.tally import CONFUSION, agreement
 from ...statistics import correlation, thresholds
 from ...statistics.jackknife import FEW, Resampler
 from ...statistics.resampling import adjust_p_values

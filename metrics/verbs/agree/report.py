@@ -7,7 +7,7 @@ import numpy as np
 from ...reports.charts import curve_panels, forest_figure, group_figure, svg_of
 from ...reports.report import Report, briefly
 from ...reports.table import Table, estimate, number, p_value, visible
-from ...rows.callbacks import Message, Progress, ignore
+from ...rows.reading import Message, Progress, ignore
 from ...scale.options import OnError, Settings, bad_usage, errors_of_python
 from ...statistics.resampling import adjust_p_values
 from .measures import MIN_QUESTIONS, MIN_ROWS

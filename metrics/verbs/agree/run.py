@@ -9,14 +9,13 @@ import numpy as np
 
 from ...core.scorer import require_extra
 from ...registry import SCORERS
-from ...rows.callbacks import Message, Progress, ignore
+from ...rows.errors import FileError
+from ...rows.file_types import Row
 from ...rows.items import Item, RowError, RowReader
-from ...rows.reading import Skips, good_rows, inputs_of
-from ...rows.row import FileError, Row
+from ...rows.reading import Message, Progress, Skips, good_rows, ignore, inputs_of
 from ...rows.sources import AnySource
-from ...scale.options import AgreeOptions
+from ...scale.options import AgreeOptions, checked_columns, make_scorers, needed_columns
 from ...scale.pipeline import item_statistics
-from ...scale.selection import checked_columns, make_scorers, needed_columns
 from ...statistics.resampling import CONFIDENCE
 from ..inputs import calibrated_on, digested_sources, optional_texts, rounded, score_in_column
 from .measures import LENGTHS, PERMUTATIONS, Judgments, analyse, differing
@@ -50,7 +49,7 @@ class AgreeRun:
     """Reads rows with human scores, scores them, and measures the agreement.
 
     Args:
-        inputs: names of files, not standard input; or rows in memory, see `sources.sources_of`.
+        inputs: names of files, not standard input; or rows in memory, see `inputs.sources_of`.
         *given, **options: see `AgreeOptions`; without metrics and score columns aev is computed.
 
     Raises:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...rows.errors import FileError
+from ...rows.file_types import Row
 from ...rows.items import Item, RowError, RowReader
 from ...rows.reading import Skips, good_rows
-from ...rows.row import FileError, Row
 from ...rows.sources import AnySource
 from ..labelling import key_of
 from ..labels import plan_of, read_labels

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...reports.report import Report
 from ...reports.table import Table, as_json, number
-from ...rows.callbacks import Message, Progress, ignore
+from ...rows.reading import Message, Progress, ignore
 from ...rows.writing import write_text
 from ...scale.options import OnError, Settings, bad_usage, errors_of_python
 from ..judge_errors import measured_fact

@@ -9,12 +9,10 @@ from ...ava.calibration import Calibration, content_digest
 from ...ava.row_profile import profile
 from ...core.scorer import Scorer
 from ...registry import make_scorer
-from ...rows.callbacks import Message, Progress, ignore
-from ...rows.reading import Skips, inputs_of
-from ...rows.row import FileError
+from ...rows.errors import FileError
+from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
 from ...rows.writing import output_path
-from ...scale.options import CalibrateOptions
-from ...scale.selection import checked_columns
+from ...scale.options import CalibrateOptions, checked_columns
 from ...statistics.judge_errors import COUNTS
 from ..inputs import digested_sources
 from .calibration import (
@@ -37,7 +35,7 @@ class CalibrationRun:
     """Reads labelled rows, judges them, and fits the judge's scale to the labels.
 
     Args:
-        rows: paths, a list of dicts, a DataFrame or a Dataset; see `sources.sources_of`.
+        rows: paths, a list of dicts, a DataFrame or a Dataset; see `inputs.sources_of`.
         *given, **options: see `CalibrateOptions`.
 
     Raises:

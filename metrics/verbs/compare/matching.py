@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...rows.files import Source
+from ...rows.errors import FileError
 from ...rows.items import Item
-from ...rows.row import FileError
+from ...rows.sources import Source
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...core.scorer import Scorer
 from ...rows.reading import Skips
-from ...scale.selection import length_note
+from ...scale.options import length_note
 from ...statistics.intervals import MIN_QUESTIONS, kish
 from ...statistics.jackknife import FEW
 from ...statistics.paired_tests import LEVEL, smallest_p

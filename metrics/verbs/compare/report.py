@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ...reports.report import Report, say
 from ...reports.slices import MAX_ROWS, comparison_tables, reversals
 from ...reports.table import Table, latex_table, markdown, markdown_code, markdown_table, print_table, visible
-from ...rows.callbacks import Message, Progress, ignore
+from ...rows.reading import Message, Progress, ignore
 from ...scale.options import OnError, Settings, bad_usage, errors_of_python
 from .changes import change_tables, summary
 from .compared_rows import explanations

@@ -7,16 +7,15 @@ import numpy as np
 
 from ...core.scorer import Scorer
 from ...registry import judge_among
-from ...rows.callbacks import Message, Progress, ignore
+from ...rows.errors import FileError
+from ...rows.file_types import Row
+from ...rows.inputs import files_of_runs
 from ...rows.items import Item, RowError, RowKind, RowReader
-from ...rows.reading import Skips, check_columns, good_rows, inputs_of
-from ...rows.row import FileError, Row
-from ...rows.runs import files_of_runs
+from ...rows.reading import Message, Progress, Skips, check_columns, good_rows, ignore, inputs_of
 from ...rows.sources import AnySource
-from ...scale.options import CompareOptions
+from ...scale.options import CompareOptions, checked_columns, default_metrics, make_scorers, needed_columns
 from ...scale.pipeline import item_statistics
-from ...scale.questions import totals_by_system
-from ...scale.selection import checked_columns, default_metrics, make_scorers, needed_columns
+from ...scale.tally import totals_by_system
 from ...statistics import resampling
 from ..inputs import digested_sources, optional_texts, question_numbers, rounded, score_in_column
 from ..slices import places_of, slice_notes, slice_of, sliced_comparison
@@ -33,7 +32,7 @@ class CompareRun:
     """Reads what several systems answered to the same questions, scores it, and compares the systems.
 
     Args:
-        inputs: names of files, not standard input; or rows in memory with a column `system`, see `sources.sources_of`;
+        inputs: names of files, not standard input; or rows in memory with a column `system`, see `inputs.sources_of`;
             or {name of a system: its files or rows}.
         *given, **options: see `CompareOptions`.
 

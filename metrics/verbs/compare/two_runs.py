@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ...core.scorer import Scorer
+from ...rows.errors import FileError
+from ...rows.inputs import recorded_signatures
 from ...rows.items import RowError
-from ...rows.row import FileError
-from ...rows.runs import recorded_signatures
 from ...rows.sources import AnySource
 from ...scale.recorded import differing_parts
 from .matching import Matched

@@ -25,7 +25,7 @@ def doctor(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
-    from ...scale.selection import checked_columns
+    from ...scale.options import checked_columns
     from .report import DoctorReport
     from .run import diagnose
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from ...core.answers import attempts
 from ...rows.columns import COLUMNS, recognized
+from ...rows.errors import FileError
 from ...rows.items import RowError, RowReader
-from ...rows.row import FileError
 from ...rows.sources import AnySource
-from ...scale.selection import LONG, default_metrics
+from ...scale.options import LONG, default_metrics
 from ..slices import MAX_SLICES
 
 MAX_ROWS = 10_000  # that are read of each file

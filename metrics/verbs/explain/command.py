@@ -276,7 +276,7 @@ def _check_one_answer(
 
 def _references_of(path: Path) -> list[str]:
     """Return the references of all rows of a file."""
-    from ...rows.files import Source
+    from ...rows.sources import Source
 
     texts: list[str] = []
     for row in Source(str(path)).rows():

@@ -8,14 +8,13 @@ from typing import Any
 
 from ...core.scorer import Scorer
 from ...registry import make_scorer
-from ...rows.callbacks import Message, Progress, ignore
+from ...rows.errors import FileError
 from ...rows.items import Item
-from ...rows.reading import Reading, Skips, check_columns
-from ...rows.row import FileError
+from ...rows.reading import Message, Progress, Reading, Skips, check_columns, ignore
 from ...rows.sources import AnySource
 from ...rows.writing import Writer
+from ...scale.options import checked_columns, needed_columns
 from ...scale.pipeline import WINDOW_CHARACTERS, counted, map_in_order, window_predictions, worker_count
-from ...scale.selection import checked_columns, needed_columns
 
 COLUMNS = {  # of the file with one line for every sentence that no passage supports
     "file": "text",
@@ -174,7 +173,7 @@ class UnsupportedRun:
     """Finds the sentences of files that no passage supports, in memory that does not grow with them.
 
     Args:
-        sources: the files, see `sources.files`.
+        sources: the files, see `inputs.files`.
         columns: names of columns in the files, see `items.RowReader`.
         settings: settings of grounding.
         worst: number of answers to return.

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ...rows.callbacks import Message, Progress, ignore
+from ...rows.errors import FileError
+from ...rows.file_types import Row
+from ...rows.inputs import sources_of
 from ...rows.items import RowError, RowReader
-from ...rows.reading import Skips, good_rows
-from ...rows.row import FileError, Row
-from ...rows.sources import sources_of
+from ...rows.reading import Message, Progress, Skips, good_rows, ignore
 from ...scale.options import LabelOptions
 from ..labelling import OF_SETS, Task, plan
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.scorer import require_extra
-from ...rows.callbacks import Message, ignore
-from ...rows.csv_cells import PlainCell
+from ...rows.errors import FileError
+from ...rows.file_types import Row
 from ...rows.items import MAX_SCORE, RowError
-from ...rows.reading import Skips, good_rows, inputs_of
-from ...rows.row import FileError, Row
+from ...rows.reading import Message, Skips, good_rows, ignore, inputs_of
 from ...rows.sources import AnySource
+from ...rows.text_rows import PlainCell
 from ...rows.writing import Writer
 from ..inputs import digested_sources, rounded
 
@@ -139,7 +139,7 @@ class RatersRun:
     """Reads ratings, filters them, and measures how far the raters agree.
 
     Args:
-        inputs: names of files, not standard input; or rows in memory, see `sources.sources_of`.
+        inputs: names of files, not standard input; or rows in memory, see `inputs.sources_of`.
         columns: names of columns in the files, by "item", "rater" and "score".
         limit: z-scores above this are noise; infinity keeps all.
         at_most: number of ratings of an item that may be dropped.

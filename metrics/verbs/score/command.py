@@ -100,7 +100,7 @@ def score(
 def _names(given: dict[str, Any], sources: list) -> list[str] | None:
     """Return the scores that there will be; None for rows that cannot be read ahead."""
     from ...rows.reading import first_row_kind
-    from ...scale.selection import default_metrics, score_names
+    from ...scale.options import default_metrics, score_names
 
     metrics = [*given["metrics"], *given["settings"]]
     if not metrics and (row_kind := first_row_kind(sources, given["columns"])):

@@ -8,7 +8,7 @@ from ...registry import scorer_class
 from ...reports.glossary import short_names
 from ...reports.report import Report, briefly
 from ...reports.table import Table, accuracy_cell, listed, number, print_table, visible
-from ...scale.to_read import DISAGREE, LOWEST, AnswersToRead, AnswerToRead
+from ...scale.tally import DISAGREE, LOWEST, AnswersToRead, AnswerToRead
 from ...statistics.intervals import newcombe
 
 WIDTH = 100  # columns at most

@@ -20,13 +20,12 @@ from ...reports.table import (
     print_table,
     visible,
 )
-from ...rows.callbacks import Message, ignore
-from ...rows.row import FileError
-from ...scale.cells import CELLS, TOGETHER
-from ...scale.confusion import CONFUSION, LABELLED, agreement
+from ...rows.errors import FileError
+from ...rows.reading import Message, ignore
 from ...scale.options import OnError, ScoreOptions, Settings, bad_usage, errors_of_python
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
+from ...scale.tally import CELLS, CONFUSION, LABELLED, TOGETHER, agreement
 from .first_screen import READ, first_screen, print_reading, reading_table
 
 if TYPE_CHECKING:

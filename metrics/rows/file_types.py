@@ -1,13 +1,11 @@
-"""Formats of files by their names, one row of a file, and the errors of reading.
-
-Reading never stops at a bad row: the row comes with its number and the reason, and the caller decides. What makes the
-whole file unreadable (no such file, damaged compression, a broken header) is a `FileError`.
-"""
+"""Formats of files by their names, and the row that every format gives."""
 
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from .errors import FileError
 
 FORMATS = {
     ".jsonl": "JSON lines",
@@ -23,49 +21,6 @@ PACKED = ("Parquet", "Arrow", "Excel", "Inspect log")  # no text, and compressed
 COMPRESSIONS = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00", ".zst": b"\x28\xb5\x2f\xfd"}
 MAX_LINE = 2**25  # bytes, or characters of CSV: a line is read as a whole, and takes many times its size in memory
 MAX_COLUMNS = 10_000
-
-
-class UsageError(ValueError):
-    """An argument of a verb is bad; nothing was read yet."""
-
-
-class MissingPackageError(ImportError, UsageError):
-    """A package that a verb needs is not installed; nothing was read yet."""
-
-
-class InputWarning(UserWarning):
-    """Something in the input was read in a way that its names do not say."""
-
-
-class RecordedScoresWarning(UserWarning):
-    """Scores in the input were taken instead of judging its rows again, or could not be."""
-
-
-class FileError(ValueError):
-    """A file cannot be read or written; the message names it, gives the reason, and the fix.
-
-    Attributes:
-        bad_row: it is only one row that is bad; it could be left out.
-        finished_parts: number of parts of the output that are kept; a run with --resume starts from them.
-    """
-
-    def __init__(self, message: str, bad_row: bool = False):
-        super().__init__(message)
-        self.bad_row, self.finished_parts = bad_row, 0
-
-
-class RowError(ValueError):
-    """A bad row; the message says what is wrong and the fix, the caller adds where.
-
-    Attributes:
-        systems: those whose row it is, as far as they are known.
-    """
-
-    systems: tuple[str, ...] = ()
-
-
-class ColumnError(RowError):
-    """A row without a column that is needed or was named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +79,3 @@ def check_columns(names: Sequence[str], path: str) -> None:
     """
     if len(names) > MAX_COLUMNS:
         raise FileError(f"{path}: has {len(names):,} columns, more than {MAX_COLUMNS:,}; leave some out")
-
-
-def plain_name(name: str) -> str:
-    """Return the name of a column without case, with underscores for blanks and hyphens.
-
-    >>> plain_name("Expected answer")
-    'expected_answer'
-    """
-    return name.strip().lower().replace(" ", "_").replace("-", "_")

@@ -1,0 +1,371 @@
+"""What is summed over rows: statistics, counts of verdicts, sums by question, the answers to read first."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ..rows.items import Item
+from ..statistics.estimation import QuestionSums, row_sums
+
+
+class Tally:
+    """What is summed over rows: all that the score of a corpus needs. Tallies can be added, and written as JSON.
+
+    Attributes:
+        rows: {system: rows that were scored}.
+        predictions: {system: predictions that were scored}.
+        sums: {metric: {system: (k + 1,) sums of its statistics, the last one their number}}; for `TOGETHER`
+            and `LABELLED` {system: (4,) numbers of answers}.
+        warning_counts: {metric: counts of what to warn of, see `Scorer.statistics`}.
+        questions: with ava, {system: sums of its answers by question}.
+        to_read: the answers that a person should read first.
+    """
+
+    def __init__(self, rows=None, predictions=None, sums=None, warning_counts=None, questions=None, to_read=None):
+        self.rows = Counter(rows)
+        self.predictions = Counter(predictions)
+        self.sums = {
+            metric: {system: np.array(values, dtype=float) for system, values in by_system.items()}
+            for metric, by_system in (sums or {}).items()
+        }
+        self.warning_counts = {metric: Counter(counts) for metric, counts in (warning_counts or {}).items()}
+        self.to_read = AnswersToRead(**(to_read or {"number": 0}))
+        self.questions = {system: QuestionTotals(**totals) for system, totals in (questions or {}).items()}
+
+    def add(self, other: "Tally") -> None:
+        """Add the sums of other rows."""
+        self.rows.update(other.rows)
+        self.predictions.update(other.predictions)
+        for metric, counts in other.warning_counts.items():
+            self.warning_counts.setdefault(metric, Counter()).update(counts)
+        for metric, by_system in other.sums.items():
+            mine = self.sums.setdefault(metric, {})
+            for system, values in by_system.items():
+                mine[system] = mine[system] + values if system in mine else values
+        self.to_read += other.to_read
+        for system, totals in other.questions.items():
+            self.questions[system] = self.questions[system] + totals if system in self.questions else totals
+
+    def as_json(self) -> dict:
+        """Return the arguments of an equal tally, in types that JSON has."""
+        sums = {
+            metric: {system: values.tolist() for system, values in by_system.items()}
+            for metric, by_system in self.sums.items()
+        }
+        return {
+            "rows": dict(self.rows),
+            "predictions": dict(self.predictions),
+            "sums": sums,
+            "warning_counts": {metric: dict(counts) for metric, counts in self.warning_counts.items()},
+            "questions": {system: totals.as_json() for system, totals in self.questions.items()},
+            "to_read": self.to_read.as_json(),
+        }
+
+
+TOGETHER = "ava and grounding"  # the name of these counts among those of the metrics
+CELLS = ("correct_grounded", "correct_ungrounded", "wrong_grounded", "wrong_ungrounded")
+
+
+def cell_counts(columns: Mapping[str, Sequence]) -> np.ndarray | None:
+    """Return in which of the four cells every answer is.
+
+    Args:
+        columns: scores of rows, by name.
+
+    Returns:
+        (rows, 4) ones and zeros, in the order of `CELLS`; only zeros for an answer that states nothing. None where one
+        of the two metrics was not computed.
+
+    >>> scores = {"ava_label": [1, 0], "grounding_answers": [0, 0], "grounding_answer_rate": [1, 1]}
+    >>> cell_counts(scores).tolist()
+    [[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+    """
+    needed = ("ava_label", "grounding_answers", "grounding_answer_rate")
+    if not all(name in columns for name in needed):
+        return None
+    correct, grounded, states = (np.asarray(columns[name], dtype=float) > 0.5 for name in needed)
+    cells = [correct & grounded, correct & ~grounded, ~correct & grounded, ~correct & ~grounded]
+    return np.stack([cell & states for cell in cells], axis=1).astype(float)
+
+
+def cell_shares(counts: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
+    """Return {system: {cell: share of the answers that state something}}, from sums of `cell_counts`.
+
+    >>> cell_shares({"a": np.array([2.0, 1.0, 1.0, 0.0])})["a"]["correct_grounded"]
+    0.5
+    """
+    return {
+        system: dict(zip(CELLS, (values / max(values.sum(), 1.0)).tolist(), strict=True))
+        for system, values in counts.items()
+    }
+
+
+LABELLED = "labels of people"  # the name of these counts among those of the metrics
+CONFUSION = ("accepted", "missed", "rejected", "let_through")
+
+
+def confusion_counts(verdicts: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return which of the four cases every answer is.
+
+    Args:
+        verdicts: (rows,) the judge's, 1 correct and 0 wrong.
+        labels: (rows,) those of people, 0 to 1; from 0.5 an answer is correct. NaN where there is none.
+
+    Returns:
+        (rows, 4) ones and zeros in the order of `CONFUSION`: accepted and correct, missed (rejected though correct),
+        rejected and wrong, let through (accepted though wrong). Only zeros without a label.
+
+    >>> confusion_counts(np.array([1, 0, 0, 1]), np.array([1, 1, 0, np.nan])).sum(axis=0).tolist()
+    [1.0, 1.0, 1.0, 0.0]
+    """
+    known, right, accepts = ~np.isnan(labels), labels >= 0.5, np.asarray(verdicts) > 0.5
+    cases = [accepts & right, ~accepts & right, ~accepts & ~right, accepts & ~right]
+    return np.stack([case & known for case in cases], axis=1).astype(float)
+
+
+def counts_of_rows(columns: Mapping[str, Sequence]) -> np.ndarray | None:
+    """Return `confusion_counts` of rows with AVA's verdicts and labels from 0 to 1; None where there are none.
+
+    Args:
+        columns: the columns of the output, by name.
+    """
+    if "ava_label" not in columns or "label" not in columns:
+        return None
+    labels = np.array([np.nan if value is None else value for value in columns["label"]], dtype=float)
+    labels[(labels < 0) | (labels > 1)] = np.nan
+    return None if np.isnan(labels).all() else confusion_counts(np.asarray(columns["ava_label"]), labels)
+
+
+def agreement(counts: Sequence[float]) -> dict[str, float | None]:
+    """Return how far a judge and people agree, from the four counts, which may be weighted.
+
+    Cohen (1960): kappa is (agreement - expected) / (1 - expected), where expected is the agreement of verdicts and
+    labels with the same shares that are drawn independently.
+
+    Args:
+        counts: numbers in the order of `CONFUSION`.
+
+    Returns:
+        "agreement", "kappa" (None where both say the same of all answers, or there are none), "sensitivity" (share of
+        the correct answers that are accepted), "specificity" (share of the wrong ones that are rejected).
+
+    Of 10 answers 7 are judged as people do; expected are .5 * .6 + .5 * .4 = .5, so kappa is .2 / .5 = .4.
+
+    >>> agreement([4, 1, 3, 2])["kappa"]
+    0.4
+    """
+    accepted, missed, rejected, let_through = map(float, counts)
+    total = accepted + missed + rejected + let_through
+    if not total:
+        return dict.fromkeys(("agreement", "kappa", "sensitivity", "specificity"))
+    observed = (accepted + rejected) / total
+    correct, accepts = (accepted + missed) / total, (accepted + let_through) / total
+    expected = correct * accepts + (1 - correct) * (1 - accepts)
+    return {
+        "agreement": observed,
+        "kappa": round((observed - expected) / (1 - expected), 12) if expected < 1 else None,
+        "sensitivity": accepted / (accepted + missed) if accepted + missed else None,
+        "specificity": rejected / (rejected + let_through) if rejected + let_through else None,
+    }
+
+
+MOST = 20_000  # questions of a system that are kept apart; of more, several count as one
+
+
+def question_key(item: Item) -> int:
+    """Return a number for a row's question: the same for equal texts; case and white space do not matter.
+
+    A row without a question is known by its id, and without one by its place.
+    """
+    text = item.text if item.text else item.id or f"{item.file}:{item.line}"
+    normal = " ".join(text.split()).casefold()
+    return int.from_bytes(hashlib.blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=7).digest())
+
+
+class QuestionTotals:
+    """Sums over the rows of each question of a system, which can be added.
+
+    Args:
+        keys: (questions,) see `question_key`; of equal ones the sums are added.
+        sums: (questions, 8) in the order of the fields of `QuestionSums`.
+    """
+
+    def __init__(self, keys: Sequence[int] | np.ndarray, sums: Sequence[Sequence[float]] | np.ndarray):
+        self.keys, places = np.unique(np.asarray(keys, dtype=np.int64), return_inverse=True)
+        if len(self.keys) > MOST:
+            self.keys, places = np.unique(np.asarray(keys, dtype=np.int64) % MOST, return_inverse=True)
+        self.sums = np.zeros((len(self.keys), np.shape(sums)[1]))
+        np.add.at(self.sums, places, np.asarray(sums, dtype=float))
+
+    def __add__(self, other: "QuestionTotals") -> "QuestionTotals":
+        return QuestionTotals(np.r_[self.keys, other.keys], np.r_[self.sums, other.sums])
+
+    @property
+    def question_sums(self) -> QuestionSums:
+        """The same for `estimation.estimate_accuracy`."""
+        return QuestionSums(*self.sums.T)
+
+    def as_json(self) -> dict[str, list]:
+        """Return the arguments of equal totals, in types that JSON has."""
+        return {"keys": self.keys.tolist(), "sums": self.sums.tolist()}
+
+
+def label_of(item: Item) -> float:
+    """Return the label of a row, NaN without one or if it is outside 0 to 1."""
+    label = item.human[1]
+    return label if label is not None and 0 <= label <= 1 else np.nan
+
+
+def totals_by_system(items: Sequence[Item], judged: np.ndarray, verdicts: np.ndarray) -> Mapping[str, QuestionTotals]:
+    """Return {system: sums of its answers by question}.
+
+    Args:
+        items: answers.
+        judged: (answers,) the judge's probabilities.
+        verdicts: (answers,) its verdicts, 0 or 1.
+    """
+    labels = np.array([label_of(item) for item in items])
+    chances = np.array([item.chance or 1.0 for item in items])
+    sums, keys = row_sums(judged, verdicts, labels, chances).T, np.array([question_key(item) for item in items])
+    systems = np.array([item.system for item in items], dtype=object)
+    return {name: QuestionTotals(keys[systems == name], sums[systems == name]) for name in dict.fromkeys(systems)}
+
+
+DISAGREE, WRONG, UNSURE, LOWEST = "label and judge disagree", "judged wrong", "unsure", "lowest score"
+SHARES = {DISAGREE: 4, WRONG: 3, UNSURE: 3, LOWEST: 10}  # of a list of ten
+BEST = 1.0  # no answer with this score need be read
+BAND = 0.15  # probabilities this near to the threshold are unsure
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerToRead:
+    """An answer that a person should read, and why.
+
+    Attributes:
+        kind: a key of `SHARES`.
+        rank: sort key within the kind, lower first.
+        file: file of the row.
+        line: its line.
+        id: its id, None without one.
+        system: its system.
+        question: its question, None without one.
+        prediction: the answer.
+        references: the accepted answers.
+        score: the probability of a judge, or the main score of another metric.
+        label: label by people, 0 to 1; None without one.
+    """
+
+    kind: str
+    rank: float
+    file: str
+    line: int
+    id: str | None
+    system: str
+    question: str | None
+    prediction: str
+    references: list[str]
+    score: float
+    label: float | None
+
+
+class AnswersToRead:
+    """The first answers of every kind. Lists can be added, and written as JSON.
+
+    Args:
+        answers: answers, or the objects of `as_json`.
+        number: answers of every kind that are kept.
+        counts: answers of every kind that there are; those in `answers` by default.
+    """
+
+    def __init__(
+        self,
+        answers: Iterable[AnswerToRead | Mapping[str, Any]] = (),
+        number: int = 10,
+        counts: Mapping[str, int] | None = None,
+    ):
+        by_kind: dict[str, list[AnswerToRead]] = {kind: [] for kind in SHARES}
+        for answer in answers:
+            answer = answer if isinstance(answer, AnswerToRead) else AnswerToRead(**answer)
+            by_kind[answer.kind].append(answer)
+        self.number = number
+        self.counts = Counter({kind: len(some) for kind, some in by_kind.items()} if counts is None else counts)
+        self.by_kind = {kind: sorted(some, key=_order)[:number] for kind, some in by_kind.items()}
+
+    def __add__(self, other: "AnswersToRead") -> "AnswersToRead":
+        counts = self.counts + other.counts
+        return AnswersToRead([*self, *other], max(self.number, other.number), counts)
+
+    def __iter__(self) -> Iterator[AnswerToRead]:
+        for some in self.by_kind.values():
+            yield from some
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the arguments of an equal list, in types that JSON has."""
+        return {"answers": [asdict(answer) for answer in self], "number": self.number, "counts": dict(self.counts)}
+
+    @property
+    def first(self) -> list[AnswerToRead]:
+        """The answers to read first: each kind its share of ten, and what one lacks from the next ones."""
+        share = {kind: -(-share * self.number // 10) for kind, share in SHARES.items()}
+        chosen = [answer for kind, some in self.by_kind.items() for answer in some[: share[kind]]]
+        more = [answer for kind, some in self.by_kind.items() for answer in some[share[kind] :]]
+        kinds = list(SHARES)
+        return sorted([*chosen, *more][: self.number], key=lambda answer: (kinds.index(answer.kind), *_order(answer)))
+
+
+def _order(answer: AnswerToRead) -> tuple:
+    return answer.rank, answer.file, answer.line
+
+
+def answers_to_read(
+    columns: Mapping[str, Sequence],
+    number: int,
+    score: str,
+    verdict: str | None = None,
+    threshold: float | None = None,
+) -> AnswersToRead:
+    """Return the answers to read first among rows with their scores.
+
+    Args:
+        columns: columns of the output, see `pipeline.output_columns`.
+        number: answers of every kind that are kept.
+        score: column of the judge's probability, or of the score of another metric.
+        verdict: column of the judge's verdicts, 0 or 1; None for a metric that judges nothing.
+        threshold: probability from which an answer counts as correct.
+    """
+    answers = []
+    questions = columns.get("question") or [None] * len(columns["prediction"])
+    for place, value in enumerate(columns[score]):
+        label = columns["label"][place]
+        if verdict is None or threshold is None:
+            kind, rank = LOWEST, value
+            if value >= BEST:
+                continue
+        elif label in (0, 1) and label != columns[verdict][place]:
+            kind, rank = DISAGREE, -abs(value - label)
+        elif abs(value - threshold) < BAND:
+            kind, rank = UNSURE, abs(value - threshold)
+        elif not columns[verdict][place]:
+            kind, rank = WRONG, value
+        else:
+            continue
+        answers.append(
+            AnswerToRead(
+                kind=kind,
+                rank=round(float(rank), 6),
+                file=columns["file"][place],
+                line=columns["line"][place],
+                id=columns["id"][place],
+                system=columns["system"][place],
+                question=questions[place],
+                prediction=columns["prediction"][place],
+                references=list(columns["references"][place]),
+                score=round(float(value), 6),
+                label=label,
+            )
+        )
+    return AnswersToRead(answers, number)
