@@ -23,7 +23,7 @@ from genqa_metrics.verbs.doctor.run import diagnose
 from tests.factories.files import run, save
 
 WHERE = "Where is the mill?"
-pytestmark = pytest.mark.filterwarnings("ignore::genqa_metrics.rows.row.InputWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::genqa_metrics.rows.errors.InputWarning")
 
 
 def read(*paths):

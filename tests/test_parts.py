@@ -280,7 +280,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, ending):
     code = """
 import random, resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-from genqa_metrics.rows.row import FileError
+from genqa_metrics.rows.errors import FileError
 from genqa_metrics.rows.writing import Writer
 text = random.Random(0).randbytes(40_000).hex()
 try:
