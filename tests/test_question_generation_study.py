@@ -333,34 +333,3 @@ def test_a_system_with_fewer_seeds_is_put_down_with_its_own():
     place = list(measures.SYSTEMS).index("cvae_25")
     assert np.array_equal(rows[:, place, 0], rows[:, place, 1])
     assert not np.array_equal(rows[:, 0, 0], rows[:, 0, 1])
-
-
-def test_answers_covered_are_of_contexts_with_several_references():
-    text = "ada lovelace was born in london ."
-    contexts = [
-        data.Context("it rains in may .", ("when does it rain ?",)),
-        data.Context(text, ("where was ada lovelace born ?", "who was born in london ?")),
-    ]
-    said = {
-        name: [["when does it rain ?"], ["where was ada lovelace born ?"] * 2]
-        if name == "baseline"
-        else [["when does it rain ?"], ["who was born in london ?", "where was ada lovelace born ?"]]
-        for name in measures.SYSTEMS
-    }
-    found = measures.statistics_of({1: said}, contexts, ["rouge"], answers=5)["answers"][:, :, 0, 0]
-    assert np.isnan(found[0]).all()
-    assert found[1].tolist() == [0.5, 1, 1, 1, 1, 1]
-    twice = {name: [*questions, questions[1]] for name, questions in said.items()}
-    found = measures.statistics_of({1: twice}, [*contexts, contexts[1]], ["rouge"], answers=1)["answers"][:, :, 0, 0]
-    assert np.isnan(found).all(axis=1).sum() == 2  # one of the two by chance
-
-
-def test_answers_are_the_words_that_the_question_asks_for():
-    """KPQA's predictor: 'where' asks for the place, 'who' for the person."""
-    text = "ada lovelace was born in london ."
-    pairs = [(text, "where was ada lovelace born ?"), (text, "who was born in london ?"), (text, " ")]
-    found = measures.answers_of([*pairs, pairs[0]])
-    assert set(found) == set(pairs[:2])
-    assert text.index("london") in found[pairs[0]]
-    assert text.index("london") not in found[pairs[1]]
-    assert text.index("ada") in found[pairs[1]]

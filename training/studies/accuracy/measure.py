@@ -1,7 +1,5 @@
 """Measure on real judgments how often the intervals of `genqa-metrics accuracy` hold the truth, and how wide they are.
 
-    python -m training.studies.accuracy.measure --judgments DATA/judgments --json FILE
-
 For every system of EVOUNA: the judge reads all answers once (kept in OUTPUT/scores); then, many times over, labels of
 some answers are drawn as `genqa-metrics label` draws them, taken from the people who judged all, and the interval is
 compared with the accuracy that all labels give. Two truths: of these very rows, and of questions like them, for which

@@ -1,7 +1,5 @@
 """Fit AEv to every set of system outputs with human scores.
 
-    python -m training.studies.aev_fits.reproduce --data_folder DATA
-
 DATA holds `system_level/`, `judgments/` and `question_generation/`. Result files and pictures go to `results/`. The
 paper leaves open which references count and in which n-grams stop words are left out; every reading of it is fitted,
 into one table and `results/variants.json`.

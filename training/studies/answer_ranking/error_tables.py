@@ -1,7 +1,5 @@
 """Where a judge errs: Tables 8 and 9 of Vu & Moschitti (2021) in numbers.
 
-    python -m training.studies.answer_ranking.error_tables --data_dir AS2 --output_dir RUNS
-
 `RUNS` is the folder of `rank_systems.py` and `overfitted.py`, whose rankers are used. The paper shows examples; here
 all are counted, and `--rows` of them are printed, but never written into the file.
 

@@ -1,7 +1,5 @@
 """Does a judge notice that a ranker was fitted to the test questions? An experiment of Vu & Moschitti (2021).
 
-    python -m training.studies.answer_ranking.overfitted --data_dir AS2 --output_dir RUNS --judge JUDGE
-
 `RUNS` is the folder of `rank_systems.py`, whose transferred and adapted cross-encoder is trained further in two ways:
 
 - on one correct answer of every test question, as the paper's reranker. It and the judge, which has that answer as

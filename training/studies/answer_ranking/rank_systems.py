@@ -1,7 +1,5 @@
 """Measure how well a judge measures rankers of answers: Table 5 of Vu & Moschitti (2021) on WikiQA and TREC-QA.
 
-    python -m training.studies.answer_ranking.rank_systems --data_dir AS2 --spans_dir SPANS --output_dir RUNS
-
 Rankers of different kinds (`rankers.py`) put the candidate answers of every question in order. P@1, MAP and MRR of
 their rankings come once from the gold labels and once from the judge's. References are the other correct answers of
 the question, never the candidate itself, which leaves the questions with two or more correct answers; of several the

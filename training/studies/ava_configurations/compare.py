@@ -1,7 +1,5 @@
 """Train every configuration of the paper on the same triples and compare them, as Table 4 of Vu & Moschitti (2021).
 
-    python -m training.studies.ava_configurations.compare --as2 AS2 --output RUNS --seeds 1 2 3 --json FILE
-
 Each run is made by `train_ava.py` with the settings of `--config` and stops when dev AUC no longer rises;
 an existing one is not made again, so that the command can be stopped and given again. Precision, recall and F1 of
 "correct" and AUC are of all AVA-Pos and AVA-Neg of the test parts, without any rule around the model. Models see fewer

@@ -1,7 +1,5 @@
 """Count what a judge of the paper learns from and is measured on: Table 2 of Vu & Moschitti (2021).
 
-    python -m training.studies.ava_configurations.data_statistics --as2 AS2 --json FILE
-
 For every answer-sentence corpus: its questions and answers, how many of them are left where a judge needs two correct
 answers of a question, and the triples AVA-Pos and AVA-Neg that they make.
 """

@@ -1,7 +1,5 @@
 """Add short answers to answer-sentence corpora: the linear judge of Vu & Moschitti (2021, section 4.1) reads them.
 
-    python -m training.studies.ava_configurations.short_answers --as2 AS2 --spans SPANS --output AS2_SHORT
-
 The short answer of a sentence is its span in the files of extractive QA that mark answers in the same sentences. The
 files written have one column more, `short_answer`, in correct answers, and are read as those of `--as2` are.
 """

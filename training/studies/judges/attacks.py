@@ -1,7 +1,5 @@
 """Attack success by attack: how many wrong answers a judge accepts in a form that should deceive it.
 
-    python -m training.studies.judges.attacks --judges small base --json training/studies/judges/results/attacks.json
-
 The rows of `attacks.jsonl` are short facts, each with a right and a wrong answer. An attack writes the wrong answer in
 another form, in which it stays wrong, and the right answer in the same form, in which it stays right. Wrong answers
 that are accepted and right answers that are lost are counted beside those of the plain answers.

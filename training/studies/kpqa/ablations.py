@@ -1,7 +1,5 @@
 """Ablations of the keyphrase predictor as in Table 4 of Lee et al. (2021): no question, no source of one kind.
 
-    python -m training.studies.kpqa.ablations --data_dir DATA --judgments JUDGMENTS --output_dir RUNS --json FILE
-
 Every run is train_kpqa.py with the recipe of the bundled checkpoint for the same number of steps; finished runs are
 not repeated, an interrupted one is resumed. Each is measured with evaluate_kpqa.py on all the judgments.
 """

@@ -1,7 +1,4 @@
-"""Measure how well a predictor finds keyphrases, by tokens and as whole spans (Table 10 of Lee et al., 2021).
-
-python -m training.studies.kpqa.keyphrase_f1 --data_dir DATA --json FILE
-"""
+"""Measure how well a predictor finds keyphrases, by tokens and as whole spans (Table 10 of Lee et al., 2021)."""
 
 import random
 from dataclasses import dataclass

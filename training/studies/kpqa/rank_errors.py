@@ -1,7 +1,5 @@
 """The answers that KPQA ranks most unlike people: section 5.4 of Lee et al. (2021), error analysis.
 
-    python -m training.studies.kpqa.rank_errors --judgments JUDGMENTS --cases cases.jsonl --json FILE
-
 Takes the rows with the largest gaps between their ranks by people and by the metric, counts them by type of question,
 by direction and by what the weights say, and writes them to a file to be read. What was found on reading stands in the
 README by hand.

@@ -1,7 +1,5 @@
 """Train a recipe with several seeds, and measure how far the runs differ: the paper repeats every training five times.
 
-    python -m training.studies.kpqa.seeds --recipe training/kpqa/paper.args --judgments JUDGMENTS --output_dir SEEDS
-
 All other arguments go to train_kpqa.py. Finished runs are not repeated, an interrupted one is resumed. Agreement with
 people is measured with the metric's defaults and with `settings="paper"`, keyphrases on the rows held out (Table 10).
 """

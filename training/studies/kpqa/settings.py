@@ -1,7 +1,5 @@
 """Compare the paper's equations as printed, its published code and other settings of KPQA with the defaults.
 
-    python -m training.studies.kpqa.settings --judgments JUDGMENTS --json FILE
-
 Agreement with human judgments under every setting, the difference to the default with a paired bootstrap, and which
 differences are real: Holm's correction over all of them, at 0.05.
 """

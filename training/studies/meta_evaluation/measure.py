@@ -1,8 +1,5 @@
 """Measure how well metrics agree with human judgments of answers, beside their peers; write results/tables.md.
 
-    pip install -c constraints.txt -e '.[train,meteor]'   # METEOR and CIDEr also need Java
-    python -m training.studies.meta_evaluation.measure --judgments DATA/judgments --json FILE
-
 One page like Tables 3, 6, 7, 9 and Figure 4 of Lee et al. (2021), for every NAME.dev.jsonl.gz in the folder. The
 scores of the rows are kept in OUTPUT/scores, with the digests of the data and of the metric, so that a second run is
 quick.

@@ -1,6 +1,5 @@
 """What is measured of generated questions in the study of F-meta: arrays in, numbers and findings out."""
 
-import random
 import sys
 from collections.abc import Collection, Mapping, Sequence
 
@@ -21,9 +20,6 @@ SYSTEMS = {  # name -> model, beams that a question is drawn from
 BASES = {"meteor": "METEOR 1.5", "rouge": "ROUGE-L", "bleu": "BLEU-4", "cosine": "encoder cosine"}
 PARTS = ("precision", "recall", "f", "conventional")  # in the order of f_meta.scoring.NAMES
 DIVERSITY = ("distinct_1", "distinct_2", "self_bleu", "different")
-OTHERS = {"diversity": DIVERSITY, "answers": ("answers_covered",)}  # what is measured beside the bases
-COVERED = 0.5  # F1 of the words of two answers from which on they count as the same answer
-CHUNK = 2000  # pairs of question and context that KPQA's predictor reads in one call
 NEEDED = ("baseline", "cvae_100")  # the models that every study has
 PAIRS = (  # differences that the paper's findings are about
     ("cvae_25", "baseline"),
@@ -117,58 +113,7 @@ def corpus_counts(predictions: Sequence[str], references: Sequence[Sequence[str]
     return np.column_stack([matches, ngrams, length, reference_length]).astype(float)
 
 
-def answers_of(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], frozenset[int]]:
-    """Return pair of context and question -> where the word pieces begin that answer it, by KPQA's predictor.
-
-    Those are the pieces whose keyphrase weight is at least half of the largest.
-    """
-    import genqa_metrics
-    from genqa_metrics.core.devices import is_emulated
-
-    dtype = "float32" if is_emulated("bfloat16") else "bfloat16"  # in half the time
-    kpqa = genqa_metrics.load("kpqa", progress=False, dtype=dtype)
-    found = {}
-    pairs = list(dict.fromkeys(pair for pair in pairs if pair[1].strip()))
-    for start in range(0, len(pairs), CHUNK):
-        part = pairs[start : start + CHUNK]
-        contexts = [context for context, _ in part]
-        results = kpqa.compute(
-            questions=[question for _, question in part], predictions=contexts, references=contexts, explain=True
-        )
-        for pair, row in zip(part, results["explanation"], strict=True):
-            top = max((weight for _, weight, *_ in row["prediction"]), default=0)
-            found[pair] = frozenset(place for _, weight, place, _ in row["prediction"] if weight >= top / 2)
-    return found
-
-
-def covered(
-    predictions: Sequence[Sequence[str]],
-    references: Sequence[Sequence[str]],
-    contexts: Sequence[str],
-    answers: Mapping,
-) -> np.ndarray:
-    """Return the share of the references' answers that a generated question asks for too, one number per context.
-
-    Predictions and references are questions per context, answers what `answers_of` returned.
-
-    >>> answers = {("c", "who"): frozenset([1]), ("c", "when"): frozenset([5, 6]), ("c", "what year"): frozenset([6])}
-    >>> covered([["what year"]], [["who", "when"]], ["c"], answers).tolist()
-    [0.5]
-    """
-    shares = []
-    for asked, wanted, context in zip(predictions, references, contexts, strict=True):
-        sets = [answers[context, question] for question in asked if question.strip()]
-        hits = [
-            any(2 * len(target & other) >= COVERED * (len(target) + len(other)) for other in sets)
-            for target in (answers[context, question] for question in wanted)
-        ]
-        shares.append(np.mean(hits))
-    return np.array(shares)
-
-
-def statistics_of(
-    generated: Mapping[int, Mapping[str, list]], contexts: Sequence, bases: Sequence[str], answers: int = 0
-) -> dict:
+def statistics_of(generated: Mapping[int, Mapping[str, list]], contexts: Sequence, bases: Sequence[str]) -> dict:
     """Return arrays of (contexts, systems, seeds, k) numbers, systems in the order of `SYSTEMS`.
 
     Args:
@@ -176,11 +121,10 @@ def statistics_of(
             several times with each, so that its mean is that of its own seeds; one that has none is left out.
         contexts: the contexts.
         bases: bases of F-meta.
-        answers: contexts with several references, drawn at random, on which the answers covered are measured.
 
     Returns:
         Base -> columns `PARTS`, "corpus" -> `corpus_counts` of the first question of every context, "diversity" ->
-        columns `DIVERSITY`, and if wanted "answers" -> one column, see `covered`, NaN for the other contexts.
+        columns `DIVERSITY`.
     """
     from genqa_metrics.f_meta.scoring import statistics
 
@@ -197,16 +141,6 @@ def statistics_of(
         found[name] = statistics(predictions, references * len(columns), base_of(name))
     found["corpus"] = corpus_counts([texts[0] for texts in predictions], references * len(columns))
     found["diversity"] = diversity(predictions)
-    if answers:  # as with diversity: only where there is more than one thing to ask
-        several = [i for i, context in enumerate(contexts) if len(context.references) > 1]
-        rows = np.array(random.Random(0).sample(several, min(answers, len(several))) * len(columns))
-        rows += np.repeat(np.arange(len(columns)), len(rows) // len(columns)) * len(contexts)
-        texts = [contexts[i % len(contexts)].text for i in rows]
-        asked, wanted = [predictions[i] for i in rows], [references[i % len(contexts)] for i in rows]
-        print("reading the answers", file=sys.stderr, flush=True)
-        pairs = [(text, q) for side in (asked, wanted) for text, qs in zip(texts, side, strict=True) for q in qs]
-        found["answers"] = np.full(len(predictions), np.nan)
-        found["answers"][rows] = covered(asked, wanted, texts, answers_of(pairs))
     return {name: np.moveaxis(rows.reshape(shape), 2, 0) for name, rows in found.items()}
 
 
@@ -258,7 +192,7 @@ def report_of(
                 value = {"bleu": round(float(means[i]), 5), "interval": [round(float(end[i]), 5) for end in ends]}
                 report["systems"][system][base] = value
             continue
-        parts = OTHERS.get(base, PARTS)
+        parts = DIVERSITY if base == "diversity" else PARTS
         used = kept & ~np.isnan(rows).any(axis=(1, 2, 3))
         if not used.any():
             continue
@@ -289,7 +223,7 @@ def findings(report: Mapping) -> dict[str, dict]:
     """
     found = {}
     for base, differences in report["differences"].items():
-        if base in OTHERS:
+        if base == "diversity":
             continue
         start = report["systems"]["baseline"][base]
 

@@ -48,7 +48,6 @@ class Arguments(Output):
     contexts: int = option("contexts of the test set asked about, at random; 0: all", 500)
     transfer_contexts: int = option("contexts of the second set, likewise", 40)
     bases: list[str] = option(f"some of {', '.join(BASES)}", list(BASES))
-    answers: int = option("contexts with several references on which the answers covered are measured", 0)
     resamples: int = option("bootstrap samples", 1000)
     use_cpu: bool = option("train on the CPU also where there is another device", False)
     train_only: bool = option("stop after the trainings", False)
@@ -154,7 +153,7 @@ def study(args: Arguments) -> dict:
     }
     for source, contexts in sets.items():
         generated = {seed: asked(args, source, contexts, seed) for seed in args.seeds}
-        statistics = statistics_of(generated, contexts, args.bases, args.answers)
+        statistics = statistics_of(generated, contexts, args.bases)
         several = np.array([len(context.references) > 1 for context in contexts])
         for group, kept in (("all", several | True), ("several", several), ("one", ~several)):
             if kept.any():

@@ -50,18 +50,18 @@ def title(system: str) -> str:
 
 def diversity_table(report: Mapping, active: Mapping[str, Sequence[int]], facts: Mapping[str, Mapping]) -> str:
     """Return the diversity numbers beside the latent variable's and the loss of the held-out part."""
-    has_answers = all("answers" in scores for scores in report["systems"].values())
-    columns = ["distinct-1", "distinct-2", "self-BLEU", "different questions", *["answers covered"] * has_answers]
-    columns += ["active dimensions", "KL, nats", "perplexity"]
+    columns = [
+        "distinct-1",
+        "distinct-2",
+        "self-BLEU",
+        "different questions",
+        "active dimensions",
+        "KL, nats",
+        "perplexity",
+    ]
     rows = []
     for system, scores in report["systems"].items():
         cells = [f"{100 * scores['diversity'][part]:.1f}" for part in DIVERSITY]
-        if has_answers:
-            value, (low, high) = (
-                scores["answers"]["answers_covered"],
-                scores["answers"]["intervals"]["answers_covered"],
-            )
-            cells.append(f"{100 * value:.1f} ({100 * low:.1f}, {100 * high:.1f})")
         dev = [fact["dev"] for fact in facts[SYSTEMS[system][0]].values()]
         cells.append(", ".join(map(str, active[system])) if any(active[system]) else "-")
         cells.append(f"{np.mean([d['kl'] for d in dev]):.1f}" if any(active[system]) else "-")

@@ -1,7 +1,5 @@
 """How many reference questions does a set ask? F-meta's default base and thresholds are learned and measured here.
 
-    python -m training.studies.question_similarity.coverage --data_dir DATA/question_generation --json FILE
-
 NACo has human questions for one answer in a passage: those ask the same, questions for other answers do not. Passages
 of one article follow each other. A set of references is one question of each of several neighbouring answers; a set of
 predictions asks for some of these answers, word for word or with another person's question, and for others, and may
