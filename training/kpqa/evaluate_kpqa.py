@@ -33,7 +33,6 @@ class Arguments(Output):
         "NAME=FOLDER of predictors, NAME= is the bundled one; the first is measured in full", ["kpqa="]
     )
     sets: list[str] = option("names of the judgment files", list(SETS))
-    embedding_layer: int | None = option("layer that BERTScore compares", None)
     resamples: int = option("bootstrap samples for the 95%% intervals", 1000)
 
 
@@ -211,7 +210,7 @@ def study(args: Arguments) -> dict:
     judgments = read_judgments(args.judgments, args.sets)
     measured, signatures = {}, {}
     for label, _, folder in (entry.partition("=") for entry in args.checkpoints):
-        models = load_models(folder or None, embedding_layer=args.embedding_layer)
+        models = load_models(folder or None)
         encoder, signatures[label] = Encoder(models), models.signature
         measured[label] = {name: metric_scores(judged.rows, encoder) for name, judged in judgments.items()}
     first = next(iter(measured.values()))

@@ -22,16 +22,14 @@ from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.ava.row_profile import profile
 from genqa_metrics.core.judge_loading import short_digest
 from genqa_metrics.registry import make_scorer
-from genqa_metrics.reports.charts import PALETTE, svg_of
 from genqa_metrics.statistics.estimation import prediction_powered
 from genqa_metrics.statistics.judge_errors import COUNTS, Calibration, pooled, rogan_gladen
 from genqa_metrics.verbs.judge_errors import MEASURED_FILE, MUST_BE_EQUAL
 from genqa_metrics.verbs.labelling import pareto_sample, probabilities
-from matplotlib.figure import Figure
 
 from training import common
 from training.common import option
-from training.studies.harness import Output, Study, Table, digests, read, versions
+from training.studies.harness import Output, Study, digests, read, versions
 
 HERE = Path(__file__).parent
 TRUTHS = {"these rows": True, "questions like these": False}
@@ -165,22 +163,6 @@ def groups_of(systems: list[dict]) -> dict[str, list[dict]]:
     return groups | ({"all": systems} if len(groups) > 1 else {})
 
 
-def figure(systems: list[dict]):
-    """Return the figure: the width of the intervals of every system, with the judge and without."""
-    drawn = Figure(figsize=(7, 0.32 * len(systems) + 1.2), layout="constrained")
-    axes = drawn.add_subplot()
-    order = sorted(systems, key=lambda system: system["these rows"]["active"]["width"])
-    for way, colour, mark in (("alone", PALETTE[-1], "o"), ("chance", PALETTE[0], "s"), ("active", PALETTE[1], "D")):
-        widths = [100 * system["these rows"][way]["width"] for system in order]
-        axes.plot(widths, range(len(order)), mark, color=colour, label=WAYS[way].replace("`", ""))
-    axes.set_yticks(range(len(order)), [f"{system['set']}, {system['system']}" for system in order])
-    axes.set_xlabel("width of the 95% interval, points")
-    axes.set_xlim(left=0)
-    axes.grid(axis="x", color="#999999", alpha=0.3)
-    axes.legend(frameon=False)
-    return drawn
-
-
 def page(report: dict) -> str:
     """Return the page of results."""
     lines = [
@@ -211,7 +193,7 @@ def page(report: dict) -> str:
             f"Without labels, systems not seen by the judge, which was measured on the others of them: {held} of "
             f"{len(alone)} intervals hold the accuracy, {100 * width:.1f} points wide on average.",
         ]
-    return "\n".join([*lines, "", "![Width of the intervals by system](accuracy.svg)", ""])
+    return "\n".join([*lines, ""])
 
 
 def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str]]:
@@ -312,9 +294,7 @@ def study(args: Arguments) -> dict:
     }
 
 
-RESULT = "studies/accuracy/results/accuracy"
 STUDY = Study(__spec__.name, Arguments, study, page, {None: "accuracy"})
-TABLES = [Table(None, RESULT, lambda r: svg_of(figure(r["systems"])), f"training/{RESULT}.svg")]
 
 if __name__ == "__main__":
     STUDY.main()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from training.aev import fit_aev
 from training.aev.fit_aev import bleu_line, cell_name, fit, run, sureness, table_lines
-from training.common import option, parsed, write_json
+from training.common import markdown_table, option, parsed, write_json
 from training.studies.harness import Table
 
 HERE = Path(__file__).parent
@@ -48,22 +48,16 @@ def cell(result: dict, alpha: float, order: int) -> str:
     return "-" if value is None else f"{100 * value:.1f}"
 
 
-def summary(results: dict[str, dict]) -> list[str]:
+def summary(results: dict[str, dict]) -> str:
     """Return a Markdown table, one line per fit."""
-    lines = [
-        "| set | what was judged | n | best cell | 95% interval | AEv(0,1) | AEv(0,2) | AEv(1,4) | BLEU, 1 reference "
-        "| BLEU, all | paper's cell |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    lines = []
     for name, result in results.items():
         judged, prediction, _, _ = FITS[name]
         interval = "-" if result["flooded"] else " to ".join(f"{100 * value:.1f}" for value in result["interval"])
-        cells = " | ".join(
-            [*(cell(result, *place) for place in CELLS), *(bleu_cell(result, which) for which in ("first", "all"))]
-        )
-        points = result["points"]
-        lines.append(f"| {name} | {judged} | {points} | {cell_name(result)} | {interval} | {cells} | {prediction} |")
-    return lines
+        cells = [*(cell(result, *place) for place in CELLS), *(bleu_cell(result, which) for which in ("first", "all"))]
+        lines.append([name, judged, result["points"], cell_name(result), interval, *cells, prediction])
+    header = ["set", "what was judged", "n", "best cell", "95% interval", "AEv(0,1)", "AEv(0,2)", "AEv(1,4)"]
+    return markdown_table([*header, "BLEU, 1 reference", "BLEU, all", "paper's cell"], lines)
 
 
 def section(name: str, result: dict) -> list[str]:
@@ -104,25 +98,23 @@ def variants_of(folder: str) -> list[dict]:
     return found
 
 
-def variants_table(found: list[dict]) -> list[str]:
+def variants_table(found: list[dict]) -> str:
     """Return the Markdown table of `variants_of`."""
-    lines = [
-        "| set | references | no stop words in | best cell | 95% interval | AEv(0,1) | AEv(0,2) | AEv(1,4) |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+    lines = []
     for one in found:
         references = one["references"] if one["several_references"] else "one"
         orders = {"all": "all n-grams", "unigrams": "unigrams"}[one["settings"]["stop_words_orders"]]
         interval = " to ".join(f"{100 * value:.1f}" for value in one["interval"])
-        cells = " | ".join(cell(one, *place) for place in CELLS)
-        lines.append(f"| {one['set']} | {references} | {orders} | {cell_name(one)} | {interval} | {cells} |")
-    return lines
+        cells = (cell(one, *place) for place in CELLS)
+        lines.append([one["set"], references, orders, cell_name(one), interval, *cells])
+    header = ["set", "references", "no stop words in", "best cell", "95% interval", "AEv(0,1)", "AEv(0,2)", "AEv(1,4)"]
+    return markdown_table(header, lines)
 
 
 def page(variants: list[dict], *fits: dict) -> str:
     """Return the tables of all fits and readings."""
     results = dict(zip(FITS, fits, strict=True))
-    lines = [*summary(results), "", VARIANTS_TEXT, "", *variants_table(variants), ""]
+    lines = [summary(results), "", VARIANTS_TEXT, "", variants_table(variants), ""]
     return "\n".join([*lines, *(line for name, result in results.items() for line in section(name, result))])
 
 

@@ -20,49 +20,12 @@ from genqa_metrics.core.checkpoints import checkpoint_digest
 from training.common import markdown_table, option
 from training.studies.harness import Output, Study, Table, digests
 from training.studies.judges import compare_judges as c
-from training.studies.judges.worst_errors import SETS
+from training.studies.judges.worst_errors import NAMES, SETS
 
 REMOVED = 3
 LEAST_WORDS = 6
 SIDES = ("wrong answers judged right", "right answers judged wrong")  # by the verdict of people
-KINDS = (  # by the verdict of people, what the written answers of a kind do
-    {
-        "alternatives": "the right answer or another one",
-        "cause": "another cause, or cause and effect swapped",
-        "contradiction": "the right answer, then another one",
-        "fabricated": "a part is made up",
-        "flooded": "another answer, in much text",
-        "name": "another name",
-        "negation": "a denial that is added or lost",
-        "number": "another number",
-        "opposite": "the opposite",
-        "order": "steps or things in another order",
-        "other_question": "an answer to another question",
-        "partial": "a part is missing",
-        "question_back": "a question instead of an answer",
-        "refusal": "no answer is given",
-        "right_words": "the words of the reference in a false statement",
-        "roles": "roles swapped",
-        "scope": "a claim that is too wide or too narrow",
-        "superset": "only a class or range that it belongs to",
-        "time": "true of another time",
-        "vague": "too vague",
-    },
-    {
-        "extra_detail": "more detail than the reference",
-        "flooded": "the answer in much text",
-        "hesitant": "unsure, but right",
-        "inference": "what the reference says, indirectly",
-        "less_detail": "less detail than the reference",
-        "order": "the same in another order",
-        "other_form": "another form of a number, date or name",
-        "paraphrase": "the same in other words",
-        "rejects_other": "another answer is mentioned and rejected",
-        "restates_question": "the question is repeated before the answer",
-        "typo": "typing errors",
-        "verbatim": "the words of the reference",
-    },
-)
+KINDS = tuple(NAMES["written"].values())  # by the verdict of people: kind -> its title
 
 
 def errors_by_kind(rows: Sequence[dict], judge: Judge) -> dict[str, dict[str, tuple[int, int]]]:

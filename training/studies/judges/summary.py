@@ -14,36 +14,16 @@ from genqa_metrics.core.checkpoints import checkpoint_digest
 
 from training.common import markdown_table
 from training.studies.harness import Table
-from training.studies.judges.compare_judges import BURIED, GRADES, VERDICTS
+from training.studies.judges.compare_judges import GRADES, VERDICTS
 from training.studies.judges.small_and_base import BAND
+from training.studies.judges.worst_errors import NAMES as TITLES
 
 RESULTS = Path(__file__).parent / "results"
 PLACE = "worth"
 NAMES = {"small": "bundled", "base": "base", "cosine": "embedding cosine"}  # names in judges.json, if they differ
 COLUMNS = ("small", "base", "both", "token F1", "ROUGE-L-KPQA", "BERTScore", "cosine")
 IN_CARD = ("small", "base", "both", "ROUGE-L-KPQA", "BERTScore")
-SETS = {  # name and what people judged
-    "evouna_nq.dev": ("EVOUNA NQ", "language models, short facts"),
-    "evouna_tq.dev": ("EVOUNA TriviaQA", "language models, quiz questions"),
-    "financebench.dev": ("FinanceBench", "language models, company reports"),
-    "truthfulqa.dev": ("TruthfulQA", "language models, common misconceptions"),
-    "qaeval.dev": ("QAEval", "a reader of news"),
-    "written.dev": ("written", "written to fool judges"),
-    BURIED: ("written, buried", "the same, each in 400 words of other answers"),
-    "assistant.dev": ("assistant", "long answers as assistants write them"),
-    "scientsbank.dev": ("SciEntsBank", "pupils, science"),
-    "beetle.dev": ("Beetle", "students, electricity"),
-    "kpqa_marco.dev": ("MS MARCO", "two systems, sentences"),
-    "kpqa_marcomulti.dev": ("MS MARCO, long", "one system, several sentences"),
-    "kpqa_avsd.dev": ("AVSD", "two systems, dialogues about videos"),
-    "kpqa_narrativeqa.dev": ("NarrativeQA", "one system, stories"),
-    "kpqa_semeval.dev": ("SemEval", "one system, everyday stories"),
-    "sas_nqopen.dev": ("SAS NQ-open", "similarity of two short answers"),
-    "sas_squad.dev": ("SAS SQuAD", "similarity of two short answers"),
-    "mohler.dev": ("Mohler", "students, data structures"),
-    "squality.dev": ("SQuALITY", "three systems, long answers about stories"),
-    "saf_english.dev": ("SAF", "students, networks"),
-}
+SETS = TITLES["sets"]  # name -> what tables call it, and whose answers people judged
 BELOW = (
     "Scaling and threshold come from other questions of the same sets. A judge has one threshold for all sets, "
     "fitted to EVOUNA; a simple metric has one for each set, which favours it. The judges were trained on other "

@@ -5,9 +5,11 @@ The result file has ids of rows and kinds but no texts; --texts prints them for 
 """
 
 import json
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import checkpoint_folder, load_judge
@@ -27,22 +29,8 @@ SETS = (
     "financebench.dev",
 )
 COUNT = 100
-DOUBTFUL = "verdict of people doubtful"
-KINDS = {  # what each means to whoever reads the errors
-    DOUBTFUL: "the answer says what a reference says and was called wrong, or the other way round",
-    "part or reason missing": "some of what the question asks for is not answered",
-    "number, unit or other value": "another value in the place of that of the reference",
-    "false claim beside the right answer": "the right answer, and something that contradicts it or is wrong",
-    "roles, cause or order swapped": "the words of the reference, related in another way",
-    "another statement in similar words": "neither of the kinds above, and not what the reference says",
-    "another name": "a person or thing with a similar name",
-    "negation": "a statement denied or not denied",
-    "other wording": "the same in other words, or an example of what the reference says in general",
-    "other name or form": "another name, a short form, or one of two names of a reference",
-    "right answer among other content": "it stands beside other values, details or doubts",
-    "right, not in the references": "right by what is known, where the references name something else",
-    "typing errors": "misspelt words",
-}
+NAMES = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8"))
+KINDS = NAMES["worst"]
 TITLES = {0: "wrong, accepted", 1: "right, rejected"}  # by the verdict of people
 
 
