@@ -28,7 +28,7 @@ from training.kpqa import (
     make_bundled,
     train_kpqa,
 )
-from training.studies.kpqa import ablations, keyphrase_f1, rank_errors, seeds, settings
+from training.studies.kpqa import ablations, rank_errors, seeds, settings
 
 FOLDER = Path(__file__).parent.parent / "training/kpqa"
 
@@ -475,13 +475,6 @@ def test_rank_gaps(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):
     assert [abs(case["gap"]) for case in found] == sorted((abs(case["gap"]) for case in found), reverse=True)
     assert "| NUMERIC | 40 | 10 | " in capsys.readouterr().out
     assert "steps" not in json.dumps(result)  # counts, no rows
-
-
-def test_keyphrases_of_a_checkpoint(monkeypatch, rows_folder, tiny_checkpoint, tmp_path):
-    arguments = ("--data_dir", rows_folder, "--sources", "made", "--rows", 20, "--checkpoint", tiny_checkpoint)
-    found = run_study(monkeypatch, keyphrase_f1, tmp_path, *arguments)["keyphrases"]["made"]
-    assert found["rows"] == 20
-    assert 0 <= found["span_f1"] <= 1
 
 
 def test_five_seeds(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):

@@ -116,9 +116,8 @@ def test_scores_are_computed_again_for_other_rows_and_other_metrics(meta, tmp_pa
         return {"X": [float(len(calls))]}
 
     for facts in ({"data": "a"}, {"data": "a"}, {"data": "b"}):
-        scores = meta.cached(path, facts, False, compute)
+        scores = meta.cached(path, facts, compute)
     assert scores == {"X": [2.0]}
-    assert meta.cached(path, {"data": "b"}, True, compute) == {"X": [3.0]}
 
 
 ROWS = [

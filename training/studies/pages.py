@@ -8,10 +8,6 @@ from training.kpqa import evaluate_kpqa
 from training.studies.harness import Table
 
 KPQA_PAPER = ["paper", ".698 / .655", ".729 / .712", ".782 / .770", ".742 / .687", ".774 / .786"]  # Tables 3 and 6
-TAUGHT = (
-    *("evouna together", "written.dev", "assistant.dev", "financebench.dev", "beetle.dev", "scientsbank.dev"),
-    *("kpqa_marco.dev", "kpqa_avsd.dev"),
-)
 GROUNDERS = {  # result file of a judge of grounding -> its column
     "grounding/results/bundled": "bundled",
     "grounding/results/from_the_encoder": "from the encoder",
@@ -40,15 +36,6 @@ def cell(scores: Mapping[str, float] | None, digits: int = 3) -> str:
     """
     values = [scores[key] for key in ("accuracy", "auc", "r") if key in scores] if scores else []
     return " / ".join(f"{value:.{digits}f}".removeprefix("0") for value in values)
-
-
-def taught(result: Mapping) -> str:
-    """Return the judges that learned from the base judge, before and after."""
-    judges = result["results"]
-    rows = [[name, *(cell(found["sets"][name]) for found in judges.values())] for name in TAUGHT]
-    passed = [map(sum, zip(*found["minimal_pairs"].values(), strict=True)) for found in judges.values()]
-    rows.append(["minimal pairs", *("{} of {}".format(*pair) for pair in passed)])
-    return markdown_table(["dev set", *judges], rows)
 
 
 def keyphrases(result: Mapping) -> str:
@@ -100,7 +87,6 @@ TABLES = [
     Table("sizes", "ava/results/sizes", compare_sizes.tables, "spaces/docs/pages/explanation/3-judge-limits.md"),
     Table("scores", "ava/results/bundled", bundled),
     Table("scores", "ava/results/bundled", bundled, "metrics/ava/checkpoint/README.md"),
-    Table("taught", "ava/results/taught", taught, "training/ava/README.md"),
     Table("best", "kpqa/results/agreement", keyphrases, "training/kpqa/README.md"),
     Table("grounders", " ".join(GROUNDERS), grounders, "training/grounding/README.md"),
     Table("base", "grounding/results/base", base_grounder, "training/grounding/README.md"),

@@ -53,7 +53,6 @@ class Arguments(Output):
     scores: str = option("folder of verdicts, kept and reused", str(HERE / "scores"))
     dtype: str = option("torch type that the judge runs in", "float32")
     measured: bool = option("write measured.json beside the checkpoint, from sets it has not seen", False)
-    profile: bool = option("only add to measured.json the lengths of answers and references of those sets", False)
 
 
 def rows_of(args: Arguments, name: str) -> list[dict]:
@@ -214,18 +213,14 @@ def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str]]:
     return systems, digests(args.sets, args.judgments)
 
 
-def profiled(args: Arguments, scorer=None) -> dict[str, float]:
-    """Return what the sets that the judge has not seen are like, see `ava.row_profile`; without it lengths alone."""
+def profiled(args: Arguments, scorer) -> dict[str, float]:
+    """Return what the sets that the judge has not seen are like, see `ava.row_profile`."""
     found: Counter = Counter()
     for name in (name for name in args.sets if not name.endswith(".train")):
         rows = rows_of(args, name)
-        numbers = np.zeros(len(rows))
-        if scorer is not None:
-            numbers = judged(rows, scorer, Path(args.scores))[:, 1]
+        numbers = judged(rows, scorer, Path(args.scores))[:, 1]
         columns = columns_of(rows)
         found.update(profile(columns["references"], columns["predictions"], numbers))
-    if scorer is None:
-        del found["unsure"]
     return dict(sorted(found.items()))
 
 
@@ -270,17 +265,13 @@ def copy_measured(source: Path, folder: Path) -> None:
 
 
 def study(args: Arguments) -> dict:
-    """Return the intervals of all systems; with --measured write measured.json, with --profile only a part of it."""
-    file = checkpoint_folder(args.checkpoint) / MEASURED_FILE
-    if args.profile:
-        common.write_json(file, read(file) | {"profile": profiled(args)})
-        sys.exit()
+    """Return the intervals of all systems; with --measured write measured.json."""
     scorer = make_scorer("ava", {"checkpoint": args.checkpoint, "dtype": args.dtype})
     systems, data = studied(args, scorer)
     if args.measured:
         command = common.command_line(__spec__.name, sys.argv[1:])
         facts = measured(systems, data, scorer, command) | {"profile": profiled(args, scorer)}
-        common.write_json(file, facts)
+        common.write_json(checkpoint_folder(args.checkpoint) / MEASURED_FILE, facts)
     return {
         "versions": versions("genqa-metrics"),
         "judge": scorer.signature,

@@ -50,7 +50,6 @@ class Arguments(Output):
     peers: list[str] = field(default_factory=lambda: list(PEERS), metadata={"help": "of bleu, rouge, ... (all)"})
     resamples: int = option("bootstrap samples; 10 times as many permutations", 1000)
     seed: int = option("of both", 0)
-    fresh: bool = option("compute all scores again", False)
 
 
 @dataclass(frozen=True)
@@ -179,9 +178,9 @@ def our_scores(scorer, titles: Mapping[str, str], rows: Sequence[Mapping]) -> di
     return {title: [float(value) for value in scores[name]] for name, title in titles.items()}
 
 
-def cached(path: Path, facts: Mapping[str, str], fresh: bool, compute: Callable[[], dict]) -> dict[str, list[float]]:
+def cached(path: Path, facts: Mapping[str, str], compute: Callable[[], dict]) -> dict[str, list[float]]:
     """Return title -> scores from a file if it was made from the same facts, else compute and write them."""
-    if path.is_file() and not fresh:
+    if path.is_file():
         known = json.loads(path.read_text(encoding="utf-8"))
         if known["facts"] == facts:
             return known["scores"]
@@ -272,7 +271,7 @@ def study(args: Arguments) -> dict:
         for label, (signature, compute) in sources.items():
             facts = {"data": digest, "signature": signature}
             path = output / "scores" / name / f"{label}.json"
-            scores |= cached(path, facts, args.fresh, partial(compute, rows))
+            scores |= cached(path, facts, partial(compute, rows))
             print(f"{name}: {label}", file=sys.stderr)
         judgments = judgments_of(rows, scores)
         report = sets[name] = analyse(judgments, RANK_GAP, args.resamples, args.seed)
