@@ -10,7 +10,6 @@ files are from a copy on the Hub, in a git repository or in a folder, and each i
 
 import argparse
 import csv
-import hashlib
 import os
 import re
 import shutil
@@ -21,6 +20,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from genqa_metrics.core.checkpoint_validation import file_digest as digest
 
 from training.common import markdown_table
 
@@ -134,11 +135,6 @@ def opened(place: str) -> Iterator[Callable[[str], Path]]:
         yield lambda path: Path(place, path)
     else:
         raise ValueError(f"--from: expected hf://datasets/ORG/NAME, a git address or a folder, got {place!r}")
-
-
-def digest(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def fetch(sets: Sequence[DataSet], target: Path, place: str = COPY) -> list[str]:

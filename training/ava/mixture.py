@@ -97,9 +97,9 @@ def training_triples(args, rng) -> tuple[list, list[dict]]:
         from training.kpqa import data as extractive
 
         rows = list(extractive.answers(name, extractive.read_rows(name, args.spans_dir), 1.0, 1.0, 60))
-        answers = wrong_answers.Answers((row.question, _span(row)) for row in rows)
+        answers = wrong_answers.Answers((row.question, row.span) for row in rows)
         rows = share(rows, weight, rng)
-        sentences += [t.Triple(row.question, (_span(row),), row.text, 1.0, name) for row in rows]
+        sentences += [t.Triple(row.question, (row.span,), row.text, 1.0, name) for row in rows]
         rows = list(spans.span_triples(rows, answers, rng))
         add(name, rows, weight, "spans", rows)
     makers = {"off_topic": wrong_answers.off_topic, **other_words.MAKERS}
@@ -119,9 +119,3 @@ def training_triples(args, rng) -> tuple[list, list[dict]]:
         rows = by_rules[kind](sentences, int(count), rng)
         add(kind, rows, 1.0, taken=rows)
     return made, facts
-
-
-def _span(row) -> str:
-    """Return the words of an answer sentence that are labelled as the answer."""
-    marked = [i for i, label in enumerate(row.labels) if label > 0]
-    return row.text[marked[0] : marked[-1] + 1]

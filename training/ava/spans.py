@@ -20,10 +20,9 @@ def span_triples(rows: Iterable, answers: Answers, rng: random.Random, kind: str
         For each row a correct and an incorrect triple; reference and candidate are the span or the sentence by turns.
     """
     for row in rows:
-        marked = [i for i, label in enumerate(row.labels) if label > 0]
-        if not marked:
+        span = row.span
+        if not span:
             continue
-        span = row.text[marked[0] : marked[-1] + 1]
         right = Triple(row.question, (span,), row.text, 1.0, kind)
         wrong = with_wrong_answer(right, answers, rng)
         shape = rng.random()

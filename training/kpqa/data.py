@@ -55,6 +55,12 @@ class Answer:
     labels: tuple[float, ...]
     source: str
 
+    @property
+    def span(self) -> str:
+        """From the first to the last labelled character; "" if none is labelled."""
+        marked = [i for i, label in enumerate(self.labels) if label > 0]
+        return self.text[marked[0] : marked[-1] + 1] if marked else ""
+
 
 def read_rows(source: str, folder: str | Path | None = None) -> Iterator[dict]:
     """Yield rows with SQuAD's columns (question, context, answers) of a local file or of a data set on the Hub.
