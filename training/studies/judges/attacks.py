@@ -155,13 +155,11 @@ class Arguments(ExtendableOutput):
 
     judges: list[str] = option("sizes, folders or Hub ids", ["small", "base"])
     rows: str = option("JSON lines: kind, question, references, right, wrong", str(ROWS))
-    count: int | None = option("only about so many rows, evenly from the file, for a quick look", None)
 
 
 def study(args: Arguments) -> dict:
     """Return the attacks on all judges."""
     rows, results = list(json_rows(args.rows)), args.earlier()["results"]
-    rows = rows[:: max(1, len(rows) // args.count)] if args.count else rows
     for name in args.judges:
         judge = Judge(load_judge(name))
         results[name] = {"signature": judge.loaded.signature, "attacks": measured(rows, judge)}

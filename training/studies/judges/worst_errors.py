@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import checkpoint_folder, load_judge
 from genqa_metrics.core.checkpoints import checkpoint_digest
@@ -44,19 +45,6 @@ def worst(sets: dict[str, list[dict]], judge: Judge, count: int = COUNT) -> list
     return sorted(found, key=lambda row: -abs(row["probability"] - row["label"]))[:count]
 
 
-def coded(rows: Sequence[dict], known: Sequence[dict]) -> list[dict]:
-    """Return set, id, verdict of people and kind of every error; None as the kind of one that is not known yet.
-
-    >>> coded([{"set": "a", "id": "1", "label": 1}], [{"set": "a", "id": "1", "label": 1, "kind": "negation"}])
-    [{'set': 'a', 'id': '1', 'label': 1, 'kind': 'negation'}]
-    """
-    kinds = {(error["set"], error["id"]): error["kind"] for error in known}
-    return [
-        {name: row[name] for name in ("set", "id", "label")} | {"kind": kinds.get((row["set"], row["id"]))}
-        for row in rows
-    ]
-
-
 def table(errors: Sequence[dict]) -> str:
     """Return the Markdown table kind of error x dev set: wrong answers that are accepted, then right ones rejected.
 
@@ -76,15 +64,14 @@ def table(errors: Sequence[dict]) -> str:
     without = sum(error["kind"] is None for error in errors)
     if without:
         raise ValueError(f"{without} errors have no kind; read them with --texts and write their kinds into the file")
-    names = [name for name in SETS if any(error["set"] == name for error in errors)]
-    lines = []
+    frame, lines = pd.DataFrame(errors), []
+    names = [name for name in SETS if name in set(frame["set"])]
     for label, title in TITLES.items():
-        own = [error for error in errors if error["label"] == label]
-        groups = [(f"**{title}**", own)]
-        for kind, _ in sorted(Counter(error["kind"] for error in own).items(), key=lambda item: (-item[1], item[0])):
-            groups.append((kind, [error for error in own if error["kind"] == kind]))
-        for name, group in groups:
-            count = Counter(error["set"] for error in group)
+        own = frame[frame["label"] == label]
+        kinds = sorted(Counter(own["kind"]).items(), key=lambda item: (-item[1], item[0]))
+        groups = {f"**{title}**": own} | {kind: own[own["kind"] == kind] for kind, _ in kinds}
+        for name, group in groups.items():
+            count = Counter(group["set"])
             lines.append([name, *(count[each] or "" for each in names), len(group)])
     return markdown_table(["", *(name.removesuffix(".dev") for name in names), "all"], lines, "---:")
 
@@ -101,7 +88,7 @@ class Arguments(ExtendableOutput):
 
 def study(args: Arguments) -> dict:
     """Return the errors with the kinds that the result file has for them."""
-    known = args.earlier().get("errors", ())
+    kinds = {(error["set"], error["id"]): error["kind"] for error in args.earlier().get("errors", ())}
     rows = worst(
         {name: c.read(name, args.judgments) for name in SETS},
         Judge(load_judge(args.checkpoint, device="cpu", dtype=args.dtype)),
@@ -109,11 +96,14 @@ def study(args: Arguments) -> dict:
     names = ("set", "id", "probability", "label", "question", "references", "candidate")
     for row in rows if args.texts else ():
         print(json.dumps({name: row[name] for name in names}, ensure_ascii=False))
-    found = {
+    return {
         "checkpoint": checkpoint_digest(checkpoint_folder(args.checkpoint)),
         "data": digests(SETS, args.judgments),
+        "errors": [
+            {name: row[name] for name in ("set", "id", "label")} | {"kind": kinds.get((row["set"], row["id"]))}
+            for row in rows
+        ],
     }
-    return found | {"errors": coded(rows, known)}
 
 
 def text(result: dict) -> str:
